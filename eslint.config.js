@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import js from '@eslint/js';
+import prettier from 'eslint-config-prettier';
+import { importX } from 'eslint-plugin-import-x';
+import tsdoc from 'eslint-plugin-tsdoc';
+import tseslint from 'typescript-eslint';
+import { floors, narrowed } from './floors.js';
+
+const all = floors.flat();
+
+/** One zone a folder: everything that is not below it is out of its reach. */
+const zones = floors.flatMap((folders, level) =>
+  folders.filter((folder) => existsSync(`lib/${folder}`)).map((folder) => {
+    const below = narrowed[folder] ?? floors.slice(0, level).flat();
+    const banned = all.filter((other) => other !== folder && !below.includes(other));
+    return {
+      target: `./lib/${folder}`,
+      from: banned.map((other) => `./lib/${other}`),
+      message: `lib/${folder} may import only from: ${below.join(', ') || 'nothing in lib'}.`,
+    };
+  }),
+);
+
+const timeAndChance = [
+  ...['setTimeout', 'setInterval', 'setImmediate', 'performance'].map((name) => ({
+    name,
+    message: 'Time belongs to the Clock of lib/system.',
+  })),
+];
+
+export default tseslint.config(
+  { ignores: ['dist', 'coverage', 'node_modules'] },
+  js.configs.recommended,
+  ...tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    plugins: { 'import-x': importX, tsdoc },
+    rules: {
+      'import-x/no-default-export': 'error',
+      'import-x/no-cycle': ['error', { ignoreExternal: true }],
+      'tsdoc/syntax': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unnecessary-type-parameters': 'off',
+      '@typescript-eslint/require-await': 'off',
+      'no-console': 'error',
+    },
+  },
+  {
+    files: ['lib/**/*.ts'],
+    rules: {
+      'import-x/no-restricted-paths': ['error', { zones }],
+    },
+  },
+  {
+    files: ['lib/**/*.ts'],
+    ignores: ['lib/system/**'],
+    rules: {
+      'no-restricted-globals': ['error', ...timeAndChance],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'Time belongs to the Clock of lib/system.' },
+        { object: 'Math', property: 'random', message: 'Chance belongs to the Random of lib/system.' },
+        { object: 'crypto', property: 'randomUUID', message: 'Chance belongs to the Random of lib/system.' },
+      ],
+    },
+  },
+  {
+    files: ['spec/**/*.ts'],
+    rules: {
+      // chai's assertions are expressions: `expect(x).to.be.true`.
+      '@typescript-eslint/no-unused-expressions': 'off',
+      '@typescript-eslint/no-non-null-assertion': 'off',
+    },
+  },
+  { files: ['samples/**', 'bench/**', 'scripts/**', 'spec/cluster/control-plane/main.ts'], rules: { 'no-console': 'off' } },
+  { files: ['eslint.config.js', '**/*.js'], ...tseslint.configs.disableTypeChecked },
+  { files: ['eslint.config.js'], rules: { 'import-x/no-default-export': 'off' } },
+  prettier,
+);

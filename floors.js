@@ -1,0 +1,23 @@
+/**
+ * The floors of `lib/`, from the ground up: a folder may import from floors below its own, never
+ * from a neighbour on its own floor. The lint rule's zones are computed from this array.
+ * @type {readonly (readonly string[])[]}
+ */
+export const floors = [
+  ['system'],
+  ['object'],
+  ['client', 'hash', 'crd'],
+  ['events', 'cache', 'apiserver'],
+  ['store', 'embedded'],
+  ['builder'],
+  ['controller'],
+  ['manager'],
+  ['declarative', 'lifecycle', 'resource'],
+  ['cli', 'testing'],
+];
+
+/** Folders that may use less than their floor allows, and what they may use. */
+export const narrowed = {
+  // A server must not lean on the client that it tests.
+  apiserver: ['system', 'object', 'crd'],
+};
