@@ -10,15 +10,17 @@ const all = floors.flat();
 
 /** One zone a folder: everything that is not below it is out of its reach. */
 const zones = floors.flatMap((folders, level) =>
-  folders.filter((folder) => existsSync(`lib/${folder}`)).map((folder) => {
-    const below = narrowed[folder] ?? floors.slice(0, level).flat();
-    const banned = all.filter((other) => other !== folder && !below.includes(other));
-    return {
-      target: `./lib/${folder}`,
-      from: banned.map((other) => `./lib/${other}`),
-      message: `lib/${folder} may import only from: ${below.join(', ') || 'nothing in lib'}.`,
-    };
-  }),
+  folders
+    .filter((folder) => existsSync(`lib/${folder}`))
+    .map((folder) => {
+      const below = narrowed[folder] ?? floors.slice(0, level).flat();
+      const banned = all.filter((other) => other !== folder && !below.includes(other));
+      return {
+        target: `./lib/${folder}`,
+        from: banned.map((other) => `./lib/${other}`),
+        message: `lib/${folder} may import only from: ${below.join(', ') || 'nothing in lib'}.`,
+      };
+    }),
 );
 
 const timeAndChance = [
@@ -33,14 +35,19 @@ export default tseslint.config(
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
     plugins: { 'import-x': importX, tsdoc },
     rules: {
       'import-x/no-default-export': 'error',
       'import-x/no-cycle': ['error', { ignoreExternal: true }],
       'tsdoc/syntax': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
-      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
@@ -62,8 +69,16 @@ export default tseslint.config(
       'no-restricted-properties': [
         'error',
         { object: 'Date', property: 'now', message: 'Time belongs to the Clock of lib/system.' },
-        { object: 'Math', property: 'random', message: 'Chance belongs to the Random of lib/system.' },
-        { object: 'crypto', property: 'randomUUID', message: 'Chance belongs to the Random of lib/system.' },
+        {
+          object: 'Math',
+          property: 'random',
+          message: 'Chance belongs to the Random of lib/system.',
+        },
+        {
+          object: 'crypto',
+          property: 'randomUUID',
+          message: 'Chance belongs to the Random of lib/system.',
+        },
       ],
     },
   },
@@ -75,7 +90,10 @@ export default tseslint.config(
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
   },
-  { files: ['samples/**', 'bench/**', 'scripts/**', 'spec/cluster/control-plane/main.ts'], rules: { 'no-console': 'off' } },
+  {
+    files: ['samples/**', 'bench/**', 'scripts/**', 'spec/cluster/control-plane/main.ts'],
+    rules: { 'no-console': 'off' },
+  },
   { files: ['eslint.config.js', '**/*.js'], ...tseslint.configs.disableTypeChecked },
   { files: ['eslint.config.js'], rules: { 'import-x/no-default-export': 'off' } },
   prettier,

@@ -1,0 +1,44 @@
+import type { ObjectKey, UnstructuredObject } from '../object/kubernetes-object.js';
+import type { ResourceType } from '../object/resource-type.js';
+
+/** A change that the server has committed, in the order of its log. */
+export interface CommittedChange {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly resourceType: ResourceType;
+  readonly object: UnstructuredObject;
+  /** The object before the change; absent for `ADDED`. */
+  readonly previous?: UnstructuredObject | undefined;
+}
+
+/** Options of the writes of {@link Loopback}. */
+export interface LoopbackWriteOptions {
+  /** Recorded as the field manager and in the request log, for example `kube-controller-manager`. */
+  readonly manager: string;
+  readonly subresource?: string | undefined;
+}
+
+/** Options of {@link Loopback.delete}. */
+export interface LoopbackDeleteOptions {
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined;
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
+}
+
+/**
+ * How the server's own controllers read and write: through the same write path as a request over
+ * HTTP, without one. Objects that it hands out are frozen and shared. Writes throw `StatusError`.
+ */
+export interface Loopback {
+  get(type: ResourceType, key: ObjectKey): UnstructuredObject | undefined;
+  list(type: ResourceType, namespace?: string): readonly UnstructuredObject[];
+  /** Every kind that is served now, one (the storage) version of each. */
+  resourceTypes(): readonly ResourceType[];
+  /** Objects with an owner reference to `uid`, of any kind. */
+  dependents(uid: string): readonly { resourceType: ResourceType; object: UnstructuredObject }[];
+  /** Calls `listener` after each committed change. @returns what ends it. */
+  subscribe(listener: (change: CommittedChange) => void): () => void;
+  create(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
+  /** Replaces an object (or its subresource); a `resourceVersion` in it must be the live one. */
+  update(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
+  delete(type: ResourceType, key: ObjectKey, options?: LoopbackDeleteOptions): Promise<void>;
+}

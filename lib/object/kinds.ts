@@ -1,0 +1,308 @@
+import type {
+  EventsV1Event,
+  V1ClusterRole,
+  V1ClusterRoleBinding,
+  V1ConfigMap,
+  V1ControllerRevision,
+  V1CronJob,
+  V1CustomResourceDefinition,
+  V1DaemonSet,
+  V1Deployment,
+  V1EndpointSlice,
+  V1Ingress,
+  V1Job,
+  V1Lease,
+  V1Namespace,
+  V1NetworkPolicy,
+  V1Node,
+  V1PersistentVolume,
+  V1PersistentVolumeClaim,
+  V1Pod,
+  V1PodDisruptionBudget,
+  V1ReplicaSet,
+  V1Role,
+  V1RoleBinding,
+  V1Secret,
+  V1Service,
+  V1ServiceAccount,
+  V1StatefulSet,
+  V1StorageClass,
+  V2HorizontalPodAutoscaler,
+} from '@kubernetes/client-node';
+import type { ObjectMeta } from './kubernetes-object.js';
+import { groupOf, versionOf } from './resource-type.js';
+import type { ResourceType } from './resource-type.js';
+import type { Wire } from './wire.js';
+
+/** A built-in kind: the model of `@kubernetes/client-node` as it is on the wire. */
+export type Kind<ApiVersion extends string, Name extends string, Model> = {
+  apiVersion: ApiVersion;
+  kind: Name;
+  metadata: ObjectMeta;
+} & Omit<Wire<Model>, 'apiVersion' | 'kind' | 'metadata'>;
+
+function resource<T extends { apiVersion: string; kind: string; metadata: ObjectMeta }>(
+  apiVersion: T['apiVersion'],
+  kind: T['kind'],
+  plural: string,
+  namespaced: boolean,
+): ResourceType<T> {
+  return { group: groupOf(apiVersion), version: versionOf(apiVersion), kind, plural, namespaced };
+}
+
+/** `v1` ConfigMap. */
+export type ConfigMap = Kind<'v1', 'ConfigMap', V1ConfigMap>;
+/** Where configmaps are served. */
+export const ConfigMap: ResourceType<ConfigMap> = resource('v1', 'ConfigMap', 'configmaps', true);
+
+/** `v1` Secret. */
+export type Secret = Kind<'v1', 'Secret', V1Secret>;
+/** Where secrets are served. */
+export const Secret: ResourceType<Secret> = resource('v1', 'Secret', 'secrets', true);
+
+/** `v1` Service. */
+export type Service = Kind<'v1', 'Service', V1Service>;
+/** Where services are served. */
+export const Service: ResourceType<Service> = resource('v1', 'Service', 'services', true);
+
+/** `v1` ServiceAccount. */
+export type ServiceAccount = Kind<'v1', 'ServiceAccount', V1ServiceAccount>;
+/** Where serviceaccounts are served. */
+export const ServiceAccount: ResourceType<ServiceAccount> = resource(
+  'v1',
+  'ServiceAccount',
+  'serviceaccounts',
+  true,
+);
+
+/** `v1` PersistentVolumeClaim. */
+export type PersistentVolumeClaim = Kind<'v1', 'PersistentVolumeClaim', V1PersistentVolumeClaim>;
+/** Where persistentvolumeclaims are served. */
+export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = resource(
+  'v1',
+  'PersistentVolumeClaim',
+  'persistentvolumeclaims',
+  true,
+);
+
+/** `v1` PersistentVolume. */
+export type PersistentVolume = Kind<'v1', 'PersistentVolume', V1PersistentVolume>;
+/** Where persistentvolumes are served. */
+export const PersistentVolume: ResourceType<PersistentVolume> = resource(
+  'v1',
+  'PersistentVolume',
+  'persistentvolumes',
+  false,
+);
+
+/** `v1` Pod. */
+export type Pod = Kind<'v1', 'Pod', V1Pod>;
+/** Where pods are served. */
+export const Pod: ResourceType<Pod> = resource('v1', 'Pod', 'pods', true);
+
+/** `v1` Namespace. */
+export type Namespace = Kind<'v1', 'Namespace', V1Namespace>;
+/** Where namespaces are served. */
+export const Namespace: ResourceType<Namespace> = resource('v1', 'Namespace', 'namespaces', false);
+
+/** `v1` Node. */
+export type Node = Kind<'v1', 'Node', V1Node>;
+/** Where nodes are served. */
+export const Node: ResourceType<Node> = resource('v1', 'Node', 'nodes', false);
+
+/** `apps/v1` Deployment. */
+export type Deployment = Kind<'apps/v1', 'Deployment', V1Deployment>;
+/** Where deployments are served. */
+export const Deployment: ResourceType<Deployment> = resource(
+  'apps/v1',
+  'Deployment',
+  'deployments',
+  true,
+);
+
+/** `apps/v1` StatefulSet. */
+export type StatefulSet = Kind<'apps/v1', 'StatefulSet', V1StatefulSet>;
+/** Where statefulsets are served. */
+export const StatefulSet: ResourceType<StatefulSet> = resource(
+  'apps/v1',
+  'StatefulSet',
+  'statefulsets',
+  true,
+);
+
+/** `apps/v1` DaemonSet. */
+export type DaemonSet = Kind<'apps/v1', 'DaemonSet', V1DaemonSet>;
+/** Where daemonsets are served. */
+export const DaemonSet: ResourceType<DaemonSet> = resource(
+  'apps/v1',
+  'DaemonSet',
+  'daemonsets',
+  true,
+);
+
+/** `apps/v1` ReplicaSet. */
+export type ReplicaSet = Kind<'apps/v1', 'ReplicaSet', V1ReplicaSet>;
+/** Where replicasets are served. */
+export const ReplicaSet: ResourceType<ReplicaSet> = resource(
+  'apps/v1',
+  'ReplicaSet',
+  'replicasets',
+  true,
+);
+
+/** `apps/v1` ControllerRevision. */
+export type ControllerRevision = Kind<'apps/v1', 'ControllerRevision', V1ControllerRevision>;
+/** Where controllerrevisions are served. */
+export const ControllerRevision: ResourceType<ControllerRevision> = resource(
+  'apps/v1',
+  'ControllerRevision',
+  'controllerrevisions',
+  true,
+);
+
+/** `batch/v1` Job. */
+export type Job = Kind<'batch/v1', 'Job', V1Job>;
+/** Where jobs are served. */
+export const Job: ResourceType<Job> = resource('batch/v1', 'Job', 'jobs', true);
+
+/** `batch/v1` CronJob. */
+export type CronJob = Kind<'batch/v1', 'CronJob', V1CronJob>;
+/** Where cronjobs are served. */
+export const CronJob: ResourceType<CronJob> = resource('batch/v1', 'CronJob', 'cronjobs', true);
+
+/** `networking.k8s.io/v1` NetworkPolicy. */
+export type NetworkPolicy = Kind<'networking.k8s.io/v1', 'NetworkPolicy', V1NetworkPolicy>;
+/** Where networkpolicies are served. */
+export const NetworkPolicy: ResourceType<NetworkPolicy> = resource(
+  'networking.k8s.io/v1',
+  'NetworkPolicy',
+  'networkpolicies',
+  true,
+);
+
+/** `networking.k8s.io/v1` Ingress. */
+export type Ingress = Kind<'networking.k8s.io/v1', 'Ingress', V1Ingress>;
+/** Where ingresses are served. */
+export const Ingress: ResourceType<Ingress> = resource(
+  'networking.k8s.io/v1',
+  'Ingress',
+  'ingresses',
+  true,
+);
+
+/** `policy/v1` PodDisruptionBudget. */
+export type PodDisruptionBudget = Kind<'policy/v1', 'PodDisruptionBudget', V1PodDisruptionBudget>;
+/** Where poddisruptionbudgets are served. */
+export const PodDisruptionBudget: ResourceType<PodDisruptionBudget> = resource(
+  'policy/v1',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+  true,
+);
+
+/** `autoscaling/v2` HorizontalPodAutoscaler. */
+export type HorizontalPodAutoscaler = Kind<
+  'autoscaling/v2',
+  'HorizontalPodAutoscaler',
+  V2HorizontalPodAutoscaler
+>;
+/** Where horizontalpodautoscalers are served. */
+export const HorizontalPodAutoscaler: ResourceType<HorizontalPodAutoscaler> = resource(
+  'autoscaling/v2',
+  'HorizontalPodAutoscaler',
+  'horizontalpodautoscalers',
+  true,
+);
+
+/** `rbac.authorization.k8s.io/v1` Role. */
+export type Role = Kind<'rbac.authorization.k8s.io/v1', 'Role', V1Role>;
+/** Where roles are served. */
+export const Role: ResourceType<Role> = resource(
+  'rbac.authorization.k8s.io/v1',
+  'Role',
+  'roles',
+  true,
+);
+
+/** `rbac.authorization.k8s.io/v1` RoleBinding. */
+export type RoleBinding = Kind<'rbac.authorization.k8s.io/v1', 'RoleBinding', V1RoleBinding>;
+/** Where rolebindings are served. */
+export const RoleBinding: ResourceType<RoleBinding> = resource(
+  'rbac.authorization.k8s.io/v1',
+  'RoleBinding',
+  'rolebindings',
+  true,
+);
+
+/** `rbac.authorization.k8s.io/v1` ClusterRole. */
+export type ClusterRole = Kind<'rbac.authorization.k8s.io/v1', 'ClusterRole', V1ClusterRole>;
+/** Where clusterroles are served. */
+export const ClusterRole: ResourceType<ClusterRole> = resource(
+  'rbac.authorization.k8s.io/v1',
+  'ClusterRole',
+  'clusterroles',
+  false,
+);
+
+/** `rbac.authorization.k8s.io/v1` ClusterRoleBinding. */
+export type ClusterRoleBinding = Kind<
+  'rbac.authorization.k8s.io/v1',
+  'ClusterRoleBinding',
+  V1ClusterRoleBinding
+>;
+/** Where clusterrolebindings are served. */
+export const ClusterRoleBinding: ResourceType<ClusterRoleBinding> = resource(
+  'rbac.authorization.k8s.io/v1',
+  'ClusterRoleBinding',
+  'clusterrolebindings',
+  false,
+);
+
+/** `coordination.k8s.io/v1` Lease. */
+export type Lease = Kind<'coordination.k8s.io/v1', 'Lease', V1Lease>;
+/** Where leases are served. */
+export const Lease: ResourceType<Lease> = resource(
+  'coordination.k8s.io/v1',
+  'Lease',
+  'leases',
+  true,
+);
+
+/** `events.k8s.io/v1` Event. */
+export type Event = Kind<'events.k8s.io/v1', 'Event', EventsV1Event>;
+/** Where events are served. */
+export const Event: ResourceType<Event> = resource('events.k8s.io/v1', 'Event', 'events', true);
+
+/** `storage.k8s.io/v1` StorageClass. */
+export type StorageClass = Kind<'storage.k8s.io/v1', 'StorageClass', V1StorageClass>;
+/** Where storageclasses are served. */
+export const StorageClass: ResourceType<StorageClass> = resource(
+  'storage.k8s.io/v1',
+  'StorageClass',
+  'storageclasses',
+  false,
+);
+
+/** `discovery.k8s.io/v1` EndpointSlice. */
+export type EndpointSlice = Kind<'discovery.k8s.io/v1', 'EndpointSlice', V1EndpointSlice>;
+/** Where endpointslices are served. */
+export const EndpointSlice: ResourceType<EndpointSlice> = resource(
+  'discovery.k8s.io/v1',
+  'EndpointSlice',
+  'endpointslices',
+  true,
+);
+
+/** `apiextensions.k8s.io/v1` CustomResourceDefinition. */
+export type CustomResourceDefinition = Kind<
+  'apiextensions.k8s.io/v1',
+  'CustomResourceDefinition',
+  V1CustomResourceDefinition
+>;
+/** Where customresourcedefinitions are served. */
+export const CustomResourceDefinition: ResourceType<CustomResourceDefinition> = resource(
+  'apiextensions.k8s.io/v1',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+  false,
+);

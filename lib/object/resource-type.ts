@@ -1,0 +1,37 @@
+import type { KubernetesObject, TypeMeta, UnstructuredObject } from './kubernetes-object.js';
+
+declare const objectType: unique symbol;
+
+/** A kind that the API server serves, and where. `T` is the type of its objects. */
+export interface ResourceType<out T extends KubernetesObject = UnstructuredObject> {
+  /** The API group; empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** The name in URLs, for example `configmaps`. */
+  readonly plural: string;
+  /** Whether its objects live in a namespace. */
+  readonly namespaced: boolean;
+  readonly [objectType]?: T;
+}
+
+/** What names a kind to a client: a {@link ResourceType}, or an apiVersion and kind to look up. */
+export type TypeReference<T extends KubernetesObject = UnstructuredObject> =
+  ResourceType<T> | TypeMeta;
+
+/** `v1` for the core group, else `group/version`. */
+export function apiVersionOf(type: TypeReference<KubernetesObject>): string {
+  if ('apiVersion' in type) return type.apiVersion;
+  return type.group === '' ? type.version : `${type.group}/${type.version}`;
+}
+
+/** The group of an apiVersion: empty for `v1`. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? '' : apiVersion.slice(0, slash);
+}
+
+/** The version of an apiVersion. */
+export function versionOf(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.indexOf('/') + 1);
+}

@@ -1,0 +1,47 @@
+/**
+ * Every code that an {@link OperatorError} can carry. A code is never reused for another meaning:
+ * retired ones stay out. `docs/errors.md` explains each; a spec compares the two lists.
+ */
+export const errorCodes = [
+  /** An option is missing, out of range, or contradicts another. */
+  'InvalidOption',
+  /** An object is not what Kubernetes accepts: no kind, an invalid name, a field of a wrong shape. */
+  'InvalidObject',
+  /** The API server answered with an error: an `ApiError`, which carries the `Status`. */
+  'ApiError',
+  /** No answer came: connection refused or reset, DNS, TLS, a server that went away. */
+  'ConnectionFailed',
+  /** The call did not end in its time. */
+  'Timeout',
+  /** The caller's `AbortSignal` ended the call. */
+  'Aborted',
+  /** The API server serves no such kind: a CRD is missing, or the version is wrong. */
+  'UnknownKind',
+  /** A kubeconfig or the in-cluster credentials could not be read. */
+  'InvalidKubeConfig',
+  /** The object has a controller already, and it is not this owner. */
+  'AlreadyOwned',
+  /** An owner reference that Kubernetes does not allow: across namespaces, or to a wider scope. */
+  'InvalidOwner',
+  /** Two objects of a chain have the same kind, namespace and name. */
+  'DuplicateObject',
+  /** A name that a chain refers to was never chained. */
+  'UnknownReference',
+  /** The object exists and belongs to somebody else, or to nobody. */
+  'NotOurs',
+  /** A change to a field that the API server does not let change. */
+  'ImmutableField',
+  /** More objects would have been deleted than `maxDeletions` allows. Nothing was deleted. */
+  'TooManyDeletions',
+  /** Several objects of one reconcile failed; `errors` has each. */
+  'ReconcileFailed',
+  /** Retrying can't help until the desired state changes. */
+  'Terminal',
+  /** A dependency of the object failed, so the object was not touched. */
+  'DependencyFailed',
+  /** Something was used after it was stopped or closed. */
+  'Stopped',
+] as const;
+
+/** The code of an {@link OperatorError}. */
+export type ErrorCode = (typeof errorCodes)[number];

@@ -1,0 +1,30 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+/** The only source of chance in this package, so that a test can own it. */
+export interface Random {
+  /** A number from 0 up to, and not including, 1. */
+  next(): number;
+  /** A random (version 4) UUID. */
+  uuid(): string;
+}
+
+/** The chance of the machine; its UUIDs are cryptographically strong. */
+export const systemRandom: Random = {
+  next: () => randomBytes(4).readUInt32BE() / 2 ** 32,
+  uuid: () => randomUUID(),
+};
+
+/** A repeatable sequence for `seed` (mulberry32), so that a failing run can be replayed. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const hex = (digits: number): string =>
+    Array.from({ length: digits }, () => Math.floor(next() * 16).toString(16)).join('');
+  const uuid = (): string => `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`;
+  return { next, uuid };
+}

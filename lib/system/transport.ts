@@ -1,0 +1,40 @@
+/** One HTTP request to an API server. */
+export interface TransportRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path and query, for example `/api/v1/pods?limit=500`. */
+  readonly path: string;
+  /** Header names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as it goes over the wire. */
+  readonly body?: string | Uint8Array;
+  /**
+   * The answer goes on for as long as both sides like (a watch, a log): it gets a connection of its
+   * own and no body time-out. @defaultValue false
+   */
+  readonly streaming?: boolean;
+  /** Ends the request and, while it is read, the answer. */
+  readonly signal?: AbortSignal;
+}
+
+/** The answer: its head is here, its body still to be read. */
+export interface TransportResponse {
+  readonly status: number;
+  /** Header names in lower case; several of one name are joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body's bytes, once, as they arrive. Leaving the loop early frees the connection. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * How requests reach an API server: over pooled connections, or straight into an embedded server
+ * without a socket. It knows no Kubernetes: credentials, retries and `Status` are the client's.
+ */
+export interface Transport {
+  /**
+   * @throws OperatorError `ConnectionFailed`: no answer came; `cause` says why.
+   * @throws OperatorError `Aborted`: `signal` ended the request.
+   */
+  request(request: TransportRequest): Promise<TransportResponse>;
+  /** Ends every connection. Requests after it fail with `Stopped`. */
+  close(): Promise<void>;
+}
