@@ -1,0 +1,54 @@
+// Type-checks every TypeScript block of the README and docs/, and runs those fenced `ts run`.
+import { spawn } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { docPages, snippetsOf } from './snippets.js';
+import type { Snippet } from './snippets.js';
+
+// Inside the checkout, so that packages resolve as they do for a file of the project.
+const folder = '.cache/docs';
+
+const snippets = (await Promise.all((await docPages()).map(snippetsOf))).flat();
+await rm(folder, { recursive: true, force: true });
+await mkdir(folder, { recursive: true });
+await Promise.all(snippets.map((snippet) => writeFile(fileOf(snippet), moduleOf(snippet))));
+await writeFile(`${folder}/tsconfig.json`, tsconfig());
+
+let failed = (await run('npx', ['tsc', '--noEmit', '-p', folder])) === 0 ? 0 : 1;
+for (const snippet of snippets.filter((each) => each.run)) {
+  const code = await run('npx', ['tsx', '--tsconfig', `${folder}/tsconfig.json`, fileOf(snippet)]);
+  if (code === 0) continue;
+  console.error(`${snippet.page}:${snippet.line}: the block ended with exit code ${code}`);
+  failed++;
+}
+const ran = snippets.filter((each) => each.run).length;
+console.log(`docs: ${snippets.length} blocks type-checked, ${ran} run, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+function fileOf({ page, line }: Snippet): string {
+  return `${folder}/${page.replaceAll(/[^a-zA-Z0-9]+/g, '-')}-${line}.ts`;
+}
+
+/** A block without imports is a module all the same: its names stay its own. */
+function moduleOf({ code }: Snippet): string {
+  return `${code}\nexport {};\n`;
+}
+
+function tsconfig(): string {
+  const paths = {
+    'operator-builder': ['../../lib/index.ts'],
+    'operator-builder/apiserver': ['../../lib/embedded/index.ts'],
+  };
+  return JSON.stringify({
+    extends: '../../tsconfig.json',
+    compilerOptions: { paths, types: ['node'] },
+    include: ['*.ts'],
+  });
+}
+
+function run(command: string, args: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+}
