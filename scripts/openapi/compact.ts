@@ -1,0 +1,128 @@
+// Compacts a dump of a real server's discovery and OpenAPI documents into lib/apiserver/data:
+//   tsx scripts/openapi/compact.ts <dump-dir>
+// What OpenAPI does not say (pointers, omitempty, the names of Go's types) is read from the Go
+// modules of the same release, which must be in the module cache.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { readGoTypes } from './go-types.js';
+import type { GoPackage, GoTypes } from './go-types.js';
+
+interface Document {
+  paths?: Record<string, unknown>;
+  components?: { schemas?: Record<string, unknown> };
+}
+
+const target = join(import.meta.dirname, '../../lib/apiserver/data');
+
+function main(dump: string): void {
+  const read = (file: string): unknown => JSON.parse(readFileSync(join(dump, file), 'utf8'));
+  const documents = new Map<string, Document>();
+  for (const file of readdirSync(join(dump, 'v3')).sort()) {
+    if (/^(api|apis_.*)_v\d.*\.json$/.test(file)) {
+      const path = file.slice(0, -'.json'.length).replaceAll('_', '/');
+      documents.set(path, read(`v3/${file}`) as Document);
+    }
+  }
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(join(target, 'definitions'), { recursive: true });
+  const version = read('version.json') as { gitVersion: string };
+  const core = read('discovery-api.json') as { items: unknown[] };
+  const groups = read('discovery-apis.json') as { items: unknown[] };
+  write('discovery', { version, core: core.items, groups: groups.items });
+  writeDefinitions(documents);
+  const paths = [...documents].map(([path, document]) => [path, document.paths]);
+  write('paths', Object.fromEntries(paths));
+  write('go-types', goTypes(version.gitVersion, definitionNames(documents)));
+}
+
+function writeDefinitions(documents: ReadonlyMap<string, Document>): void {
+  const packages = new Map<string, Record<string, unknown>>();
+  for (const document of documents.values()) {
+    for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) {
+      const pack = name.slice(0, name.lastIndexOf('.'));
+      const definitions = packages.get(pack) ?? {};
+      packages.set(pack, definitions);
+      // The first document is the core group's: it lists every kind that uses a shared definition.
+      definitions[name] ??= schema;
+    }
+  }
+  for (const [pack, definitions] of packages) write(`definitions/${pack}`, definitions);
+}
+
+function definitionNames(documents: ReadonlyMap<string, Document>): string[] {
+  const all = [...documents.values()].flatMap((one) => Object.keys(one.components?.schemas ?? {}));
+  return [...new Set(all)];
+}
+
+/** Go's import path for the package part of an OpenAPI definition's name. */
+const importPaths: readonly (readonly [RegExp, string])[] = [
+  [/^io\.k8s\.apimachinery\.pkg\.apis\.meta\.v1$/, 'k8s.io/apimachinery/pkg/apis/meta/v1'],
+  [/^io\.k8s\.apiextensions-apiserver\.pkg\.apis\.(.*)$/, 'k8s.io/apiextensions-apiserver/pkg/apis/'],
+  [/^io\.k8s\.kube-aggregator\.pkg\.apis\.(.*)$/, 'k8s.io/kube-aggregator/pkg/apis/'],
+  [/^io\.k8s\.api\.(.*)$/, 'k8s.io/api/'],
+];
+
+function goTypes(release: string, definitions: readonly string[]): GoTypes {
+  const moduleVersion = release.replace(/^v1\./, 'v0.');
+  const cache = execFileSync('go', ['env', 'GOMODCACHE'], { encoding: 'utf8' }).trim();
+  const packages = new Map<string, GoPackage>();
+  const add = (importPath: string, name: string): void => {
+    const [host, module, ...rest] = importPath.split('/');
+    const directory = join(cache, `${host}/${module}@${moduleVersion}`, ...rest);
+    if (!existsSync(directory)) throw new Error(`${directory} is missing: fetch that module first`);
+    packages.set(importPath, { directory, name, importPath });
+  };
+  add('k8s.io/apimachinery/pkg/types', 'types');
+  for (const name of definitions) {
+    const pack = name.slice(0, name.lastIndexOf('.'));
+    for (const [pattern, path] of importPaths) {
+      const match = pattern.exec(pack);
+      if (match === null) continue;
+      const rest = match[1]?.replaceAll('.', '/') ?? '';
+      add(path + rest, rest === '' ? 'meta/v1' : rest);
+      break;
+    }
+  }
+  const all = readGoTypes([...packages.values()]);
+  return withoutUnreachable(all, definitions);
+}
+
+/** Drops what no served definition leads to (internal lists, options of other packages). */
+function withoutUnreachable(all: GoTypes, definitions: readonly string[]): GoTypes {
+  const kept: GoTypes = {};
+  const visit = (name: string): void => {
+    const type = all[name];
+    if (type === undefined || name in kept) return;
+    kept[name] = type;
+    const expressions = typeof type === 'string' ? [type] : Object.values(type);
+    for (const expression of expressions) {
+      for (const [used] of expression.matchAll(/[\w./-]+\.\w+/g)) visit(used);
+    }
+  };
+  for (const name of definitions) visit(goTypeName(name));
+  return kept;
+}
+
+function goTypeName(definition: string): string {
+  const parts = definition.split('.');
+  const [type = '', version = '', group = ''] = parts.reverse();
+  return `${group}/${version}.${type}`;
+}
+
+function write(name: string, value: unknown): void {
+  const text = Buffer.from(JSON.stringify(value));
+  const packed = brotliCompressSync(text, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+      [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+      [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
+    },
+  });
+  writeFileSync(join(target, `${name}.json.br`), packed);
+}
+
+const [dump] = process.argv.slice(2);
+if (dump === undefined) throw new Error('usage: compact.ts <dump-dir>');
+main(dump);

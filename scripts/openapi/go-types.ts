@@ -1,0 +1,93 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * A struct of Go's API: JSON name of each field, in order, to its Go type, with `?` appended for
+ * `omitempty` and `0` for `omitzero`. A field that Go embeds under `inline` is named by its type,
+ * with an empty JSON name in front of the dot: `.VolumeSource`.
+ */
+export type GoStruct = Readonly<Record<string, string>>;
+
+/** Every type of the API by its qualified name (`core/v1.Pod`): a struct, or the type it stands for. */
+export type GoTypes = Record<string, GoStruct | string>;
+
+/** A Go package to read: its directory and the short name that qualifies its types. */
+export interface GoPackage {
+  readonly directory: string;
+  readonly name: string;
+  readonly importPath: string;
+}
+
+/** Reads the type declarations of `packages`; generated code and tests are left out. */
+export function readGoTypes(packages: readonly GoPackage[]): GoTypes {
+  const names = new Map(packages.map((pack) => [pack.importPath, pack.name]));
+  const types: GoTypes = {};
+  for (const pack of packages) {
+    for (const file of readdirSync(pack.directory)) {
+      if (!file.endsWith('.go') || /_test\.go$|^zz_|generated/.test(file)) continue;
+      readFile(readFileSync(join(pack.directory, file), 'utf8'), { pack, names, types });
+    }
+  }
+  return types;
+}
+
+interface Reading {
+  readonly pack: GoPackage;
+  readonly names: ReadonlyMap<string, string>;
+  readonly types: GoTypes;
+}
+
+function readFile(source: string, reading: Reading): void {
+  const qualify = qualifier(source, reading);
+  const lines = source.split('\n');
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? '';
+    const open = /^type (\w+) struct \{$/.exec(line);
+    if (open?.[1] !== undefined) {
+      const fields: Record<string, string> = {};
+      while (lines[++at] !== '}') readField(lines[at] ?? '', fields, qualify);
+      reading.types[`${reading.pack.name}.${open[1]}`] = fields;
+      continue;
+    }
+    const empty = /^type (\w+) struct ?\{\}$/.exec(line);
+    if (empty?.[1] !== undefined) reading.types[`${reading.pack.name}.${empty[1]}`] = {};
+    const alias = /^type (\w+) =? ?([\w.[\]*]+)(?: *\/\/.*)?$/.exec(line);
+    if (alias?.[1] !== undefined && alias[2] !== undefined && !/interface|func/.test(alias[2])) {
+      reading.types[`${reading.pack.name}.${alias[1]}`] = qualify(alias[2]);
+    }
+  }
+}
+
+function readField(
+  line: string,
+  fields: Record<string, string>,
+  qualify: (type: string) => string,
+): void {
+  const field = /^\t(\w+)\s+(\S+)\s+`json:"([^"]*)"/.exec(line);
+  const embedded = /^\t([\w.*]+)\s+`json:"([^"]*)"/.exec(line);
+  const type = field?.[2] ?? embedded?.[1];
+  const tag = field?.[3] ?? embedded?.[2];
+  if (type === undefined || tag === undefined) return;
+  const [name = '', ...options] = tag.split(',');
+  if (name === '-') return;
+  const flags = `${options.includes('omitempty') ? '?' : ''}${options.includes('omitzero') ? '0' : ''}`;
+  if (options.includes('inline')) fields[`.${type.split('.').at(-1) ?? ''}`] = qualify(type);
+  else fields[name] = qualify(type) + flags;
+}
+
+const basic = /^(string|bool|byte|int\d*|uint\d*|float\d+|any|interface\{\}|rune)$/;
+
+function qualifier(source: string, { pack, names }: Reading): (type: string) => string {
+  const aliases = new Map<string, string>();
+  for (const [, alias, path] of source.matchAll(/^(?:import)?\s+(\w+)? ?"([^"]+)"/gm)) {
+    const short = alias ?? path?.split('/').at(-1) ?? '';
+    aliases.set(short, names.get(path ?? '') ?? path ?? '');
+  }
+  const one = (name: string): string => {
+    if (basic.test(name)) return name;
+    const [first = '', second] = name.split('.');
+    if (second === undefined) return `${pack.name}.${first}`;
+    return `${aliases.get(first) ?? first}.${second}`;
+  };
+  return (type) => type.replaceAll(/(?<![\w.])(?!map\b)[A-Za-z_][\w.]*/g, one);
+}
