@@ -1,0 +1,98 @@
+import { Agent, request } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+
+/** How to reach an API server, and as whom. */
+export interface ApiCredentials {
+  readonly url: string;
+  /** PEM; without it the system's authorities are trusted. */
+  readonly ca?: string;
+  readonly token?: string;
+  /** Client certificate and key, PEM. */
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** One request. */
+export interface ApiRequest {
+  /** @defaultValue 'GET' */
+  readonly method?: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Sent as JSON, unless it is a string, which is sent as it is. */
+  readonly body?: unknown;
+  /** @defaultValue 'application/json' */
+  readonly contentType?: string;
+  /** @defaultValue 'application/json' */
+  readonly accept?: string;
+  /** Instead of the connection's own. */
+  readonly token?: string;
+}
+
+/** The answer to an {@link ApiRequest}, whatever its status. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Requests to an API server, without the client that is under test. */
+export class ApiConnection {
+  readonly #credentials: ApiCredentials;
+  readonly #agent: Agent;
+
+  constructor(credentials: ApiCredentials) {
+    this.#credentials = credentials;
+    const { ca, cert, key } = credentials;
+    this.#agent = new Agent({ keepAlive: true, ...defined({ ca, cert, key }) });
+  }
+
+  /** Sends a request; rejects only when no answer comes. */
+  async send(apiRequest: ApiRequest): Promise<ApiAnswer> {
+    const { method = 'GET', path, body } = apiRequest;
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const outgoing = request(new URL(path, this.#credentials.url), {
+        method,
+        agent: this.#agent,
+        headers: this.#headers(apiRequest),
+      });
+      outgoing.once('response', resolve).once('error', reject);
+      outgoing.end(typeof body === 'string' ? body : JSON.stringify(body));
+    });
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
+  }
+
+  /**
+   * Sends a request; returns the answer's JSON.
+   *
+   * @throws Error: the status is not 2xx.
+   */
+  async json<T>(apiRequest: ApiRequest): Promise<T> {
+    const { status, text } = await this.send(apiRequest);
+    if (status >= 200 && status < 300) return JSON.parse(text) as T;
+    throw new Error(`${apiRequest.method ?? 'GET'} ${apiRequest.path}: ${status} ${text}`);
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #headers(apiRequest: ApiRequest): Record<string, string> {
+    const { accept = 'application/json', contentType = 'application/json' } = apiRequest;
+    const token = apiRequest.token ?? this.#credentials.token;
+    return {
+      accept,
+      'user-agent': 'operator-builder-control-plane',
+      ...(apiRequest.body === undefined ? {} : { 'content-type': contentType }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
+  }
+}
+
+/** `undefined` and absent differ for Node's TLS options, and under `exactOptionalPropertyTypes`. */
+function defined(options: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(options).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { withBuildLock } from './build-lock.js';
+
+describe('withBuildLock', () => {
+  let folder: string;
+  let path: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'build-lock-'));
+    path = join(folder, 'lock');
+  });
+
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const ignore = () => undefined;
+
+  it('lets one in at a time and tells the other whom it waits for', async () => {
+    const told: string[] = [];
+    let inside = 0;
+    const work = async () => {
+      expect(++inside).to.equal(1);
+      await new Promise(setImmediate);
+      inside--;
+    };
+    const lock = () => withBuildLock(path, (holder) => told.push(holder), work);
+    await Promise.all([lock(), lock()]);
+    expect(told).to.deep.equal([String(process.pid)]);
+  });
+
+  it('takes over from a process that is dead', async () => {
+    await writeFile(path, String(spawnSync('true').pid));
+    expect(await withBuildLock(path, ignore, async () => 'built')).to.equal('built');
+  });
+
+  it('is free again after a failure', async () => {
+    const failure = withBuildLock(path, ignore, () => Promise.reject(new Error('no space')));
+    expect(await failure.catch(String)).to.equal('Error: no space');
+    expect(existsSync(path)).to.be.false;
+  });
+});

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Runs `work` while no other living process runs it under the same lock file. Two processes that
+ * find a dead holder at the same moment may both get in: `work` must publish its result by an
+ * atomic rename, and the lock only saves the second builder's time.
+ *
+ * @param onWait - told once, with the holder's process id, when another process is at work.
+ */
+export async function withBuildLock<T>(
+  path: string,
+  onWait: (holder: string) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  let waiting = false;
+  while (!(await acquire(path))) {
+    const holder = await readHolder(path);
+    if (holder === undefined) continue;
+    if (isDead(Number(holder))) {
+      await rm(path, { force: true });
+      continue;
+    }
+    if (!waiting) onWait(holder);
+    waiting = true;
+    await delay(500);
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+/** By a link, so that the lock is never there without its holder's name in it. */
+async function acquire(path: string): Promise<boolean> {
+  const signed = `${path}.${randomUUID()}`;
+  await writeFile(signed, String(process.pid));
+  try {
+    await link(signed, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(signed);
+  }
+}
+
+async function readHolder(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function isDead(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}

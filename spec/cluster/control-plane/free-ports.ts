@@ -1,0 +1,33 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+
+/**
+ * Below the range from which systems take the local ports of outgoing connections (32768 and up on
+ * Linux): a port that is free now must still be free when a program listens on it a second later.
+ */
+const lowest = 20_000;
+const count = 12_000;
+
+/** Returns `wanted` different ports of 127.0.0.1 on which nothing listens. */
+export async function findFreePorts(wanted: number): Promise<number[]> {
+  const ports = new Set<number>();
+  for (let attempt = 0; ports.size < wanted; attempt++) {
+    if (attempt === 1000) throw new Error('no free ports on 127.0.0.1');
+    const port = lowest + Math.floor(Math.random() * count);
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}

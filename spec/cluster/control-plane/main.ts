@@ -1,0 +1,29 @@
+import { copyFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { parseArgs } from 'node:util';
+import { startControlPlane } from './start.js';
+
+/**
+ * Starts a control plane for a developer and keeps it until SIGINT or SIGTERM:
+ * `npx tsx spec/cluster/control-plane/main.ts [--kubeconfig FILE] [--unthrottled]`
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { kubeconfig: { type: 'string' }, unthrottled: { type: 'boolean', default: false } },
+  });
+  const asked = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name)));
+  const controlPlane = await startControlPlane({ unthrottled: values.unthrottled });
+  const { url, kubeConfigPath, processes } = controlPlane;
+  if (values.kubeconfig !== undefined) await copyFile(kubeConfigPath, values.kubeconfig);
+  for (const [program, pid] of processes.pids) console.log(`process ${program} ${pid}`);
+  console.log(`process supervisor ${processes.supervisorPid ?? ''}`);
+  console.log(`control plane at ${url}`);
+  console.log(`export KUBECONFIG=${values.kubeconfig ?? kubeConfigPath}`);
+  // A signal's listener alone does not keep a process up.
+  const keepAlive = setInterval(() => undefined, 2 ** 30);
+  await asked;
+  clearInterval(keepAlive);
+  await controlPlane.stop();
+}
+
+await main();

@@ -1,0 +1,16 @@
+import type { RootHookObject } from 'mocha';
+import { sharedControlPlane, stopSharedControlPlane } from './shared.js';
+
+/** A cold build of the control plane takes up to six minutes, on a loaded machine more. */
+const coldStartTimeoutMs = 15 * 60_000;
+
+/** Starts the control plane before the first cluster spec and stops it after the last one. */
+export const mochaHooks: RootHookObject = {
+  async beforeAll(this: Mocha.Context) {
+    this.timeout(coldStartTimeoutMs);
+    await sharedControlPlane();
+  },
+  async afterAll() {
+    await stopSharedControlPlane();
+  },
+};

@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiConnection } from './api-connection.js';
+import type { AuditLog } from './audit-log.js';
+import type { ClusterUser, ControlPlane, ControlPlaneProcesses } from './control-plane.js';
+import { newToken } from './credentials.js';
+import { writeKubeConfig } from './kube-config.js';
+import type { Program } from './programs.js';
+import { waitForReady } from './readiness.js';
+import type { Supervisor } from './supervisor.js';
+
+/** The parts of a control plane of ours. */
+export interface ControlPlaneParts {
+  readonly url: string;
+  readonly caData: string;
+  readonly token: string;
+  readonly kubeConfigPath: string;
+  readonly api: ApiConnection;
+  readonly auditLog: AuditLog;
+  readonly supervisor: Supervisor;
+  readonly folder: string;
+}
+
+/** How long a program may take to end after SIGTERM. */
+const terminationTimeoutMs = 60_000;
+
+/** A control plane whose processes are ours. */
+export class StartedControlPlane implements ControlPlane {
+  readonly url: string;
+  readonly caData: string;
+  readonly token: string;
+  readonly kubeConfigPath: string;
+  readonly api: ApiConnection;
+  readonly auditLog: AuditLog;
+  readonly processes: ControlPlaneProcesses;
+  readonly #supervisor: Supervisor;
+  readonly #folder: string;
+  #users = 0;
+
+  constructor(parts: ControlPlaneParts) {
+    this.url = parts.url;
+    this.caData = parts.caData;
+    this.token = parts.token;
+    this.kubeConfigPath = parts.kubeConfigPath;
+    this.api = parts.api;
+    this.auditLog = parts.auditLog;
+    this.#supervisor = parts.supervisor;
+    this.#folder = parts.folder;
+    this.processes = processesOf(parts.supervisor, parts.api);
+  }
+
+  async user(name: string, groups: readonly string[] = ['system:masters']): Promise<ClusterUser> {
+    const token = newToken();
+    const kubeConfigPath = join(this.#folder, `user-${++this.#users}.kubeconfig`);
+    const { url, caData } = this;
+    await Promise.all([
+      this.#supervisor.addUser(token, name, groups),
+      writeKubeConfig(kubeConfigPath, { url, caData, userName: name, token }),
+    ]);
+    return { name, groups, token, kubeConfigPath };
+  }
+
+  async stop(): Promise<void> {
+    this.api.close();
+    await this.#supervisor.stop();
+  }
+}
+
+function processesOf(supervisor: Supervisor, api: ApiConnection): ControlPlaneProcesses {
+  return {
+    pids: supervisor.pids,
+    supervisorPid: supervisor.pid,
+    signal: (program, signal) => supervisor.signal(program, signal),
+    async restart(program) {
+      await supervisor.signal(program, 'SIGTERM');
+      await waitForExit(supervisor, program);
+      await supervisor.startAgain(program);
+      await waitForReady(api, supervisor);
+    },
+  };
+}
+
+async function waitForExit(supervisor: Supervisor, program: Program): Promise<void> {
+  const deadline = Date.now() + terminationTimeoutMs;
+  while (!supervisor.hasExited(program)) {
+    if (Date.now() > deadline) throw new Error(`${program} did not end on SIGTERM`);
+    await delay(20);
+  }
+}

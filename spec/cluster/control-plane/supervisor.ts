@@ -1,0 +1,168 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Program } from './programs.js';
+
+/** How a program is run. */
+export interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+interface Exit {
+  readonly exited: Program;
+  readonly reason: string;
+}
+
+interface Reply {
+  readonly id: number;
+  readonly result?: unknown;
+}
+
+interface Pending {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * The programs of one control plane, each a child of a small process of its own that ends them when
+ * this one is gone, however it went.
+ */
+export class Supervisor {
+  readonly #process: ChildProcess;
+  readonly #folder: string;
+  readonly #commands = new Map<Program, Command>();
+  readonly #pids = new Map<Program, number>();
+  readonly #exits = new Map<Program, string>();
+  readonly #pending = new Map<number, Pending>();
+  #lastId = 0;
+
+  /**
+   * @param folder - where the programs run and log; removed at the end.
+   * @param reviewPort - where the API server sends its TokenReviews.
+   */
+  constructor(folder: string, reviewPort: number) {
+    this.#folder = folder;
+    this.#process = fork(
+      join(import.meta.dirname, 'supervisor.js'),
+      [folder, String(reviewPort)],
+      // A process group of its own: Ctrl-C at the terminal must reach us first.
+      {
+        execArgv: [],
+        env: plainEnvironment(),
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+        detached: true,
+      },
+    );
+    this.#process.on('message', (message) => this.#receive(message as Exit | Reply));
+    this.#process.on('exit', () => this.#failPending());
+    // A run that forgot stop() may end; the supervisor then notices.
+    this.#process.unref();
+    this.#process.channel?.unref();
+  }
+
+  /** Process ids of the programs that run. */
+  get pids(): ReadonlyMap<Program, number> {
+    return this.#pids;
+  }
+
+  /** Process id of the supervisor. */
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  async start(name: Program, command: Command): Promise<void> {
+    this.#commands.set(name, command);
+    this.#exits.delete(name);
+    const pid = await this.#ask('start', { name, ...command, log: this.logFile(name) });
+    if (typeof pid === 'number') this.#pids.set(name, pid);
+  }
+
+  /** Starts a program again as it was started before. */
+  async startAgain(name: Program): Promise<void> {
+    const command = this.#commands.get(name);
+    if (command === undefined) throw new Error(`${name} was never started`);
+    await this.start(name, command);
+  }
+
+  /** Sends a signal; returns at once. */
+  async signal(name: Program, signal: NodeJS.Signals): Promise<void> {
+    await this.#ask('signal', { name, signal });
+  }
+
+  /** Makes the API server know `token`. */
+  async addUser(token: string, username: string, groups: readonly string[]): Promise<void> {
+    await this.#ask('user', { token, username, groups });
+  }
+
+  /** @throws Error: `name` does not run (any more); the message ends with what it logged last. */
+  assertRunning(name: Program): void {
+    const reason = this.#exits.get(name);
+    if (reason === undefined) return;
+    const log = readFileSync(this.logFile(name), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .slice(-20)
+      .join('\n');
+    throw new Error(`${name} ended (${reason}). Its last lines:\n${log}`);
+  }
+
+  hasExited(name: Program): boolean {
+    return this.#exits.has(name);
+  }
+
+  logFile(name: Program): string {
+    return join(this.#folder, `${name}.log`);
+  }
+
+  /** Ends every program and removes the folder. */
+  async stop(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    this.#process.ref();
+    const exit = once(this.#process, 'exit');
+    if (this.#process.connected) this.#process.disconnect();
+    await exit;
+    this.#pids.clear();
+  }
+
+  async #ask(type: string, message: object): Promise<unknown> {
+    const id = ++this.#lastId;
+    // Else nothing may be left that keeps this process up until the reply is here.
+    this.#process.channel?.ref();
+    try {
+      return await new Promise<unknown>((resolve, reject) => {
+        this.#pending.set(id, { resolve, reject });
+        this.#process.send({ ...message, id, type }, (error) => {
+          if (error !== null) reject(error);
+        });
+      });
+    } finally {
+      this.#pending.delete(id);
+      if (this.#pending.size === 0) this.#process.channel?.unref();
+    }
+  }
+
+  #receive(message: Exit | Reply): void {
+    if ('id' in message) {
+      this.#pending.get(message.id)?.resolve(message.result);
+      return;
+    }
+    this.#exits.set(message.exited, message.reason);
+    this.#pids.delete(message.exited);
+  }
+
+  #failPending(): void {
+    const error = new Error('the supervisor of the control plane ended');
+    for (const { reject } of this.#pending.values()) reject(error);
+  }
+}
+
+/** Without what a coverage run or a loader would make the supervisor do. */
+function plainEnvironment(): NodeJS.ProcessEnv {
+  const environment = { ...process.env };
+  delete environment['NODE_OPTIONS'];
+  delete environment['NODE_V8_COVERAGE'];
+  return environment;
+}
