@@ -7,6 +7,14 @@ export const errorCodes = [
   'InvalidOption',
   /** An object is not what Kubernetes accepts: no kind, an invalid name, a field of a wrong shape. */
   'InvalidObject',
+  /** A label or field selector that can't be read, or with an invalid key, operator or value. */
+  'InvalidSelector',
+  /** A patch that is malformed or does not fit the object: a path that is not there, a failed test. */
+  'InvalidPatch',
+  /** A text is no value of its type: a quantity, a time, a percentage, an object key. */
+  'InvalidValue',
+  /** An apply without `force` would change fields that other managers own. */
+  'ApplyConflict',
   /** The API server answered with an error: an `ApiError`, which carries the `Status`. */
   'ApiError',
   /** No answer came: connection refused or reset, DNS, TLS, a server that went away. */

@@ -1,0 +1,235 @@
+import { OperatorError } from '../system/operator-error.js';
+
+/**
+ * One step of a path, in the form in which `managedFields` writes it, so that two steps are the
+ * same exactly when their texts are:
+ *
+ * - `f:spec`: the field or map key `spec`;
+ * - `k:{"name":"web"}`: the entry of a list of objects with that key, its fields sorted;
+ * - `v:"x"`: the entry of a list of scalars that is a set;
+ * - `i:0`: the entry of an atomic list (the server never writes it).
+ */
+export type PathElement = string;
+
+/** The way from an object to one of its fields. */
+export type FieldPath = readonly PathElement[];
+
+/** A {@link PathElement} taken apart. */
+export type ParsedElement =
+  | { readonly type: 'field'; readonly name: string }
+  | { readonly type: 'key'; readonly keys: readonly (readonly [string, unknown])[] }
+  | { readonly type: 'value'; readonly value: unknown }
+  | { readonly type: 'index'; readonly index: number };
+
+/** The field or map key `name`. */
+export function fieldElement(name: string): PathElement {
+  return `f:${name}`;
+}
+
+/** The entry of a list with these key fields. */
+export function keyElement(keys: Readonly<Record<string, unknown>>): PathElement {
+  return keyText(Object.entries(keys));
+}
+
+/** The entry `value` of a set. */
+export function valueElement(value: unknown): PathElement {
+  return `v:${elementJson(value)}`;
+}
+
+/** The entry of an atomic list at `index`. */
+export function indexElement(index: number): PathElement {
+  return `i:${index}`;
+}
+
+/** A path of field names: `fieldPath('spec', 'replicas')`. */
+export function fieldPath(...names: readonly string[]): FieldPath {
+  return names.map(fieldElement);
+}
+
+/**
+ * Takes an element apart.
+ * @throws OperatorError `InvalidValue`: it is none.
+ */
+export function parsePathElement(element: PathElement): ParsedElement {
+  if (element.length < 2) throw invalid(element, 'key must be 2 characters long:');
+  if (element[1] !== ':') throw invalid(element, `missing colon: ${element}`);
+  const rest = element.slice(2);
+  switch (element[0]) {
+    case 'f':
+      return { type: 'field', name: rest };
+    case 'k':
+      return { type: 'key', keys: parseKeys(element, rest) };
+    case 'v':
+      return { type: 'value', value: parseJson(element, rest) };
+    case 'i':
+      if (!/^[-+]?\d+$/.test(rest)) throw invalid(element, `invalid index ${rest}`);
+      return { type: 'index', index: Number(rest) };
+    default:
+      throw invalid(element, 'unknown path element type');
+  }
+}
+
+/**
+ * The element as the server writes it, whoever wrote `text` (spaces, order of keys), or
+ * `undefined` for a type that is not known yet, which has to be ignored.
+ * @throws OperatorError `InvalidValue`: it is no element.
+ */
+export function canonicalElement(text: string): PathElement | undefined {
+  if (text.startsWith('f:') || plainKey.test(text)) return text;
+  if (text.length >= 2 && text[1] === ':' && !'kvi'.includes(text.charAt(0))) return undefined;
+  const parsed = parsePathElement(text);
+  switch (parsed.type) {
+    case 'field':
+      return text;
+    case 'key':
+      return keyText(parsed.keys);
+    case 'value':
+      return valueElement(parsed.value);
+    case 'index':
+      return indexElement(parsed.index);
+  }
+}
+
+// By far the most common key of a list, which needs no parsing to be known as canonical.
+const plainKey = /^k:\{"\w+":(?:"[\w ./:-]*"|0|[1-9]\d{0,14})\}$/;
+
+/**
+ * The order in which the server writes elements: fields, keys, values, indexes; texts by their
+ * bytes (but UTF-16 units beyond the Basic Multilingual Plane), numbers by their value.
+ */
+export function comparePathElements(a: PathElement, b: PathElement): number {
+  if (a === b) return 0;
+  const rank = 'fkvi'.indexOf(a.charAt(0)) - 'fkvi'.indexOf(b.charAt(0));
+  if (rank !== 0) return rank;
+  if (a.charCodeAt(0) === fieldCode) return a < b ? -1 : 1;
+  return compareParsed(parsePathElement(a), parsePathElement(b));
+}
+
+const fieldCode = 'f'.charCodeAt(0);
+
+function compareParsed(a: ParsedElement, b: ParsedElement): number {
+  if (a.type === 'key' && b.type === 'key') return compareKeys(a.keys, b.keys);
+  if (a.type === 'value' && b.type === 'value') return compareScalars(a.value, b.value);
+  if (a.type === 'index' && b.type === 'index') return a.index - b.index;
+  return 0;
+}
+
+type Keys = readonly (readonly [string, unknown])[];
+
+function compareKeys(a: Keys, b: Keys): number {
+  for (let at = 0; at < a.length && at < b.length; at++) {
+    const [[nameA, valueA], [nameB, valueB]] = [a[at] as Keys[0], b[at] as Keys[0]];
+    if (nameA !== nameB) return nameA < nameB ? -1 : 1;
+    const order = compareScalars(valueA, valueB);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+// Numbers first, then texts, booleans, whatever else.
+function compareScalars(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (typeof a === 'string' && typeof b === 'string') return a === b ? 0 : a < b ? -1 : 1;
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
+  return scalarRank(a) - scalarRank(b);
+}
+
+function scalarRank(value: unknown): number {
+  const rank = ['number', 'string', 'boolean', 'object'].indexOf(typeof value);
+  return value === null ? 4 : rank;
+}
+
+/** A path to show to people: `spec.template.spec.containers[name=web].image`. */
+export function pathToString(path: FieldPath): string {
+  return path.map((element, at) => stepText(parsePathElement(element), at)).join('');
+}
+
+function stepText(element: ParsedElement, at: number): string {
+  switch (element.type) {
+    case 'field':
+      // A dot in a name (labels, annotations) must not look like a step.
+      if (/[.[\]]/.test(element.name)) return `[${JSON.stringify(element.name)}]`;
+      return at === 0 ? element.name : `.${element.name}`;
+    case 'key':
+      return `[${element.keys.map(([name, value]) => `${name}=${plainText(value)}`).join(',')}]`;
+    case 'value':
+      return `[=${plainText(element.value)}]`;
+    case 'index':
+      return `[${element.index}]`;
+  }
+}
+
+function plainText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** A path as the API server writes it in messages: `.spec.ports[port=80,protocol="TCP"].name`. */
+export function pathToServerString(path: FieldPath): string {
+  return path.map(elementToServerString).join('');
+}
+
+/** One step of {@link pathToServerString}. */
+export function elementToServerString(element: PathElement): string {
+  const parsed = parsePathElement(element);
+  switch (parsed.type) {
+    case 'field':
+      return `.${parsed.name}`;
+    case 'key':
+      return `[${parsed.keys.map(([name, value]) => `${name}=${quoted(value)}`).join(',')}]`;
+    case 'value':
+      return `[=${quoted(parsed.value)}]`;
+    case 'index':
+      return `[${parsed.index}]`;
+  }
+}
+
+function quoted(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+/** A value as the server writes it inside an element: `<`, `>` and `&` are escaped. */
+export function elementJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (typeof value !== 'string' || !needsEscapes.test(text)) return text;
+  return text.replace(escaped, (char) => escapes.get(char) ?? unicodeEscape(char));
+}
+
+const needsEscapes = /[<>&\u2028\u2029]|\\[bf]/;
+const escaped = /[<>&\u2028\u2029]|\\./g;
+// The escape sequences as a whole, so that the `b` of an escaped backslash is left alone.
+const escapes = new Map([
+  ['\\b', '\\u0008'],
+  ['\\f', '\\u000c'],
+]);
+
+function unicodeEscape(char: string): string {
+  if (char.startsWith('\\')) return char;
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+function keyText(keys: Keys): PathElement {
+  const sorted = keys.length < 2 ? keys : [...keys].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `k:{${sorted.map(([name, value]) => `${elementJson(name)}:${elementJson(value)}`).join(',')}}`;
+}
+
+function parseKeys(element: string, text: string): Keys {
+  const parsed = parseJson(element, text);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw invalid(element, 'a key must be an object');
+  }
+  return Object.entries(parsed).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function parseJson(element: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalid(element, (error as Error).message, error);
+  }
+}
+
+function invalid(element: string, why: string, cause?: unknown): OperatorError {
+  return new OperatorError('InvalidValue', `path element ${JSON.stringify(element)}: ${why}`, {
+    cause,
+  });
+}

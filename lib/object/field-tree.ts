@@ -1,0 +1,263 @@
+import { OperatorError } from '../system/operator-error.js';
+import { canonicalElement, comparePathElements } from './field-path.js';
+import type { PathElement } from './field-path.js';
+import type { FieldsV1 } from './kubernetes-object.js';
+
+/**
+ * A node of a field set, which is the wire's form itself, so that reading and writing
+ * `managedFields` costs nothing:
+ *
+ * - `{}`: the field is in the set, nothing below it is;
+ * - `{".": {}, "f:a": {}}`: the field and its `a` are;
+ * - `{"f:a": {}}`: only its `a` is.
+ *
+ * Nodes are never changed once they are made, and shared. `.` comes first, then the elements in the
+ * order of `comparePathElements`. A root is no field: there `{}` is the empty set.
+ */
+export type FieldNode = FieldsV1;
+
+/** A field with nothing below it. */
+export const leaf: FieldNode = Object.freeze({});
+
+const self = '.';
+
+/** Whether there is nothing below `node`. */
+export function isLeaf(node: FieldNode): boolean {
+  // `in` loops are the fastest way to ask; nodes have no prototype members.
+  for (const _ in node) return false;
+  return true;
+}
+
+/** Whether the field of `node` itself is in the set; not to be asked of a root. */
+export function isMember(node: FieldNode): boolean {
+  return node[self] !== undefined || isLeaf(node);
+}
+
+/** `node` with its field itself in the set. */
+export function asMember(node: FieldNode | undefined): FieldNode {
+  if (node === undefined) return leaf;
+  return isMember(node) ? node : { [self]: leaf, ...node };
+}
+
+/** The elements below `node`, in order. */
+export function elementsOf(node: FieldNode): PathElement[] {
+  const keys = Object.keys(node);
+  return keys[0] === self ? keys.slice(1) : keys;
+}
+
+/** Collects the children of a node; elements may come in any order, each once. */
+export class FieldNodeBuilder {
+  readonly #children: [PathElement, FieldNode][] = [];
+
+  add(element: PathElement, node: FieldNode | undefined): void {
+    if (node !== undefined) this.#children.push([element, node]);
+  }
+
+  /** The node, or `undefined` when nothing was added and it is no member. */
+  build(member: boolean): FieldNode | undefined {
+    const children = this.#children;
+    if (children.length === 0) return member ? leaf : undefined;
+    if (!isSorted(children)) children.sort(([a], [b]) => comparePathElements(a, b));
+    const node: FieldsV1 = member ? { [self]: leaf } : {};
+    for (const [element, child] of children) node[element] = child;
+    return node;
+  }
+}
+
+function isSorted(children: readonly (readonly [PathElement, FieldNode])[]): boolean {
+  for (let at = 1; at < children.length; at++) {
+    const [a, b] = [children[at - 1]?.[0] ?? '', children[at]?.[0] ?? ''];
+    if (comparePathElements(a, b) > 0) return false;
+  }
+  return true;
+}
+
+/** What is in either. */
+export function unionOf(a: FieldNode | undefined, b: FieldNode | undefined): FieldNode | undefined {
+  if (a === undefined || a === b) return b;
+  if (b === undefined) return a;
+  return unionChildren(a, b, isMember(a) || isMember(b));
+}
+
+/** {@link unionOf} for roots. */
+export function unionOfRoots(a: FieldNode, b: FieldNode): FieldNode {
+  if (a === b || isLeaf(b)) return a;
+  return isLeaf(a) ? b : unionChildren(a, b, false);
+}
+
+function unionChildren(a: FieldNode, b: FieldNode, member: boolean): FieldNode {
+  const builder = new FieldNodeBuilder();
+  let grown = false;
+  for (const element of elementsOf(a)) {
+    const child = a[element];
+    const both = unionOf(child, b[element]);
+    grown ||= both !== child;
+    builder.add(element, both);
+  }
+  for (const element of elementsOf(b)) {
+    if (a[element] !== undefined) continue;
+    grown = true;
+    builder.add(element, b[element]);
+  }
+  // An operation that changes nothing gives back what it got: that is how a no-op is noticed.
+  if (!grown && member === isMember(a)) return a;
+  return builder.build(member) ?? leaf;
+}
+
+/** What is in both, or `undefined` for nothing. */
+export function intersectionOf(a: FieldNode, b: FieldNode): FieldNode | undefined {
+  return a === b ? a : intersectChildren(a, b, isMember(a) && isMember(b));
+}
+
+/** {@link intersectionOf} for roots. */
+export function intersectionOfRoots(a: FieldNode, b: FieldNode): FieldNode {
+  return intersectChildren(a, b, false) ?? leaf;
+}
+
+function intersectChildren(a: FieldNode, b: FieldNode, member: boolean): FieldNode | undefined {
+  const builder = new FieldNodeBuilder();
+  for (const element of elementsOf(a)) {
+    const other = b[element];
+    if (other !== undefined) builder.add(element, intersectionOf(a[element] ?? leaf, other));
+  }
+  return builder.build(member);
+}
+
+/** What is in `a` and not in `b`, field by field: a parent in `b` does not take its children. */
+export function differenceOf(a: FieldNode, b: FieldNode): FieldNode | undefined {
+  return differ(a, b, { member: isMember(a) && !isMember(b), ofChildren: differenceOf });
+}
+
+/** {@link differenceOf} for roots. */
+export function differenceOfRoots(a: FieldNode, b: FieldNode): FieldNode {
+  return differ(a, b, { member: false, ofChildren: differenceOf, root: true }) ?? leaf;
+}
+
+/** What is in `a` and neither in `b` nor below something in `b`. */
+export function recursiveDifferenceOfRoots(a: FieldNode, b: FieldNode): FieldNode {
+  return differ(a, b, { member: false, ofChildren: recursiveDifferenceOf, root: true }) ?? leaf;
+}
+
+function recursiveDifferenceOf(a: FieldNode, b: FieldNode): FieldNode | undefined {
+  if (isMember(b)) return undefined;
+  return differ(a, b, { member: isMember(a), ofChildren: recursiveDifferenceOf });
+}
+
+interface DifferHow {
+  readonly member: boolean;
+  readonly ofChildren: (a: FieldNode, b: FieldNode) => FieldNode | undefined;
+  readonly root?: boolean;
+}
+
+function differ(a: FieldNode, b: FieldNode, how: DifferHow): FieldNode | undefined {
+  if (how.root !== true && how.member === isMember(a) && !sharesElements(a, b)) return a;
+  const builder = new FieldNodeBuilder();
+  let shrunk = how.root !== true && how.member !== isMember(a);
+  for (const element of elementsOf(a)) {
+    const child = a[element] ?? leaf;
+    const other = b[element];
+    const rest = other === undefined ? child : how.ofChildren(child, other);
+    shrunk ||= rest !== child;
+    builder.add(element, rest);
+  }
+  return shrunk ? builder.build(how.member) : a;
+}
+
+function sharesElements(a: FieldNode, b: FieldNode): boolean {
+  for (const element in b) {
+    if (element !== self && a[element] !== undefined) return true;
+  }
+  return false;
+}
+
+/** Whether both hold the same fields. */
+export function nodesEqual(a: FieldNode, b: FieldNode): boolean {
+  if (a === b) return true;
+  const [elements, others] = [Object.keys(a), Object.keys(b)];
+  if (elements.length !== others.length) return false;
+  return elements.every((element) => {
+    const [child, other] = [a[element], b[element]];
+    return child !== undefined && other !== undefined && nodesEqual(child, other);
+  });
+}
+
+/** Whether every field of `b` is in `a`; for roots. */
+export function covers(a: FieldNode, b: FieldNode): boolean {
+  return isLeaf(differenceOfRoots(b, a));
+}
+
+/** The fields with nothing below them in the set, or `undefined` for none; for roots too. */
+export function leavesOf(node: FieldNode): FieldNode {
+  const builder = new FieldNodeBuilder();
+  for (const element of elementsOf(node)) builder.add(element, leavesOf(node[element] ?? leaf));
+  return builder.build(false) ?? leaf;
+}
+
+/**
+ * Reads a set that a client wrote: elements are brought to the server's form and order, those of
+ * types that are not known yet are dropped. The result is `fields` itself where it was fine.
+ * @throws OperatorError `InvalidValue`: an element that can't be read, or a value that is no object.
+ */
+export function canonicalRoot(fields: FieldsV1): FieldNode {
+  const { node } = canonicalNode(fields);
+  return node === undefined ? leaf : withoutSelf(node);
+}
+
+function withoutSelf(node: FieldNode): FieldNode {
+  if (node[self] === undefined) return node;
+  const { [self]: _, ...rest } = node;
+  return rest;
+}
+
+function canonicalNode(fields: FieldsV1): { node: FieldNode | undefined } {
+  const elements = Object.keys(fields);
+  let member = elements.length === 0;
+  let same = true;
+  const builder = new MergingBuilder();
+  for (const [at, text] of elements.entries()) {
+    const child = fields[text];
+    if (text === self) {
+      member = true;
+      same &&= at === 0 && elements.length > 1;
+      continue;
+    }
+    const element = canonicalElement(text);
+    const node = element === undefined ? undefined : canonicalNode(asNode(text, child)).node;
+    if (element === undefined || node === undefined) {
+      same = false;
+      continue;
+    }
+    same &&= element === text && node === child && !builder.isBehind(element);
+    builder.add(element, node);
+  }
+  if (same) return { node: fields };
+  // As the server reads it: a node of which nothing is left counts as a member.
+  return { node: builder.build(member) ?? leaf };
+}
+
+function asNode(element: string, child: unknown): FieldsV1 {
+  if (child === null || child === undefined) return leaf;
+  if (typeof child === 'object' && !Array.isArray(child)) return child as FieldsV1;
+  throw new OperatorError('InvalidValue', `path element ${JSON.stringify(element)}: not an object`);
+}
+
+/** A {@link FieldNodeBuilder} for input that may name one element twice. */
+class MergingBuilder {
+  readonly #nodes = new Map<PathElement, FieldNode>();
+  #last: PathElement | undefined;
+
+  isBehind(element: PathElement): boolean {
+    return this.#last !== undefined && comparePathElements(this.#last, element) >= 0;
+  }
+
+  add(element: PathElement, node: FieldNode): void {
+    this.#nodes.set(element, unionOf(this.#nodes.get(element), node) ?? node);
+    this.#last = element;
+  }
+
+  build(member: boolean): FieldNode | undefined {
+    const builder = new FieldNodeBuilder();
+    for (const [element, node] of this.#nodes) builder.add(element, node);
+    return builder.build(member);
+  }
+}
