@@ -1,8 +1,8 @@
-/** One operation of a JSON patch (RFC 6902). */
-export type JsonPatchOperation =
-  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
-  | { readonly op: 'remove'; readonly path: string }
-  | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
+import type { JsonPatchOperation } from './json-patch.js';
+
+export { applyJsonPatch, JsonPatchError } from './json-patch.js';
+export type { JsonPatchOperation } from './json-patch.js';
+export { applyMergePatch, createMergePatch } from './merge-patch.js';
 
 /** A patch and how the server has to read it. */
 export type Patch =

@@ -1,0 +1,27 @@
+import type { KubernetesObject, ObjectKey } from './kubernetes-object.js';
+import type { ObjectReference } from './object-reference.js';
+
+/** What {@link describeObject} can name: an object, or a reference to one. */
+export type Describable = KubernetesObject | Pick<ObjectReference, 'kind' | 'namespace' | 'name'>;
+
+/**
+ * How messages name an object: `ConfigMap shop/web`, `Namespace shop`, and `Pod shop/web-*` where
+ * the server has still to generate the name.
+ */
+export function describeObject(object: Describable): string;
+/** How messages name the object of `key` among those of `type`. */
+export function describeObject(type: { readonly kind: string }, key: ObjectKey): string;
+export function describeObject(
+  subject: Describable | { readonly kind: string },
+  key: ObjectKey = keyIn(subject as Describable),
+): string {
+  const { namespace = '', name } = key;
+  if (name === '') return subject.kind;
+  return namespace === '' ? `${subject.kind} ${name}` : `${subject.kind} ${namespace}/${name}`;
+}
+
+function keyIn(subject: Describable): ObjectKey {
+  if (!('metadata' in subject)) return subject;
+  const { namespace, name, generateName } = subject.metadata;
+  return { namespace, name: name ?? (generateName === undefined ? '' : `${generateName}*`) };
+}

@@ -1,0 +1,53 @@
+/** Anything that JSON can say. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+
+/** A JSON object. A member that is `undefined` counts as absent. */
+export interface JsonObject {
+  readonly [member: string]: JsonValue | undefined;
+}
+
+/** Whether `value` is an object in JSON's sense: neither null nor a list. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The member `name` of `object`, or undefined. Only own members count, so that a document's
+ * `constructor` or `__proto__` never reaches JavaScript's.
+ */
+export function memberOf(object: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/**
+ * Sets an own member of `object`. `__proto__` is data as any other name (a ConfigMap may have such
+ * a key): an assignment would call JavaScript's setter instead.
+ */
+export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === '__proto__') {
+    const settings = { value, writable: true, enumerable: true, configurable: true };
+    Object.defineProperty(object, name, settings);
+  } else {
+    object[name] = value;
+  }
+}
+
+/** A copy of `object` with the member `name` set. */
+export function withMember<T extends Readonly<Record<string, unknown>>>(
+  object: T,
+  name: string,
+  value: unknown,
+): T {
+  const copy: Record<string, unknown> = { ...object };
+  setMember(copy, name, value);
+  return copy as T;
+}
+
+/** A copy of `object` without the member `name`. */
+export function withoutMember<T extends Readonly<Record<string, unknown>>>(
+  object: T,
+  name: string,
+): T {
+  // `fromEntries` defines members, it does not assign: `__proto__` stays data.
+  return Object.fromEntries(Object.entries(object).filter(([member]) => member !== name)) as T;
+}

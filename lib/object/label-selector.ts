@@ -1,0 +1,190 @@
+import { OperatorError } from '../system/operator-error.js';
+import { parseSelectorText } from './label-selector-parser.js';
+import { labelValueProblem, qualifiedNameProblem } from './names.js';
+
+/** How a {@link LabelRequirement} relates key and values. `Gt` and `Lt` compare integers. */
+export type LabelOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
+
+/** One condition on an object's labels. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: LabelOperator;
+  /** Sorted, without duplicates; empty for `Exists` and `DoesNotExist`, one for `Gt` and `Lt`. */
+  readonly values: readonly string[];
+}
+
+/** A selector as it stands in objects (metav1.LabelSelector), for example in `spec.selector`. */
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>> | undefined;
+  readonly matchExpressions?: readonly LabelSelectorExpression[] | undefined;
+}
+
+/** One of the `matchExpressions` of a {@link LabelSelector}. */
+export interface LabelSelectorExpression {
+  readonly key: string;
+  /** `In`, `NotIn`, `Exists` or `DoesNotExist`. */
+  readonly operator: string;
+  readonly values?: readonly string[] | undefined;
+}
+
+/**
+ * Reads a selector as it stands in queries: `app=web,tier in (a,b),!legacy,size>3`. An empty text
+ * selects everything.
+ * @returns the requirements, all of which must hold, sorted by key
+ * @throws OperatorError `InvalidSelector`
+ */
+export function parseLabelSelector(text: string): readonly LabelRequirement[] {
+  return sorted(parseSelectorText(text).map((requirement) => checked(requirement, text)));
+}
+
+/**
+ * The requirements of a selector object. An empty object selects everything.
+ * @throws OperatorError `InvalidSelector`
+ */
+export function labelRequirementsOf(selector: LabelSelector): readonly LabelRequirement[] {
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  const equal = Object.entries(matchLabels).map(([key, value]): LabelRequirement => ({
+    key,
+    operator: 'In',
+    values: [value],
+  }));
+  const text = JSON.stringify(selector);
+  const expressions = matchExpressions.map(({ key, operator, values = [] }): LabelRequirement => {
+    if (!isSetOperator(operator)) {
+      const want = 'want In, NotIn, Exists or DoesNotExist';
+      throw new OperatorError(
+        'InvalidSelector',
+        `${text}: operator ${operator} of ${key}: ${want}`,
+      );
+    }
+    return { key, operator, values };
+  });
+  return sorted([...equal, ...expressions].map((requirement) => checked(requirement, text)));
+}
+
+/**
+ * Whether an object with `labels` is selected. For many objects parse once: pass requirements.
+ * @param selector - requirements, a query, or a selector object. As everywhere in Kubernetes, an
+ * empty selector selects everything and a missing one (undefined) nothing.
+ * @throws OperatorError `InvalidSelector`
+ */
+export function matchesLabels(
+  selector: string | LabelSelector | readonly LabelRequirement[] | undefined,
+  labels: Readonly<Record<string, string>> = {},
+): boolean {
+  if (selector === undefined) return false;
+  return requirementsOf(selector).every((requirement) => holds(requirement, labels));
+}
+
+/**
+ * Writes a selector as a query, keys sorted; the inverse of {@link parseLabelSelector}.
+ * @throws OperatorError `InvalidSelector`
+ */
+export function formatLabelSelector(selector: LabelSelector | readonly LabelRequirement[]): string {
+  return requirementsOf(selector).map(formatRequirement).join(',');
+}
+
+function requirementsOf(
+  selector: string | LabelSelector | readonly LabelRequirement[],
+): readonly LabelRequirement[] {
+  if (typeof selector === 'string') return parseLabelSelector(selector);
+  return isRequirements(selector) ? selector : labelRequirementsOf(selector);
+}
+
+// `Array.isArray` does not narrow readonly arrays out of a union.
+function isRequirements(
+  selector: LabelSelector | readonly LabelRequirement[],
+): selector is readonly LabelRequirement[] {
+  return Array.isArray(selector);
+}
+
+function isSetOperator(operator: string): operator is 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' {
+  return ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(operator);
+}
+
+function holds(
+  { key, operator, values }: LabelRequirement,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'Gt':
+    case 'Lt': {
+      const [limit, actual] = [integerOf(values[0]), integerOf(value)];
+      if (limit === undefined || actual === undefined) return false;
+      return operator === 'Gt' ? actual > limit : actual < limit;
+    }
+  }
+}
+
+// Exact up to 64 bits, as in the API server; no label is beyond.
+function integerOf(text: string | undefined): bigint | undefined {
+  return text !== undefined && /^[+-]?[0-9]+$/.test(text)
+    ? BigInt(text.replace(/^\+/, ''))
+    : undefined;
+}
+
+function formatRequirement({ key, operator, values }: LabelRequirement): string {
+  switch (operator) {
+    case 'In':
+      return values.length === 1 ? `${key}=${values[0] ?? ''}` : `${key} in (${values.join(',')})`;
+    case 'NotIn':
+      return values.length === 1
+        ? `${key}!=${values[0] ?? ''}`
+        : `${key} notin (${values.join(',')})`;
+    case 'Exists':
+      return key;
+    case 'DoesNotExist':
+      return `!${key}`;
+    case 'Gt':
+      return `${key}>${values[0] ?? ''}`;
+    case 'Lt':
+      return `${key}<${values[0] ?? ''}`;
+  }
+}
+
+function checked(requirement: LabelRequirement, selector: string): LabelRequirement {
+  const { key, operator, values } = requirement;
+  const refuse = (why: string): never => {
+    throw new OperatorError('InvalidSelector', `label selector ${selector}: ${why}`);
+  };
+  const keyProblem = qualifiedNameProblem(key);
+  if (keyProblem !== undefined) refuse(`key ${key}: ${keyProblem}`);
+  for (const value of values) {
+    const valueProblem = labelValueProblem(value);
+    if (valueProblem !== undefined) refuse(`value of ${key}: ${valueProblem}`);
+  }
+  const countProblem = valueCountProblem(operator, values);
+  if (countProblem !== undefined) refuse(`${key} ${operator}: ${countProblem}`);
+  return { key, operator, values: [...new Set(values)].sort() };
+}
+
+function valueCountProblem(operator: LabelOperator, values: readonly string[]): string | undefined {
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      return values.length > 0 ? undefined : 'wants at least one value';
+    case 'Exists':
+    case 'DoesNotExist':
+      return values.length === 0 ? undefined : 'takes no values';
+    case 'Gt':
+    case 'Lt':
+      return values.length === 1 && integerOf(values[0]) !== undefined
+        ? undefined
+        : 'wants one integer';
+  }
+}
+
+function sorted(requirements: readonly LabelRequirement[]): readonly LabelRequirement[] {
+  return requirements.toSorted((one, other) =>
+    one.key < other.key ? -1 : one.key > other.key ? 1 : 0,
+  );
+}

@@ -1,0 +1,41 @@
+import { OperatorError } from '../system/operator-error.js';
+import type { KubernetesObject, ObjectKey } from './kubernetes-object.js';
+
+/**
+ * The key of `object` among those of its kind.
+ * @throws OperatorError `InvalidObject`: it has no name (yet).
+ */
+export function keyOf(object: KubernetesObject): ObjectKey {
+  const { name, namespace } = object.metadata;
+  if (name === undefined || name === '') {
+    throw new OperatorError('InvalidObject', `${object.kind}: metadata.name is missing`);
+  }
+  return namespace === undefined || namespace === '' ? { name } : { namespace, name };
+}
+
+/** `namespace/name`, or `name` for a cluster-scoped object. */
+export function keyString(key: ObjectKey): string {
+  const { namespace = '', name } = key;
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/**
+ * Reads what {@link keyString} wrote.
+ * @throws OperatorError `InvalidValue`: `text` is neither `name` nor `namespace/name`.
+ */
+export function parseKey(text: string): ObjectKey {
+  const parts = text.split('/');
+  const [first = '', second] = parts;
+  if (parts.length > 2 || first === '' || second === '') {
+    throw new OperatorError(
+      'InvalidValue',
+      `want name or namespace/name, got ${text || 'nothing'}`,
+    );
+  }
+  return second === undefined ? { name: first } : { namespace: first, name: second };
+}
+
+/** Whether both keys name the same object; an empty namespace is none. */
+export function sameKey(one: ObjectKey, other: ObjectKey): boolean {
+  return one.name === other.name && (one.namespace ?? '') === (other.namespace ?? '');
+}

@@ -1,0 +1,129 @@
+import { OperatorError } from '../system/operator-error.js';
+import { describeObject } from './describe-object.js';
+import type { KubernetesObject, OwnerReference } from './kubernetes-object.js';
+import { groupOf } from './resource-type.js';
+
+/** Options of {@link ownerReferenceTo}. */
+export interface OwnerReferenceOptions {
+  /** The owner is the one that manages the object. @defaultValue false */
+  readonly controller?: boolean;
+  /** Foreground deletion of the owner waits for the object. @defaultValue false */
+  readonly blockOwnerDeletion?: boolean;
+}
+
+/** Which of the two live in a namespace; decides whether the reference is allowed at all. */
+export interface OwnershipScopes {
+  /** Whether the owner's kind is namespaced. */
+  readonly ownerNamespaced: boolean;
+  /** Whether the object's kind is namespaced. */
+  readonly objectNamespaced: boolean;
+}
+
+/** The object has another controller; an object has one at most. */
+export class AlreadyOwnedError extends OperatorError {
+  /** The controller that the object has. */
+  readonly controller: OwnerReference;
+
+  constructor(object: KubernetesObject, owner: KubernetesObject, controller: OwnerReference) {
+    const wanted = describeObject(owner);
+    const has = `${controller.kind} ${controller.name}`;
+    const earlier =
+      controller.kind === owner.kind && controller.name === owner.metadata.name
+        ? ' of an earlier life (another UID): wait for garbage collection to take the object'
+        : '';
+    const message = `${describeObject(object)}: can't be controlled by ${wanted}, its controller is ${has}`;
+    super('AlreadyOwned', message + earlier);
+    this.controller = controller;
+  }
+}
+
+/** The reference to the object's controller, or undefined. */
+export function controllerOf(object: KubernetesObject): OwnerReference | undefined {
+  return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
+}
+
+/** Whether `owner`, this very one by its UID, is the controller of `object`. */
+export function isControlledBy(object: KubernetesObject, owner: KubernetesObject): boolean {
+  const { uid } = owner.metadata;
+  return uid !== undefined && uid !== '' && controllerOf(object)?.uid === uid;
+}
+
+/**
+ * An owner reference to `owner`.
+ * @throws OperatorError `InvalidOwner`: it has no name or UID, so it is not a live object.
+ */
+export function ownerReferenceTo(
+  owner: KubernetesObject,
+  options: OwnerReferenceOptions = {},
+): OwnerReference {
+  const { controller = false, blockOwnerDeletion = false } = options;
+  const { apiVersion, kind, metadata } = owner;
+  const { name = '', uid = '' } = metadata;
+  if (name === '' || uid === '') {
+    const missing = name === '' ? 'name' : 'UID';
+    throw new OperatorError(
+      'InvalidOwner',
+      `${describeObject(owner)} has no ${missing}: only an object read from the server can own`,
+    );
+  }
+  const reference: OwnerReference = { apiVersion, kind, name, uid };
+  if (controller) reference.controller = true;
+  if (blockOwnerDeletion) reference.blockOwnerDeletion = true;
+  return reference;
+}
+
+/**
+ * A copy of `object` whose controller is `owner`, its deletion in the foreground waiting for the
+ * object; `object` itself where that is so already. Other owners stay. Kubernetes' rules are those of
+ * "Owners and Dependents": never across namespaces, never from a wider scope to a narrower one.
+ * @throws AlreadyOwnedError `AlreadyOwned`: another object, or an earlier one of the owner's name,
+ * is the controller.
+ * @throws OperatorError `InvalidOwner`: the reference is not allowed, or `owner` is not live.
+ */
+export function withControllerReference<T extends KubernetesObject>(
+  object: T,
+  owner: KubernetesObject,
+  scopes: OwnershipScopes,
+): T {
+  checkScopes(object, owner, scopes);
+  const wanted = ownerReferenceTo(owner, { controller: true, blockOwnerDeletion: true });
+  const current = controllerOf(object);
+  if (current !== undefined && current.uid !== wanted.uid) {
+    throw new AlreadyOwnedError(object, owner, current);
+  }
+  const references = object.metadata.ownerReferences ?? [];
+  const at = references.findIndex((reference) => reference.uid === wanted.uid);
+  if (at >= 0 && sameReference(references[at], wanted)) return object;
+  const ownerReferences =
+    at < 0
+      ? [...references, wanted]
+      : references.map((has, index) => (index === at ? wanted : has));
+  return { ...object, metadata: { ...object.metadata, ownerReferences } };
+}
+
+function checkScopes(
+  object: KubernetesObject,
+  owner: KubernetesObject,
+  { ownerNamespaced, objectNamespaced }: OwnershipScopes,
+): void {
+  if (!ownerNamespaced) return;
+  const refuse = (why: string): never => {
+    const message = `${describeObject(owner)} can't own ${describeObject(object)}: ${why}`;
+    throw new OperatorError('InvalidOwner', message);
+  };
+  if (!objectNamespaced) refuse('a namespaced owner, a cluster-scoped object');
+  const { namespace = '' } = object.metadata;
+  if (namespace === '') refuse("the object's namespace is not set");
+  if (namespace !== owner.metadata.namespace) refuse('an owner must be in the same namespace');
+}
+
+function sameReference(has: OwnerReference | undefined, wanted: OwnerReference): boolean {
+  return (
+    has?.kind === wanted.kind &&
+    has.name === wanted.name &&
+    has.controller === wanted.controller &&
+    has.blockOwnerDeletion === wanted.blockOwnerDeletion &&
+    // Another version of the owner's group names the same owner: no reason to write.
+    groupOf(has.apiVersion) === groupOf(wanted.apiVersion)
+  );
+}

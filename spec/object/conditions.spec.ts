@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { findCondition, isConditionTrue, setCondition } from '../../lib/object/conditions.js';
+import { deepFreeze } from '../../lib/object/deep-freeze.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+const ready = deepFreeze({
+  type: 'Ready',
+  status: 'False' as const,
+  lastTransitionTime: '2025-01-01T00:00:00Z',
+  reason: 'Starting',
+  message: '',
+});
+const other = deepFreeze({ ...ready, type: 'Other' });
+
+describe('setCondition', () => {
+  it('appends a new condition with the time of the clock', async () => {
+    const clock = new VirtualClock(Date.UTC(2026, 0, 1));
+    await clock.advance(1_999);
+    const update = { type: 'Ready', status: 'True', reason: 'Up', observedGeneration: 3 } as const;
+    expect(setCondition([other], update, clock)).to.deep.equal([
+      other,
+      { ...update, message: '', lastTransitionTime: '2026-01-01T00:00:01Z' },
+    ]);
+  });
+
+  it('keeps the place, and the transition time as long as the status stays', () => {
+    const update = { type: 'Ready', status: 'False', reason: 'Crash', message: 'exit 1' } as const;
+    expect(setCondition([ready, other], update, new VirtualClock())).to.deep.equal([
+      { ...ready, reason: 'Crash', message: 'exit 1' },
+      other,
+    ]);
+  });
+
+  it('moves the transition time when the status flips', () => {
+    const update = { ...ready, status: 'Unknown' } as const;
+    const [condition] = setCondition([ready], update, new VirtualClock());
+    expect(condition?.lastTransitionTime).to.equal('2026-01-01T00:00:00Z');
+  });
+
+  it('returns the same array when nothing changes', () => {
+    const before = [ready, other];
+    expect(setCondition(before, ready, new VirtualClock())).to.equal(before);
+  });
+});
+
+describe('isConditionTrue', () => {
+  it('wants a condition of the type with status True', () => {
+    expect(isConditionTrue([{ type: 'Ready', status: 'True' }], 'Ready')).to.equal(true);
+    expect(isConditionTrue([ready], 'Ready')).to.equal(false);
+    expect(isConditionTrue([ready], 'Other')).to.equal(false);
+    expect(isConditionTrue(undefined, 'Ready')).to.equal(false);
+    expect(findCondition([ready, other], 'Other')).to.equal(other);
+  });
+});

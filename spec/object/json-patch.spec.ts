@@ -1,0 +1,131 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import jsonpatch from 'fast-json-patch';
+import { deepFreeze } from '../../lib/object/deep-freeze.js';
+import { applyJsonPatch, JsonPatchError } from '../../lib/object/json-patch.js';
+import type { JsonPatchOperation } from '../../lib/object/json-patch.js';
+
+const document = deepFreeze({ a: { b: 1, c: null }, list: [1, 2, 3], 'x/y': { '~': 0 }, '': 'e' });
+
+const apply = (...operations: JsonPatchOperation[]): unknown =>
+  applyJsonPatch(document, operations);
+
+describe('applyJsonPatch', () => {
+  it('adds members and list entries', () => {
+    expect(apply({ op: 'add', path: '/a/d', value: [] })).to.have.deep.nested.property('a.d', []);
+    expect(apply({ op: 'add', path: '/a/b', value: 2 })).to.have.nested.property('a.b', 2);
+    expect(apply({ op: 'add', path: '/list/0', value: 0 })).to.have.deep.property(
+      'list',
+      [0, 1, 2, 3],
+    );
+    expect(apply({ op: 'add', path: '/list/3', value: 4 })).to.have.deep.property(
+      'list',
+      [1, 2, 3, 4],
+    );
+    expect(apply({ op: 'add', path: '/list/-', value: 4 })).to.have.deep.property(
+      'list',
+      [1, 2, 3, 4],
+    );
+    expect(apply({ op: 'add', path: '', value: 'all' })).to.equal('all');
+  });
+
+  it('removes, replaces, copies and moves', () => {
+    expect(apply({ op: 'remove', path: '/a/c' })).to.have.deep.property('a', { b: 1 });
+    expect(apply({ op: 'remove', path: '/list/1' })).to.have.deep.property('list', [1, 3]);
+    expect(apply({ op: 'replace', path: '/list/1', value: 9 })).to.have.deep.property(
+      'list',
+      [1, 9, 3],
+    );
+    expect(apply({ op: 'copy', from: '/a', path: '/z' })).to.have.deep.property('z', document.a);
+    expect(apply({ op: 'move', from: '/list/0', path: '/list/2' })).to.have.deep.property(
+      'list',
+      [2, 3, 1],
+    );
+    expect(apply({ op: 'move', from: '/a', path: '/a' })).to.deep.equal(document);
+  });
+
+  it('unescapes each pointer once', () => {
+    expect(apply({ op: 'replace', path: '/x~1y/~0', value: 1 })).to.have.deep.property('x/y', {
+      '~': 1,
+    });
+    expect(apply({ op: 'add', path: '/~01', value: 1 })).to.have.property('~1', 1);
+    expect(apply({ op: 'test', path: '/', value: 'e' })).to.equal(document);
+  });
+
+  it('tests values, null too', () => {
+    expect(apply({ op: 'test', path: '/a', value: { c: null, b: 1 } })).to.equal(document);
+    expect(apply({ op: 'test', path: '/a/c', value: null })).to.equal(document);
+  });
+
+  const failures: [JsonPatchOperation | object, JsonPatchError['problem'], string][] = [
+    [
+      { op: 'test', path: '/a/b', value: '1' },
+      'test-failed',
+      'test /a/b: the value is another one',
+    ],
+    [{ op: 'test', path: '/no', value: null }, 'missing-path', '/no: /no is not there'],
+    [{ op: 'remove', path: '/a/no' }, 'missing-path', '/a/no: /a/no is not there'],
+    [{ op: 'replace', path: '/a/no', value: 1 }, 'missing-path', '/a/no is not there'],
+    [{ op: 'add', path: '/no/b/c', value: 1 }, 'missing-path', '/no/b/c: /no is not there'],
+    [{ op: 'add', path: '/a/b/c', value: 1 }, 'missing-path', '/a/b/c: /a/b is not there'],
+    [{ op: 'add', path: '/list/4', value: 1 }, 'missing-path', '4 is no index of a list of 3'],
+    [{ op: 'add', path: '/list/01', value: 1 }, 'missing-path', '01 is no index of a list of 3'],
+    [{ op: 'add', path: '/list/-1', value: 1 }, 'missing-path', '-1 is no index'],
+    [{ op: 'remove', path: '/list/-' }, 'missing-path', '- is no index'],
+    [{ op: 'replace', path: '/list/3', value: 1 }, 'missing-path', '3 is no index'],
+    [{ op: 'copy', from: '/no', path: '/x' }, 'missing-path', '/no is not there'],
+    [{ op: 'move', from: '/a', path: '/a/b' }, 'malformed', "/a can't move into itself"],
+    [{ op: 'add', path: 'a', value: 1 }, 'malformed', 'path a is no JSON pointer'],
+    [{ op: 'add', path: '/~2', value: 1 }, 'malformed', 'path /~2 is no JSON pointer'],
+    [{ op: 'add', path: '/x' }, 'malformed', 'add has no value'],
+    [{ op: 'copy', path: '/x' }, 'malformed', 'from is missing'],
+    [{ op: 'spam', path: '/x' }, 'malformed', 'unknown op "spam"'],
+  ];
+  for (const [operation, problem, message] of failures) {
+    it(`refuses ${JSON.stringify(operation)}`, () => {
+      const patch = [{ op: 'test', path: '', value: document }, operation] as JsonPatchOperation[];
+      expect(() => applyJsonPatch(document, patch))
+        .to.throw(JsonPatchError, message)
+        .that.deep.includes({ problem, index: 1, code: 'InvalidPatch' });
+    });
+  }
+
+  it('treats __proto__ and constructor as data', () => {
+    const path = '/__proto__/polluted';
+    expect(() => apply({ op: 'add', path, value: 1 })).to.throw(JsonPatchError, 'not there');
+    expect(() =>
+      apply({ op: 'add', path: '/constructor/prototype/polluted', value: 1 }),
+    ).to.throw();
+    const added = apply({ op: 'add', path: '/__proto__', value: { polluted: 1 } }) as object;
+    expect(Object.keys(added)).to.include('__proto__');
+    expect(added).not.to.have.property('polluted');
+    expect({}).not.to.have.property('polluted');
+    expect(applyJsonPatch(added, [{ op: 'remove', path: '/__proto__' }])).to.deep.equal(document);
+  });
+
+  it('shares what did not change', () => {
+    const result = apply({ op: 'replace', path: '/list/0', value: 9 }) as typeof document;
+    expect(result.a).to.equal(document.a);
+  });
+
+  it('agrees with fast-json-patch on patches between random documents', () => {
+    const key = fc.constantFrom('a', 'b/c', 'd~e', '');
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof({ maxDepth: 3 }, fc.integer(), fc.constant(null), fc.string(), tie('node')),
+      node: fc.oneof(
+        fc.dictionary(key, tie('tree'), { noNullPrototype: true }),
+        fc.array(tie('tree'), { maxLength: 4 }),
+      ),
+    }));
+    const root = fc.dictionary(key, tree, { noNullPrototype: true });
+    const property = fc.property(root, root, (from, to) => {
+      const operations = jsonpatch.compare(from, to);
+      const result = applyJsonPatch(
+        deepFreeze(structuredClone(from)),
+        operations as JsonPatchOperation[],
+      );
+      expect(result).to.deep.equal(to);
+    });
+    fc.assert(property);
+  });
+});

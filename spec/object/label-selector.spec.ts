@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  formatLabelSelector,
+  labelRequirementsOf,
+  matchesLabels,
+  parseLabelSelector,
+} from '../../lib/object/label-selector.js';
+import type { LabelRequirement } from '../../lib/object/label-selector.js';
+
+const requirement = (
+  key: string,
+  operator: LabelRequirement['operator'],
+  ...values: string[]
+): LabelRequirement => ({ key, operator, values });
+
+describe('parseLabelSelector', () => {
+  const cases: [string, LabelRequirement[]][] = [
+    ['', []],
+    [' \t', []],
+    ['a', [requirement('a', 'Exists')]],
+    ['!a', [requirement('a', 'DoesNotExist')]],
+    ['! a', [requirement('a', 'DoesNotExist')]],
+    ['a=b', [requirement('a', 'In', 'b')]],
+    ['a == b', [requirement('a', 'In', 'b')]],
+    ['a=', [requirement('a', 'In', '')]],
+    ['a=,b', [requirement('a', 'In', ''), requirement('b', 'Exists')]],
+    ['a!=b', [requirement('a', 'NotIn', 'b')]],
+    ['a in (c, b,c)', [requirement('a', 'In', 'b', 'c')]],
+    ['a in(b)', [requirement('a', 'In', 'b')]],
+    ['a in ()', [requirement('a', 'In', '')]],
+    ['a in (b,)', [requirement('a', 'In', '', 'b')]],
+    ['a in (,,)', [requirement('a', 'In', '')]],
+    ['a notin (b)', [requirement('a', 'NotIn', 'b')]],
+    ['in', [requirement('in', 'Exists')]],
+    ['in in (in,notin)', [requirement('in', 'In', 'in', 'notin')]],
+    ['notin=in', [requirement('notin', 'In', 'in')]],
+    ['a>1', [requirement('a', 'Gt', '1')]],
+    ['b,a', [requirement('a', 'Exists'), requirement('b', 'Exists')]],
+    ['example.com/a=b\n,c', [requirement('c', 'Exists'), requirement('example.com/a', 'In', 'b')]],
+  ];
+  for (const [text, expected] of cases) {
+    it(`reads ${JSON.stringify(text)}`, () => {
+      expect(parseLabelSelector(text)).to.deep.equal(expected);
+    });
+  }
+
+  const bad = ['=', ',', 'a,', ',a', 'a,,b', 'a b', 'a=b c', 'a=b=c', 'a===b', '!a=b', '!', '!!a'];
+  const worse = ['a in b', 'a in (b', 'a in (b))', 'a in', 'a in (b c)', 'a in ((b))', 'a notin'];
+  const invalid = ['a/b/c', 'a=b/c', 'a>b', 'a>', 'a<1.5', '-a', `a=${'b'.repeat(64)}`, 'a ! b'];
+  for (const text of [...bad, ...worse, ...invalid]) {
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      expect(() => parseLabelSelector(text))
+        .to.throw('label selector')
+        .with.property('code', 'InvalidSelector');
+    });
+  }
+
+  it('says what it found and what it wanted', () => {
+    expect(() => parseLabelSelector('a in b')).to.throw(`found 'b', want '('`);
+    expect(() => parseLabelSelector('a,')).to.throw(`found the end, want a key or '!'`);
+  });
+});
+
+describe('labelRequirementsOf', () => {
+  it('reads matchLabels and matchExpressions together', () => {
+    const selector = {
+      matchLabels: { b: 'x' },
+      matchExpressions: [
+        { key: 'a', operator: 'In', values: ['z', 'y'] },
+        { key: 'c', operator: 'DoesNotExist' },
+      ],
+    };
+    expect(formatLabelSelector(selector)).to.equal('a in (y,z),b=x,!c');
+  });
+
+  const invalid = [
+    { matchLabels: { 'a b': '' } },
+    { matchLabels: { a: '-' } },
+    { matchExpressions: [{ key: 'a', operator: 'In', values: [] }] },
+    { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['b'] }] },
+    { matchExpressions: [{ key: 'a', operator: 'Gt', values: ['1'] }] },
+    { matchExpressions: [{ key: 'a', operator: 'toString' }] },
+  ];
+  for (const selector of invalid) {
+    it(`refuses ${JSON.stringify(selector)}`, () => {
+      const read = () => labelRequirementsOf(selector);
+      expect(read).to.throw().with.property('code', 'InvalidSelector');
+    });
+  }
+});
+
+describe('matchesLabels', () => {
+  const labels = { app: 'web', tier: '', size: '10' };
+  const selecting = ['', 'app', 'app=web', 'tier=', 'app in (a,web)', '!none', 'none!=x', 'app!=x'];
+  const integers = ['size>9', 'size<11', 'size>0'];
+  for (const selector of [...selecting, 'none notin (x)', ...integers]) {
+    it(`selects by ${JSON.stringify(selector)}`, () => {
+      expect(matchesLabels(selector, labels)).to.equal(true);
+    });
+  }
+  const other = ['none', 'none=', 'app=x', 'app notin (web)', '!app', 'app!=web', 'app,none'];
+  for (const selector of [...other, 'size>10', 'size<10', 'app>1', 'none<1', 'toString']) {
+    it(`leaves out by ${JSON.stringify(selector)}`, () => {
+      expect(matchesLabels(selector, labels)).to.equal(false);
+    });
+  }
+
+  it('takes an empty selector for everything and a missing one for nothing', () => {
+    expect(matchesLabels({}, labels)).to.equal(true);
+    expect(matchesLabels({}, undefined)).to.equal(true);
+    expect(matchesLabels(undefined, labels)).to.equal(false);
+  });
+});
+
+describe('formatLabelSelector', () => {
+  const word = fc.stringMatching(/^[a-z0-9]([-a-z0-9_.]{0,8}[a-z0-9])?$/);
+  const values = fc.uniqueArray(fc.oneof(word, fc.constant('')), { minLength: 1, maxLength: 4 });
+  const requirements = fc.uniqueArray(
+    fc.oneof(
+      fc.record({ key: word, operator: fc.constantFrom('In', 'NotIn'), values }),
+      fc.record({
+        key: word,
+        operator: fc.constantFrom('Exists', 'DoesNotExist'),
+        values: fc.constant([]),
+      }),
+    ),
+    { selector: ({ key }) => key, maxLength: 5 },
+  );
+
+  it('writes what parses to the same requirements', () => {
+    const property = fc.property(requirements, (matchExpressions) => {
+      const expected = labelRequirementsOf({ matchExpressions });
+      expect(parseLabelSelector(formatLabelSelector(expected))).to.deep.equal(expected);
+    });
+    fc.assert(property);
+  });
+});

@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { describeObject } from '../../lib/object/describe-object.js';
+import { keyOf, keyString, parseKey, sameKey } from '../../lib/object/object-key.js';
+import { referenceTo } from '../../lib/object/object-reference.js';
+
+const web = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'shop', name: 'web' } };
+const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', uid: 'u-1' } };
+
+describe('object keys', () => {
+  it('are the name, and the namespace where there is one', () => {
+    expect(keyOf(web)).to.deep.equal({ namespace: 'shop', name: 'web' });
+    expect(keyOf(shop)).to.deep.equal({ name: 'shop' });
+    expect(keyOf({ ...web, metadata: { name: 'web', namespace: '' } })).to.deep.equal({
+      name: 'web',
+    });
+  });
+
+  it('are refused for an object without a name', () => {
+    expect(() => keyOf({ ...web, metadata: { generateName: 'web-' } }))
+      .to.throw('ConfigMap: metadata.name is missing')
+      .with.property('code', 'InvalidObject');
+  });
+
+  it('go to text and back', () => {
+    for (const text of ['shop/web', 'web']) expect(keyString(parseKey(text))).to.equal(text);
+  });
+
+  for (const text of ['', '/', 'shop/', '/web', 'a/b/c']) {
+    it(`are not read from ${JSON.stringify(text)}`, () => {
+      expect(() => parseKey(text))
+        .to.throw()
+        .with.property('code', 'InvalidValue');
+    });
+  }
+
+  it('are the same with no namespace and an empty one', () => {
+    expect(sameKey({ name: 'a' }, { namespace: '', name: 'a' })).to.equal(true);
+    expect(sameKey({ name: 'a' }, { namespace: 'x', name: 'a' })).to.equal(false);
+    expect(sameKey({ name: 'a' }, { name: 'b' })).to.equal(false);
+  });
+});
+
+describe('describeObject', () => {
+  it('names an object by kind, namespace and name', () => {
+    expect(describeObject(web)).to.equal('ConfigMap shop/web');
+    expect(describeObject(shop)).to.equal('Namespace shop');
+    expect(describeObject(referenceTo(web))).to.equal('ConfigMap shop/web');
+    expect(describeObject(web, { name: 'other', namespace: 'ns' })).to.equal('ConfigMap ns/other');
+  });
+
+  it('shows that a name has still to be generated, or is missing', () => {
+    const generated = { ...web, metadata: { namespace: 'shop', generateName: 'web-' } };
+    expect(describeObject(generated)).to.equal('ConfigMap shop/web-*');
+    expect(describeObject({ ...web, metadata: {} })).to.equal('ConfigMap');
+  });
+});
+
+describe('referenceTo', () => {
+  it('carries the UID of an object that exists', () => {
+    expect(referenceTo(shop)).to.deep.equal({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      name: 'shop',
+      uid: 'u-1',
+    });
+    expect(referenceTo(web)).not.to.have.property('uid');
+  });
+});
