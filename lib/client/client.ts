@@ -70,6 +70,12 @@ export interface WriteOptions extends CallOptions {
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict' | undefined;
   /** Write this subresource, for example `status` or `scale`. */
   readonly subresource?: string | undefined;
+  /**
+   * Whose subresource it is, where the written object is of another kind than the one in the path,
+   * as a `Scale` is. Known for `Eviction`, `Binding` and `TokenRequest`.
+   * @defaultValue the written object's own kind
+   */
+  readonly parent?: TypeReference<KubernetesObject> | undefined;
 }
 
 /** Options of {@link Client.apply}. */

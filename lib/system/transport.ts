@@ -30,6 +30,8 @@ export interface TransportResponse {
  * without a socket. It knows no Kubernetes: credentials, retries and `Status` are the client's.
  */
 export interface Transport {
+  /** Host and port of the server, for metrics and messages; absent where there is no network. */
+  readonly host?: string | undefined;
   /**
    * @throws OperatorError `ConnectionFailed`: no answer came; `cause` says why.
    * @throws OperatorError `Aborted`: `signal` ended the request.

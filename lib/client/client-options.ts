@@ -1,0 +1,89 @@
+import { systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import { silentLogger } from '../system/logger.js';
+import type { Logger } from '../system/logger.js';
+import { noMetrics } from '../system/metrics.js';
+import type { Metrics } from '../system/metrics.js';
+import { OperatorError } from '../system/operator-error.js';
+import { systemRandom } from '../system/random.js';
+import type { Random } from '../system/random.js';
+import type { Transport } from '../system/transport.js';
+import { anonymous } from './credentials.js';
+import type { Credentials } from './credentials.js';
+import type { RateLimit } from './rate-limit.js';
+import type { RetryLimits } from './retry-policy.js';
+import { defaultUserAgent } from './user-agent.js';
+
+/** What every way to make a client takes. */
+export interface ClientSettings {
+  /** @defaultValue `operator-builder/<version> (<platform>/<arch>) node/<major>` */
+  readonly userAgent?: string | undefined;
+  /**
+   * How long the answer to a request may take, its body included, in milliseconds; `Infinity` for
+   * no limit. A watch must only begin in this time. @defaultValue 30_000
+   */
+  readonly requestTimeoutMs?: number | undefined;
+  /** Ask for gzip. The server compresses answers above 128 KiB. @defaultValue true */
+  readonly compression?: boolean | undefined;
+  /** @defaultValue none: priority and fairness are the server's */
+  readonly rateLimit?: RateLimit | undefined;
+  /** When a request is sent again. */
+  readonly retries?: RetryLimits | undefined;
+  /** @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+  /** @defaultValue the machine's */
+  readonly random?: Random | undefined;
+  /** Gets the server's warnings. @defaultValue none */
+  readonly logger?: Logger | undefined;
+  /** Gets `rest_client_requests_total` and `rest_client_request_duration_seconds`. @defaultValue none */
+  readonly metrics?: Metrics | undefined;
+}
+
+/** Options of {@link createClient}. */
+export interface ClientOptions extends ClientSettings {
+  /** How requests reach the server. */
+  readonly transport: Transport;
+  /** @defaultValue none */
+  readonly credentials?: Credentials | undefined;
+  /** The namespace of the context or the Pod; only kept for whoever asks. @defaultValue `default` */
+  readonly defaultNamespace?: string | undefined;
+}
+
+/** {@link ClientOptions} with every default filled in. */
+export interface ResolvedClientOptions {
+  readonly transport: Transport;
+  readonly credentials: Credentials;
+  readonly defaultNamespace: string;
+  readonly userAgent: string;
+  readonly requestTimeoutMs: number;
+  readonly compression: boolean;
+  readonly rateLimit: RateLimit | undefined;
+  readonly maxRetryAfters: number;
+  readonly maxRetryAfterMs: number;
+  readonly maxResets: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** @throws OperatorError `InvalidOption`: a number is out of its range. */
+export function resolveClientOptions(options: ClientOptions): ResolvedClientOptions {
+  const { transport, credentials = anonymous, defaultNamespace = 'default' } = options;
+  const { userAgent = defaultUserAgent(), requestTimeoutMs = 30_000, compression = true } = options;
+  const { rateLimit, clock = systemClock, random = systemRandom } = options;
+  const { logger = silentLogger, metrics = noMetrics, retries = {} } = options;
+  const { maxRetryAfters = 10, maxRetryAfterMs = 30_000, maxResets = 3 } = retries;
+  if (!(requestTimeoutMs > 0)) {
+    const got = `got ${requestTimeoutMs}`;
+    throw new OperatorError('InvalidOption', `requestTimeoutMs: want more than 0, ${got}`);
+  }
+  for (const [name, value] of Object.entries({ maxRetryAfters, maxRetryAfterMs, maxResets })) {
+    if (value >= 0) continue;
+    throw new OperatorError('InvalidOption', `retries.${name}: want 0 or more, got ${value}`);
+  }
+  return {
+    ...{ transport, credentials, defaultNamespace, userAgent, requestTimeoutMs, compression },
+    ...{ rateLimit, maxRetryAfters, maxRetryAfterMs, maxResets, clock, random, logger, metrics },
+  };
+}

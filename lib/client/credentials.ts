@@ -1,0 +1,32 @@
+/** Who the client is. They are asked at every request, so that they may change. */
+export interface Credentials {
+  /** The headers that prove it, names in lower case. */
+  headers(): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  /** The server did not accept them (401): get new ones. The request is then sent once more. */
+  refresh?(): Promise<void>;
+}
+
+/** No credentials: for in-process servers, and for client certificates, which TLS presents. */
+export const anonymous: Credentials = { headers: () => ({}) };
+
+/** A token that never changes. */
+export function bearerToken(token: string): Credentials {
+  const headers = { authorization: `Bearer ${token}` };
+  return { headers: () => headers };
+}
+
+/** A user name and password (RFC 7617). */
+export function basicAuth(username: string, password: string): Credentials {
+  const pair = Buffer.from(`${username}:${password}`).toString('base64');
+  const headers = { authorization: `Basic ${pair}` };
+  return { headers: () => headers };
+}
+
+/** What impersonation asks for; see "User impersonation" in the Kubernetes documentation. */
+export interface Impersonation {
+  readonly user: string;
+  readonly uid?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+  /** @defaultValue none */
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}

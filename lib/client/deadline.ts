@@ -1,0 +1,44 @@
+import type { Clock, Timer } from '../system/clock.js';
+
+/**
+ * A signal that is aborted by the caller's or by the time. Not `AbortSignal.any`: on Node 20 every
+ * one of those stays in memory for as long as a long-lived source.
+ */
+export class Deadline {
+  readonly #controller = new AbortController();
+  readonly #source: AbortSignal | undefined;
+  readonly #onAbort: () => void;
+  #timer: Timer | undefined;
+  /** Whether it was the time. */
+  expired = false;
+
+  constructor(source: AbortSignal | undefined, clock: Clock, timeoutMs: number) {
+    this.#source = source;
+    this.#onAbort = () => this.#controller.abort(source?.reason);
+    if (source?.aborted === true) this.#onAbort();
+    source?.addEventListener('abort', this.#onAbort, { once: true });
+    this.restart(clock, timeoutMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Drops the time limit that holds and sets another, from now; `Infinity` for none. */
+  restart(clock: Clock, timeoutMs: number): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (timeoutMs === Infinity || this.signal.aborted) return;
+    this.#timer = clock.setTimer(() => {
+      this.expired = true;
+      this.#controller.abort();
+    }, timeoutMs);
+  }
+
+  /** Leaves neither a timer nor a listener. */
+  release(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#source?.removeEventListener('abort', this.#onAbort);
+  }
+}

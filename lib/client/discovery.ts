@@ -1,0 +1,188 @@
+import { isNotFound } from '../object/api-error.js';
+import * as kinds from '../object/kinds.js';
+import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
+import { apiVersionOf, groupOf, versionOf } from '../object/resource-type.js';
+import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { ApiRequest } from './call.js';
+import type { Exchange } from './exchange.js';
+import { parseJson } from './json-answer.js';
+
+/** `/api` or `/apis`: what one aggregated document covers. */
+type Root = '/api' | '/apis';
+
+interface GroupDiscoveryList {
+  readonly kind: string;
+  readonly items?: readonly GroupDiscovery[];
+}
+
+interface GroupDiscovery {
+  readonly metadata?: { readonly name?: string };
+  readonly versions?: readonly VersionDiscovery[];
+}
+
+interface VersionDiscovery {
+  readonly version: string;
+  readonly resources?: readonly ResourceDiscovery[];
+  /** `Stale`: the server behind this version cannot be asked now. */
+  readonly freshness?: string;
+}
+
+interface ResourceDiscovery {
+  readonly resource: string;
+  readonly responseKind?: { readonly kind?: string };
+  readonly scope?: string;
+}
+
+interface ApiResourceList {
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly namespaced: boolean;
+  }[];
+}
+
+/** What one aggregated document says. */
+interface Served {
+  readonly types: ReadonlyMap<string, ResourceType>;
+  /** apiVersions of which it cannot say more now. */
+  readonly stale: ReadonlySet<string>;
+}
+
+const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+/**
+ * Where kinds are served. The built-in ones of `object/kinds.ts` are known; the others come from
+ * aggregated discovery (KEP-3352), one request for all groups, or where a server has none, from the
+ * list of one group and version. A miss asks again, by `ETag`, so that a new CRD is seen at once.
+ */
+export class Discovery {
+  readonly #exchange: Exchange;
+  readonly #builtIn = builtInTypes();
+  readonly #known = new Map<Root, Served>();
+  /** Those asked one by one, without aggregated discovery. */
+  readonly #single = new Map<string, ResourceType>();
+  readonly #etags = new Map<Root, string>();
+  readonly #loading = new Map<Root, Promise<void>>();
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  /** @throws OperatorError `UnknownKind`, and what a request throws. */
+  async resourceType<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+  ): Promise<ResourceType<T>> {
+    if ('plural' in reference) return reference;
+    // The caller says which type goes with the names; nothing at run time could tell.
+    const type: unknown = await this.#find(reference);
+    return type as ResourceType<T>;
+  }
+
+  async #find(type: TypeMeta): Promise<ResourceType> {
+    const key = keyOf(type.apiVersion, type.kind);
+    const root: Root = groupOf(type.apiVersion) === '' ? '/api' : '/apis';
+    const known = this.#lookUp(root, key);
+    if (known !== undefined) return known;
+    // A document under way may be older than the CRD that the caller has just made.
+    await this.#loading.get(root);
+    if (this.#lookUp(root, key) === undefined) await this.#load(root);
+    const served = this.#known.get(root);
+    if (served === undefined || served.stale.has(type.apiVersion)) {
+      await this.#loadVersion(type.apiVersion);
+    }
+    const found = this.#lookUp(root, key);
+    if (found === undefined) throw this.#unknown(type, root);
+    return found;
+  }
+
+  #lookUp(root: Root, key: string): ResourceType | undefined {
+    return this.#builtIn.get(key) ?? this.#known.get(root)?.types.get(key) ?? this.#single.get(key);
+  }
+
+  /** Joins the request that is under way, or makes one. */
+  #load(root: Root): Promise<void> {
+    let loading = this.#loading.get(root);
+    if (loading === undefined) {
+      loading = this.#loadAll(root).finally(() => this.#loading.delete(root));
+      this.#loading.set(root, loading);
+    }
+    return loading;
+  }
+
+  async #loadAll(root: Root): Promise<void> {
+    const etag = this.#etags.get(root);
+    const request = discoveryRequest(root, `${aggregated},application/json`);
+    const answer = await this.#exchange.send({
+      ...request,
+      ...(etag !== undefined && { headers: { 'if-none-match': etag } }),
+    });
+    if (answer.status === 304) return;
+    const document = parseJson(answer, request.call) as GroupDiscoveryList;
+    // A server without aggregated discovery (before 1.27) answers with another document.
+    if (document.kind !== 'APIGroupDiscoveryList') return;
+    this.#known.set(root, servedBy(document));
+    const newEtag = answer.headers['etag'];
+    if (newEtag !== undefined) this.#etags.set(root, newEtag);
+  }
+
+  async #loadVersion(apiVersion: string): Promise<void> {
+    const path = groupOf(apiVersion) === '' ? `/api/${apiVersion}` : `/apis/${apiVersion}`;
+    const request = discoveryRequest(path, 'application/json');
+    const answer = await this.#exchange.send(request).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined; // No such group: the kind stays unknown.
+      throw error;
+    });
+    if (answer === undefined) return;
+    const { resources = [] } = parseJson(answer, request.call) as ApiResourceList;
+    for (const { name, kind, namespaced } of resources) {
+      if (name.includes('/')) continue; // A subresource.
+      const [group, version] = [groupOf(apiVersion), versionOf(apiVersion)];
+      const type = { group, version, kind, plural: name, namespaced };
+      this.#single.set(keyOf(apiVersion, kind), type);
+    }
+  }
+
+  #unknown({ apiVersion, kind }: TypeMeta, root: Root): OperatorError {
+    const known = [...(this.#known.get(root)?.types.values() ?? []), ...this.#single.values()];
+    const others = known.filter((type) => type.kind === kind).map((type) => apiVersionOf(type));
+    const hint =
+      others.length === 0
+        ? 'install its CustomResourceDefinition or check the spelling'
+        : `it serves ${others.join(', ')}`;
+    const message = `${kind} of ${apiVersion}: the API server serves no such kind (${hint})`;
+    return new OperatorError('UnknownKind', message);
+  }
+}
+
+function servedBy({ items = [] }: GroupDiscoveryList): Served {
+  const types = new Map<string, ResourceType>();
+  const stale = new Set<string>();
+  for (const { metadata, versions = [] } of items) {
+    const group = metadata?.name ?? '';
+    for (const { version, resources = [], freshness } of versions) {
+      const apiVersion = group === '' ? version : `${group}/${version}`;
+      if (freshness === 'Stale') stale.add(apiVersion);
+      for (const { resource, responseKind, scope } of resources) {
+        const kind = responseKind?.kind ?? '';
+        const type = { group, version, kind, plural: resource, namespaced: scope === 'Namespaced' };
+        types.set(keyOf(apiVersion, kind), type);
+      }
+    }
+  }
+  return { types, stale };
+}
+
+function builtInTypes(): ReadonlyMap<string, ResourceType> {
+  const types = Object.values(kinds) as ResourceType[];
+  return new Map(types.map((type) => [keyOf(apiVersionOf(type), type.kind), type]));
+}
+
+function keyOf(apiVersion: string, kind: string): string {
+  return `${apiVersion}/${kind}`;
+}
+
+function discoveryRequest(path: string, accept: string): ApiRequest {
+  const call = { verb: 'discover', kind: path };
+  return { call, method: 'GET', path, accept, repeatable: true };
+}

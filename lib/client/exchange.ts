@@ -1,0 +1,219 @@
+import { sleep } from '../system/clock.js';
+import { ConnectionError } from '../system/connection-error.js';
+import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import type { TransportResponse } from '../system/transport.js';
+import { readBody } from './body.js';
+import { describeCall } from './call.js';
+import type { ApiRequest } from './call.js';
+import type { ResolvedClientOptions } from './client-options.js';
+import { Deadline } from './deadline.js';
+import { RequestMetrics } from './request-metrics.js';
+import { TokenBucket } from './rate-limit.js';
+import { resetDelayMs, retryAfterMs } from './retry-policy.js';
+import { apiErrorOf } from './response-error.js';
+import { WarningLog } from './warnings.js';
+
+/** A successful answer, read to its end. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** A stream that has begun well. */
+export interface Stream {
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** Options of {@link Exchange.stream}. */
+export interface StreamOptions {
+  /** The stream is given up as broken after this many milliseconds; `Infinity` for never. */
+  readonly maxMs: number;
+}
+
+type Attempt<T> =
+  | { readonly outcome: 'ok'; readonly value: T }
+  | { readonly outcome: 'refused'; readonly status: number; readonly error: Error; waitMs?: number }
+  | { readonly outcome: 'failed'; readonly error: unknown };
+
+type Receive<T> = (response: TransportResponse, deadline: Deadline) => Promise<T>;
+
+/**
+ * Sends requests and sees to what is the same for all of them: credentials, time limits, retries,
+ * warnings, metrics. It throws as {@link Client} says.
+ *
+ * ```text
+ *  limit -> credentials -> transport -> 2xx ----------------------------> answer
+ *    ^                         |-----> 401, once: refresh credentials --|
+ *    |                         |-----> 429, 503 with Retry-After: wait -|
+ *    |                         `-----> broken, repeatable: wait --------|
+ *    `------------------------------------------------------------------'
+ * ```
+ */
+export class Exchange {
+  readonly #options: ResolvedClientOptions;
+  readonly #metrics: RequestMetrics;
+  readonly #warnings: WarningLog;
+  readonly #limiter: TokenBucket | undefined;
+
+  constructor(options: ResolvedClientOptions) {
+    const { transport, metrics, logger, rateLimit, clock } = options;
+    this.#options = options;
+    this.#metrics = new RequestMetrics(metrics, transport.host ?? '');
+    this.#warnings = new WarningLog(logger);
+    this.#limiter = rateLimit && new TokenBucket(rateLimit, clock);
+  }
+
+  /** Sends a request and reads its answer. */
+  send(request: ApiRequest): Promise<Answer> {
+    return this.#exchange(request, false, async (response) => {
+      const { status, headers } = response;
+      return { status, headers, body: await readBody(response) };
+    });
+  }
+
+  /** Begins a stream; leaving the loop over its body ends it. */
+  stream(request: ApiRequest, { maxMs }: StreamOptions): Promise<Stream> {
+    return this.#exchange(request, true, async (response, deadline) => {
+      deadline.restart(this.#options.clock, maxMs);
+      return { body: this.#streamBody(request, response, deadline) };
+    });
+  }
+
+  async #exchange<T>(request: ApiRequest, streaming: boolean, receive: Receive<T>): Promise<T> {
+    let refreshed = false;
+    let resets = 0;
+    let retryAfters = 0;
+    for (;;) {
+      const attempt = await this.#attempt(request, streaming, receive);
+      if (attempt.outcome === 'ok') return attempt.value;
+      const { credentials, maxRetryAfters, maxRetryAfterMs, maxResets, random } = this.#options;
+      let waitMs: number | undefined;
+      if (attempt.outcome === 'failed') {
+        if (resets < maxResets) waitMs = resetDelayMs(attempt.error, request, { resets, random });
+        resets += 1;
+      } else if (attempt.status === 401 && !refreshed && credentials.refresh !== undefined) {
+        await credentials.refresh();
+        refreshed = true;
+        waitMs = 0;
+      } else if (retryAfters < maxRetryAfters && (attempt.waitMs ?? Infinity) <= maxRetryAfterMs) {
+        waitMs = attempt.waitMs;
+        retryAfters += 1;
+      }
+      if (waitMs === undefined) throw attempt.error;
+      if (waitMs > 0) await this.#wait(waitMs, request);
+    }
+  }
+
+  async #attempt<T>(
+    request: ApiRequest,
+    streaming: boolean,
+    receive: Receive<T>,
+  ): Promise<Attempt<T>> {
+    const { clock, requestTimeoutMs, credentials } = this.#options;
+    await this.#admit(request);
+    const identity = await credentials.headers();
+    const deadline = new Deadline(request.signal, clock, requestTimeoutMs);
+    let keep = false;
+    try {
+      const response = await this.#sendOnce(request, { streaming, identity, deadline });
+      if (!isGood(response.status)) return await this.#refusal(request, response);
+      const value = await receive(response, deadline);
+      keep = streaming;
+      return { outcome: 'ok', value };
+    } catch (error) {
+      return { outcome: 'failed', error: this.#explain(error, request, deadline) };
+    } finally {
+      if (!keep) deadline.release();
+    }
+  }
+
+  async #sendOnce(
+    request: ApiRequest,
+    how: { streaming: boolean; identity: Readonly<Record<string, string>>; deadline: Deadline },
+  ): Promise<TransportResponse> {
+    const { transport, clock } = this.#options;
+    const { method, path, body, call } = request;
+    const startMs = clock.monotonicMs();
+    let status: number | undefined;
+    try {
+      const response = await transport.request({
+        ...{ method, path, streaming: how.streaming, signal: how.deadline.signal },
+        headers: { ...this.#headers(request, how.streaming), ...how.identity },
+        ...(body !== undefined && { body }),
+      });
+      status = response.status;
+      this.#warnings.add(response.headers['warning'], call);
+      return response;
+    } finally {
+      this.#metrics.observe(method, status, clock.monotonicMs() - startMs);
+    }
+  }
+
+  #headers(request: ApiRequest, streaming: boolean): Record<string, string> {
+    const { userAgent, compression } = this.#options;
+    const { accept = 'application/json', contentType, headers } = request;
+    return {
+      accept,
+      'user-agent': userAgent,
+      ...(contentType !== undefined && { 'content-type': contentType }),
+      // A compressed stream would keep its events back until a block is full.
+      ...(compression && !streaming && { 'accept-encoding': 'gzip' }),
+      ...headers,
+    };
+  }
+
+  async #refusal(request: ApiRequest, response: TransportResponse): Promise<Attempt<never>> {
+    const { status, headers } = response;
+    const afterMs = retryAfterMs(headers['retry-after'], this.#options.clock.now());
+    const body = await readBody(response);
+    const error = apiErrorOf(request.call, { status, headers, body }, afterMs);
+    const wait = (status === 429 || status === 503) && afterMs !== undefined;
+    return { outcome: 'refused', status, error, ...(wait && { waitMs: afterMs }) };
+  }
+
+  async *#streamBody(request: ApiRequest, response: TransportResponse, deadline: Deadline) {
+    try {
+      yield* response.body;
+    } catch (error) {
+      throw this.#explain(error, request, deadline);
+    } finally {
+      deadline.release();
+    }
+  }
+
+  async #admit(request: ApiRequest): Promise<void> {
+    if (request.signal?.aborted === true) throw abortedError(request);
+    await this.#limiter?.take(request.signal).catch(() => {
+      throw abortedError(request);
+    });
+  }
+
+  async #wait(waitMs: number, request: ApiRequest): Promise<void> {
+    await sleep(this.#options.clock, waitMs, request.signal).catch(() => {
+      throw abortedError(request);
+    });
+  }
+
+  /** The transport's error, told as one of this call. */
+  #explain(error: unknown, request: ApiRequest, deadline: Deadline): unknown {
+    const what = describeCall(request.call);
+    if (deadline.expired) {
+      const message = `${what}: no answer in time (requestTimeoutMs is ${this.#options.requestTimeoutMs})`;
+      return new OperatorError('Timeout', message, { cause: error });
+    }
+    if (request.signal?.aborted === true) return abortedError(request);
+    if (!isOperatorError(error, 'ConnectionFailed')) return error;
+    const requestSent = error instanceof ConnectionError ? error.requestSent : true;
+    return new ConnectionError(`${what}: ${error.message}`, { cause: error, requestSent });
+  }
+}
+
+// 304 comes only to a request that had an `if-none-match`.
+function isGood(status: number): boolean {
+  return (status >= 200 && status <= 299) || status === 304;
+}
+
+function abortedError({ call, signal }: ApiRequest): OperatorError {
+  return new OperatorError('Aborted', `${describeCall(call)}: aborted`, { cause: signal?.reason });
+}

@@ -1,0 +1,327 @@
+import type { KubernetesObject, ObjectKey, ObjectList } from '../object/kubernetes-object.js';
+import type { Patch } from '../object/patch.js';
+import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import { OperatorError } from '../system/operator-error.js';
+import { describeCall } from './call.js';
+import type { ApiRequest } from './call.js';
+import type {
+  Applied,
+  ApplyOptions,
+  Client,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './client.js';
+import { resolveClientOptions } from './client-options.js';
+import type { ClientOptions } from './client-options.js';
+import { deleteBody, remainingObject } from './deletion.js';
+import { Discovery } from './discovery.js';
+import { Exchange } from './exchange.js';
+import { parseJson } from './json-answer.js';
+import { concatenatePages, pagesOf } from './list-pages.js';
+import type { PageRequest } from './list-pages.js';
+import { resourcePath } from './resource-path.js';
+import type { Query, ResourceTarget } from './resource-path.js';
+import { subresourceParent } from './subresource-parent.js';
+import { withTypeOf } from './typed-object.js';
+import { watchEvent } from './watch-events.js';
+import { jsonLines } from './watch-lines.js';
+
+/** A {@link Client} that holds connections. */
+export interface ConnectedClient extends Client {
+  /** The namespace of the kubeconfig's context or of the Pod; `default` where there is none. */
+  readonly defaultNamespace: string;
+  /** Ends every connection, watches too. Calls after it throw `Stopped`. */
+  close(): Promise<void>;
+}
+
+/**
+ * A client of the API server that `transport` leads to.
+ *
+ * Reads, applies, and updates and merge patches that carry a `resourceVersion` are sent again when
+ * their connection breaks, other writes never: the first one may have been done. After a 429 or 503
+ * with `Retry-After`, which the server gives before it has done anything, all are.
+ * @throws OperatorError `InvalidOption`: an option is out of its range.
+ */
+export function createClient(options: ClientOptions): ConnectedClient {
+  return new HttpClient(options);
+}
+
+// The server must end a watch by itself; when this much later it has not, the connection is dead.
+const watchGraceMs = 30_000;
+
+const patchTypes = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
+
+class HttpClient implements ConnectedClient {
+  readonly defaultNamespace: string;
+  readonly #exchange: Exchange;
+  readonly #discovery: Discovery;
+  readonly #close: () => Promise<void>;
+
+  constructor(options: ClientOptions) {
+    const resolved = resolveClientOptions(options);
+    this.defaultNamespace = resolved.defaultNamespace;
+    this.#exchange = new Exchange(resolved);
+    this.#discovery = new Discovery(this.#exchange);
+    this.#close = () => resolved.transport.close();
+  }
+
+  close(): Promise<void> {
+    return this.#close();
+  }
+
+  resourceType<T extends KubernetesObject>(reference: TypeReference<T>): Promise<ResourceType<T>> {
+    return this.#discovery.resourceType(reference);
+  }
+
+  async get<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+    key: ObjectKey,
+    options: GetOptions = {},
+  ): Promise<T> {
+    const type = await this.resourceType(reference);
+    const { resourceVersion, subresource, metadataOnly = false, signal } = options;
+    const target = { verb: 'get', ...keyOf(key), subresource };
+    const request = requestFor(type, target, { query: { resourceVersion }, signal });
+    const accept = metadataOnly ? metadataOf('PartialObjectMetadata') : undefined;
+    const object = await this.#send<T>({ ...request, method: 'GET', accept, repeatable: true });
+    return withTypeOf(object, type);
+  }
+
+  async list<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+    options: ListOptions = {},
+  ): Promise<ObjectList<T>> {
+    const type = await this.resourceType(reference);
+    return concatenatePages((page) => this.#page(type, options, page), options);
+  }
+
+  async *pages<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+    options: ListOptions = {},
+  ): AsyncGenerator<ObjectList<T>> {
+    const type = await this.resourceType(reference);
+    yield* pagesOf((page) => this.#page(type, options, page), options);
+  }
+
+  async #page<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    options: ListOptions,
+    page: PageRequest,
+  ): Promise<ObjectList<T>> {
+    const { namespace, labelSelector, fieldSelector, signal } = options;
+    const { metadataOnly = false, controllerUid } = options;
+    const query = { labelSelector, fieldSelector, ...page };
+    const request = requestFor(type, { verb: 'list', namespace }, { query, signal });
+    const accept = metadataOnly ? metadataOf('PartialObjectMetadataList') : undefined;
+    const sent = this.#send<ObjectList<T>>({ ...request, method: 'GET', accept, repeatable: true });
+    const { apiVersion, kind, metadata, ...rest } = await sent;
+    // An empty list of Go may be null.
+    const all = ((rest.items as T[] | null) ?? []).map((item) => withTypeOf(item, type));
+    const items = all.filter(
+      (item) => controllerUid === undefined || isControlledBy(item, controllerUid),
+    );
+    return { apiVersion, kind, metadata, items };
+  }
+
+  async *watch<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+    options: WatchOptions = {},
+  ): AsyncGenerator<WatchEvent<T>> {
+    const type = await this.resourceType(reference);
+    const { namespace, signal, timeoutMs = Infinity, metadataOnly = false } = options;
+    const request = requestFor(
+      type,
+      { verb: 'watch', namespace },
+      { query: watchQuery(options), signal },
+    );
+    const accept = metadataOnly ? metadataOf('PartialObjectMetadata') : undefined;
+    const { body } = await this.#exchange.stream(
+      { ...request, method: 'GET', accept, repeatable: true },
+      { maxMs: timeoutMs + watchGraceMs },
+    );
+    for await (const line of jsonLines(body, request.call)) {
+      yield watchEvent(line, type, request.call);
+    }
+  }
+
+  async create<T extends KubernetesObject>(object: T, options: WriteOptions = {}): Promise<T> {
+    const { subresource } = options;
+    const type = await this.#typeToWrite(object, options);
+    const { namespace, name } = object.metadata;
+    // The name of a new object stands in its body only.
+    const target = {
+      verb: 'create',
+      namespace,
+      name: subresource === undefined ? undefined : name,
+    };
+    const request = requestFor(type, { ...target, subresource }, writeQuery(options));
+    const call = { ...request.call, name: name ?? object.metadata.generateName };
+    const body = JSON.stringify(object);
+    if (type.namespaced && namespace === undefined) throw noNamespace(request);
+    return this.#send({ ...request, call, method: 'POST', ...json, body, repeatable: false });
+  }
+
+  async update<T extends KubernetesObject>(object: T, options: WriteOptions = {}): Promise<T> {
+    const type = await this.#typeToWrite(object, options);
+    const request = this.#objectRequest(type, object, { ...options, verb: 'update' });
+    const repeatable = object.metadata.resourceVersion !== undefined;
+    const body = JSON.stringify(object);
+    return this.#send({ ...request, method: 'PUT', ...json, body, repeatable });
+  }
+
+  async patch<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+    key: ObjectKey,
+    patch: Patch,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const type = await this.resourceType(reference);
+    const { subresource } = options;
+    const target = { verb: 'patch', ...keyOf(key), subresource };
+    const request = requestFor(type, target, writeQuery(options));
+    const body = JSON.stringify(patch.type === 'json' ? patch.operations : patch.body);
+    const contentType = patchTypes[patch.type];
+    const repeatable = patch.type === 'merge' && hasResourceVersion(patch.body);
+    return this.#send({ ...request, method: 'PATCH', contentType, body, repeatable });
+  }
+
+  async apply<T extends KubernetesObject>(
+    object: T,
+    options: ApplyOptions = {},
+  ): Promise<Applied<T>> {
+    const type = await this.#typeToWrite(object, options);
+    const request = this.#objectRequest(type, object, { ...options, verb: 'apply' });
+    if ((options.fieldManager ?? '') === '') {
+      const message = `${describeCall(request.call)}: fieldManager is missing, apply needs one`;
+      throw new OperatorError('InvalidOption', `${message} (see withFieldManager)`);
+    }
+    // YAML by its name, but JSON is YAML.
+    const contentType = 'application/apply-patch+yaml';
+    const body = JSON.stringify(object);
+    const complete: ApiRequest = {
+      ...request,
+      method: 'PATCH',
+      contentType,
+      body,
+      repeatable: true,
+    };
+    const answer = await this.#exchange.send(complete);
+    return { object: parseJson(answer, request.call) as T, created: answer.status === 201 };
+  }
+
+  async delete<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+    key: ObjectKey,
+    options: DeleteOptions = {},
+  ): Promise<T | undefined> {
+    const type = await this.resourceType(reference);
+    const target = { verb: 'delete', ...keyOf(key) };
+    const request = requestFor(type, target, { signal: options.signal });
+    const body = JSON.stringify(deleteBody(options));
+    return remainingObject<T>(
+      await this.#send({ ...request, method: 'DELETE', ...json, body, repeatable: false }),
+    );
+  }
+
+  async deleteCollection<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+    options: DeleteCollectionOptions = {},
+  ): Promise<void> {
+    const type = await this.resourceType(reference);
+    const { namespace, labelSelector, fieldSelector, signal } = options;
+    const target = { verb: 'deletecollection', namespace };
+    const request = requestFor(type, target, { query: { labelSelector, fieldSelector }, signal });
+    const body = JSON.stringify(deleteBody(options));
+    await this.#send({ ...request, method: 'DELETE', ...json, body, repeatable: false });
+  }
+
+  async #send<T>(request: ApiRequest): Promise<T> {
+    // The server's word is taken for the type: nothing is checked, converted or dropped.
+    return parseJson(await this.#exchange.send(request), request.call) as T;
+  }
+
+  #typeToWrite<T extends KubernetesObject>(
+    object: T,
+    options: WriteOptions,
+  ): Promise<ResourceType<KubernetesObject>> {
+    return this.resourceType<KubernetesObject>(subresourceParent(object, options));
+  }
+
+  #objectRequest(
+    type: ResourceType<KubernetesObject>,
+    { metadata: { namespace, name = '' } }: KubernetesObject,
+    { verb, ...options }: ApplyOptions & { readonly verb: string },
+  ): PlainRequest {
+    const target = { verb, namespace, name, subresource: options.subresource };
+    return requestFor(type, target, writeQuery(options));
+  }
+}
+
+const json = { contentType: 'application/json' };
+
+type PlainRequest = Pick<ApiRequest, 'call' | 'path' | 'signal'>;
+
+function requestFor(
+  type: ResourceType<KubernetesObject>,
+  target: ResourceTarget,
+  { query, signal }: { readonly query?: Query; readonly signal?: AbortSignal | undefined },
+): PlainRequest {
+  const { verb, namespace, name } = target;
+  const call = { verb, kind: type.kind, namespace, name };
+  return { call, path: resourcePath(type, target, query), signal };
+}
+
+function keyOf({ namespace, name }: ObjectKey): ObjectKey {
+  return { namespace, name };
+}
+
+function metadataOf(kind: string): string {
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
+}
+
+function writeQuery(options: ApplyOptions): {
+  readonly query: Query;
+  readonly signal: AbortSignal | undefined;
+} {
+  const { fieldManager, fieldValidation, dryRun = false, force, signal } = options;
+  const query = { fieldManager, fieldValidation, force, dryRun: dryRun ? 'All' : undefined };
+  return { query, signal };
+}
+
+function watchQuery(options: WatchOptions): Query {
+  const { labelSelector, fieldSelector, resourceVersion, allowWatchBookmarks = true } = options;
+  const { sendInitialEvents, timeoutMs } = options;
+  // The server insists on it (KEP-3157).
+  const match = sendInitialEvents === undefined ? undefined : 'NotOlderThan';
+  const { resourceVersionMatch = match } = options;
+  return {
+    watch: true,
+    ...{ labelSelector, fieldSelector, resourceVersion, resourceVersionMatch },
+    ...{ allowWatchBookmarks, sendInitialEvents },
+    timeoutSeconds: timeoutMs === undefined ? undefined : Math.ceil(timeoutMs / 1_000),
+  };
+}
+
+function isControlledBy({ metadata }: KubernetesObject, uid: string): boolean {
+  const owners = metadata.ownerReferences ?? [];
+  return owners.some((owner) => owner.controller === true && owner.uid === uid);
+}
+
+function hasResourceVersion(body: object): boolean {
+  const { metadata } = body as { metadata?: { resourceVersion?: unknown } };
+  return typeof metadata?.resourceVersion === 'string';
+}
+
+function noNamespace({ call }: PlainRequest): OperatorError {
+  const message = `${describeCall(call)}: metadata.namespace is missing, the kind is namespaced`;
+  return new OperatorError('InvalidObject', message);
+}

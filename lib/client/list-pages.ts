@@ -1,0 +1,58 @@
+import { isGone } from '../object/api-error.js';
+import type { KubernetesObject, ObjectList } from '../object/kubernetes-object.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { ListOptions } from './client.js';
+import type { Query } from './resource-path.js';
+
+/** The parameters that differ from page to page. */
+export type PageRequest = Query;
+
+/** Asks the server for one page. */
+export type FetchPage<T extends KubernetesObject> = (page: PageRequest) => Promise<ObjectList<T>>;
+
+const defaultLimit = 500;
+
+/**
+ * The pages of a collection, all of one version of it.
+ * @throws ApiError 410: it took so long that the server has forgotten that version. The pages that
+ *   were handed out cannot be taken back, so beginning anew is the caller's.
+ */
+export async function* pagesOf<T extends KubernetesObject>(
+  fetchPage: FetchPage<T>,
+  options: ListOptions,
+): AsyncGenerator<ObjectList<T>> {
+  const { limit = defaultLimit, resourceVersion, resourceVersionMatch } = options;
+  if (!(limit >= 1)) {
+    throw new OperatorError('InvalidOption', `list: limit: want 1 or more, got ${limit}`);
+  }
+  let page = await fetchPage({ limit, resourceVersion, resourceVersionMatch });
+  for (;;) {
+    yield page;
+    const token = page.metadata.continue ?? '';
+    if (token === '') return;
+    // The token holds the version: naming one as well is an error.
+    page = await fetchPage({ limit, continue: token });
+  }
+}
+
+/** A whole collection; when a continue token expires, in one piece, as client-go's pager does. */
+export async function concatenatePages<T extends KubernetesObject>(
+  fetchPage: FetchPage<T>,
+  options: ListOptions,
+): Promise<ObjectList<T>> {
+  const { resourceVersion, resourceVersionMatch } = options;
+  const items: T[] = [];
+  let last: ObjectList<T> | undefined;
+  try {
+    for await (const page of pagesOf(fetchPage, options)) {
+      last = page;
+      // Not `push(...page.items)`: a server may ignore the limit, and arguments are limited.
+      for (const item of page.items) items.push(item);
+    }
+  } catch (error) {
+    if (last === undefined || !isGone(error)) throw error;
+    return fetchPage({ resourceVersion, resourceVersionMatch });
+  }
+  if (last === undefined) throw new OperatorError('ApiError', 'list: the server sent no page');
+  return { ...last, items };
+}

@@ -1,0 +1,48 @@
+import type { Random } from '../system/random.js';
+import { ConnectionError } from '../system/connection-error.js';
+import { isOperatorError } from '../system/operator-error.js';
+import type { ApiRequest } from './call.js';
+
+/** How often and how patiently a request is sent again. */
+export interface RetryLimits {
+  /** Further attempts after a 429 or 503 with `Retry-After`. @defaultValue 10, as client-go */
+  readonly maxRetryAfters?: number | undefined;
+  /** A longer `Retry-After` is not waited for but thrown, in milliseconds. @defaultValue 30_000 */
+  readonly maxRetryAfterMs?: number | undefined;
+  /** Further attempts after a connection broke. @defaultValue 3 */
+  readonly maxResets?: number | undefined;
+}
+
+const firstDelayMs = 100;
+const longestDelayMs = 2_000;
+
+/**
+ * How long to wait before a broken request goes out again, in milliseconds; undefined: not at all.
+ * The first time it goes at once: an idle connection that the server closed is the usual reason.
+ */
+export function resetDelayMs(
+  error: unknown,
+  request: ApiRequest,
+  { resets, random }: { readonly resets: number; readonly random: Random },
+): number | undefined {
+  const broken = isOperatorError(error, 'ConnectionFailed');
+  // Who refuses connections now does so in 100 ms too: the caller's back-off is the longer one.
+  const refused = error instanceof ConnectionError && !error.requestSent;
+  if (!broken || refused || !request.repeatable || request.signal?.aborted === true) {
+    return undefined;
+  }
+  if (resets === 0) return 0;
+  const delayMs = Math.min(firstDelayMs * 2 ** (resets - 1), longestDelayMs);
+  return delayMs * (0.5 + random.next() / 2);
+}
+
+/**
+ * What `Retry-After` asks for (RFC 9110, 10.2.3: seconds, or a date), in milliseconds; undefined
+ * where there is none.
+ */
+export function retryAfterMs(value: string | undefined, nowMs: number): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1_000;
+  const dateMs = Date.parse(value);
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
+}

@@ -1,0 +1,15 @@
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { apiVersionOf } from '../object/resource-type.js';
+import type { ResourceType } from '../object/resource-type.js';
+
+/**
+ * `object` with the apiVersion and kind of its type: in a list of built-in objects they are left
+ * out, and of an object read without its spec they say `PartialObjectMetadata`.
+ */
+export function withTypeOf<T extends KubernetesObject>(object: T, type: ResourceType<T>): T {
+  const { kind } = object as Partial<T>;
+  if (kind !== undefined && kind !== 'PartialObjectMetadata') return object;
+  const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
+  // Twice: they come first, and they win.
+  return { ...typeMeta, ...object, ...typeMeta };
+}
