@@ -19,8 +19,13 @@ export interface ControlPlaneProcesses {
   readonly supervisorPid: number | undefined;
   /** Sends a signal, for example SIGSTOP and SIGCONT to make a server hang for a while. */
   signal(program: Program, signal: NodeJS.Signals): Promise<void>;
-  /** Ends a program by SIGTERM and starts it again; returns once it is ready. */
-  restart(program: Program): Promise<void>;
+  /**
+   * Ends a program as a crash would, by SIGKILL; an API server only after its audit log is written.
+   * (On SIGTERM an API server with clients takes over a minute.)
+   */
+  kill(program: Program): Promise<void>;
+  /** Starts a program that was killed; returns once the API server is ready. */
+  start(program: Program): Promise<void>;
 }
 
 /** A real control plane. */

@@ -5,7 +5,6 @@ import type { AuditLog } from './audit-log.js';
 import type { ClusterUser, ControlPlane, ControlPlaneProcesses } from './control-plane.js';
 import { newToken } from './credentials.js';
 import { writeKubeConfig } from './kube-config.js';
-import type { Program } from './programs.js';
 import { waitForReady } from './readiness.js';
 import type { Supervisor } from './supervisor.js';
 
@@ -20,9 +19,6 @@ export interface ControlPlaneParts {
   readonly supervisor: Supervisor;
   readonly folder: string;
 }
-
-/** How long a program may take to end after SIGTERM. */
-const terminationTimeoutMs = 60_000;
 
 /** A control plane whose processes are ours. */
 export class StartedControlPlane implements ControlPlane {
@@ -46,7 +42,7 @@ export class StartedControlPlane implements ControlPlane {
     this.auditLog = parts.auditLog;
     this.#supervisor = parts.supervisor;
     this.#folder = parts.folder;
-    this.processes = processesOf(parts.supervisor, parts.api);
+    this.processes = processesOf(parts);
   }
 
   async user(name: string, groups: readonly string[] = ['system:masters']): Promise<ClusterUser> {
@@ -66,24 +62,19 @@ export class StartedControlPlane implements ControlPlane {
   }
 }
 
-function processesOf(supervisor: Supervisor, api: ApiConnection): ControlPlaneProcesses {
+function processesOf({ supervisor, api, auditLog }: ControlPlaneParts): ControlPlaneProcesses {
   return {
     pids: supervisor.pids,
     supervisorPid: supervisor.pid,
     signal: (program, signal) => supervisor.signal(program, signal),
-    async restart(program) {
-      await supervisor.signal(program, 'SIGTERM');
-      await waitForExit(supervisor, program);
+    async kill(program) {
+      if (program === 'kube-apiserver') await auditLog.mark();
+      await supervisor.signal(program, 'SIGKILL');
+      while (!supervisor.hasExited(program)) await delay(5);
+    },
+    async start(program) {
       await supervisor.startAgain(program);
       await waitForReady(api, supervisor);
     },
   };
-}
-
-async function waitForExit(supervisor: Supervisor, program: Program): Promise<void> {
-  const deadline = Date.now() + terminationTimeoutMs;
-  while (!supervisor.hasExited(program)) {
-    if (Date.now() > deadline) throw new Error(`${program} did not end on SIGTERM`);
-    await delay(20);
-  }
 }
