@@ -1,0 +1,145 @@
+import type { Client } from '../client/client.js';
+import { describeObject } from '../object/describe-object.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { labelsProblem } from '../object/names.js';
+import type { TypeReference } from '../object/resource-type.js';
+import { systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import { silentLogger } from '../system/logger.js';
+import type { Logger } from '../system/logger.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { Resolved } from '../system/resolved.js';
+import type { ImmutablePolicy } from './link.js';
+
+/** Options of {@link Builder}. */
+export interface BuilderOptions<Order extends string = string> {
+  /** How the cluster is reached. With a cached client an unchanged chain costs no call at all. */
+  readonly client: Client;
+  /** The object, read from the server, that owns everything in the chain. */
+  readonly owner: KubernetesObject;
+  /**
+   * Field manager, reporting controller of events, and value of `app.kubernetes.io/managed-by`; for
+   * example `parseable-operator`. At most 128 characters. Changing it orphans what was written.
+   */
+  readonly controllerName: string;
+  /** Labels of every object (not of pods), under the object's own. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Where the objects go. Needed for, and only allowed with, a cluster-scoped owner. */
+  readonly namespace?: string;
+  /**
+   * The kinds that pruning visits, with those of the chain: what the controller `owns`.
+   * @defaultValue every kind that the builder has a method for
+   */
+  readonly owns?: readonly TypeReference<KubernetesObject>[];
+  /** The same as `owns`. */
+  readonly kinds?: readonly TypeReference<KubernetesObject>[];
+  /** @defaultValue 'fail' */
+  readonly onImmutable?: ImmutablePolicy;
+  /** Take over objects that exist and that nobody controls. @defaultValue false */
+  readonly adopt?: boolean;
+  /**
+   * Managers that wrote our objects by create and update before us: their fields become ours, so
+   * that a dropped one goes away. @defaultValue none
+   */
+  readonly adoptManagers?: readonly string[];
+  /** Workloads are updated in this order of their `nodeType`. @defaultValue the order of the chain */
+  readonly rolloutOrder?: readonly Order[];
+  /**
+   * The most objects that one pruning may delete: a number, or a share such as `'50%'`.
+   * @defaultValue `'50%'` of the objects owned, at least 5
+   */
+  readonly maxDeletions?: number | `${number}%`;
+  /** @defaultValue the clock of the machine */
+  readonly clock?: Clock;
+  /** @defaultValue none */
+  readonly logger?: Logger;
+  /** Ends every call; what was not begun by then is not begun. */
+  readonly signal?: AbortSignal;
+  /** Names the environment variables that carry hashes. */
+  readonly hashPrefixes?: HashPrefixes;
+}
+
+/** What the names of hash variables begin with. */
+export interface HashPrefixes {
+  /** @defaultValue 'CONFIGMAP_HASH_' */
+  readonly configMap?: string;
+  /** @defaultValue 'SECRET_HASH_' */
+  readonly secret?: string;
+}
+
+/** {@link BuilderOptions} with their defaults. */
+export interface BuilderSettings {
+  readonly client: Client;
+  readonly owner: KubernetesObject;
+  readonly controllerName: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The namespace of every namespaced object; undefined: a cluster-scoped owner without one. */
+  readonly namespace: string | undefined;
+  readonly owns: readonly TypeReference<KubernetesObject>[] | undefined;
+  readonly onImmutable: ImmutablePolicy;
+  readonly adopt: boolean;
+  readonly adoptManagers: readonly string[];
+  readonly rolloutOrder: readonly string[] | undefined;
+  readonly maxDeletions: DeletionLimit;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal: AbortSignal | undefined;
+  readonly hashPrefixes: Resolved<HashPrefixes>;
+}
+
+/** How many of `owned` objects one pruning may delete. */
+export type DeletionLimit = (owned: number) => number;
+
+/**
+ * Fills in the defaults.
+ * @throws OperatorError `InvalidOption`: an option is missing, of a wrong shape, or contradicts another.
+ * @throws OperatorError `InvalidOwner`: the namespaces of the owner and of `namespace` differ.
+ */
+export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings {
+  const { client, owner, controllerName, labels = {}, owns, kinds, rolloutOrder } = options;
+  const { onImmutable = 'fail', adopt = false, adoptManagers = [], hashPrefixes = {} } = options;
+  const { maxDeletions, clock = systemClock, logger = silentLogger, signal } = options;
+  const { configMap = 'CONFIGMAP_HASH_', secret = 'SECRET_HASH_' } = hashPrefixes;
+  checkControllerName(controllerName);
+  checkLabels(labels);
+  const visited =
+    owns === undefined && kinds === undefined ? undefined : [...(owns ?? []), ...(kinds ?? [])];
+  return {
+    ...{ client, owner, controllerName, labels, owns: visited },
+    ...{ onImmutable, adopt, adoptManagers, rolloutOrder, clock, logger, signal },
+    namespace: namespaceOf(owner, options.namespace),
+    maxDeletions: resolveMaxDeletions(maxDeletions),
+    hashPrefixes: { configMap, secret },
+  };
+}
+
+function checkControllerName(name: string): void {
+  // The server's rule for field managers: 1 to 128 printable characters.
+  if (/^[\x20-\x7e]{1,128}$/.test(name)) return;
+  const message = `controllerName: want 1 to 128 printable characters, got ${JSON.stringify(name)}`;
+  throw new OperatorError('InvalidOption', message);
+}
+
+function checkLabels(labels: Readonly<Record<string, string>>): void {
+  const problem = labelsProblem(labels);
+  if (problem !== undefined) throw new OperatorError('InvalidOption', `labels: ${problem}`);
+}
+
+function namespaceOf(owner: KubernetesObject, given: string | undefined): string | undefined {
+  const { namespace } = owner.metadata;
+  if (namespace === undefined || namespace === '') return given;
+  if (given === undefined || given === namespace) return namespace;
+  const message = `${describeObject(owner)} can't own objects in namespace ${given}: owner references never cross namespaces; leave the option namespace out`;
+  throw new OperatorError('InvalidOwner', message);
+}
+
+function resolveMaxDeletions(given: number | string = '50%'): DeletionLimit {
+  if (typeof given === 'number' && Number.isInteger(given) && given >= 0) return () => given;
+  const percent = typeof given === 'string' ? Number(/^(\d{1,3})%$/.exec(given)?.[1]) : NaN;
+  if (!(percent <= 100)) {
+    const message = `maxDeletions: want an integer from 0 or a share up to '100%', got ${given}`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  // Small sets shrink in larger shares: one of two objects is no accident.
+  return (owned) => Math.max(5, Math.floor((owned * percent) / 100));
+}

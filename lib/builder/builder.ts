@@ -1,0 +1,266 @@
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { InternalStore } from '../store/internal-store.js';
+import { resolveBuilderOptions } from './builder-options.js';
+import type { BuilderOptions } from './builder-options.js';
+import type { ChainedName, ChainNames, NoNames, WithName } from './chain-names.js';
+import { configMapLink, secretLink } from './kinds/configuration.js';
+import type { ConfigMapOptions, SecretOptions } from './kinds/configuration.js';
+import { cronJobLink, jobLink } from './kinds/jobs.js';
+import type { CronJobOptions, JobOptions } from './kinds/jobs.js';
+import { anyObjectLink } from './kinds/object-link.js';
+import {
+  horizontalPodAutoscalerLink,
+  ingressLink,
+  networkPolicyLink,
+  persistentVolumeClaimLink,
+  podDisruptionBudgetLink,
+  roleBindingLink,
+  roleLink,
+  serviceAccountLink,
+  serviceLink,
+} from './kinds/specified.js';
+import type {
+  HorizontalPodAutoscalerOptions,
+  IngressOptions,
+  NetworkPolicyOptions,
+  PersistentVolumeClaimOptions,
+  PodDisruptionBudgetOptions,
+  RoleBindingOptions,
+  RoleOptions,
+  ServiceAccountOptions,
+  ServiceOptions,
+} from './kinds/specified.js';
+import { daemonSetLink, deploymentLink, statefulSetLink } from './kinds/workloads.js';
+import type { DaemonSetOptions, DeploymentOptions, StatefulSetOptions } from './kinds/workloads.js';
+import type { Link, LinkOptions } from './link.js';
+import type { Plan } from './plan-types.js';
+import type { ObjectResult } from './results.js';
+import { Run } from './run.js';
+
+/**
+ * Says what an owner's objects should be, and makes it so. A chain is immutable: every link returns a
+ * new Builder that knows one object more; nothing is read or written before `plan` or one of the
+ * `reconcile` methods is called. The names that were chained are kept in `Names`, so that a typo does
+ * not compile; see {@link ChainNames}. A `Builder` without type arguments holds any chain.
+ *
+ * What all `reconcile` methods share: an object that is as desired costs no call (with a cached client
+ * no read either); failures of independent objects are collected and thrown together, as a
+ * {@link ReconcileFailedError}, once the rest was done; nothing is written for an owner that is being
+ * deleted. Before anything is written they throw `DuplicateObject`, `UnknownReference`, `InvalidOwner`
+ * or `InvalidOption` where the chain itself makes no sense.
+ */
+class BuilderChain<Names extends ChainNames> {
+  readonly #options: BuilderOptions<Names['order']>;
+  #links: readonly Link[] = [];
+  #rolloutOrder: readonly string[] | undefined;
+  #run: Run | undefined;
+
+  /** @throws OperatorError `InvalidOption`, `InvalidOwner`. */
+  constructor(options: BuilderOptions<Names['order']>) {
+    resolveBuilderOptions(options);
+    this.#options = options;
+    this.#rolloutOrder = options.rolloutOrder;
+  }
+
+  configMap<const Name extends string>(
+    options: ConfigMapOptions<Name>,
+  ): BuilderChain<WithName<Names, 'configMap', Name>> {
+    return this.#with(configMapLink(options));
+  }
+
+  secret<const Name extends string>(
+    options: SecretOptions<Name>,
+  ): BuilderChain<WithName<Names, 'secret', Name>> {
+    return this.#with(secretLink(options));
+  }
+
+  service<const Name extends string>(
+    options: ServiceOptions<Name>,
+  ): BuilderChain<WithName<Names, 'service', Name>> {
+    return this.#with(serviceLink(options));
+  }
+
+  deployment<
+    const Name extends string,
+    const Ref extends string = string,
+    const NodeType extends string = never,
+  >(options: DeploymentOptions<Names, Name, Ref, NodeType>): WithWorkload<Names, Name, NodeType> {
+    return this.#with(deploymentLink(options));
+  }
+
+  statefulSet<
+    const Name extends string,
+    const Ref extends string = string,
+    const NodeType extends string = never,
+    const ServiceName extends string = string,
+  >(
+    options: StatefulSetOptions<Names, Name, Ref, NodeType, ServiceName>,
+  ): WithWorkload<Names, Name, NodeType> {
+    return this.#with(statefulSetLink(options));
+  }
+
+  daemonSet<
+    const Name extends string,
+    const Ref extends string = string,
+    const NodeType extends string = never,
+  >(options: DaemonSetOptions<Names, Name, Ref, NodeType>): WithWorkload<Names, Name, NodeType> {
+    return this.#with(daemonSetLink(options));
+  }
+
+  /** Its template is immutable and a finished Job must not run again: a changed ConfigMap leaves it. */
+  job(options: JobOptions<Names>): BuilderChain<Names> {
+    return this.#with(jobLink(options));
+  }
+
+  /** The next run sees a changed ConfigMap; the running one goes on as it is. */
+  cronJob(options: CronJobOptions<Names>): BuilderChain<Names> {
+    return this.#with(cronJobLink(options));
+  }
+
+  /** Outlives its owner unless `whenOwnerDeleted` is `delete`, and is not pruned unless `prune`. */
+  persistentVolumeClaim<const Name extends string>(
+    options: PersistentVolumeClaimOptions<Name>,
+  ): BuilderChain<WithName<Names, 'claim', Name>> {
+    return this.#with(persistentVolumeClaimLink(options));
+  }
+
+  networkPolicy(options: NetworkPolicyOptions): BuilderChain<Names> {
+    return this.#with(networkPolicyLink(options));
+  }
+
+  serviceAccount(options: ServiceAccountOptions): BuilderChain<Names> {
+    return this.#with(serviceAccountLink(options));
+  }
+
+  role(options: RoleOptions): BuilderChain<Names> {
+    return this.#with(roleLink(options));
+  }
+
+  roleBinding(options: RoleBindingOptions): BuilderChain<Names> {
+    return this.#with(roleBindingLink(options));
+  }
+
+  ingress(options: IngressOptions): BuilderChain<Names> {
+    return this.#with(ingressLink(options));
+  }
+
+  podDisruptionBudget(options: PodDisruptionBudgetOptions): BuilderChain<Names> {
+    return this.#with(podDisruptionBudgetLink(options));
+  }
+
+  horizontalPodAutoscaler(options: HorizontalPodAutoscalerOptions): BuilderChain<Names> {
+    return this.#with(horizontalPodAutoscalerLink(options));
+  }
+
+  /** Any other object, custom resources included. Its kind is looked up in the cluster. */
+  object(object: KubernetesObject, options: LinkOptions = {}): BuilderChain<Names> {
+    return this.#with(anyObjectLink(object, options));
+  }
+
+  /**
+   * Workloads are updated in this order of their node types, each once the one before is fully rolled
+   * out; those without a node type come last. Replaces the `rolloutOrder` of the options.
+   */
+  rolloutOrder<const NodeType extends string>(
+    order: readonly ChainedName<Names['nodeType'], NodeType>[],
+  ): BuilderChain<Names> {
+    const next = this.#copy<Names>();
+    next.#rolloutOrder = order;
+    return next;
+  }
+
+  /** Everything, in the order in which one needs the other; then what is no longer chained goes. */
+  async reconcile(): Promise<readonly ObjectResult[]> {
+    return this.#act().reconcileAll();
+  }
+
+  /** The ConfigMaps and Secrets. */
+  async reconcileConfigMap(): Promise<readonly ObjectResult[]> {
+    return this.#act().reconcileStage('configuration');
+  }
+
+  /** The Services. */
+  async reconcileService(): Promise<readonly ObjectResult[]> {
+    return this.#act().reconcileStage('service');
+  }
+
+  /** Every workload: Deployments, StatefulSets, DaemonSets, Jobs and CronJobs. */
+  async reconcileDeployOrSts(): Promise<readonly ObjectResult[]> {
+    return this.#act().reconcileStage('workload');
+  }
+
+  /** The PersistentVolumeClaims. */
+  async reconcileStorage(): Promise<readonly ObjectResult[]> {
+    return this.#act().reconcileStage('storage');
+  }
+
+  /** The NetworkPolicies. */
+  async reconcileNetworkPolicy(): Promise<readonly ObjectResult[]> {
+    return this.#act().reconcileStage('networkPolicy');
+  }
+
+  /** Whatever no other method reconciles. */
+  async reconcileObjects(): Promise<readonly ObjectResult[]> {
+    return this.#act().reconcileStage('other');
+  }
+
+  /**
+   * Deletes what the owner has and the chain does not name, whether or not the other methods ran.
+   * @throws OperatorError `TooManyDeletions`: `maxDeletions` would have been passed.
+   * @throws OperatorError `DependencyFailed`: another method of this Builder failed before.
+   */
+  async reconcileStore(): Promise<readonly ObjectResult[]> {
+    return this.#act().prune();
+  }
+
+  /** The desired state in the abstract: what pruning keeps. */
+  store(): InternalStore {
+    return this.#act().store();
+  }
+
+  /**
+   * What {@link Builder.reconcile} would do, without writing. Dry runs where the server allows them;
+   * elsewhere the change is computed here and marked `approximate`.
+   */
+  async plan(): Promise<Plan> {
+    return this.#act().plan();
+  }
+
+  #act(): Run {
+    const settings = resolveBuilderOptions(this.#options);
+    this.#run ??= new Run({ ...settings, rolloutOrder: this.#rolloutOrder }, this.#links);
+    return this.#run;
+  }
+
+  #copy<Next extends ChainNames>(): BuilderChain<Next> {
+    const next = new BuilderChain<Next>(this.#options);
+    next.#links = this.#links;
+    next.#rolloutOrder = this.#rolloutOrder;
+    return next;
+  }
+
+  #with<Next extends ChainNames>(link: Link): BuilderChain<Next> {
+    const next = this.#copy<Next>();
+    next.#links = [...this.#links, link];
+    return next;
+  }
+}
+
+type WithWorkload<
+  Names extends ChainNames,
+  Name extends string,
+  NodeType extends string,
+> = BuilderChain<WithName<WithName<Names, 'workload', Name>, 'nodeType', NodeType>>;
+
+/**
+ * A chain. Without type arguments it is any chain, for loops: `let chain: Builder = new Builder(…)`;
+ * every name in it is then checked when it is reconciled.
+ */
+// `any`, not `ChainNames`: a chain of certain names would not be assignable to one of all names.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Builder<Names extends ChainNames = any> = BuilderChain<Names>;
+
+/** Begins a chain. */
+export const Builder: new <const Order extends string = string>(
+  options: BuilderOptions<Order>,
+) => Builder<NoNames<Order>> = BuilderChain;

@@ -1,0 +1,150 @@
+import type { Deployment } from '../object/kinds.js';
+import { labelValueOf } from '../object/label-value.js';
+import type { ChainedName, ChainNames } from './chain-names.js';
+import type { RequiredName } from './link.js';
+
+/** A pod's specification, as it is on the wire. */
+export type PodSpec = NonNullable<NonNullable<Deployment['spec']>['template']['spec']>;
+/** A container of a {@link PodSpec}. */
+export type Container = PodSpec['containers'][number];
+/** An entry of a container's `env`. */
+export type EnvVar = NonNullable<Container['env']>[number];
+/** An entry of a container's `envFrom`. */
+export type EnvFromSource = NonNullable<Container['envFrom']>[number];
+/** An entry of a pod's `volumes`. */
+export type Volume = NonNullable<PodSpec['volumes']>[number];
+/** An entry of a container's `volumeMounts`. */
+export type VolumeMount = NonNullable<Container['volumeMounts']>[number];
+
+/** The two halves of a mount: one for the pod's `volumes`, one for a container's `volumeMounts`. */
+export interface Mount {
+  readonly volume: Volume;
+  readonly volumeMount: VolumeMount;
+}
+
+/** How {@link ChainReferences.mountConfigMap} and its like mount. */
+export interface MountOptions {
+  /** Where in the container. */
+  readonly mountPath: string;
+  /** The volume's name. @defaultValue the object's, cut to a DNS label of 63 characters */
+  readonly volumeName?: string;
+  /** @defaultValue true for ConfigMaps and Secrets, false for claims */
+  readonly readOnly?: boolean;
+  /** Only this file or folder of the volume. @defaultValue the whole volume */
+  readonly subPath?: string;
+}
+
+/**
+ * What a pod specification refers to by name, checked against the chain: a name that was not
+ * chained before does not compile, one that only the run knows is checked on `reconcile`.
+ */
+export interface ChainReferences<Names extends ChainNames> {
+  /** All of a ConfigMap as environment variables. */
+  envFromConfigMap<const Name extends string>(
+    this: void,
+    name: ChainedName<Names['configMap'], Name>,
+    prefix?: string,
+  ): EnvFromSource;
+  /** All of a Secret as environment variables. */
+  envFromSecret<const Name extends string>(
+    this: void,
+    name: ChainedName<Names['secret'], Name>,
+    prefix?: string,
+  ): EnvFromSource;
+  /** One key of a ConfigMap as the environment variable `variable`. */
+  envOfConfigMap<const Name extends string>(
+    this: void,
+    variable: string,
+    name: ChainedName<Names['configMap'], Name>,
+    key: string,
+  ): EnvVar;
+  /** One key of a Secret as the environment variable `variable`. */
+  envOfSecret<const Name extends string>(
+    this: void,
+    variable: string,
+    name: ChainedName<Names['secret'], Name>,
+    key: string,
+  ): EnvVar;
+  mountConfigMap<const Name extends string>(
+    this: void,
+    name: ChainedName<Names['configMap'], Name>,
+    options: MountOptions,
+  ): Mount;
+  mountSecret<const Name extends string>(
+    this: void,
+    name: ChainedName<Names['secret'], Name>,
+    options: MountOptions,
+  ): Mount;
+  mountClaim<const Name extends string>(
+    this: void,
+    name: ChainedName<Names['claim'], Name>,
+    options: MountOptions,
+  ): Mount;
+}
+
+/** {@link ChainReferences} that note every name in `requires`, to be checked later. */
+export function recordingReferences<Names extends ChainNames>(
+  requires: RequiredName[],
+): ChainReferences<Names> {
+  const need = (kind: ReferencedKind, name: string, by: string): string => {
+    requires.push({ kinds: [kind], name, by });
+    return name;
+  };
+  return {
+    envFromConfigMap: (name, prefix) => ({
+      ...(prefix !== undefined && { prefix }),
+      configMapRef: { name: need('ConfigMap', name, 'envFromConfigMap') },
+    }),
+    envFromSecret: (name, prefix) => ({
+      ...(prefix !== undefined && { prefix }),
+      secretRef: { name: need('Secret', name, 'envFromSecret') },
+    }),
+    envOfConfigMap: (variable, name, key) => ({
+      name: variable,
+      valueFrom: { configMapKeyRef: { name: need('ConfigMap', name, 'envOfConfigMap'), key } },
+    }),
+    envOfSecret: (variable, name, key) => ({
+      name: variable,
+      valueFrom: { secretKeyRef: { name: need('Secret', name, 'envOfSecret'), key } },
+    }),
+    mountConfigMap: (name, options) => {
+      need('ConfigMap', name, 'mountConfigMap');
+      return mount(name, options, { readOnly: true, source: { configMap: { name } } });
+    },
+    mountSecret: (name, options) => {
+      need('Secret', name, 'mountSecret');
+      return mount(name, options, { readOnly: true, source: { secret: { secretName: name } } });
+    },
+    mountClaim: (name, options) => {
+      need('PersistentVolumeClaim', name, 'mountClaim');
+      const source = { persistentVolumeClaim: { claimName: name } };
+      return mount(name, options, { readOnly: false, source });
+    },
+  };
+}
+
+type ReferencedKind = RequiredName['kinds'][number];
+
+interface MountDefaults {
+  readonly readOnly: boolean;
+  readonly source: Omit<Volume, 'name'>;
+}
+
+function mount(objectName: string, options: MountOptions, defaults: MountDefaults): Mount {
+  const { mountPath, volumeName, readOnly = defaults.readOnly, subPath } = options;
+  const name = volumeName ?? volumeNameOf(objectName);
+  return {
+    volume: { name, ...defaults.source },
+    volumeMount: {
+      name,
+      mountPath,
+      ...(readOnly && { readOnly }),
+      ...(subPath !== undefined && { subPath }),
+    },
+  };
+}
+
+// An object's name may have dots and 253 characters, a volume's neither.
+function volumeNameOf(objectName: string): string {
+  return labelValueOf(objectName).replaceAll('.', '-');
+}

@@ -1,0 +1,41 @@
+export { Builder } from './builder.js';
+export type { BuilderOptions, HashPrefixes } from './builder-options.js';
+export type { ChainedName, ChainNames, NoNames, WithName } from './chain-names.js';
+export type {
+  ChainReferences,
+  Container,
+  EnvFromSource,
+  EnvVar,
+  Mount,
+  MountOptions,
+  PodSpec,
+  Volume,
+  VolumeMount,
+} from './chain-references.js';
+export type { ConfigMapOptions, SecretOptions } from './kinds/configuration.js';
+export type { CronJobOptions, JobOptions } from './kinds/jobs.js';
+export type { PodOptions, PodTemplate } from './kinds/pod-template.js';
+export type {
+  HorizontalPodAutoscalerOptions,
+  IngressOptions,
+  NetworkPolicyOptions,
+  PersistentVolumeClaimOptions,
+  PodDisruptionBudgetOptions,
+  RoleBindingOptions,
+  RoleOptions,
+  ServiceAccountOptions,
+  ServiceOptions,
+  SpecOf,
+} from './kinds/specified.js';
+export type {
+  DaemonSetOptions,
+  DeploymentOptions,
+  StatefulSetOptions,
+  VolumeClaimTemplate,
+  WorkloadOptions,
+} from './kinds/workloads.js';
+export type { ImmutablePolicy, LinkOptions, ObjectOptions } from './link.js';
+export type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
+export { isReconcileFailed, ReconcileFailedError } from './reconcile-failed-error.js';
+export { requeueAfterOf } from './results.js';
+export type { FieldChange, ObjectResult, Operation, RolloutState } from './results.js';

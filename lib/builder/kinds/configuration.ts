@@ -1,0 +1,36 @@
+import { ConfigMap, Secret } from '../../object/kinds.js';
+import type { Link, ObjectOptions } from '../link.js';
+import { objectLink } from './object-link.js';
+
+/** Options of {@link Builder.configMap}. */
+export interface ConfigMapOptions<Name extends string = string> extends ObjectOptions<Name> {
+  readonly data?: Readonly<Record<string, string>>;
+  /** Values in base64. */
+  readonly binaryData?: Readonly<Record<string, string>>;
+  /** The server refuses every later change of the data; see `onImmutable`. @defaultValue false */
+  readonly immutable?: boolean;
+}
+
+/** Options of {@link Builder.secret}. */
+export interface SecretOptions<Name extends string = string> extends ObjectOptions<Name> {
+  /** @defaultValue the server's: `Opaque` */
+  readonly type?: string;
+  /** Values in base64. */
+  readonly data?: Readonly<Record<string, string>>;
+  /** Values as they are; sent in base64 as `data`, so that a dropped key goes away. */
+  readonly stringData?: Readonly<Record<string, string>>;
+  /** The server refuses every later change of the data; see `onImmutable`. @defaultValue false */
+  readonly immutable?: boolean;
+}
+
+/** The link of a ConfigMap. */
+export function configMapLink(options: ConfigMapOptions): Link {
+  const { data, binaryData, immutable } = options;
+  return objectLink(ConfigMap, options, { data, binaryData, immutable });
+}
+
+/** The link of a Secret. */
+export function secretLink(options: SecretOptions): Link {
+  const { type, data, stringData, immutable } = options;
+  return objectLink(Secret, options, { type, data, stringData, immutable });
+}

@@ -1,0 +1,49 @@
+import { CronJob, Job } from '../../object/kinds.js';
+import type { ChainNames } from '../chain-names.js';
+import type { Link, ObjectOptions } from '../link.js';
+import { objectLink } from './object-link.js';
+import { podTemplateOf } from './pod-template.js';
+import type { PodOptions } from './pod-template.js';
+import type { SpecOf } from './specified.js';
+
+/** Options of {@link Builder.job}. `restartPolicy` of the pods defaults to `Never`. */
+export interface JobOptions<Names extends ChainNames = ChainNames, Name extends string = string>
+  extends ObjectOptions<Name>, PodOptions<Names> {
+  /** Any other field of the specification. */
+  readonly spec?: Partial<Omit<SpecOf<Job>, 'template'>>;
+}
+
+/** Options of {@link Builder.cronJob}. `restartPolicy` of the pods defaults to `Never`. */
+export interface CronJobOptions<Names extends ChainNames = ChainNames, Name extends string = string>
+  extends ObjectOptions<Name>, PodOptions<Names> {
+  /** In cron's form, for example `0 3 * * *`. */
+  readonly schedule: string;
+  /** Any other field of the Jobs' specification. */
+  readonly jobSpec?: Partial<Omit<SpecOf<Job>, 'template'>>;
+  /** Any other field of the specification. */
+  readonly spec?: Partial<Omit<SpecOf<CronJob>, 'schedule' | 'jobTemplate'>>;
+}
+
+/** The link of a Job. Its template is immutable, so it is never stamped. */
+export function jobLink<Names extends ChainNames>(options: JobOptions<Names>): Link {
+  const { template, requires } = jobTemplateOf(options);
+  const link = objectLink(Job, options, { spec: { ...options.spec, template } });
+  return { ...link, requires };
+}
+
+/** The link of a CronJob. Its next run sees a changed ConfigMap. */
+export function cronJobLink<Names extends ChainNames>(options: CronJobOptions<Names>): Link {
+  const { schedule, spec = {}, jobSpec = {} } = options;
+  const { template, requires } = jobTemplateOf(options);
+  const jobTemplate = { spec: { ...jobSpec, template } };
+  const link = objectLink(CronJob, options, { spec: { ...spec, schedule, jobTemplate } });
+  return { ...link, requires };
+}
+
+function jobTemplateOf<Names extends ChainNames>(
+  options: PodOptions<Names> & { readonly name: string },
+): ReturnType<typeof podTemplateOf> {
+  const { template, requires } = podTemplateOf(options, {});
+  const spec = { restartPolicy: 'Never', ...template.spec } as NonNullable<typeof template.spec>;
+  return { template: { ...template, spec }, requires };
+}

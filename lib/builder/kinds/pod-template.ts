@@ -1,0 +1,69 @@
+import type { Deployment } from '../../object/kinds.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { recordingReferences } from '../chain-references.js';
+import type { ChainNames } from '../chain-names.js';
+import type { ChainReferences, PodSpec } from '../chain-references.js';
+import type { RequiredName } from '../link.js';
+
+/** A pod template, as it is on the wire. */
+export type PodTemplate = NonNullable<Deployment['spec']>['template'];
+
+/** How the pods of a workload or Job are given: exactly one of `podSpec` and `podTemplate`. */
+export interface PodOptions<Names extends ChainNames> {
+  /** The pods' specification, or what makes it of the chain's names. */
+  readonly podSpec?: PodSpec | ((references: ChainReferences<Names>) => PodSpec);
+  /** The same with metadata. */
+  readonly podTemplate?: PodTemplate | ((references: ChainReferences<Names>) => PodTemplate);
+  /**
+   * Labels of the pods beside those of the selector. The builder's own are not among them: what
+   * changes with the operator's version would roll every pod.
+   */
+  readonly podLabels?: Readonly<Record<string, string>>;
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+}
+
+/** A pod template and the names that it took from the chain. */
+export interface RecordedTemplate {
+  readonly template: PodTemplate;
+  readonly requires: readonly RequiredName[];
+}
+
+/**
+ * The pod template that `options` describe, with `labels` on it.
+ * @throws OperatorError `InvalidOption`: not exactly one of `podSpec` and `podTemplate` was given.
+ */
+export function podTemplateOf<Names extends ChainNames>(
+  options: PodOptions<Names> & { readonly name: string },
+  labels: Readonly<Record<string, string>>,
+): RecordedTemplate {
+  const { podSpec, podTemplate, podLabels, podAnnotations } = options;
+  if ((podSpec === undefined) === (podTemplate === undefined)) {
+    const message = `${options.name}: give exactly one of podSpec and podTemplate`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  const requires: RequiredName[] = [];
+  const references = recordingReferences<Names>(requires);
+  const given =
+    podSpec === undefined
+      ? resolve(podTemplate, references)
+      : { spec: resolve(podSpec, references) };
+  const { metadata = {}, spec } = given as PodTemplate;
+  const allLabels = { ...metadata.labels, ...podLabels, ...labels };
+  const allAnnotations = { ...metadata.annotations, ...podAnnotations };
+  const template: PodTemplate = {
+    metadata: {
+      ...metadata,
+      ...(Object.keys(allLabels).length > 0 && { labels: allLabels }),
+      ...(Object.keys(allAnnotations).length > 0 && { annotations: allAnnotations }),
+    },
+    ...(spec !== undefined && { spec }),
+  };
+  return { template, requires };
+}
+
+function resolve<Names extends ChainNames, T extends object>(
+  value: T | ((references: ChainReferences<Names>) => T) | undefined,
+  references: ChainReferences<Names>,
+): T | undefined {
+  return typeof value === 'function' ? value(references) : value;
+}

@@ -1,0 +1,117 @@
+import {
+  HorizontalPodAutoscaler,
+  Ingress,
+  NetworkPolicy,
+  PersistentVolumeClaim,
+  PodDisruptionBudget,
+  Role,
+  RoleBinding,
+  Service,
+  ServiceAccount,
+} from '../../object/kinds.js';
+import type { Link, ObjectOptions } from '../link.js';
+import { objectLink } from './object-link.js';
+
+/** The `spec` of objects of type `T`. */
+export type SpecOf<T extends { spec?: unknown }> = NonNullable<T['spec']>;
+
+/** Options of {@link Builder.service}. */
+export interface ServiceOptions<Name extends string = string> extends ObjectOptions<Name> {
+  /**
+   * Without a `selector`, the pods of the workload named by `workload` are selected; with an empty
+   * one, none.
+   */
+  readonly spec: SpecOf<Service>;
+  /** The workload to select the pods of; it may be chained later. @defaultValue the one of this name */
+  readonly workload?: string;
+}
+
+/** Options of {@link Builder.persistentVolumeClaim}. */
+export interface PersistentVolumeClaimOptions<
+  Name extends string = string,
+> extends ObjectOptions<Name> {
+  /** The requested storage may grow later; nothing else may change. */
+  readonly spec: SpecOf<PersistentVolumeClaim>;
+}
+
+/** Options of {@link Builder.networkPolicy}. */
+export interface NetworkPolicyOptions extends ObjectOptions {
+  readonly spec: SpecOf<NetworkPolicy>;
+}
+
+/** Options of {@link Builder.ingress}. */
+export interface IngressOptions extends ObjectOptions {
+  readonly spec: SpecOf<Ingress>;
+}
+
+/** Options of {@link Builder.podDisruptionBudget}. */
+export interface PodDisruptionBudgetOptions extends ObjectOptions {
+  readonly spec: SpecOf<PodDisruptionBudget>;
+}
+
+/** Options of {@link Builder.horizontalPodAutoscaler}. */
+export interface HorizontalPodAutoscalerOptions extends ObjectOptions {
+  /** `replicas` of the workload that `scaleTargetRef` names is set at its creation only. */
+  readonly spec: SpecOf<HorizontalPodAutoscaler>;
+}
+
+/** Options of {@link Builder.serviceAccount}. */
+export interface ServiceAccountOptions extends ObjectOptions {
+  readonly automountServiceAccountToken?: boolean;
+  readonly imagePullSecrets?: NonNullable<ServiceAccount['imagePullSecrets']>;
+}
+
+/** Options of {@link Builder.role}. */
+export interface RoleOptions extends ObjectOptions {
+  readonly rules: NonNullable<Role['rules']>;
+}
+
+/** Options of {@link Builder.roleBinding}. */
+export interface RoleBindingOptions extends ObjectOptions {
+  /** Immutable; see `onImmutable`. */
+  readonly roleRef: RoleBinding['roleRef'];
+  readonly subjects: NonNullable<RoleBinding['subjects']>;
+}
+
+/** The link of a Service. */
+export function serviceLink(options: ServiceOptions): Link {
+  const { name, spec, workload } = options;
+  const link = objectLink(Service, options, { spec });
+  if (workload === undefined) return { ...link, selects: name };
+  const required = { kinds: ['workload'], name: workload, by: 'workload' } as const;
+  return { ...link, selects: workload, requires: [required] };
+}
+
+/** The link of a PersistentVolumeClaim. */
+export const persistentVolumeClaimLink = (options: PersistentVolumeClaimOptions): Link =>
+  objectLink(PersistentVolumeClaim, options, { spec: options.spec });
+
+/** The link of a NetworkPolicy. */
+export const networkPolicyLink = (options: NetworkPolicyOptions): Link =>
+  objectLink(NetworkPolicy, options, { spec: options.spec });
+
+/** The link of an Ingress. */
+export const ingressLink = (options: IngressOptions): Link =>
+  objectLink(Ingress, options, { spec: options.spec });
+
+/** The link of a PodDisruptionBudget. */
+export const podDisruptionBudgetLink = (options: PodDisruptionBudgetOptions): Link =>
+  objectLink(PodDisruptionBudget, options, { spec: options.spec });
+
+/** The link of a HorizontalPodAutoscaler. */
+export const horizontalPodAutoscalerLink = (options: HorizontalPodAutoscalerOptions): Link =>
+  objectLink(HorizontalPodAutoscaler, options, { spec: options.spec });
+
+/** The link of a ServiceAccount. */
+export function serviceAccountLink(options: ServiceAccountOptions): Link {
+  const { automountServiceAccountToken, imagePullSecrets } = options;
+  return objectLink(ServiceAccount, options, { automountServiceAccountToken, imagePullSecrets });
+}
+
+/** The link of a Role. */
+export const roleLink = (options: RoleOptions): Link =>
+  objectLink(Role, options, { rules: options.rules });
+
+/** The link of a RoleBinding. */
+export const roleBindingLink = (options: RoleBindingOptions): Link =>
+  objectLink(RoleBinding, options, { roleRef: options.roleRef, subjects: options.subjects });

@@ -1,0 +1,208 @@
+import { DaemonSet, Deployment, StatefulSet } from '../../object/kinds.js';
+import { labelValueOf } from '../../object/label-value.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import type { ChainedName, ChainNames } from '../chain-names.js';
+import type { Link, ObjectOptions, RequiredName, WorkloadSettings } from '../link.js';
+import { objectLink } from './object-link.js';
+import { podTemplateOf } from './pod-template.js';
+import type { PodOptions } from './pod-template.js';
+import type { SpecOf } from './specified.js';
+
+/** Marks the pods of a workload, and selects them where no `selector` is given. */
+export const workloadLabel = 'operator-builder.io/workload';
+
+/** What Deployments, StatefulSets and DaemonSets have in common. */
+export interface WorkloadOptions<
+  Names extends ChainNames,
+  Name extends string,
+  Ref extends string,
+  NodeType extends string,
+>
+  extends ObjectOptions<Name>, PodOptions<Names> {
+  /**
+   * The labels that the workload's pods are known by; immutable once created, and given to the pod
+   * template too. @defaultValue one of `operator-builder.io/workload`, of kind and name
+   */
+  readonly selector?: Readonly<Record<string, string>>;
+  /** ConfigMaps and Secrets whose change rolls the pods, beside those that the template refers to. */
+  readonly rolloutOn?: readonly ChainedName<Names['configMap'] | Names['secret'], Ref>[];
+  /**
+   * Roll the pods also when a ConfigMap or Secret changes that the template refers to and that is
+   * not in the chain. @defaultValue false
+   */
+  readonly followReferences?: boolean;
+  /** What `rolloutOrder` knows the workload by. */
+  readonly nodeType?: ChainedName<Names['order'], NodeType>;
+  /**
+   * A rollout without progress for longer is reported as stuck; in seconds. @defaultValue 600
+   */
+  readonly progressDeadlineSeconds?: number;
+}
+
+/** Options of {@link Builder.deployment}. */
+export interface DeploymentOptions<
+  Names extends ChainNames = ChainNames,
+  Name extends string = string,
+  Ref extends string = string,
+  NodeType extends string = string,
+> extends WorkloadOptions<Names, Name, Ref, NodeType> {
+  /** `'external'`: somebody else's after the creation. @defaultValue the server's: 1 */
+  readonly replicas?: number | 'external';
+  readonly strategy?: SpecOf<Deployment>['strategy'];
+  readonly minReadySeconds?: number;
+  /** Any other field of the specification. */
+  readonly spec?: Partial<Omit<SpecOf<Deployment>, 'template' | 'selector'>>;
+}
+
+/** Options of {@link Builder.statefulSet}. */
+export interface StatefulSetOptions<
+  Names extends ChainNames = ChainNames,
+  Name extends string = string,
+  Ref extends string = string,
+  NodeType extends string = string,
+  ServiceName extends string = string,
+> extends WorkloadOptions<Names, Name, Ref, NodeType> {
+  /** `'external'`: somebody else's after the creation. @defaultValue the server's: 1 */
+  readonly replicas?: number | 'external';
+  /** The Service of the chain that gives the pods their DNS names. */
+  readonly serviceName?: ChainedName<Names['service'], ServiceName>;
+  /** Each needs `metadata.name`. They may grow; nothing else of them may change. */
+  readonly volumeClaimTemplates?: readonly VolumeClaimTemplate[];
+  readonly updateStrategy?: SpecOf<StatefulSet>['updateStrategy'];
+  readonly podManagementPolicy?: 'OrderedReady' | 'Parallel';
+  readonly persistentVolumeClaimRetentionPolicy?: SpecOf<StatefulSet>['persistentVolumeClaimRetentionPolicy'];
+  readonly minReadySeconds?: number;
+  /**
+   * Delete a pod of a broken revision that never became ready and blocks the rollout of a repaired
+   * one. @defaultValue false
+   */
+  readonly unblock?: boolean;
+  /** Any other field of the specification. */
+  readonly spec?: Partial<Omit<SpecOf<StatefulSet>, 'template' | 'selector'>>;
+}
+
+/** Options of {@link Builder.daemonSet}. */
+export interface DaemonSetOptions<
+  Names extends ChainNames = ChainNames,
+  Name extends string = string,
+  Ref extends string = string,
+  NodeType extends string = string,
+> extends WorkloadOptions<Names, Name, Ref, NodeType> {
+  readonly updateStrategy?: SpecOf<DaemonSet>['updateStrategy'];
+  readonly minReadySeconds?: number;
+  /** Any other field of the specification. */
+  readonly spec?: Partial<Omit<SpecOf<DaemonSet>, 'template' | 'selector'>>;
+}
+
+/** A template of the claims that each pod of a StatefulSet gets. */
+export interface VolumeClaimTemplate {
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: NonNullable<
+    NonNullable<SpecOf<StatefulSet>['volumeClaimTemplates']>[number]['spec']
+  >;
+}
+
+/** The link of a Deployment. */
+export function deploymentLink<Names extends ChainNames>(
+  options: Unchecked<DeploymentOptions<Names>>,
+): Link {
+  const { replicas, strategy, minReadySeconds, progressDeadlineSeconds, spec = {} } = options;
+  return workloadLink(Deployment, options, {
+    ...spec,
+    // The server judges a Deployment's progress by it, and so do we.
+    ...(progressDeadlineSeconds !== undefined && { progressDeadlineSeconds }),
+    ...(typeof replicas === 'number' && { replicas }),
+    ...(strategy !== undefined && { strategy }),
+    ...(minReadySeconds !== undefined && { minReadySeconds }),
+  });
+}
+
+/** The link of a StatefulSet. */
+export function statefulSetLink<Names extends ChainNames>(
+  options: Unchecked<StatefulSetOptions<Names>>,
+): Link {
+  const { replicas, serviceName, volumeClaimTemplates, updateStrategy, spec = {} } = options;
+  const { podManagementPolicy, persistentVolumeClaimRetentionPolicy, minReadySeconds } = options;
+  const link = workloadLink(StatefulSet, options, {
+    ...spec,
+    ...(typeof replicas === 'number' && { replicas }),
+    ...(serviceName !== undefined && { serviceName }),
+    ...(volumeClaimTemplates !== undefined && { volumeClaimTemplates }),
+    ...(updateStrategy !== undefined && { updateStrategy }),
+    ...(podManagementPolicy !== undefined && { podManagementPolicy }),
+    ...(persistentVolumeClaimRetentionPolicy !== undefined && {
+      persistentVolumeClaimRetentionPolicy,
+    }),
+    ...(minReadySeconds !== undefined && { minReadySeconds }),
+  });
+  if (serviceName === undefined) return link;
+  const service = { kinds: ['Service'], name: serviceName, by: 'serviceName' } as const;
+  return { ...link, requires: [...link.requires, service] };
+}
+
+/** The link of a DaemonSet. */
+export function daemonSetLink<Names extends ChainNames>(
+  options: Unchecked<DaemonSetOptions<Names>>,
+): Link {
+  const { updateStrategy, minReadySeconds, spec = {} } = options;
+  return workloadLink(DaemonSet, options, {
+    ...spec,
+    ...(updateStrategy !== undefined && { updateStrategy }),
+    ...(minReadySeconds !== undefined && { minReadySeconds }),
+  });
+}
+
+/** The selector of a workload that was given none. It never changes: it could not. */
+export function defaultSelector(kind: string, name: string): Record<string, string> {
+  return { [workloadLabel]: labelValueOf(`${kind.toLowerCase()}.${name}`) };
+}
+
+/** `Options` as a link takes them: the compiler has checked their names, the run checks them again. */
+export type Unchecked<Options> = Omit<Options, 'rolloutOn' | 'nodeType' | 'serviceName'> & {
+  readonly rolloutOn?: readonly string[];
+  readonly nodeType?: string;
+  readonly serviceName?: string;
+};
+
+type AnyWorkloadOptions<Names extends ChainNames> = Unchecked<
+  WorkloadOptions<Names, string, string, string>
+> & { readonly replicas?: number | 'external'; readonly unblock?: boolean };
+
+function workloadLink<Names extends ChainNames>(
+  type: ResourceType<KubernetesObject>,
+  options: AnyWorkloadOptions<Names>,
+  spec: Readonly<Record<string, unknown>>,
+): Link {
+  const matchLabels = { ...(options.selector ?? defaultSelector(type.kind, options.name)) };
+  const { template, requires } = podTemplateOf(options, matchLabels);
+  const link = objectLink(type, options, {
+    spec: { ...spec, selector: { matchLabels }, template },
+  });
+  const rolloutOn = (options.rolloutOn ?? []).map((name): RequiredName => ({
+    kinds: ['ConfigMap', 'Secret'],
+    name,
+    by: 'rolloutOn',
+  }));
+  const workload = workloadSettings(options);
+  return { ...link, requires: [...requires, ...rolloutOn], workload };
+}
+
+function workloadSettings<Names extends ChainNames>(
+  options: AnyWorkloadOptions<Names>,
+): WorkloadSettings {
+  const { rolloutOn = [], followReferences = false, nodeType, replicas, unblock = false } = options;
+  const { progressDeadlineSeconds = 600 } = options;
+  return {
+    rolloutOn,
+    followReferences,
+    nodeType,
+    progressDeadlineSeconds,
+    unblock,
+    replicasExternal: replicas === 'external',
+  };
+}

@@ -1,0 +1,77 @@
+import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
+import type { TypeReference } from '../object/resource-type.js';
+
+/**
+ * What to do when an immutable field has to change. `fail`: an error names the field. `recreate`:
+ * delete the object and make it again, after a dry run has shown that the new one is valid.
+ * `recreateOrphan`: the same, but the pods stay and are taken over.
+ */
+export type ImmutablePolicy = 'fail' | 'recreate' | 'recreateOrphan';
+
+/** What every object of a chain can be given. */
+export interface LinkOptions {
+  /** @defaultValue `onImmutable` of the builder; for PersistentVolumeClaims always `fail` */
+  readonly onImmutable?: ImmutablePolicy;
+  /**
+   * Delete the object once it is no longer chained. Remembered in the annotation
+   * `operator-builder.io/prune`. @defaultValue true, but false for PersistentVolumeClaims
+   */
+  readonly prune?: boolean;
+  /** Take the object over when it exists and nobody controls it. @defaultValue `adopt` of the builder */
+  readonly adopt?: boolean;
+  /**
+   * `delete`: garbage collection takes the object with its owner. `retain`: it stays, and a new
+   * owner of that kind and name takes it over. @defaultValue `delete`, but `retain` for
+   * PersistentVolumeClaims
+   */
+  readonly whenOwnerDeleted?: 'delete' | 'retain';
+}
+
+/** What every link that makes an object of one kind takes. */
+export interface ObjectOptions<Name extends string = string> extends LinkOptions {
+  readonly name: Name;
+  /**
+   * Only ever the owner's namespace, or the builder's where the owner is cluster-scoped.
+   * @defaultValue that one
+   */
+  readonly namespace?: string;
+  /** Laid over the builder's labels. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** What only workloads have. */
+export interface WorkloadSettings {
+  /** ConfigMaps and Secrets by name, beside those that the pod template refers to. */
+  readonly rolloutOn: readonly string[];
+  readonly followReferences: boolean;
+  readonly nodeType: string | undefined;
+  readonly progressDeadlineSeconds: number;
+  readonly unblock: boolean;
+  /** `spec.replicas` belongs to somebody else once the object exists. */
+  readonly replicasExternal: boolean;
+}
+
+/** One object of a chain, as plain data. */
+export interface Link {
+  readonly type: TypeReference<KubernetesObject>;
+  /** The object as it was chained: no owner, no labels of ours, no stamps yet. */
+  readonly object: UnstructuredObject;
+  readonly options: LinkOptions;
+  readonly workload?: WorkloadSettings;
+  /** Names that must be in the chain; checked before anything is written. */
+  readonly requires: readonly RequiredName[];
+  /** The workload whose pods a Service without a selector selects, by name. */
+  readonly selects?: string;
+}
+
+/** A name that a link refers to. */
+export interface RequiredName {
+  /** One object of one of these kinds must be chained; `workload` is any kind with `nodeType`. */
+  readonly kinds: readonly (
+    'ConfigMap' | 'Secret' | 'Service' | 'PersistentVolumeClaim' | 'workload'
+  )[];
+  readonly name: string;
+  /** The option or call that named it, for the error. */
+  readonly by: string;
+}

@@ -1,0 +1,116 @@
+import { expectTypeOf } from 'expect-type';
+import { Builder } from '../../lib/builder/index.js';
+import type { BuilderOptions, NoNames } from '../../lib/builder/index.js';
+
+const options = {
+  client: {} as BuilderOptions['client'],
+  owner: {
+    apiVersion: 'example.com/v1',
+    kind: 'Shop',
+    metadata: { name: 'shop', namespace: 'shops', uid: 'u' },
+  },
+  controllerName: 'shop-operator',
+};
+const podSpec = { containers: [{ name: 'web', image: 'web:1' }] };
+const onlyTheRunKnows = (name: string): string => name;
+
+describe('The types of a Builder', () => {
+  const chain = new Builder(options)
+    .configMap({ name: 'env', data: { A: '1' } })
+    .configMap({ name: 'files' })
+    .secret({ name: 'token' })
+    .service({ name: 'web', spec: { ports: [{ port: 80 }] } })
+    .persistentVolumeClaim({ name: 'data', spec: {} });
+
+  it('know every name that was chained, by kind', () => {
+    expectTypeOf(new Builder(options)).toEqualTypeOf<Builder<NoNames>>();
+    type Names = typeof chain extends Builder<infer N> ? N : never;
+    expectTypeOf<Names['configMap']>().toEqualTypeOf<'env' | 'files'>();
+    expectTypeOf<Names['secret']>().toEqualTypeOf<'token'>();
+    expectTypeOf<Names['service']>().toEqualTypeOf<'web'>();
+    expectTypeOf<Names['claim']>().toEqualTypeOf<'data'>();
+    expectTypeOf<Names['workload']>().toEqualTypeOf<never>();
+  });
+
+  it('accept chained names and refuse typos in rolloutOn', () => {
+    chain.deployment({ name: 'a', podSpec, rolloutOn: ['env', 'token'] });
+    // @ts-expect-error 'evn' was never chained
+    chain.deployment({ name: 'a', podSpec, rolloutOn: ['env', 'evn'] });
+    // @ts-expect-error a Service is nothing to roll on
+    chain.daemonSet({ name: 'a', podSpec, rolloutOn: ['web'] });
+  });
+
+  it('accept chained names and refuse typos in what a pod refers to', () => {
+    chain.statefulSet({
+      name: 'a',
+      podSpec: ({ envFromConfigMap, envFromSecret, mountConfigMap, mountClaim }) => {
+        envFromConfigMap('env');
+        envFromSecret('token');
+        mountConfigMap('files', { mountPath: '/files' });
+        mountClaim('data', { mountPath: '/data' });
+        // @ts-expect-error 'evn' was never chained
+        envFromConfigMap('evn');
+        // @ts-expect-error 'env' is no Secret
+        envFromSecret('env');
+        // @ts-expect-error 'file' was never chained
+        mountConfigMap('file', { mountPath: '/files' });
+        // @ts-expect-error 'dat' was never chained
+        mountClaim('dat', { mountPath: '/data' });
+        return podSpec;
+      },
+    });
+  });
+
+  it('accept a chained Service and refuse a typo in serviceName', () => {
+    chain.statefulSet({ name: 'a', podSpec, serviceName: 'web' });
+    // @ts-expect-error 'wbe' was never chained
+    chain.statefulSet({ name: 'a', podSpec, serviceName: 'wbe' });
+  });
+
+  it('refuse a node type in rolloutOrder that no workload has', () => {
+    const typed = chain
+      .statefulSet({ name: 'm', nodeType: 'master', podSpec })
+      .statefulSet({ name: 'd', nodeType: 'data', podSpec })
+      .deployment({ name: 'other', podSpec });
+    type Names = typeof typed extends Builder<infer N> ? N : never;
+    expectTypeOf<Names['nodeType']>().toEqualTypeOf<'master' | 'data'>();
+    expectTypeOf<Names['workload']>().toEqualTypeOf<'m' | 'd' | 'other'>();
+    typed.rolloutOrder(['master', 'data']);
+    // @ts-expect-error no workload is a 'mater'
+    typed.rolloutOrder(['mater', 'data']);
+  });
+
+  it('refuse a node type that the rolloutOrder of the options does not name', () => {
+    const ordered = new Builder({ ...options, rolloutOrder: ['master', 'data'] });
+    ordered.deployment({ name: 'm', nodeType: 'master', podSpec });
+    // @ts-expect-error 'mater' is not in the order
+    ordered.deployment({ name: 'm', nodeType: 'mater', podSpec });
+  });
+
+  it('accept names that only the run knows', () => {
+    const name = onlyTheRunKnows('env');
+    chain
+      .deployment({
+        name,
+        podSpec: ({ envFromConfigMap }) => {
+          envFromConfigMap(name);
+          return podSpec;
+        },
+        rolloutOn: [name],
+        nodeType: name,
+      })
+      .statefulSet({ name, podSpec, serviceName: name })
+      .rolloutOrder([name]);
+  });
+
+  it('let any chain be kept in a plain Builder, for loops', () => {
+    let builder: Builder = new Builder(options);
+    for (const name of ['a', 'b']) {
+      builder = builder.configMap({ name }).deployment({ name, podSpec, rolloutOn: [name] });
+    }
+    builder = chain;
+    expectTypeOf(builder).toEqualTypeOf<Builder>();
+    const add = (links: Builder, name: string): Builder => links.configMap({ name });
+    ['a', 'b'].reduce(add, new Builder(options));
+  });
+});
