@@ -40,46 +40,39 @@ export interface MountOptions {
  */
 export interface ChainReferences<Names extends ChainNames> {
   /** All of a ConfigMap as environment variables. */
-  envFromConfigMap<const Name extends string>(
-    this: void,
+  readonly envFromConfigMap: <const Name extends string>(
     name: ChainedName<Names['configMap'], Name>,
     prefix?: string,
-  ): EnvFromSource;
+  ) => EnvFromSource;
   /** All of a Secret as environment variables. */
-  envFromSecret<const Name extends string>(
-    this: void,
+  readonly envFromSecret: <const Name extends string>(
     name: ChainedName<Names['secret'], Name>,
     prefix?: string,
-  ): EnvFromSource;
+  ) => EnvFromSource;
   /** One key of a ConfigMap as the environment variable `variable`. */
-  envOfConfigMap<const Name extends string>(
-    this: void,
+  readonly envOfConfigMap: <const Name extends string>(
     variable: string,
     name: ChainedName<Names['configMap'], Name>,
     key: string,
-  ): EnvVar;
+  ) => EnvVar;
   /** One key of a Secret as the environment variable `variable`. */
-  envOfSecret<const Name extends string>(
-    this: void,
+  readonly envOfSecret: <const Name extends string>(
     variable: string,
     name: ChainedName<Names['secret'], Name>,
     key: string,
-  ): EnvVar;
-  mountConfigMap<const Name extends string>(
-    this: void,
+  ) => EnvVar;
+  readonly mountConfigMap: <const Name extends string>(
     name: ChainedName<Names['configMap'], Name>,
     options: MountOptions,
-  ): Mount;
-  mountSecret<const Name extends string>(
-    this: void,
+  ) => Mount;
+  readonly mountSecret: <const Name extends string>(
     name: ChainedName<Names['secret'], Name>,
     options: MountOptions,
-  ): Mount;
-  mountClaim<const Name extends string>(
-    this: void,
+  ) => Mount;
+  readonly mountClaim: <const Name extends string>(
     name: ChainedName<Names['claim'], Name>,
     options: MountOptions,
-  ): Mount;
+  ) => Mount;
 }
 
 /** {@link ChainReferences} that note every name in `requires`, to be checked later. */
