@@ -22,11 +22,14 @@ export function basicAuth(username: string, password: string): Credentials {
   return { headers: () => headers };
 }
 
-/** What impersonation asks for; see "User impersonation" in the Kubernetes documentation. */
-export interface Impersonation {
-  readonly user: string;
-  readonly uid?: string | undefined;
-  readonly groups?: readonly string[] | undefined;
-  /** @defaultValue none */
-  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+/** `credentials`, and these headers at every request. */
+export function withHeaders(
+  credentials: Credentials,
+  extra: Readonly<Record<string, string>>,
+): Credentials {
+  if (Object.keys(extra).length === 0) return credentials;
+  return {
+    headers: async () => ({ ...(await credentials.headers()), ...extra }),
+    ...(credentials.refresh && { refresh: () => credentials.refresh?.() ?? Promise.resolve() }),
+  };
 }

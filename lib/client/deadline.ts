@@ -35,6 +35,22 @@ export class Deadline {
     }, timeoutMs);
   }
 
+  /** Waits for `promise`, but no longer than the signal. @throws the signal's reason. */
+  async until<T>(promise: T | Promise<T>): Promise<T> {
+    if (!(promise instanceof Promise)) return promise;
+    let onAbort: (() => void) | undefined;
+    const aborted = new Promise<never>((_, reject) => {
+      onAbort = () => reject(this.signal.reason as Error);
+      if (this.signal.aborted) onAbort();
+      else this.signal.addEventListener('abort', onAbort, { once: true });
+    });
+    try {
+      return await Promise.race([promise, aborted]);
+    } finally {
+      if (onAbort !== undefined) this.signal.removeEventListener('abort', onAbort);
+    }
+  }
+
   /** Leaves neither a timer nor a listener. */
   release(): void {
     this.#timer?.cancel();

@@ -112,10 +112,10 @@ export class Exchange {
   ): Promise<Attempt<T>> {
     const { clock, requestTimeoutMs, credentials } = this.#options;
     await this.#admit(request);
-    const identity = await credentials.headers();
     const deadline = new Deadline(request.signal, clock, requestTimeoutMs);
     let keep = false;
     try {
+      const identity = await deadline.until(credentials.headers());
       const response = await this.#sendOnce(request, { streaming, identity, deadline });
       if (!isGood(response.status)) return await this.#refusal(request, response);
       const value = await receive(response, deadline);

@@ -59,6 +59,8 @@ export class UndiciTransport implements Transport {
   readonly #origin: string;
   readonly #prefix: string;
   #pools: Promise<Pools> | undefined;
+  /** Pools that end with their last request. */
+  readonly #retired = new Set<Pool>();
   #closed = false;
   /** Errors of connections that were never made. */
   readonly #connectFailures = new WeakSet();
@@ -95,15 +97,20 @@ export class UndiciTransport implements Transport {
   async reconnect(): Promise<void> {
     const old = await this.#pools;
     this.#pools = undefined;
-    // Not awaited: a watch may go on for an hour.
-    void old?.requests.close();
-    void old?.streams.close();
+    if (old === undefined) return;
+    for (const pool of [old.requests, old.streams]) {
+      this.#retired.add(pool);
+      const gone = (): unknown => this.#retired.delete(pool);
+      // Not awaited: a watch may go on for an hour. It fails when `close` comes first.
+      pool.close().then(gone, gone);
+    }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     const pools = await this.#pools;
-    await Promise.all([pools?.requests.destroy(), pools?.streams.destroy()]);
+    const all = [pools?.requests, pools?.streams, ...this.#retired];
+    await Promise.all(all.map((pool) => pool?.destroy()));
   }
 
   /** Rejects at once on abort: undici waits for a free connection first. */

@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process';
+import type { Clock } from '../system/clock.js';
+import type { Credentials } from './credentials.js';
+import { invalidKubeConfig } from './kube-config-file.js';
+import type { ClusterEntry, ExecEntry, KubeConfigContext } from './kube-config-file.js';
+
+/** A client certificate and its key, PEM texts. */
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+interface ExecCredential {
+  readonly token: string | undefined;
+  readonly certificate: ClientCertificate | undefined;
+  /** Milliseconds since 1970; `Infinity` where the program named no end. */
+  readonly expiresAtMs: number;
+}
+
+/** Options of {@link ExecCredentials}. */
+export interface ExecCredentialsOptions {
+  readonly clock: Clock;
+  /** Called when a new run gave another certificate: connections under the old one are useless. */
+  readonly onNewCertificate: () => Promise<void>;
+}
+
+// So that a token does not expire on its way.
+const marginMs = 5_000;
+const longestComplaint = 1_000;
+
+/**
+ * Credentials that a program prints (client-go's credential plugins, `client.authentication.k8s.io`):
+ * kept until they expire or the server rejects them. The program gets `KUBERNETES_EXEC_INFO`, and
+ * no terminal.
+ * @throws OperatorError `InvalidKubeConfig` at a request: it cannot be run, or prints something else.
+ */
+export class ExecCredentials implements Credentials {
+  readonly #context: KubeConfigContext;
+  readonly #exec: ExecEntry;
+  readonly #options: ExecCredentialsOptions;
+  #current: ExecCredential | undefined;
+  #running: Promise<ExecCredential> | undefined;
+
+  constructor(context: KubeConfigContext, exec: ExecEntry, options: ExecCredentialsOptions) {
+    this.#context = context;
+    this.#exec = exec;
+    this.#options = options;
+  }
+
+  async headers(): Promise<Readonly<Record<string, string>>> {
+    const { token } = await this.#credential();
+    return token === undefined ? {} : { authorization: `Bearer ${token}` };
+  }
+
+  async refresh(): Promise<void> {
+    await this.#run();
+  }
+
+  /** The certificate for new connections, where the program gives one. */
+  async certificate(): Promise<ClientCertificate | undefined> {
+    return (await this.#credential()).certificate;
+  }
+
+  async #credential(): Promise<ExecCredential> {
+    const current = this.#current;
+    const nowMs = this.#options.clock.now();
+    return current !== undefined && nowMs < current.expiresAtMs - marginMs ? current : this.#run();
+  }
+
+  /** Many requests may want it at once: the program runs once for all of them. */
+  #run(): Promise<ExecCredential> {
+    this.#running ??= this.#renew().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  async #renew(): Promise<ExecCredential> {
+    const old = this.#current;
+    const output = await this.#execute();
+    const renewed = this.#parse(output);
+    this.#current = renewed;
+    if (old !== undefined && old.certificate?.cert !== renewed.certificate?.cert) {
+      await this.#options.onNewCertificate();
+    }
+    return renewed;
+  }
+
+  async #execute(): Promise<string> {
+    const { command = '', args, env, interactiveMode } = this.#exec;
+    if (command === '') throw this.#invalid('exec.command is missing', 'name a program');
+    if (interactiveMode === 'Always') {
+      throw this.#invalid(`${command} needs a terminal`, 'use another user for an operator');
+    }
+    const extra = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
+    const child = spawn(command, [...(args ?? [])], {
+      env: { ...process.env, ...extra, KUBERNETES_EXEC_INFO: this.#execInfo() },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [output, complaint] = [textOf(child.stdout), textOf(child.stderr)];
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    }).catch((error: unknown) => {
+      const { installHint = 'install it, or correct exec.command' } = this.#exec;
+      throw this.#invalid(`${command} cannot be run: ${String(error)}`, installHint.trim());
+    });
+    if (code === 0) return output();
+    const said = complaint().trim().slice(-longestComplaint);
+    throw this.#invalid(`${command} exited with ${code ?? 'a signal'}: ${said}`, 'run it by hand');
+  }
+
+  #execInfo(): string {
+    const { apiVersion = '', provideClusterInfo = false } = this.#exec;
+    const cluster = provideClusterInfo ? clusterInfo(this.#context.cluster) : undefined;
+    const spec = { interactive: false, ...(cluster !== undefined && { cluster }) };
+    return JSON.stringify({ kind: 'ExecCredential', apiVersion, spec });
+  }
+
+  #parse(output: string): ExecCredential {
+    const { command = '' } = this.#exec;
+    const { kind, status = {} } = parsed(output);
+    const { token, clientCertificateData: cert, clientKeyData: key } = status;
+    // What it printed stays out of the message: it may be the token.
+    if (kind !== 'ExecCredential' || (token === undefined && cert === undefined)) {
+      throw this.#invalid(`${command} printed no ExecCredential with a status`, 'run it by hand');
+    }
+    if (cert !== undefined && key === undefined) {
+      throw this.#invalid(`${command} printed a certificate without its key`, 'run it by hand');
+    }
+    const { expirationTimestamp } = status;
+    const expiresAtMs = Date.parse(expirationTimestamp ?? '');
+    return {
+      token,
+      certificate: cert === undefined || key === undefined ? undefined : { cert, key },
+      expiresAtMs: Number.isNaN(expiresAtMs) ? Infinity : expiresAtMs,
+    };
+  }
+
+  #invalid(reason: string, remedy: string): Error {
+    return invalidKubeConfig(this.#context.source, reason, remedy);
+  }
+}
+
+interface PrintedCredential {
+  readonly kind?: string;
+  readonly status?: {
+    readonly token?: string;
+    readonly clientCertificateData?: string;
+    readonly clientKeyData?: string;
+    readonly expirationTimestamp?: string;
+  };
+}
+
+function parsed(output: string): PrintedCredential {
+  try {
+    return (JSON.parse(output) ?? {}) as PrintedCredential;
+  } catch {
+    return {}; // The caller says that it is no ExecCredential.
+  }
+}
+
+function clusterInfo(cluster: ClusterEntry): object {
+  const { extensions = [], ...rest } = cluster;
+  const config = extensions.find(({ name }) => name === 'client.authentication.k8s.io/exec');
+  return { ...rest, ...(config !== undefined && { config: config.extension }) };
+}
+
+function textOf(stream: NodeJS.ReadableStream): () => string {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString('utf8');
+}

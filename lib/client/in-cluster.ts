@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import { systemClock } from '../system/clock.js';
+import { OperatorError } from '../system/operator-error.js';
+import { UndiciTransport } from '../system/undici-transport.js';
+import type { TlsOptions } from '../system/undici-transport.js';
+import type { ClientSettings } from './client-options.js';
+import { createClient } from './http-client.js';
+import type { ConnectedClient } from './http-client.js';
+import type { Environment } from './kube-config-file.js';
+import { tokenFile } from './token-file.js';
+
+/** Options of {@link clientInCluster}. */
+export interface InClusterClientOptions extends ClientSettings {
+  /** Where the Pod's service account is mounted. @defaultValue `/var/run/secrets/kubernetes.io/serviceaccount` */
+  readonly directory?: string | undefined;
+  /** @defaultValue `process.env` */
+  readonly env?: Environment | undefined;
+  /** Connections for requests that end. @defaultValue 64 */
+  readonly maxConnections?: number | undefined;
+}
+
+/** Where the kubelet mounts the token, the CA and the namespace of a Pod. */
+export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * A client of the cluster that this Pod runs in, as its service account. The token and the CA are
+ * read again as the kubelet replaces them.
+ * @throws OperatorError `InvalidKubeConfig`: this is no Pod, or it has no service account token.
+ */
+export async function clientInCluster(
+  options: InClusterClientOptions = {},
+): Promise<ConnectedClient> {
+  const { directory = serviceAccountDirectory, env = process.env } = options;
+  const { clock = systemClock, maxConnections } = options;
+  const tls = trustedCa(join(directory, 'ca.crt'));
+  const credentials = tokenFile(join(directory, 'token'), clock);
+  const transport = new UndiciTransport({ server: serverOf(env), tls, maxConnections });
+  // Both are read now, so that the error comes at the start.
+  await Promise.all([tls(), credentials.headers()]);
+  const defaultNamespace = await namespaceOf(directory, env);
+  return createClient({ ...options, transport, credentials, defaultNamespace });
+}
+
+function serverOf(env: Environment): string {
+  const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = env;
+  if (host === '' || port === '') {
+    throw notInCluster('KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set');
+  }
+  return `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+function trustedCa(path: string): () => Promise<TlsOptions> {
+  let last: TlsOptions = {};
+  return async () => {
+    const ca = await readFile(path, 'utf8').catch((error: unknown) => {
+      throw notInCluster((error as Error).message, error);
+    });
+    if (ca !== last.ca) last = { ca };
+    return last;
+  };
+}
+
+async function namespaceOf(directory: string, env: Environment): Promise<string | undefined> {
+  if ((env['POD_NAMESPACE'] ?? '') !== '') return env['POD_NAMESPACE'];
+  try {
+    return (await readFile(join(directory, 'namespace'), 'utf8')).trim();
+  } catch {
+    return undefined; // Only a convenience: `default` will do.
+  }
+}
+
+function notInCluster(reason: string, cause?: unknown): OperatorError {
+  const message = `in-cluster credentials: ${reason} (run in a Pod with a service account token)`;
+  return new OperatorError('InvalidKubeConfig', message, { cause });
+}

@@ -1,0 +1,152 @@
+import { readFile } from 'node:fs/promises';
+import { systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import { UndiciTransport } from '../system/undici-transport.js';
+import type { TlsOptions } from '../system/undici-transport.js';
+import { anonymous, basicAuth, bearerToken, withHeaders } from './credentials.js';
+import type { Credentials } from './credentials.js';
+import type { ClientSettings } from './client-options.js';
+import { ExecCredentials } from './exec-credentials.js';
+import type { ClientCertificate } from './exec-credentials.js';
+import { createClient } from './http-client.js';
+import type { ConnectedClient } from './http-client.js';
+import { impersonationHeaders } from './impersonation.js';
+import { invalidKubeConfig, readKubeConfig } from './kube-config-file.js';
+import type { KubeConfigContext, KubeConfigSource } from './kube-config-file.js';
+import { tokenFile } from './token-file.js';
+
+/** Options of {@link clientFromKubeConfig}. */
+export interface KubeConfigClientOptions extends KubeConfigSource, ClientSettings {
+  /** Connections for requests that end. @defaultValue 64 */
+  readonly maxConnections?: number | undefined;
+}
+
+/**
+ * A client of the cluster that a context of a kubeconfig names, as kubectl would reach it: with
+ * tokens, client certificates, passwords, credential plugins (`exec`) and `auth-provider`s.
+ * @throws OperatorError `InvalidKubeConfig`: a file or an entry is missing or not what it should be.
+ */
+export async function clientFromKubeConfig(
+  options: KubeConfigClientOptions = {},
+): Promise<ConnectedClient> {
+  const context = await readKubeConfig(options);
+  const { clock = systemClock } = options;
+  const { cluster, user, source } = context;
+  if (cluster['proxy-url'] !== undefined) {
+    throw invalidKubeConfig(source, 'proxy-url is not supported', 'reach the cluster directly');
+  }
+  if (!/^https?:$/.test(URL.canParse(cluster.server) ? new URL(cluster.server).protocol : '')) {
+    throw invalidKubeConfig(source, 'server is no http or https URL', 'correct it');
+  }
+  const headers = impersonationHeaders(user, source);
+  const exec: ExecCredentials | undefined =
+    user.exec &&
+    new ExecCredentials(context, user.exec, {
+      clock,
+      onNewCertificate: () => transport.reconnect(),
+    });
+  const tls = tlsOf(context, () => exec?.certificate());
+  const { maxConnections } = options;
+  const transport: UndiciTransport = new UndiciTransport({
+    ...{ server: cluster.server, tls, maxConnections },
+  });
+  // Files that are missing are better named now than at the first request.
+  if (exec === undefined) await tls();
+  const credentials = exec ?? (await userCredentials(context, clock));
+  return createClient({
+    ...options,
+    transport,
+    credentials: withHeaders(credentials, headers),
+    defaultNamespace: context.namespace,
+    compression: options.compression ?? cluster['disable-compression'] !== true,
+  });
+}
+
+type CertificateSource = () => Promise<ClientCertificate | undefined> | undefined;
+
+/** The TLS settings of the moment: files may be rotated, plugins may print new certificates. */
+function tlsOf(context: KubeConfigContext, issued: CertificateSource): () => Promise<TlsOptions> {
+  const { cluster, user, source } = context;
+  const read = (name: string, data: string | undefined, path: string | undefined) =>
+    pem(`${source}: ${name}`, { data, path });
+  let last: TlsOptions = {};
+  return async () => {
+    const { cert, key } = (await issued()) ?? {};
+    const settings: TlsOptions = {
+      ca: await read(
+        'certificate-authority',
+        cluster['certificate-authority-data'],
+        cluster['certificate-authority'],
+      ),
+      cert:
+        cert ??
+        (await read(
+          'client-certificate',
+          user['client-certificate-data'],
+          user['client-certificate'],
+        )),
+      key: key ?? (await read('client-key', user['client-key-data'], user['client-key'])),
+      servername: cluster['tls-server-name'],
+      insecure: cluster['insecure-skip-tls-verify'] === true,
+    };
+    // The same object while nothing changed, so that TLS sessions are resumed.
+    if (!sameTls(last, settings)) last = settings;
+    return last;
+  };
+}
+
+function sameTls(a: TlsOptions, b: TlsOptions): boolean {
+  const names = ['ca', 'cert', 'key', 'servername', 'insecure'] as const;
+  return names.every((name) => a[name] === b[name]);
+}
+
+/** Data wins over a file, as in client-go. */
+async function pem(
+  name: string,
+  { data, path }: { readonly data: string | undefined; readonly path: string | undefined },
+): Promise<string | undefined> {
+  if (data !== undefined && data !== '') return Buffer.from(data, 'base64').toString('utf8');
+  if (path === undefined || path === '') return undefined;
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw invalidKubeConfig(name, (error as Error).message, 'correct the path', error);
+  }
+}
+
+async function userCredentials(context: KubeConfigContext, clock: Clock): Promise<Credentials> {
+  const { token, tokenFile: path, username, password = '', ...user } = context.user;
+  if (path !== undefined && path !== '') return tokenFile(path, clock);
+  if (token !== undefined && token !== '') return bearerToken(token);
+  if (username !== undefined && username !== '') return basicAuth(username, password);
+  const provider = user['auth-provider'];
+  return provider === undefined ? anonymous : authProvider(context, provider);
+}
+
+/** `auth-provider` (oidc, azure, gcp) is client-node's, and the only thing that loads it. */
+async function authProvider(
+  { source }: KubeConfigContext,
+  { name = '', config = {} }: NonNullable<KubeConfigContext['user']['auth-provider']>,
+): Promise<Credentials> {
+  const { KubeConfig } = await import('@kubernetes/client-node');
+  // Renewed tokens are written into it.
+  const kept = { ...config };
+  return {
+    headers: async () => {
+      const kubeConfig = new KubeConfig();
+      // A new one each time: it takes the life time of a renewed OIDC token for its end, and would
+      // ask for another at every request.
+      kubeConfig.loadFromClusterAndUser(
+        { name: 'cluster', server: 'https://localhost', skipTLSVerify: false },
+        { name: 'user', authProvider: { name, config: kept } },
+      );
+      const options: { headers?: Record<string, string> } = {};
+      await kubeConfig.applyToHTTPSOptions(options).catch((error: unknown) => {
+        const reason = `auth-provider ${name}: ${error instanceof Error ? error.message : String(error)}`;
+        throw invalidKubeConfig(source, reason, 'log in again, or use an exec plugin', error);
+      });
+      const authorization = options.headers?.['Authorization'];
+      return authorization === undefined ? {} : { authorization };
+    },
+  };
+}
