@@ -18,7 +18,9 @@ export function canonicalJson(value: unknown): string {
       return 'null';
     case 'object':
       return canonicalObject(value);
-    default:
+    case 'bigint':
+    case 'symbol':
+    case 'function':
       throw new OperatorError('InvalidValue', `a ${typeof value} can't be hashed: it has no JSON`);
   }
 }

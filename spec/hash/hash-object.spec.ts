@@ -72,7 +72,7 @@ describe('hashObject', () => {
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? 0 : value;
+  if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, member]) => [name, sorted(member)] as const);
-  return entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return { members: entries.sort(([a], [b]) => (a < b ? -1 : 1)) };
 }
