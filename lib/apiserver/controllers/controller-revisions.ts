@@ -1,0 +1,124 @@
+import { isAlreadyExists } from '../../object/api-error.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { ControllerRevision } from '../../object/kinds.js';
+import { isControlledBy, ownerReferenceTo } from '../../object/owner-reference.js';
+import type { ControllerHost } from './controller-host.js';
+import { jsonEqual } from './json-equal.js';
+import type { ObjectWriter } from './object-writer.js';
+import type { PodTemplate } from './pod-template.js';
+import { safeHash } from './safe-hash.js';
+
+/** A workload whose template versions are kept as ControllerRevisions. */
+export interface Revisioned extends KubernetesObject {
+  spec?: { template?: PodTemplate | undefined } | undefined;
+}
+
+/** What {@link newestRevision} came to. */
+export interface NewestRevision {
+  /** The revision of the template as it is now. */
+  readonly revision: ControllerRevision;
+  /** How often a name was taken by another template so far. */
+  readonly collisionCount: number;
+}
+
+/** How a kind of workload keeps its revisions. */
+export interface RevisionHistory {
+  readonly host: ControllerHost;
+  readonly writer: ObjectWriter;
+  /** The label that carries the hash. */
+  readonly hashLabel: string;
+}
+
+/**
+ * The revision of the owner's template: one of `revisions`, numbered as the newest (a roll-back is
+ * a new number on an old revision), or a new one.
+ */
+export async function newestRevision(
+  history: RevisionHistory,
+  owner: Revisioned,
+  known: { readonly revisions: readonly ControllerRevision[]; readonly collisionCount: number },
+): Promise<NewestRevision> {
+  const { writer } = history;
+  const sorted = inOrder(known.revisions);
+  const data = templatePatch(owner);
+  const next = (sorted.at(-1)?.revision ?? 0) + 1;
+  const equal = sorted.findLast((revision) => jsonEqual(revision.data, data));
+  if (equal === undefined) return await createRevision(history, owner, { ...known, data, next });
+  const { collisionCount } = known;
+  if (equal === sorted.at(-1)) return { revision: equal, collisionCount };
+  const renumbered = { ...equal, revision: next };
+  return { revision: await writer.update(renumbered), collisionCount };
+}
+
+/** Deletes the oldest revisions beyond `limit`, those in use (by name) aside. */
+export async function pruneRevisions(
+  writer: ObjectWriter,
+  revisions: readonly ControllerRevision[],
+  { limit, inUse }: { readonly limit: number; readonly inUse: ReadonlySet<string> },
+): Promise<void> {
+  const unused = inOrder(revisions).filter(({ metadata }) => !inUse.has(metadata.name ?? ''));
+  const surplus = Math.max(0, unused.length - limit);
+  for (const revision of unused.slice(0, surplus)) {
+    await writer.delete(ControllerRevision, revision);
+  }
+}
+
+/** The template that a revision keeps. */
+export function templateOf(revision: ControllerRevision): PodTemplate {
+  const data = revision.data as { spec?: { template?: PodTemplate & { $patch?: string } } };
+  const { $patch: _, ...template } = data.spec?.template ?? {};
+  return template;
+}
+
+async function createRevision(
+  history: RevisionHistory,
+  owner: Revisioned,
+  wanted: { readonly data: object; readonly next: number; readonly collisionCount: number },
+): Promise<NewestRevision> {
+  for (let { collisionCount } = wanted; ; collisionCount++) {
+    const hash = safeHash(wanted.data, collisionCount);
+    const revision = revisionObject(owner, { ...wanted, hash, hashLabel: history.hashLabel });
+    try {
+      return { revision: await history.writer.create(revision), collisionCount };
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      const { namespace, name = '' } = revision.metadata;
+      const taken = history.host.get(ControllerRevision, { namespace, name });
+      const ours = taken !== undefined && isControlledBy(taken, owner);
+      if (ours && jsonEqual(taken.data, wanted.data)) return { revision: taken, collisionCount };
+    }
+  }
+}
+
+function revisionObject(
+  owner: Revisioned,
+  wanted: {
+    readonly data: object;
+    readonly next: number;
+    readonly hash: string;
+    readonly hashLabel: string;
+  },
+): ControllerRevision {
+  const { name = '', namespace = '', annotations } = owner.metadata;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: {
+      name: `${name}-${wanted.hash}`,
+      namespace,
+      labels: { ...owner.spec?.template?.metadata?.labels, [wanted.hashLabel]: wanted.hash },
+      ...(annotations && { annotations }),
+      ownerReferences: [ownerReferenceTo(owner, { controller: true, blockOwnerDeletion: true })],
+    },
+    data: wanted.data,
+    revision: wanted.next,
+  };
+}
+
+function templatePatch(owner: Revisioned): object {
+  return { spec: { template: { $patch: 'replace', ...owner.spec?.template } } };
+}
+
+function inOrder(revisions: readonly ControllerRevision[]): ControllerRevision[] {
+  return revisions.toSorted((a, b) => a.revision - b.revision);
+}

@@ -1,0 +1,187 @@
+import type { Deployment, ReplicaSet } from '../../../object/kinds.js';
+import { counted } from '../counted.js';
+import { timestampMs } from '../timestamp.js';
+import {
+  conditionOf,
+  renewedCondition,
+  withCondition,
+  withoutCondition,
+} from './deployment-conditions.js';
+import type { DeploymentCondition, DeploymentStatus } from './deployment-conditions.js';
+import { rolloutLimits } from './rollout-limits.js';
+
+/** What the status of a Deployment follows from. */
+export interface DeploymentObservation {
+  readonly deployment: Deployment;
+  /** The ReplicaSet that has the Deployment's template, once it exists. */
+  readonly current: ReplicaSet | undefined;
+  readonly old: readonly ReplicaSet[];
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+// A deadline of this many seconds means none.
+const noDeadlineSeconds = 2 ** 31 - 1;
+
+/** Counts, generation and the condition `Available`; the other conditions stay as they are. */
+export function deploymentStatus(observation: DeploymentObservation): DeploymentStatus {
+  const { deployment, current, old, nowMs } = observation;
+  const sets = current === undefined ? old : [...old, current];
+  const { replicas = 1 } = deployment.spec ?? {};
+  const available = sum(sets, (set) => set.status?.availableReplicas);
+  const total = sum(sets, (set) => set.spec?.replicas ?? 1);
+  const enough = available >= replicas - rolloutLimits(deployment).maxUnavailable;
+  const { collisionCount, conditions = [] } = deployment.status ?? {};
+  return {
+    observedGeneration: deployment.metadata.generation ?? 0,
+    ...counted('replicas', sum(sets, (set) => set.status?.replicas)),
+    ...counted('updatedReplicas', current?.status?.replicas ?? 0),
+    ...counted('readyReplicas', sum(sets, (set) => set.status?.readyReplicas)),
+    ...counted('availableReplicas', available),
+    ...counted('unavailableReplicas', Math.max(0, total - available)),
+    terminatingReplicas: sum(sets, (set) => set.status?.terminatingReplicas),
+    ...(collisionCount !== undefined && { collisionCount }),
+    conditions: withCondition(conditions, availability(enough), nowMs),
+  };
+}
+
+/** That status, and how the rollout goes: the conditions `Progressing` and `ReplicaFailure`. */
+export function rolloutStatus(observation: DeploymentObservation): DeploymentStatus {
+  const { current, old } = observation;
+  const status = deploymentStatus(observation);
+  const progress = progressConditions(observation, status);
+  const failure = replicaFailure(current, old);
+  const { nowMs } = observation;
+  const conditions =
+    failure === undefined
+      ? withoutCondition(progress, 'ReplicaFailure')
+      : withCondition(progress, failure, nowMs);
+  return { ...status, conditions };
+}
+
+/** Whether every pod is of the newest version and available. */
+export function isDeploymentComplete(deployment: Deployment, status: DeploymentStatus): boolean {
+  const { replicas = 1 } = deployment.spec ?? {};
+  const { updatedReplicas = 0, replicas: total = 0, availableReplicas = 0 } = status;
+  const counts = [updatedReplicas, total, availableReplicas];
+  const observed = (status.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0);
+  return observed && counts.every((count) => count === replicas);
+}
+
+/** Whether the Deployment wants to be told when a rollout makes no progress. */
+export function progressDeadlineMs(deployment: Deployment): number | undefined {
+  const seconds = deployment.spec?.progressDeadlineSeconds;
+  return seconds === undefined || seconds === noDeadlineSeconds ? undefined : seconds * 1000;
+}
+
+/** Milliseconds until the deadline has passed if nothing moves; undefined when none runs. */
+export function deadlineInMs(
+  deployment: Deployment,
+  status: DeploymentStatus,
+  nowMs: number,
+): number | undefined {
+  const deadlineMs = progressDeadlineMs(deployment);
+  const progressing = conditionOf(status.conditions ?? [], 'Progressing');
+  if (deadlineMs === undefined || progressing === undefined) return undefined;
+  const over = progressing.reason === 'ProgressDeadlineExceeded';
+  if (over || isDeploymentComplete(deployment, status)) return undefined;
+  // Times are kept in whole seconds: one more, or the check would come a little too early.
+  return Math.max(0, timestampMs(progressing.lastUpdateTime) + deadlineMs - nowMs) + 1000;
+}
+
+function progressConditions(
+  observation: DeploymentObservation,
+  status: DeploymentStatus,
+): DeploymentCondition[] {
+  const { deployment, nowMs } = observation;
+  const conditions = status.conditions ?? [];
+  if (progressDeadlineMs(deployment) === undefined) {
+    return withoutCondition(conditions, 'Progressing');
+  }
+  const progressing = conditionOf(conditions, 'Progressing');
+  const { replicas = 0, updatedReplicas = 0 } = status;
+  const done = replicas === updatedReplicas && progressing?.reason === 'NewReplicaSetAvailable';
+  if (done) return conditions;
+  const subject = subjectOf(observation);
+  if (isDeploymentComplete(deployment, status)) {
+    const message = `${subject} has successfully progressed.`;
+    const statement = { status: 'True', reason: 'NewReplicaSetAvailable', message } as const;
+    return withCondition(conditions, { type: 'Progressing', ...statement }, nowMs);
+  }
+  if (hasProgressed(deployment.status ?? {}, status)) {
+    const message = `${subject} is progressing.`;
+    const statement = { status: 'True', reason: 'ReplicaSetUpdated', message } as const;
+    return renewedCondition(conditions, { type: 'Progressing', ...statement }, nowMs);
+  }
+  if (!hasTimedOut(deployment, progressing, nowMs)) return conditions;
+  const message = `${subject} has timed out progressing.`;
+  const statement = { status: 'False', reason: 'ProgressDeadlineExceeded', message } as const;
+  return withCondition(conditions, { type: 'Progressing', ...statement }, nowMs);
+}
+
+function subjectOf({ deployment, current }: DeploymentObservation): string {
+  if (current === undefined) return `Deployment "${deployment.metadata.name ?? ''}"`;
+  return `ReplicaSet "${current.metadata.name ?? ''}"`;
+}
+
+function hasProgressed(before: DeploymentStatus, now: DeploymentStatus): boolean {
+  const oldReplicas = ({ replicas = 0, updatedReplicas = 0 }: DeploymentStatus): number =>
+    replicas - updatedReplicas;
+  return (
+    (now.updatedReplicas ?? 0) > (before.updatedReplicas ?? 0) ||
+    oldReplicas(now) < oldReplicas(before) ||
+    (now.readyReplicas ?? 0) > (before.readyReplicas ?? 0) ||
+    (now.availableReplicas ?? 0) > (before.availableReplicas ?? 0)
+  );
+}
+
+function hasTimedOut(
+  deployment: Deployment,
+  progressing: DeploymentCondition | undefined,
+  nowMs: number,
+): boolean {
+  const deadlineMs = progressDeadlineMs(deployment);
+  if (deadlineMs === undefined || progressing === undefined) return false;
+  if (progressing.reason === 'NewReplicaSetAvailable') return false;
+  if (progressing.reason === 'ProgressDeadlineExceeded') return true;
+  return timestampMs(progressing.lastUpdateTime) + deadlineMs < nowMs;
+}
+
+/** A failure of the new ReplicaSet counts before one of an old one. */
+function replicaFailure(
+  current: ReplicaSet | undefined,
+  old: readonly ReplicaSet[],
+): { type: 'ReplicaFailure'; status: 'True'; reason: string; message: string } | undefined {
+  for (const set of current === undefined ? old : [current, ...old]) {
+    const failure = set.status?.conditions?.find(({ type }) => type === 'ReplicaFailure');
+    const { reason = '', message = '' } = failure ?? {};
+    if (failure !== undefined) return { type: 'ReplicaFailure', status: 'True', reason, message };
+  }
+  return undefined;
+}
+
+function availability(enough: boolean): {
+  type: 'Available';
+  status: 'True' | 'False';
+  reason: string;
+  message: string;
+} {
+  const type = 'Available';
+  return enough
+    ? {
+        type,
+        status: 'True',
+        reason: 'MinimumReplicasAvailable',
+        message: 'Deployment has minimum availability.',
+      }
+    : {
+        type,
+        status: 'False',
+        reason: 'MinimumReplicasUnavailable',
+        message: 'Deployment does not have minimum availability.',
+      };
+}
+
+function sum(sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number | undefined): number {
+  return sets.reduce((total, set) => total + (count(set) ?? 0), 0);
+}

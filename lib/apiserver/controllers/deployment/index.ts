@@ -1,0 +1,1 @@
+export { startDeploymentController } from './deployment-controller.js';

@@ -1,0 +1,68 @@
+import { isConflict, isNotFound } from '../../object/api-error.js';
+import type {
+  KubernetesObject,
+  ObjectMeta,
+  UnstructuredObject,
+} from '../../object/kubernetes-object.js';
+import { keyOf } from '../../object/object-key.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import type { Loopback, LoopbackDeleteOptions } from '../loopback.js';
+import { jsonEqual } from './json-equal.js';
+
+/** A kind with a status. */
+export interface WithStatus extends KubernetesObject {
+  status?: unknown;
+}
+
+/** Writes in the name of one manager. Throws what the loopback throws. */
+export class ObjectWriter {
+  readonly #loopback: Loopback;
+  readonly #manager: string;
+
+  constructor(loopback: Loopback, manager: string) {
+    this.#loopback = loopback;
+    this.#manager = manager;
+  }
+
+  async create<T extends KubernetesObject>(object: T, subresource?: string): Promise<T> {
+    const options = { manager: this.#manager, subresource };
+    return (await this.#loopback.create(plain(object), options)) as KubernetesObject as T;
+  }
+
+  /** Replaces an object that was read before; Conflict when it has changed since. */
+  async update<T extends KubernetesObject>(object: T, subresource?: string): Promise<T> {
+    const options = { manager: this.#manager, subresource };
+    return (await this.#loopback.update(plain(object), options)) as KubernetesObject as T;
+  }
+
+  /** Replaces metadata fields of an object that was read before. */
+  async updateMetadata<T extends KubernetesObject>(object: T, fields: ObjectMeta): Promise<T> {
+    return await this.update({ ...object, metadata: { ...object.metadata, ...fields } });
+  }
+
+  /** Writes `status` unless the object has it already. @returns the object as it is then. */
+  async updateStatus<T extends WithStatus>(object: T, status: T['status']): Promise<T> {
+    if (jsonEqual(object.status, status)) return object;
+    return await this.update({ ...object, status }, 'status');
+  }
+
+  /** Deletes this very object; one that is gone already is no failure. */
+  async delete<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    object: T,
+    options: Omit<LoopbackDeleteOptions, 'preconditions'> = {},
+  ): Promise<void> {
+    const { uid = '' } = object.metadata;
+    try {
+      const settings = { ...options, preconditions: { uid } };
+      await this.#loopback.delete(type as unknown as ResourceType, keyOf(object), settings);
+    } catch (error) {
+      // Conflict: another object has taken the name, so this one is gone too.
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  }
+}
+
+function plain(object: KubernetesObject): UnstructuredObject {
+  return object as unknown as UnstructuredObject;
+}

@@ -1,0 +1,172 @@
+import type { ObjectKey } from '../../../object/kubernetes-object.js';
+import { Pod } from '../../../object/kinds.js';
+import { keyOf } from '../../../object/object-key.js';
+import type { ControllerHost } from '../controller-host.js';
+import { kubelet } from '../manager-name.js';
+import type { ObjectWriter } from '../object-writer.js';
+import { isPodFinished, isPodReady, isPodTerminating } from '../pod-state.js';
+import type { WorkQueue } from '../work-queue.js';
+import { podBehaviorOf } from './pod-behavior.js';
+import type { PodBehavior } from './pod-behavior.js';
+import type { ResolvedPodOptions } from './pod-options.js';
+import { podScript, restartDelayMs, scriptPosition } from './pod-script.js';
+import type { PodStage } from './pod-script.js';
+import { podConditions, podStatus } from './pod-status.js';
+
+/** Plays the kubelet of every node: pods start, get ready, end and are removed. */
+export function startKubelet(host: ControllerHost, options: ResolvedPodOptions): void {
+  new Kubelet(host, options);
+}
+
+/** What the kubelet remembers of a pod: the times in a status are too coarse to go by. */
+interface PodRecord {
+  /** What the pod runs and how it behaves; when it changes, its script begins again. */
+  readonly identity: string;
+  readonly startedMs: number;
+  /** The stage that its status shows; `waiting` before any was shown. */
+  readonly stage: PodStage;
+  readonly restarts: number;
+  /** When the containers crashed last. */
+  readonly crashedMs: number;
+  readonly podIP: string;
+}
+
+class Kubelet {
+  readonly #host: ControllerHost;
+  readonly #options: ResolvedPodOptions;
+  readonly #writer: ObjectWriter;
+  readonly #queue: WorkQueue<ObjectKey>;
+  readonly #records = new Map<string, PodRecord>();
+  readonly #doomed = new Map<string, number>();
+  #addresses = 0;
+
+  constructor(host: ControllerHost, options: ResolvedPodOptions) {
+    this.#host = host;
+    this.#options = options;
+    this.#writer = host.writer(kubelet);
+    this.#queue = host.objectQueue(Pod, 'kubelet', (key) => this.#reconcile(key));
+    host.watch(Pod, ({ type, object }) => {
+      if (type !== 'DELETED') return;
+      this.#records.delete(object.metadata.uid ?? '');
+      this.#doomed.delete(object.metadata.uid ?? '');
+    });
+  }
+
+  async #reconcile(key: ObjectKey): Promise<void> {
+    const pod = this.#host.get(Pod, key);
+    if (pod === undefined) return;
+    if (isPodTerminating(pod)) await this.#terminate(pod);
+    else if (pod.spec?.nodeName && !isPodFinished(pod)) await this.#proceed(pod);
+  }
+
+  async #proceed(pod: Pod): Promise<void> {
+    const nowMs = this.#host.clock.monotonicMs();
+    const behavior = podBehaviorOf(pod, this.#options.behavior);
+    const record = this.#recordOf(pod, behavior, nowMs);
+    const restartable = pod.spec?.restartPolicy !== 'Never';
+    const script = podScript(behavior, restartable, this.#options);
+    const { stage, nextInMs } = scriptPosition(script, nowMs - record.startedMs);
+    if (nextInMs !== undefined) this.#queue.addSoon(keyOf(pod), nextInMs);
+    if (stage === 'crashed') await this.#crash(pod, record, nowMs);
+    else if (stage !== record.stage || isLongWait(pod, stage, nextInMs)) {
+      await this.#show(pod, { ...record, stage });
+    } else await this.#checkGates(pod, stage);
+  }
+
+  /** A crash is counted at once, each further one after its back-off. */
+  async #crash(pod: Pod, record: PodRecord, nowMs: number): Promise<void> {
+    const first = record.stage !== 'crashed';
+    const delayMs = restartDelayMs(first ? 0 : record.restarts, this.#options.restartAfterMs);
+    const dueMs = first ? nowMs : record.crashedMs + delayMs;
+    if (dueMs > nowMs) {
+      // Crashing goes on for ever: nobody waits for it.
+      this.#queue.addLater(keyOf(pod), dueMs - nowMs);
+      return;
+    }
+    const restarts = first ? record.restarts : record.restarts + 1;
+    await this.#show(pod, { ...record, stage: 'crashed', restarts, crashedMs: nowMs });
+    const againInMs = restartDelayMs(restarts, this.#options.restartAfterMs);
+    this.#queue.addLater(keyOf(pod), againInMs);
+  }
+
+  /** Status is written when the stage changes, so that what others write into it stays meanwhile. */
+  async #show(pod: Pod, record: PodRecord): Promise<void> {
+    const { stage, restarts, podIP } = record;
+    this.#records.set(pod.metadata.uid ?? '', record);
+    const situation = { stage, restarts, podIP, nowMs: this.#host.now() };
+    await this.#writer.updateStatus(pod, podStatus(pod, situation));
+  }
+
+  async #checkGates(pod: Pod, stage: PodStage): Promise<void> {
+    if ((pod.spec?.readinessGates ?? []).length === 0) return;
+    const conditions = podConditions(pod, { stage, nowMs: this.#host.now() });
+    await this.#writer.updateStatus(pod, { ...pod.status, conditions });
+  }
+
+  #recordOf(pod: Pod, behavior: PodBehavior, nowMs: number): PodRecord {
+    const { uid = '' } = pod.metadata;
+    const images = (pod.spec?.containers ?? []).map(({ image = '' }) => image);
+    const identity = [behavior, ...images].join(' ');
+    const known = this.#records.get(uid);
+    if (known?.identity === identity) return known;
+    const record: PodRecord = {
+      identity,
+      startedMs: nowMs - (known === undefined ? this.#headStart(pod) : 0),
+      stage: 'waiting',
+      restarts: known === undefined ? restartsOf(pod) : known.restarts + (hasRun(known) ? 1 : 0),
+      crashedMs: nowMs,
+      podIP: pod.status?.podIP ?? known?.podIP ?? this.#nextAddress(),
+    };
+    this.#records.set(uid, record);
+    return record;
+  }
+
+  /** A pod that was ready before this kubelet began does not start again. */
+  #headStart(pod: Pod): number {
+    return isPodReady(pod) ? this.#options.readyAfterMs : 0;
+  }
+
+  #nextAddress(): string {
+    const n = this.#addresses++;
+    return `10.244.${Math.floor(n / 254) % 256}.${(n % 254) + 1}`;
+  }
+
+  async #terminate(pod: Pod): Promise<void> {
+    const { uid = '', deletionGracePeriodSeconds = 0, finalizers = [] } = pod.metadata;
+    const nowMs = this.#host.clock.monotonicMs();
+    const graceMs = deletionGracePeriodSeconds * 1000;
+    const delayMs = Math.min(this.#options.terminatedAfterMs, graceMs);
+    const doomedMs = this.#doomed.get(uid) ?? nowMs + delayMs;
+    this.#doomed.set(uid, doomedMs);
+    if (doomedMs > nowMs) {
+      this.#queue.addSoon(keyOf(pod), doomedMs - nowMs);
+      return;
+    }
+    // Finalizers keep the pod: they must be able to see how it ended.
+    if (finalizers.length > 0 && pod.spec?.nodeName && !isPodFinished(pod)) {
+      const { podIP = '' } = pod.status ?? {};
+      const situation = { stage: 'failed', restarts: restartsOf(pod), podIP } as const;
+      await this.#writer.updateStatus(pod, podStatus(pod, { ...situation, nowMs: this.#host.now() }));
+    }
+    if (deletionGracePeriodSeconds > 0) {
+      await this.#writer.delete(Pod, pod, { gracePeriodSeconds: 0 });
+    }
+  }
+}
+
+// A wait of less is over before anybody can see it: not worth a write.
+const visibleWaitMs = 50;
+
+function isLongWait(pod: Pod, stage: PodStage, nextInMs = 0): boolean {
+  const shown = pod.status?.containerStatuses !== undefined;
+  return stage === 'waiting' && !shown && nextInMs >= visibleWaitMs;
+}
+
+function hasRun({ stage }: PodRecord): boolean {
+  return ['running', 'ready', 'crashed'].includes(stage);
+}
+
+function restartsOf(pod: Pod): number {
+  const counts = (pod.status?.containerStatuses ?? []).map(({ restartCount }) => restartCount);
+  return Math.max(0, ...counts);
+}

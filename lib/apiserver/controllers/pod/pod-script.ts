@@ -1,0 +1,73 @@
+import type { PodBehavior } from './pod-behavior.js';
+import type { ResolvedPodOptions } from './pod-options.js';
+
+/** A state of a pod on its node, as its status shows it. */
+export type PodStage =
+  | 'waiting'
+  | 'running'
+  | 'ready'
+  | 'errImagePull'
+  | 'imagePullBackOff'
+  | 'crashed'
+  | 'succeeded'
+  | 'failed';
+
+/** A stage, and when it begins: milliseconds after the pod got its node. */
+export interface ScriptEntry {
+  readonly stage: PodStage;
+  readonly atMs: number;
+}
+
+/** Where a pod is in its script. */
+export interface ScriptPosition {
+  readonly stage: PodStage;
+  /** Milliseconds until the next stage; undefined at the end. */
+  readonly nextInMs: number | undefined;
+}
+
+/** What a pod goes through, in order. The stage before the first entry is `waiting`. */
+export function podScript(
+  behavior: PodBehavior,
+  restartable: boolean,
+  times: ResolvedPodOptions,
+): readonly ScriptEntry[] {
+  const { runningAfterMs, readyAfterMs, completeAfterMs } = times;
+  const running: ScriptEntry = { stage: 'running', atMs: runningAfterMs };
+  switch (behavior) {
+    case 'ready':
+      return [running, { stage: 'ready', atMs: readyAfterMs }];
+    case 'neverReady':
+      return [running];
+    case 'crashLoop':
+      return [running, { stage: 'crashed', atMs: completeAfterMs }];
+    case 'imagePullError':
+      return [
+        { stage: 'errImagePull', atMs: runningAfterMs },
+        { stage: 'imagePullBackOff', atMs: readyAfterMs },
+      ];
+    case 'succeed':
+      return [
+        { stage: 'ready', atMs: runningAfterMs },
+        { stage: 'succeeded', atMs: completeAfterMs },
+      ];
+    case 'fail':
+      return [running, { stage: restartable ? 'crashed' : 'failed', atMs: completeAfterMs }];
+  }
+}
+
+/** Where a script is `elapsedMs` after its beginning. */
+export function scriptPosition(
+  script: readonly ScriptEntry[],
+  elapsedMs: number,
+): ScriptPosition {
+  const reached = script.findLast(({ atMs }) => atMs <= elapsedMs);
+  const next = script.find(({ atMs }) => atMs > elapsedMs);
+  return { stage: reached?.stage ?? 'waiting', nextInMs: next && next.atMs - elapsedMs };
+}
+
+const longestRestartMs = 300_000;
+
+/** How long a container that crashed `restarts` times before waits until it is started again. */
+export function restartDelayMs(restarts: number, firstMs: number): number {
+  return Math.min(firstMs * 2 ** restarts, Math.max(firstMs, longestRestartMs));
+}

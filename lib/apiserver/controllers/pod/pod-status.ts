@@ -1,0 +1,111 @@
+import type { Pod } from '../../../object/kinds.js';
+import { podCondition } from '../pod-state.js';
+import type { PodCondition } from '../pod-state.js';
+import { timestamp } from '../timestamp.js';
+import { containerStatuses, initContainerStatuses } from './container-statuses.js';
+import type { ContainerSituation, PodStatus } from './container-statuses.js';
+import type { PodStage } from './pod-script.js';
+
+/** What a pod's status follows from. */
+export interface PodSituation extends ContainerSituation {
+  /** The address that the pod has, or gets once it runs. */
+  readonly podIP: string;
+}
+
+/** The status of a pod that has come to `situation.stage`. */
+export function podStatus(pod: Pod, situation: PodSituation): PodStatus {
+  const { stage, nowMs, podIP } = situation;
+  const before = pod.status ?? {};
+  const initStatuses = initContainerStatuses(pod, situation);
+  const running = ['running', 'ready', 'crashed'].includes(stage);
+  return {
+    ...before,
+    phase: phaseOf(stage),
+    conditions: podConditions(pod, situation),
+    startTime: before.startTime ?? timestamp(nowMs),
+    ...(running && { podIP, podIPs: [{ ip: podIP }] }),
+    ...(initStatuses.length > 0 && { initContainerStatuses: initStatuses }),
+    containerStatuses: containerStatuses(pod, situation),
+  };
+}
+
+/** The conditions of a pod at `stage`; those of other writers stay. */
+export function podConditions(
+  pod: Pod,
+  { stage, nowMs }: Pick<PodSituation, 'stage' | 'nowMs'>,
+): PodCondition[] {
+  const ready = stage === 'ready' && readinessGatesOpen(pod);
+  const notReady = notReadyReason(stage);
+  const initialized = !['waiting', 'errImagePull', 'imagePullBackOff'].includes(stage);
+  const hasInit = (pod.spec?.initContainers ?? []).length > 0;
+  const statements: readonly Statement[] = [
+    { type: 'Initialized', holds: initialized || !hasInit, reason: 'ContainersNotInitialized' },
+    { type: 'Ready', holds: ready, reason: notReady ?? 'ReadinessGatesNotReady' },
+    { type: 'ContainersReady', holds: stage === 'ready', reason: notReady },
+    { type: 'PodScheduled', holds: true, reason: undefined },
+  ];
+  const types = statements.map(({ type }) => type);
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => !types.includes(type));
+  return [...statements.map((statement) => conditionFor(pod, statement, nowMs)), ...others];
+}
+
+interface Statement {
+  readonly type: string;
+  readonly holds: boolean;
+  readonly reason: string | undefined;
+}
+
+function conditionFor(pod: Pod, { type, holds, reason }: Statement, nowMs: number): PodCondition {
+  const before = podCondition(pod, type);
+  const status = holds ? 'True' : 'False';
+  const lastTransitionTime =
+    before?.status === status ? before.lastTransitionTime : timestamp(nowMs);
+  // The real server writes the field as null when no probe has run.
+  const lastProbeTime = null as unknown as string;
+  return {
+    type,
+    status,
+    lastProbeTime,
+    ...(lastTransitionTime !== undefined && { lastTransitionTime }),
+    ...(!holds && reason !== undefined && { reason }),
+  };
+}
+
+function notReadyReason(stage: PodStage): string | undefined {
+  switch (stage) {
+    case 'ready':
+      return undefined;
+    case 'succeeded':
+      return 'PodCompleted';
+    case 'failed':
+      return 'PodFailed';
+    case 'waiting':
+    case 'running':
+    case 'errImagePull':
+    case 'imagePullBackOff':
+    case 'crashed':
+      return 'ContainersNotReady';
+  }
+}
+
+function readinessGatesOpen(pod: Pod): boolean {
+  const gates = pod.spec?.readinessGates ?? [];
+  return gates.every(({ conditionType }) => podCondition(pod, conditionType)?.status === 'True');
+}
+
+function phaseOf(stage: PodStage): string {
+  switch (stage) {
+    case 'waiting':
+    case 'errImagePull':
+    case 'imagePullBackOff':
+      return 'Pending';
+    case 'running':
+    case 'ready':
+    case 'crashed':
+      return 'Running';
+    case 'succeeded':
+      return 'Succeeded';
+    case 'failed':
+      return 'Failed';
+  }
+}

@@ -1,0 +1,1 @@
+export { startReplicaSetController } from './replica-set-controller.js';

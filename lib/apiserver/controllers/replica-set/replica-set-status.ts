@@ -1,0 +1,52 @@
+import type { Pod, ReplicaSet } from '../../../object/kinds.js';
+import { counted } from '../counted.js';
+import { isPodActive, isPodAvailable, isPodReady, isPodTerminating } from '../pod-state.js';
+import { timestamp } from '../timestamp.js';
+
+/** `status` of a ReplicaSet. */
+export type ReplicaSetStatus = NonNullable<ReplicaSet['status']>;
+
+/** What happened to the pods in this reconcile. */
+export interface ReplicaSetOutcome {
+  readonly pods: readonly Pod[];
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+  /** Why not every pod could be created or deleted. */
+  readonly failure?: { readonly reason: string; readonly message: string } | undefined;
+}
+
+/** The status that follows from the pods of a ReplicaSet. */
+export function replicaSetStatus(set: ReplicaSet, outcome: ReplicaSetOutcome): ReplicaSetStatus {
+  const { pods, nowMs } = outcome;
+  const { generation = 0 } = set.metadata;
+  const active = pods.filter(isPodActive);
+  const minReadySeconds = set.spec?.minReadySeconds ?? 0;
+  const labels = Object.entries(set.spec?.template?.metadata?.labels ?? {});
+  const labeled = active.filter(({ metadata }) =>
+    labels.every(([key, value]) => metadata.labels?.[key] === value),
+  );
+  const available = active.filter((pod) => isPodAvailable(pod, { minReadySeconds, nowMs }));
+  const conditions = failureConditions(set, outcome);
+  // Counts of zero are left out, as Go's `omitempty` does; `replicas` and `terminatingReplicas` stay.
+  return {
+    replicas: active.length,
+    ...(labeled.length > 0 && { fullyLabeledReplicas: labeled.length }),
+    ...counted('readyReplicas', active.filter(isPodReady).length),
+    ...counted('availableReplicas', available.length),
+    terminatingReplicas: pods.filter(isPodTerminating).length,
+    observedGeneration: generation,
+    ...(conditions.length > 0 && { conditions }),
+  };
+}
+
+type Conditions = NonNullable<ReplicaSetStatus['conditions']>;
+
+function failureConditions(set: ReplicaSet, { failure, nowMs }: ReplicaSetOutcome): Conditions {
+  const conditions = set.status?.conditions ?? [];
+  const others = conditions.filter(({ type }) => type !== 'ReplicaFailure');
+  if (failure === undefined) return others;
+  const current = conditions.find(({ type }) => type === 'ReplicaFailure');
+  if (current !== undefined) return conditions;
+  const lastTransitionTime = timestamp(nowMs);
+  return [...others, { type: 'ReplicaFailure', status: 'True', lastTransitionTime, ...failure }];
+}

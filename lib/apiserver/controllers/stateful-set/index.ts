@@ -1,0 +1,1 @@
+export { startStatefulSetController } from './stateful-set-controller.js';

@@ -1,0 +1,94 @@
+import type { ObjectMeta } from '../../../object/kubernetes-object.js';
+import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../object/kinds.js';
+import { podFromTemplate } from '../pod-template.js';
+import type { PodTemplate } from '../pod-template.js';
+
+/** The label with the name of a pod's ControllerRevision. */
+export const revisionLabel = 'controller-revision-hash';
+const podNameLabel = 'statefulset.kubernetes.io/pod-name';
+const podIndexLabel = 'apps.kubernetes.io/pod-index';
+
+type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number];
+type ClaimTemplate = NonNullable<NonNullable<StatefulSet['spec']>['volumeClaimTemplates']>[number];
+
+/** The ordinal of a pod of `set` by its name, or undefined when it is none. */
+export function ordinalOf(set: StatefulSet, podName: string): number | undefined {
+  const parts = /^(.*)-(\d+)$/.exec(podName);
+  return parts?.[1] === set.metadata.name ? Number(parts?.[2]) : undefined;
+}
+
+/** The name of a pod of `set`. */
+export function podNameOf(set: StatefulSet, ordinal: number): string {
+  return `${set.metadata.name ?? ''}-${ordinal}`;
+}
+
+/** The pod of `ordinal`, as `template` (a revision of the set) wants it. */
+export function statefulPod(
+  set: StatefulSet,
+  ordinal: number,
+  made: { readonly template: PodTemplate; readonly revision: string },
+): Pod {
+  const pod = podFromTemplate(made.template, set);
+  const name = podNameOf(set, ordinal);
+  const { serviceName } = set.spec ?? {};
+  const spec = {
+    ...pod.spec,
+    hostname: name,
+    ...(serviceName !== undefined && { subdomain: serviceName }),
+  };
+  const labels = { ...pod.metadata.labels, [revisionLabel]: made.revision };
+  const metadata = { ...pod.metadata, name, labels };
+  return withIdentity(set, { ...pod, metadata, spec } as Pod, ordinal);
+}
+
+/** The pod with the labels and volumes that its place in the set asks for. */
+export function withIdentity(set: StatefulSet, pod: Pod, ordinal: number): Pod {
+  const name = podNameOf(set, ordinal);
+  const labels = {
+    ...pod.metadata.labels,
+    [podNameLabel]: name,
+    [podIndexLabel]: String(ordinal),
+  };
+  const claims = claimTemplates(set).map((template): Volume => ({
+    name: template.metadata?.name ?? '',
+    persistentVolumeClaim: { claimName: claimNameOf(set, template, ordinal) },
+  }));
+  const names = new Set(claims.map((volume) => volume.name));
+  const others = (pod.spec?.volumes ?? []).filter((volume) => !names.has(volume.name));
+  const volumes = [...claims, ...others];
+  const spec = { ...pod.spec, ...(volumes.length > 0 && { volumes }) };
+  return { ...pod, metadata: { ...pod.metadata, labels }, spec } as Pod;
+}
+
+/** Whether the pod carries its own name as its label. */
+export function hasIdentity(pod: Pod): boolean {
+  return pod.metadata.labels?.[podNameLabel] === pod.metadata.name;
+}
+
+/** The claims that the pod of `ordinal` mounts, as they are made. */
+export function claimsFor(set: StatefulSet, ordinal: number): PersistentVolumeClaim[] {
+  return claimTemplates(set).map((template) => {
+    const { labels, annotations } = (template.metadata ?? {}) as ObjectMeta;
+    const matchLabels = set.spec?.selector.matchLabels;
+    const allLabels = { ...labels, ...matchLabels };
+    return {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: {
+        name: claimNameOf(set, template, ordinal),
+        namespace: set.metadata.namespace ?? '',
+        labels: allLabels,
+        ...(annotations && { annotations }),
+      },
+      ...(template.spec && { spec: template.spec }),
+    };
+  });
+}
+
+function claimTemplates(set: StatefulSet): readonly ClaimTemplate[] {
+  return set.spec?.volumeClaimTemplates ?? [];
+}
+
+function claimNameOf(set: StatefulSet, template: ClaimTemplate, ordinal: number): string {
+  return `${template.metadata?.name ?? ''}-${podNameOf(set, ordinal)}`;
+}

@@ -1,0 +1,144 @@
+import { isConflict, isNamespaceTerminating, isNotFound } from '../../object/api-error.js';
+import type { Timer } from '../../system/clock.js';
+import { nextTurn } from '../../system/event-loop.js';
+import type { Workload } from './workload.js';
+
+/** Brings whatever `key` names one step nearer to its desired state. Throws to be called again. */
+export type Reconcile<Key> = (key: Key) => Promise<void>;
+
+/** What a {@link WorkQueue} is made of. */
+export interface WorkQueueOptions<Key> {
+  /** Names the queue in the log. */
+  readonly name: string;
+  readonly reconcile: Reconcile<Key>;
+  /** Two keys of one id are one. */
+  readonly idOf: (key: Key) => string;
+  readonly workload: Workload;
+}
+
+const firstRetryMs = 5;
+const longestRetryMs = 30_000;
+/** Failures in a row after which a key no longer counts as work that will soon be done. */
+const patience = 5;
+/** Reconciles between two turns of the event loop. */
+const runLength = 64;
+
+/**
+ * A keyed queue: a key that is added twice runs once, and never twice at the same time; what failed
+ * comes again, after a growing delay. One reconcile runs at a time, in the order of the keys.
+ *
+ * ```text
+ *   add ──> waiting (a set, in order) ──> running ──> done
+ *            ^         ^                    │
+ *            │         └── added meanwhile ─┤
+ *         timers <──── failed: back-off ────┘
+ * ```
+ */
+export class WorkQueue<Key> {
+  readonly #options: WorkQueueOptions<Key>;
+  readonly #waiting = new Map<string, Key>();
+  readonly #timers = new Map<string, { readonly dueMs: number; readonly timer: Timer }>();
+  readonly #failures = new Map<string, number>();
+  #draining = false;
+  #stopped = false;
+
+  constructor(options: WorkQueueOptions<Key>) {
+    this.#options = options;
+  }
+
+  /** Runs `key` as soon as its turn comes. */
+  add(key: Key): void {
+    if (this.#stopped) return;
+    this.#waiting.set(this.#options.idOf(key), key);
+    if (!this.#draining) void this.#drain();
+  }
+
+  /** Runs `key` in `delayMs` milliseconds. It counts as work under way: `settled` waits for it. */
+  addSoon(key: Key, delayMs: number): void {
+    this.#addAt(key, delayMs, 'work');
+  }
+
+  /** Runs `key` in `delayMs` milliseconds; until then nothing counts as under way. */
+  addLater(key: Key, delayMs: number): void {
+    this.#addAt(key, delayMs, 'idle');
+  }
+
+  /** Drops all keys and timers; a reconcile that runs comes to its end. */
+  stop(): void {
+    this.#stopped = true;
+    this.#waiting.clear();
+    for (const { timer } of this.#timers.values()) timer.cancel();
+    this.#timers.clear();
+  }
+
+  // Of several delays of one kind for a key the earliest counts, as in client-go's AddAfter.
+  #addAt(key: Key, delayMs: number, kind: 'work' | 'idle'): void {
+    if (this.#stopped) return;
+    if (delayMs <= 0) {
+      this.add(key);
+      return;
+    }
+    const { idOf, workload } = this.#options;
+    const id = `${kind}:${idOf(key)}`;
+    const dueMs = workload.clock.monotonicMs() + delayMs;
+    const current = this.#timers.get(id);
+    if (current !== undefined) {
+      if (current.dueMs <= dueMs) return;
+      current.timer.cancel();
+    }
+    const onDue = (): void => {
+      this.#timers.delete(id);
+      this.add(key);
+    };
+    const timer =
+      kind === 'work'
+        ? workload.setWorkTimer(onDue, delayMs)
+        : workload.clock.setTimer(onDue, delayMs);
+    this.#timers.set(id, { dueMs, timer });
+  }
+
+  async #drain(): Promise<void> {
+    const { workload } = this.#options;
+    this.#draining = true;
+    const end = workload.begin();
+    // The write whose event added the key is answered before its consequences happen.
+    await Promise.resolve();
+    for (let run = 1; this.#waiting.size > 0; run++) {
+      const [next] = this.#waiting;
+      if (next === undefined) break;
+      this.#waiting.delete(next[0]);
+      await this.#run(next[0], next[1]);
+      if (run % runLength === 0) await nextTurn();
+    }
+    this.#draining = false;
+    end();
+  }
+
+  async #run(id: string, key: Key): Promise<void> {
+    try {
+      await this.#options.reconcile(key);
+      this.#failures.delete(id);
+    } catch (error) {
+      this.#failed(id, key, error);
+    }
+  }
+
+  #failed(id: string, key: Key, error: unknown): void {
+    if (this.#stopped) return;
+    // Nothing can be created any more, and what is left will be deleted.
+    if (isNamespaceTerminating(error)) return;
+    const failures = (this.#failures.get(id) ?? 0) + 1;
+    this.#failures.set(id, failures);
+    const { name, workload } = this.#options;
+    const fields = { queue: name, key: id, error };
+    // Under our hands the object changed, or went: not worth a warning.
+    if (isConflict(error) || isNotFound(error)) {
+      workload.logger.debug('an embedded controller looks again', fields);
+    } else {
+      workload.logger.warn('an embedded controller failed', fields);
+    }
+    const delayMs = Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs);
+    if (failures <= patience) this.addSoon(key, delayMs);
+    else this.addLater(key, delayMs);
+  }
+}
