@@ -9,3 +9,39 @@ export type { InClusterClientOptions } from './in-cluster.js';
 export { clientFromKubeConfig } from './kube-config.js';
 export type { KubeConfigClientOptions } from './kube-config.js';
 export type { Environment, KubeConfigSource } from './kube-config-file.js';
+export { createOrPatch, createOrUpdate } from './create-or-update.js';
+export type { CreateOrUpdateOptions, CreateOrUpdateResult } from './create-or-update.js';
+export { dryRun } from './dry-run.js';
+export { faulty, writeVerbs } from './faulty.js';
+export type {
+  Fault,
+  FaultRule,
+  FaultyClient,
+  FaultyOptions,
+  FaultyVerb,
+  InjectedFault,
+} from './faulty.js';
+export { addFinalizer, removeFinalizer } from './finalizers.js';
+export type { FinalizerOptions } from './finalizers.js';
+export { forwarding } from './forwarding.js';
+export { namespaced } from './namespaced.js';
+export { isStaleWrite, retryOnConflict } from './retry-on-conflict.js';
+export type { RetryOnConflictOptions } from './retry-on-conflict.js';
+export { setControllerReference } from './set-controller-reference.js';
+export { waitFor } from './wait-for.js';
+export type { WaitForOptions } from './wait-for.js';
+export { withFieldManager } from './with-field-manager.js';
+export type {
+  Applied,
+  ApplyOptions,
+  CallOptions,
+  Client,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './client.js';
+export { tokenFile } from './token-file.js';

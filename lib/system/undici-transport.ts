@@ -109,8 +109,8 @@ export class UndiciTransport implements Transport {
   async close(): Promise<void> {
     this.#closed = true;
     const pools = await this.#pools;
-    const all = [pools?.requests, pools?.streams, ...this.#retired];
-    await Promise.all(all.map((pool) => pool?.destroy()));
+    const current = pools === undefined ? [] : [pools.requests, pools.streams];
+    await Promise.all([...current, ...this.#retired].map((pool) => pool.destroy()));
   }
 
   /** Rejects at once on abort: undici waits for a free connection first. */

@@ -1,0 +1,99 @@
+import isEqual from 'lodash/isEqual.js';
+import { isNotFound } from '../object/api-error.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { createMergePatch } from '../object/merge-patch.js';
+import { keyOf, sameKey } from '../object/object-key.js';
+import { describeObject } from '../object/describe-object.js';
+import type { TypeReference } from '../object/resource-type.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { Client, WriteOptions } from './client.js';
+
+/** Options of {@link createOrUpdate} and {@link createOrPatch}. */
+export interface CreateOrUpdateOptions<T> extends WriteOptions {
+  /**
+   * Makes the object what it shall be. Gets a copy, of the live object or where there is none of
+   * the given one; may change it; returns it or another.
+   */
+  readonly mutate: (object: T) => T;
+}
+
+/** What {@link createOrUpdate} did. */
+export interface CreateOrUpdateResult<T> {
+  /** The object as it is now. */
+  readonly object: T;
+  readonly operation: 'created' | 'updated' | 'unchanged';
+}
+
+/**
+ * Creates an object, or updates it where the live one is not as it shall be. For what apply cannot
+ * say; `Client.apply` needs neither the read nor the comparison.
+ * @param object - what to create; of a live one only the apiVersion, kind, name and namespace count.
+ * @throws ApiError 409: `isConflict`, it changed between read and write; `isAlreadyExists`, somebody
+ *   else created it meanwhile. Read again.
+ * @throws OperatorError `InvalidObject`: `mutate` changed the name, namespace or kind.
+ */
+export function createOrUpdate<T extends KubernetesObject>(
+  client: Client,
+  object: T,
+  options: CreateOrUpdateOptions<T>,
+): Promise<CreateOrUpdateResult<T>> {
+  const update: Write<T> = (change, writeOptions) => client.update(change.wanted, writeOptions);
+  return createOrWrite(client, object, { ...options, write: update });
+}
+
+/**
+ * Like {@link createOrUpdate}, but sends only the difference, as a merge patch. The live object's
+ * resourceVersion guards it: lists are replaced whole, and what others added would be lost.
+ * @throws what {@link createOrUpdate} throws.
+ */
+export function createOrPatch<T extends KubernetesObject>(
+  client: Client,
+  object: T,
+  options: CreateOrUpdateOptions<T>,
+): Promise<CreateOrUpdateResult<T>> {
+  const patch: Write<T> = ({ live, wanted }, writeOptions) => {
+    const difference = createMergePatch(live, wanted);
+    const { resourceVersion } = live.metadata;
+    const metadata = { ...(difference['metadata'] as object | undefined), resourceVersion };
+    const body = { ...difference, metadata };
+    return client.patch(typeOf(live), keyOf(live), { type: 'merge', body }, writeOptions);
+  };
+  return createOrWrite(client, object, { ...options, write: patch });
+}
+
+type Write<T> = (
+  change: { readonly live: T; readonly wanted: T },
+  options: WriteOptions,
+) => Promise<T>;
+
+async function createOrWrite<T extends KubernetesObject>(
+  client: Client,
+  object: T,
+  { mutate, write, ...options }: CreateOrUpdateOptions<T> & { readonly write: Write<T> },
+): Promise<CreateOrUpdateResult<T>> {
+  const { signal } = options;
+  const live = await client
+    .get(typeOf(object), keyOf(object), { signal })
+    .catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+  const wanted = mutateCopy(live ?? object, mutate);
+  if (live === undefined) {
+    return { object: await client.create(wanted, options), operation: 'created' };
+  }
+  if (isEqual(live, wanted)) return { object: live, operation: 'unchanged' };
+  return { object: await write({ live, wanted }, options), operation: 'updated' };
+}
+
+function mutateCopy<T extends KubernetesObject>(object: T, mutate: (object: T) => T): T {
+  // A copy: what a cache hands out is frozen.
+  const mutated = mutate(structuredClone(object));
+  if (mutated.kind === object.kind && sameKey(keyOf(mutated), keyOf(object))) return mutated;
+  const message = `${describeObject(object)}: mutate made it ${describeObject(mutated)}`;
+  throw new OperatorError('InvalidObject', `${message} (names and kinds do not change)`);
+}
+
+function typeOf<T extends KubernetesObject>({ apiVersion, kind }: T): TypeReference<T> {
+  return { apiVersion, kind };
+}

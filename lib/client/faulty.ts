@@ -1,0 +1,228 @@
+import { ApiError } from '../object/api-error.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { sleep, systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import { ConnectionError } from '../system/connection-error.js';
+import { OperatorError } from '../system/operator-error.js';
+import { seededRandom } from '../system/random.js';
+import type { Random } from '../system/random.js';
+import { describeCall } from './call.js';
+import type { Call } from './call.js';
+import type { CallOptions, Client } from './client.js';
+import { forwarding } from './forwarding.js';
+
+/** What a {@link FaultRule} can be about. `event` is each event of a watch, `watch` its start. */
+export type FaultyVerb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'event'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'apply'
+  | 'delete'
+  | 'deletecollection';
+
+/** The verbs that change something. */
+export const writeVerbs: readonly FaultyVerb[] = [
+  ...(['create', 'update', 'patch', 'apply'] as const),
+  ...(['delete', 'deletecollection'] as const),
+];
+
+/** What goes wrong. */
+export type Fault =
+  /** The server answers with this error. */
+  | {
+      readonly type: 'error';
+      readonly status: number;
+      readonly reason?: string;
+      readonly message?: string;
+      readonly retryAfterMs?: number;
+    }
+  /** The connection breaks: `ConnectionFailed`. */
+  | { readonly type: 'reset' }
+  /** No answer comes: `Timeout`. */
+  | { readonly type: 'timeout' }
+  /** It takes this many milliseconds longer, by the clock. */
+  | { readonly type: 'delay'; readonly ms: number }
+  /** The event comes twice; only for the verb `event`. */
+  | { readonly type: 'duplicate' };
+
+/** When something goes wrong. What is left out matches everything. */
+export interface FaultRule {
+  readonly fault: Fault;
+  readonly verbs?: readonly FaultyVerb[] | undefined;
+  readonly kinds?: readonly string[] | undefined;
+  readonly names?: readonly string[] | undefined;
+  /** The nth call, counted from 1, that the fields above match; or every one from the nth on. */
+  readonly calls?: number | { readonly from: number } | undefined;
+  /** How likely it is, from 0 to 1, at each call that matches. @defaultValue 1 */
+  readonly probability?: number | undefined;
+  /** `after`: the call has reached the server and been done, only its answer is lost. @defaultValue `before` */
+  readonly when?: 'before' | 'after' | undefined;
+}
+
+/** Options of {@link faulty}. */
+export interface FaultyOptions {
+  readonly rules: readonly FaultRule[];
+  /** Decides on probabilities: the same seed and calls give the same faults. @defaultValue 1 */
+  readonly seed?: number | undefined;
+  /** For delays. @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+}
+
+/** A fault that happened. */
+export interface InjectedFault {
+  readonly call: Call;
+  readonly rule: FaultRule;
+}
+
+/** A {@link Client} on which things go wrong. */
+export interface FaultyClient extends Client {
+  /** What went wrong so far. */
+  readonly injected: readonly InjectedFault[];
+}
+
+/** A Client that fails by rule and seed, so that a test can see what its caller makes of it. */
+export function faulty(client: Client, options: FaultyOptions): FaultyClient {
+  const faults = new Faults(options);
+  const { around, strike } = faults;
+  return {
+    ...forwarding(client),
+    injected: faults.injected,
+    get: (type, key, options) =>
+      around(about('get', type, { ...key, ...options }), () => client.get(type, key, options)),
+    list: (type, options) => around(about('list', type, options), () => client.list(type, options)),
+    pages: async function* (type, options) {
+      for await (const page of client.pages(type, options)) {
+        yield await around(about('list', type, options), () => Promise.resolve(page));
+      }
+    },
+    watch: async function* (type, options) {
+      await strike(about('watch', type, options));
+      for await (const event of client.watch(type, options)) {
+        const copies = 1 + (await strike(about('event', type, options)));
+        for (let copy = 0; copy < copies; copy++) yield event;
+      }
+    },
+    create: (object, options) =>
+      around(aboutObject('create', object, options), () => client.create(object, options)),
+    update: (object, options) =>
+      around(aboutObject('update', object, options), () => client.update(object, options)),
+    patch: (type, key, patch, options) =>
+      around(about('patch', type, { ...key, ...options }), () =>
+        client.patch(type, key, patch, options),
+      ),
+    apply: (object, options) =>
+      around(aboutObject('apply', object, options), () => client.apply(object, options)),
+    delete: (type, key, options) =>
+      around(about('delete', type, { ...key, ...options }), () =>
+        client.delete(type, key, options),
+      ),
+    deleteCollection: (type, options) =>
+      around(about('deletecollection', type, options), () =>
+        client.deleteCollection(type, options),
+      ),
+  };
+}
+
+interface FaultyCall extends Call {
+  readonly verb: FaultyVerb;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface About extends CallOptions {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+function about(verb: FaultyVerb, type: { readonly kind: string }, about: About = {}): FaultyCall {
+  const { namespace, name, signal } = about;
+  return { verb, kind: type.kind, namespace, name, signal };
+}
+
+function aboutObject(verb: FaultyVerb, object: KubernetesObject, options?: CallOptions) {
+  const { namespace, name } = object.metadata;
+  return about(verb, object, { namespace, name, signal: options?.signal });
+}
+
+class Faults {
+  readonly injected: InjectedFault[] = [];
+  readonly #rules: readonly FaultRule[];
+  readonly #random: Random;
+  readonly #clock: Clock;
+  readonly #matched = new Map<FaultRule, number>();
+
+  constructor({ rules, seed = 1, clock = systemClock }: FaultyOptions) {
+    this.#rules = rules;
+    this.#random = seededRandom(seed);
+    this.#clock = clock;
+  }
+
+  /** Makes a call with whatever goes wrong before and after it. */
+  readonly around = async <T>(call: FaultyCall, run: () => Promise<T>): Promise<T> => {
+    const due = this.#due(call);
+    await this.#inflict(call, due, 'before');
+    const result = await run();
+    await this.#inflict(call, due, 'after');
+    return result;
+  };
+
+  /** What goes wrong where there is nothing to call. @returns how many more times an event comes. */
+  readonly strike = async (call: FaultyCall): Promise<number> => {
+    const due = this.#due(call);
+    await this.#inflict(call, due, 'before');
+    await this.#inflict(call, due, 'after');
+    return due.filter(({ fault }) => fault.type === 'duplicate').length;
+  };
+
+  /** The rules that this call sets off. Every rule counts, so that one does not shift another. */
+  #due(call: FaultyCall): FaultRule[] {
+    return this.#rules.filter((rule) => {
+      const { verbs, kinds, names, calls = { from: 1 }, probability = 1 } = rule;
+      const matches =
+        (verbs?.includes(call.verb) ?? true) &&
+        (kinds?.includes(call.kind) ?? true) &&
+        (names?.includes(call.name ?? '') ?? true);
+      if (!matches) return false;
+      const nth = (this.#matched.get(rule) ?? 0) + 1;
+      this.#matched.set(rule, nth);
+      const counts = typeof calls === 'number' ? nth === calls : nth >= calls.from;
+      return counts && (probability >= 1 || this.#random.next() < probability);
+    });
+  }
+
+  async #inflict(
+    call: FaultyCall,
+    due: readonly FaultRule[],
+    moment: 'before' | 'after',
+  ): Promise<void> {
+    for (const rule of due) {
+      const { fault, when = 'before' } = rule;
+      if (when !== moment) continue;
+      this.injected.push({ call, rule });
+      if (fault.type === 'delay') await sleep(this.#clock, fault.ms, call.signal);
+      else if (fault.type !== 'duplicate') throw errorOf(fault, call, moment);
+    }
+  }
+}
+
+type Failure = Exclude<Fault, { type: 'delay' | 'duplicate' }>;
+
+function errorOf(fault: Failure, call: FaultyCall, moment: 'before' | 'after'): OperatorError {
+  const what = describeCall(call);
+  switch (fault.type) {
+    case 'reset':
+      return new ConnectionError(`${what}: injected reset`, { requestSent: moment === 'after' });
+    case 'timeout':
+      return new OperatorError('Timeout', `${what}: injected time-out`);
+    case 'error': {
+      const { status, reason, message = 'injected', retryAfterMs } = fault;
+      const body = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, message };
+      const { verb, kind, namespace, name } = call;
+      const context = { verb, kind, namespace, name, status, retryAfterMs };
+      return new ApiError({ ...body, ...(reason !== undefined && { reason }) }, context);
+    }
+  }
+}

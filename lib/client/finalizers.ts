@@ -1,0 +1,75 @@
+import { isNotFound } from '../object/api-error.js';
+import { describeObject } from '../object/describe-object.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { keyOf } from '../object/object-key.js';
+import type { TypeReference } from '../object/resource-type.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { Client, WriteOptions } from './client.js';
+
+/** Options of {@link addFinalizer} and {@link removeFinalizer}. */
+export interface FinalizerOptions extends WriteOptions {
+  /** A qualified name, for example `example.com/cleanup`. */
+  readonly finalizer: string;
+}
+
+/**
+ * Adds a finalizer, so that the object outlives its deletion until the finalizer is removed. No
+ * call is made when it is there.
+ * @param object - as it was read: its `resourceVersion` guards the write.
+ * @returns the object as it is now.
+ * @throws ApiError 409 (`isConflict`): the object has changed since; read it again.
+ * @throws ApiError 422: it is being deleted, and takes no new finalizers.
+ * @throws OperatorError `InvalidObject`: `object` has no resourceVersion.
+ */
+export async function addFinalizer<T extends KubernetesObject>(
+  client: Client,
+  object: T,
+  { finalizer, ...options }: FinalizerOptions,
+): Promise<T> {
+  const finalizers = object.metadata.finalizers ?? [];
+  if (finalizers.includes(finalizer)) return object;
+  return setFinalizers(client, object, { ...options, finalizers: [...finalizers, finalizer] });
+}
+
+/**
+ * Removes a finalizer, which lets the object go when it is being deleted and this was the last one.
+ * No call is made when it is not there.
+ * @param object - as it was read: its `resourceVersion` guards the write.
+ * @returns the object as it is now, or as it last was; undefined when it was gone already.
+ * @throws ApiError 409 (`isConflict`): the object has changed since; read it again.
+ * @throws OperatorError `InvalidObject`: `object` has no resourceVersion.
+ */
+export async function removeFinalizer<T extends KubernetesObject>(
+  client: Client,
+  object: T,
+  { finalizer, ...options }: FinalizerOptions,
+): Promise<T | undefined> {
+  const finalizers = object.metadata.finalizers ?? [];
+  if (!finalizers.includes(finalizer)) return object;
+  const others = finalizers.filter((name) => name !== finalizer);
+  try {
+    return await setFinalizers(client, object, { ...options, finalizers: others });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+// A merge patch replaces the list whole: without the version it would drop what others have added.
+async function setFinalizers<T extends KubernetesObject>(
+  client: Client,
+  object: T,
+  { finalizers, ...options }: WriteOptions & { readonly finalizers: readonly string[] },
+): Promise<T> {
+  const { uid, resourceVersion } = object.metadata;
+  if (resourceVersion === undefined) {
+    const message = `${describeObject(object)} has no resourceVersion: read it from the server`;
+    throw new OperatorError('InvalidObject', message);
+  }
+  const { apiVersion, kind } = object;
+  const type: TypeReference<KubernetesObject> = { apiVersion, kind };
+  const body = { metadata: { uid, resourceVersion, finalizers } };
+  const patch = { type: 'merge', body } as const;
+  const patched: unknown = await client.patch(type, keyOf(object), patch, options);
+  return patched as T;
+}

@@ -1,0 +1,82 @@
+import { isGone } from '../object/api-error.js';
+import { describeObject } from '../object/describe-object.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { keyOf } from '../object/object-key.js';
+import type { TypeReference } from '../object/resource-type.js';
+import { sleep, systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import type { CallOptions, Client } from './client.js';
+import { Deadline } from './deadline.js';
+
+/** Options of {@link waitFor}. */
+export interface WaitForOptions<T> extends CallOptions {
+  /** Whether the waiting is over. Gets the object, or undefined while there is none. */
+  readonly until: (object: T | undefined) => boolean;
+  /** The longest wait in milliseconds; `Infinity` for no limit. @defaultValue 60_000 */
+  readonly timeoutMs?: number | undefined;
+  /** @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+}
+
+/** How long the connection may be away before it is tried again. */
+const reconnectMs = 500;
+
+/**
+ * Waits until an object is as it shall be, by a watch of this one object: nothing is polled. A
+ * connection that breaks is made again.
+ * @param object - names it by apiVersion, kind, namespace and name; the rest does not count.
+ * @returns the object that `until` accepted; undefined where it accepted that there is none.
+ * @throws OperatorError `Timeout`: it took too long. `Aborted`: the signal.
+ * @throws ApiError when it cannot be listed or watched, for example 403.
+ */
+export async function waitFor<T extends KubernetesObject>(
+  client: Client,
+  object: T,
+  options: WaitForOptions<T>,
+): Promise<T | undefined> {
+  const { timeoutMs = 60_000, clock = systemClock, signal, until } = options;
+  const deadline = new Deadline(signal, clock, timeoutMs);
+  try {
+    for (;;) {
+      const accepted = await follow(client, object, { until, signal: deadline.signal });
+      if (accepted !== undefined) return accepted.object;
+      await sleep(clock, reconnectMs, deadline.signal);
+    }
+  } catch (error) {
+    const what = `wait for ${describeObject(object)}`;
+    if (deadline.expired) {
+      throw new OperatorError('Timeout', `${what}: not as wanted after ${timeoutMs} ms`);
+    }
+    if (signal?.aborted !== true) throw error;
+    throw new OperatorError('Aborted', `${what}: aborted`, { cause: signal.reason });
+  } finally {
+    deadline.release();
+  }
+}
+
+/** One list and the watch after it, until it ends; undefined: begin anew. */
+async function follow<T extends KubernetesObject>(
+  client: Client,
+  object: T,
+  { until, signal }: { until: WaitForOptions<T>['until']; signal: AbortSignal },
+): Promise<{ readonly object: T | undefined } | undefined> {
+  const type: TypeReference<T> = { apiVersion: object.apiVersion, kind: object.kind };
+  const { name, namespace } = keyOf(object);
+  const selection = { namespace, fieldSelector: `metadata.name=${name}`, signal };
+  try {
+    const list = await client.list<T>(type, selection);
+    const [current] = list.items;
+    if (until(current)) return { object: current };
+    const { resourceVersion } = list.metadata;
+    for await (const event of client.watch<T>(type, { ...selection, resourceVersion })) {
+      if (event.type === 'BOOKMARK') continue;
+      const now = event.type === 'DELETED' ? undefined : event.object;
+      if (until(now)) return { object: now };
+    }
+    return undefined;
+  } catch (error) {
+    if (isGone(error) || isOperatorError(error, 'ConnectionFailed')) return undefined;
+    throw error;
+  }
+}
