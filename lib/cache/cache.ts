@@ -1,0 +1,220 @@
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { apiVersionOf } from '../object/resource-type.js';
+import type { TypeReference } from '../object/resource-type.js';
+import { OperatorError } from '../system/operator-error.js';
+import { newCacheMetrics } from './cache-metrics.js';
+import { resolveCacheOptions } from './cache-options.js';
+import type { CacheOptions, CachedType, ResolvedCacheOptions } from './cache-options.js';
+import { ChangeNotifier } from './change-notifier.js';
+import type { HandlerRegistration, Informer, InformerStatus } from './informer.js';
+import { SharedInformer } from './shared-informer.js';
+import type { InformerParts, InformerScope } from './shared-informer.js';
+
+/** Options of {@link Cache.informer}. */
+export interface InformerOptions {
+  /** Only `metadata` is wanted: less traffic and memory. @defaultValue false */
+  readonly metadataOnly?: boolean | undefined;
+  /** `metadata.managedFields` is wanted, by all who share the kind. @defaultValue false */
+  readonly keepManagedFields?: boolean | undefined;
+}
+
+/** Options of {@link Cache.waitForSync}. */
+export interface WaitForSyncOptions {
+  /** What to do about kinds that the server does not serve. @defaultValue 'wait' */
+  readonly parked?: 'wait' | 'pass' | undefined;
+}
+
+/** A shared informer and how many use it. */
+interface Shared {
+  readonly informer: SharedInformer;
+  users: number;
+}
+
+/**
+ * Objects of an API server, mirrored: each kind that somebody asks for is listed once and then
+ * followed by a watch, shared by all who use it and dropped when the last of them gives it up.
+ *
+ * ## Guarantees
+ * - Every change is told, in the server's order, to every handler; where a watch was lost for too
+ *   long, the last state of each object is, and a deletion for what vanished.
+ * - Nothing is told of an object that has not changed (same UID and resourceVersion). An object whose
+ *   UID changed is a deletion and an addition.
+ * - No failure ends it. What is wrong stands in {@link Cache.status}, the log and the metrics.
+ *
+ * ## Caveats
+ * - What it shows is a little behind the server. `cachedClient` hides that for what was written
+ *   through it.
+ * - Objects are shared and frozen.
+ */
+export class Cache {
+  readonly #options: ResolvedCacheOptions;
+  readonly #parts: InformerParts;
+  readonly #shared = new Map<string, Shared>();
+  readonly #changes = new ChangeNotifier();
+  readonly #stopping = new Set<Promise<void>>();
+  #phase: 'new' | 'running' | 'stopped' = 'new';
+
+  /**
+   * @throws OperatorError `InvalidOption`: an empty list of namespaces.
+   * @throws OperatorError `InvalidSelector`: a selector that can't be read.
+   */
+  constructor(options: CacheOptions) {
+    this.#options = resolveCacheOptions(options);
+    this.#parts = { ...this.#options, metrics: newCacheMetrics(this.#options.metrics) };
+  }
+
+  /** Begins to follow what was asked for; what is asked for later is followed at once. */
+  start(): void {
+    if (this.#phase !== 'new') return;
+    this.#phase = 'running';
+    for (const { informer } of this.#shared.values()) informer.start();
+  }
+
+  /** Ends every watch. Nothing is left behind, and the cache can't be started again. */
+  async stop(): Promise<void> {
+    this.#phase = 'stopped';
+    const informers = [...this.#shared.values()].map(({ informer }) => informer);
+    this.#shared.clear();
+    this.#changes.notify();
+    await Promise.all([...this.#stopping, ...informers.map((informer) => informer.stop())]);
+  }
+
+  /**
+   * The informer of a kind; it counts as a use until it is released.
+   * @throws OperatorError `Stopped`: the cache was stopped.
+   */
+  informer<T extends KubernetesObject>(
+    type: TypeReference<T>,
+    options: InformerOptions = {},
+  ): Informer<T> {
+    const { metadataOnly = false, keepManagedFields = false } = options;
+    if (this.#phase === 'stopped') {
+      throw new OperatorError('Stopped', `informer of ${type.kind}: the cache was stopped`);
+    }
+    const name = nameOf(type, metadataOnly);
+    const shared = this.#shared.get(name) ?? this.#open(name, { type, metadataOnly });
+    shared.users++;
+    if (keepManagedFields) shared.informer.keepManagedFields();
+    // The name holds apiVersion and kind: objects of it are of type T.
+    const informer = shared.informer as unknown as SharedInformer<T>;
+    return lease(informer, () => this.#giveBack(name, shared));
+  }
+
+  /**
+   * The shared informer of a kind, or undefined where nobody uses one. For wrappers such as
+   * `cachedClient`; it is not counted as a use.
+   * @internal
+   */
+  peek<T extends KubernetesObject>(
+    type: TypeReference<T>,
+    metadataOnly = false,
+  ): SharedInformer<T> | undefined {
+    const shared = this.#shared.get(nameOf(type, metadataOnly));
+    return shared?.informer as unknown as SharedInformer<T> | undefined;
+  }
+
+  /**
+   * Waits until everything that existed at the start is there, for all kinds that are in use.
+   * @throws OperatorError `Stopped`: the cache was stopped meanwhile.
+   * @throws OperatorError `Aborted`: `signal` was aborted; the message names each kind that is not
+   * there yet, and why. Its `cause` is the signal's reason.
+   */
+  async waitForSync(signal?: AbortSignal, options: WaitForSyncOptions = {}): Promise<void> {
+    const { parked = 'wait' } = options;
+    const missing = (): readonly InformerStatus[] =>
+      this.status().filter((status) => !status.synced && !(status.parked && parked === 'pass'));
+    const isOver = (): boolean => this.#phase === 'stopped' || missing().length === 0;
+    try {
+      await this.#changes.until(isOver, { signal });
+    } catch (cause) {
+      const why = missing().map(describeMissing).join('; ');
+      throw new OperatorError('Aborted', `the cache is not synced: ${why}`, { cause });
+    }
+    if (this.#phase === 'stopped') throw new OperatorError('Stopped', 'the cache was stopped');
+  }
+
+  /** How each kind in use is doing. */
+  status(): readonly InformerStatus[] {
+    return [...this.#shared.values()].map(({ informer }) => informer.status());
+  }
+
+  #open(
+    name: string,
+    { type, metadataOnly }: { type: TypeReference<KubernetesObject>; metadataOnly: boolean },
+  ): Shared {
+    const informer = new SharedInformer(this.#scopeOf(type, metadataOnly), this.#parts);
+    informer.changes.listen(() => this.#changes.notify());
+    const shared = { informer, users: 0 };
+    this.#shared.set(name, shared);
+    if (this.#phase === 'running') informer.start();
+    return shared;
+  }
+
+  #scopeOf(
+    type: TypeReference<KubernetesObject>,
+    metadataOnly: boolean,
+  ): InformerScope<KubernetesObject> {
+    const name = nameOf(type, false);
+    const own = this.#options.types.find((other) => nameOf(other.type, false) === name);
+    const {
+      labelSelector,
+      fieldSelector,
+      transform,
+      indexers = {},
+    }: Partial<CachedType> = own ?? {};
+    const { keepManagedFields = false } = own ?? {};
+    const namespaced = !('namespaced' in type) || type.namespaced;
+    const namespaces = own?.namespaces ?? (namespaced ? this.#options.namespaces : undefined);
+    const selectors = { namespaces, labelSelector, fieldSelector };
+    return { type, metadataOnly, ...selectors, transform, indexers, keepManagedFields };
+  }
+
+  #giveBack(name: string, shared: Shared): void {
+    shared.users--;
+    if (shared.users > 0 || this.#shared.get(name) !== shared) return;
+    this.#shared.delete(name);
+    const stopped = shared.informer.stop().finally(() => this.#stopping.delete(stopped));
+    this.#stopping.add(stopped);
+    // Somebody may wait for what nobody needs any more.
+    this.#changes.notify();
+  }
+}
+
+function nameOf(type: TypeReference<KubernetesObject>, metadataOnly: boolean): string {
+  return `${apiVersionOf(type)} ${type.kind}${metadataOnly ? ' metadata' : ''}`;
+}
+
+function describeMissing({ kind, apiVersion, problem, parked }: InformerStatus): string {
+  const reason = problem instanceof Error ? problem.message : 'still listing';
+  return `${kind} (${apiVersion}): ${parked ? `not served: ${reason}` : reason}`;
+}
+
+function lease<T extends KubernetesObject>(
+  shared: SharedInformer<T>,
+  giveBack: () => void,
+): Informer<T> {
+  const handlers = new Set<HandlerRegistration>();
+  let released = false;
+  return {
+    type: shared.scope.type,
+    get synced() {
+      return shared.synced;
+    },
+    get: (key) => shared.get(key),
+    list: (namespace) => shared.list(namespace),
+    byIndex: (name, value) => shared.store.byIndex(name, value),
+    addIndexer: (name, indexer) => shared.store.addIndexer(name, indexer),
+    addHandler: (handler) => {
+      const added = shared.addHandler(handler);
+      handlers.add(added);
+      return added;
+    },
+    status: () => shared.status(),
+    release: () => {
+      if (released) return;
+      released = true;
+      for (const handler of handlers) handler.remove();
+      giveBack();
+    },
+  };
+}

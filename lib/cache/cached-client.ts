@@ -1,0 +1,134 @@
+import type { Client } from '../client/client.js';
+import { forwarding } from '../client/forwarding.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import type { Cache } from './cache.js';
+import { getCached, listCached } from './cached-reads.js';
+import { WriteNotes, versionInPatch } from './write-notes.js';
+import type { Target } from './write-notes.js';
+
+/** Options of {@link cachedClient}. */
+export interface CachedClientOptions {
+  /** @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+  /**
+   * How long a read waits for a watch that is known to be behind, before it asks the server, in
+   * milliseconds. @defaultValue 1_000
+   */
+  readonly staleWaitMs?: number | undefined;
+}
+
+/** A {@link Client} that reads from a cache. */
+export interface CachedClient extends Client {
+  /** Reads from the server, too. */
+  readonly live: Client;
+}
+
+/**
+ * A client that reads from `cache` what is cached there, and all else from `client`.
+ *
+ * ## Reads
+ * - `get`, `list` and `pages` of a kind that has a synced informer make no API call. What they return
+ *   is shared and frozen: build a new object to change it. A subresource, a certain
+ *   `resourceVersion`, or a namespace that is not cached is read from the server.
+ * - A kind that is cached by selectors: a `get` that misses asks the server; a `list` shows what is
+ *   cached.
+ * - Lists are in the server's order; `controllerUid` and `namespace` are answered by an index.
+ *
+ * ## Writes
+ * - They go to the server, and the next read, through whichever client of the cache, shows them
+ *   (read-your-writes), though the watch may be behind.
+ * - After a conflict, the next read of that object waits for the watch, or asks the server: a retry
+ *   does not meet the same conflict for the same reason.
+ */
+export function cachedClient(
+  client: Client,
+  cache: Cache,
+  options: CachedClientOptions = {},
+): CachedClient {
+  const { clock = systemClock, staleWaitMs = 1_000 } = options;
+  const reads = { cache, clock, staleWaitMs };
+  return {
+    ...forwarding(client),
+    ...notedWrites(client, new WriteNotes(cache)),
+    live: client,
+    get: async (type, key, get = {}) =>
+      (await getCached(reads, { type, key }, get)) ?? client.get(type, key, get),
+    list: async (type, list = {}) =>
+      (await listCached(reads, type, list)) ?? client.list(type, list),
+    pages: async function* (type, list = {}) {
+      const cached = await listCached(reads, type, list);
+      if (cached === undefined) yield* client.pages(type, list);
+      else yield cached;
+    },
+  };
+}
+
+type Writes = Pick<Client, 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deleteCollection'>;
+
+/** The writes of `client`, each noted in the cache before the caller hears of it. */
+function notedWrites(client: Client, notes: WriteNotes): Writes {
+  return {
+    create: async (object, options) => {
+      const target = targetOf(object, options);
+      const refused = (error: unknown): void => notes.refused(target, error, undefined);
+      const answer = await watched(client.create(object, options), refused);
+      notes.written(target, answer, options);
+      return answer;
+    },
+    update: async (object, options) => {
+      const target = targetOf(object, options);
+      const { resourceVersion } = object.metadata;
+      const refused = (error: unknown): void => notes.refused(target, error, resourceVersion);
+      const answer = await watched(client.update(object, options), refused);
+      notes.written(target, answer, options);
+      return answer;
+    },
+    patch: async (type, key, patch, options) => {
+      const refused = (error: unknown): void =>
+        notes.refused({ type, key }, error, versionInPatch(patch));
+      const answer = await watched(client.patch(type, key, patch, options), refused);
+      notes.written({ type, key }, answer, options);
+      return answer;
+    },
+    apply: async (object, options) => {
+      const target = targetOf(object, options);
+      const { resourceVersion } = object.metadata;
+      const refused = (error: unknown): void => notes.refused(target, error, resourceVersion);
+      const applied = await watched(client.apply(object, options), refused);
+      notes.written(target, applied.object, options);
+      return applied;
+    },
+    delete: async (type, key, options = {}) => {
+      const { resourceVersion } = options.preconditions ?? {};
+      const refused = (error: unknown): void =>
+        notes.refused({ type, key }, error, resourceVersion);
+      const remaining = await watched(client.delete(type, key, options), refused);
+      notes.deleted({ type, key }, remaining, options);
+      return remaining;
+    },
+    deleteCollection: async (type, options) => {
+      await client.deleteCollection(type, options);
+      notes.collectionDeleted(type, options);
+    },
+  };
+}
+
+/** `call`, with `refused` told when it fails. */
+async function watched<T>(call: Promise<T>, refused: (error: unknown) => void): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    refused(error);
+    throw error;
+  }
+}
+
+function targetOf(
+  object: KubernetesObject,
+  { parent }: { readonly parent?: Target['type'] | undefined } = {},
+): Target {
+  const { namespace, name = '' } = object.metadata;
+  return { type: parent ?? object, key: { namespace, name } };
+}

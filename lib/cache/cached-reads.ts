@@ -1,0 +1,168 @@
+import type { GetOptions, ListOptions } from '../client/client.js';
+import { ApiError } from '../object/api-error.js';
+import { matchesFields, parseFieldSelector } from '../object/field-selector.js';
+import type { FieldTerm } from '../object/field-selector.js';
+import type { KubernetesObject, ObjectKey, ObjectList } from '../object/kubernetes-object.js';
+import { matchesLabels, parseLabelSelector } from '../object/label-selector.js';
+import { keyOf, keyString } from '../object/object-key.js';
+import { controllerOf } from '../object/owner-reference.js';
+import { apiVersionOf, groupOf } from '../object/resource-type.js';
+import type { TypeReference } from '../object/resource-type.js';
+import type { Clock } from '../system/clock.js';
+import type { Cache } from './cache.js';
+import { controllerUidIndex } from './indexer.js';
+import type { SharedInformer } from './shared-informer.js';
+
+/** What reads from a cache need. */
+export interface CachedReads {
+  readonly cache: Cache;
+  readonly clock: Clock;
+  /** How long a read waits for a watch that is known to be behind, before it asks the server. */
+  readonly staleWaitMs: number;
+}
+
+/**
+ * Answers a get from the cache.
+ * @returns undefined where only the server can answer
+ * @throws ApiError 404: there is no such object
+ */
+export async function getCached<T extends KubernetesObject>(
+  reads: CachedReads,
+  { type, key }: { readonly type: TypeReference<T>; readonly key: ObjectKey },
+  options: GetOptions,
+): Promise<T | undefined> {
+  if (options.subresource !== undefined || !isAnyVersion(options.resourceVersion)) return undefined;
+  const informer = informerFor(reads.cache, type, options);
+  if (informer?.covers(namespaceOf(key)) !== true) return undefined;
+  const name = keyString(key);
+  const isSettled = (): boolean => informer.overlay.look(name).type !== 'unsettled';
+  if (!(await waitUntil(informer, isSettled, { ...reads, ...options }))) {
+    informer.overlay.settle(name);
+    return undefined;
+  }
+  const look = informer.overlay.look(name);
+  if (look.type === 'object') return asWanted(look.object, options);
+  // It may exist, and only not match the selectors of the cache.
+  if (informer.filtered) return undefined;
+  throw notFound(type, key);
+}
+
+/**
+ * Answers a list from the cache, in the order of the server's lists: by namespace and name.
+ * @returns undefined where only the server can answer
+ */
+export async function listCached<T extends KubernetesObject>(
+  reads: CachedReads,
+  type: TypeReference<T>,
+  options: ListOptions,
+): Promise<ObjectList<T> | undefined> {
+  if (!isAnyVersion(options.resourceVersion)) return undefined;
+  const informer = informerFor(reads.cache, type, options);
+  const namespace = options.namespace === '' ? undefined : options.namespace;
+  if (informer?.covers(namespace) !== true) return undefined;
+  const fields = parseFieldSelector(options.fieldSelector ?? '');
+  if (informer.scope.metadataOnly && !fields.every(isMetadataField)) return undefined;
+  const isSelected = selectionOf(options, fields);
+  const found = candidates(informer, options).filter(isSelected);
+  const isWritten = (object: T): boolean => isSelected(object) && informer.selects(object);
+  const look = (): readonly T[] | undefined => informer.overlay.over(found, namespace, isWritten);
+  const isSettled = (): boolean => look() !== undefined;
+  if (!(await waitUntil(informer, isSettled, { ...reads, ...options }))) return undefined;
+  // What was found is old by now if there was a wait.
+  const current = candidates(informer, options).filter(isSelected);
+  const items = informer.overlay.over(current, namespace, isWritten);
+  if (items === undefined) return undefined;
+  return {
+    apiVersion: apiVersionOf(type),
+    kind: `${type.kind}List`,
+    metadata: { resourceVersion: informer.progress(namespace) },
+    items: sorted(items).map((object) => asWanted(object, options)),
+  };
+}
+
+/** Where the API server has every version: none is asked for, or any will do. */
+function isAnyVersion(resourceVersion: string | undefined): boolean {
+  return resourceVersion === undefined || resourceVersion === '0' || resourceVersion === '';
+}
+
+function informerFor<T extends KubernetesObject>(
+  cache: Cache,
+  type: TypeReference<T>,
+  { metadataOnly = false }: Pick<GetOptions, 'metadataOnly'>,
+): SharedInformer<T> | undefined {
+  const full = cache.peek(type);
+  // What somebody cached whole is as good.
+  return metadataOnly ? (cache.peek(type, true) ?? full) : full;
+}
+
+function asWanted<T extends KubernetesObject>(
+  object: T,
+  { metadataOnly = false }: Pick<GetOptions, 'metadataOnly'>,
+): T {
+  if (!metadataOnly) return object;
+  const { apiVersion, kind, metadata } = object;
+  return { apiVersion, kind, metadata } as T;
+}
+
+async function waitUntil<T extends KubernetesObject>(
+  informer: SharedInformer<T>,
+  condition: () => boolean,
+  { clock, staleWaitMs, signal }: Omit<CachedReads, 'cache'> & { signal?: AbortSignal | undefined },
+): Promise<boolean> {
+  if (condition()) return true;
+  return informer.changes.until(condition, { signal, timeout: { clock, ms: staleWaitMs } });
+}
+
+/** The smallest part of the store, by an index, that holds all that is selected. */
+function candidates<T extends KubernetesObject>(
+  informer: SharedInformer<T>,
+  { controllerUid, namespace }: ListOptions,
+): T[] {
+  if (controllerUid !== undefined) return informer.store.byIndex(controllerUidIndex, controllerUid);
+  return informer.list(namespace === '' ? undefined : namespace);
+}
+
+function selectionOf(
+  { namespace = '', labelSelector = '', controllerUid }: ListOptions,
+  fields: readonly FieldTerm[],
+): (object: KubernetesObject) => boolean {
+  const labels = parseLabelSelector(labelSelector);
+  return (object) =>
+    (namespace === '' || object.metadata.namespace === namespace) &&
+    (controllerUid === undefined || controllerOf(object)?.uid === controllerUid) &&
+    matchesLabels(labels, object.metadata.labels) &&
+    matchesFields(fields, object);
+}
+
+function isMetadataField({ field }: FieldTerm): boolean {
+  return field === 'metadata.name' || field === 'metadata.namespace';
+}
+
+function sorted<T extends KubernetesObject>(objects: readonly T[]): T[] {
+  const keyed = objects.map((object) => ({ key: keyString(keyOf(object)), object }));
+  keyed.sort((one, other) => (one.key < other.key ? -1 : 1));
+  return keyed.map(({ object }) => object);
+}
+
+function namespaceOf({ namespace }: ObjectKey): string | undefined {
+  return namespace === '' ? undefined : namespace;
+}
+
+/** What the API server would have answered. */
+function notFound(type: TypeReference<KubernetesObject>, key: ObjectKey): ApiError {
+  const { name, namespace } = key;
+  const group = groupOf(apiVersionOf(type));
+  const plural = 'plural' in type ? type.plural : type.kind;
+  const resource = group === '' ? plural : `${plural}.${group}`;
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Status',
+    metadata: {},
+    status: 'Failure',
+    message: `${resource} "${name}" not found`,
+    reason: 'NotFound',
+    details: { name, group, kind: plural },
+    code: 404,
+  };
+  return new ApiError(body, { verb: 'get', kind: type.kind, namespace, name, status: 404 });
+}

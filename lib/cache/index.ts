@@ -1,0 +1,21 @@
+export { Cache } from './cache.js';
+export type { InformerOptions, WaitForSyncOptions } from './cache.js';
+export { cachedType } from './cache-options.js';
+export type { CacheOptions, CachedType } from './cache-options.js';
+export { cachedClient } from './cached-client.js';
+export type { CachedClient, CachedClientOptions } from './cached-client.js';
+export { byControllerUid, byLabel, byNamespace } from './indexer.js';
+export { controllerUidIndex, namespaceIndex } from './indexer.js';
+export type { Indexer } from './indexer.js';
+export type {
+  AddedEvent,
+  CacheEvent,
+  CacheEventHandler,
+  DeletedEvent,
+  HandlerRegistration,
+  Informer,
+  InformerStatus,
+  UpdatedEvent,
+} from './informer.js';
+export type { Transform } from './intake.js';
+export { compareResourceVersions } from './resource-version.js';

@@ -1,0 +1,131 @@
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { OperatorError } from '../system/operator-error.js';
+import { byControllerUid, byNamespace, controllerUidIndex, namespaceIndex } from './indexer.js';
+import type { Indexer } from './indexer.js';
+
+/** Options of {@link ObjectStore}. */
+export interface ObjectStoreOptions<T extends KubernetesObject> {
+  /** More indexes, by name, beside those by namespace and controller UID. */
+  readonly indexers?: Readonly<Record<string, Indexer<T>>> | undefined;
+  /** Told when an indexer throws; the object is then in no place of that index. */
+  readonly onIndexError?: ((index: string, object: T, error: unknown) => void) | undefined;
+}
+
+/** Objects of one kind by `namespace/name`, and indexes over them that are kept up to date. */
+export class ObjectStore<T extends KubernetesObject> {
+  readonly #objects = new Map<string, T>();
+  readonly #indexes = new Map<string, Index<T>>();
+  readonly #onIndexError: (index: string, object: T, error: unknown) => void;
+
+  constructor(options: ObjectStoreOptions<T> = {}) {
+    const { indexers = {}, onIndexError = () => undefined } = options;
+    this.#onIndexError = onIndexError;
+    this.addIndexer(namespaceIndex, byNamespace);
+    this.addIndexer(controllerUidIndex, byControllerUid);
+    for (const [name, indexer] of Object.entries(indexers)) this.addIndexer(name, indexer);
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: string): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  /** Every entry; the store must not change meanwhile. */
+  entries(): IterableIterator<[string, T]> {
+    return this.#objects.entries();
+  }
+
+  /** Every object; the store must not change meanwhile. */
+  values(): IterableIterator<T> {
+    return this.#objects.values();
+  }
+
+  /** Puts `object` in the place of what was there. */
+  set(key: string, object: T): void {
+    const previous = this.#objects.get(key);
+    this.#objects.set(key, object);
+    for (const index of this.#indexes.values()) index.move(key, { from: previous, to: object });
+  }
+
+  delete(key: string): void {
+    const previous = this.#objects.get(key);
+    if (previous === undefined) return;
+    this.#objects.delete(key);
+    for (const index of this.#indexes.values()) index.move(key, { from: previous, to: undefined });
+  }
+
+  /**
+   * The objects under `value` of an index.
+   * @throws OperatorError `InvalidOption`: there is no such index.
+   */
+  byIndex(name: string, value: string): T[] {
+    const index = this.#indexes.get(name);
+    if (index === undefined) {
+      const known = [...this.#indexes.keys()].join(', ');
+      throw new OperatorError('InvalidOption', `no index ${name}: there are ${known}`);
+    }
+    return index.keys(value).flatMap((key) => this.#objects.get(key) ?? []);
+  }
+
+  /**
+   * Adds an index over what is there and what will come.
+   * @throws OperatorError `InvalidOption`: another index has the name.
+   */
+  addIndexer(name: string, indexer: Indexer<T>): void {
+    const existing = this.#indexes.get(name);
+    if (existing?.indexer === indexer) return;
+    if (existing !== undefined) {
+      throw new OperatorError('InvalidOption', `there is another index ${name}`);
+    }
+    const index = new Index(indexer, (object, error) => this.#onIndexError(name, object, error));
+    for (const [key, object] of this.#objects) index.move(key, { from: undefined, to: object });
+    this.#indexes.set(name, index);
+  }
+}
+
+class Index<T extends KubernetesObject> {
+  readonly indexer: Indexer<T>;
+  readonly #onError: (object: T, error: unknown) => void;
+  readonly #keys = new Map<string, Set<string>>();
+
+  constructor(indexer: Indexer<T>, onError: (object: T, error: unknown) => void) {
+    this.indexer = indexer;
+    this.#onError = onError;
+  }
+
+  keys(value: string): string[] {
+    return [...(this.#keys.get(value) ?? [])];
+  }
+
+  move(key: string, { from, to }: { from: T | undefined; to: T | undefined }): void {
+    const before = from === undefined ? [] : this.#valuesOf(from);
+    const after = to === undefined ? [] : this.#valuesOf(to);
+    for (const value of before) if (!after.includes(value)) this.#remove(value, key);
+    for (const value of after) if (!before.includes(value)) this.#add(value, key);
+  }
+
+  #valuesOf(object: T): readonly string[] {
+    try {
+      return this.indexer(object);
+    } catch (error) {
+      this.#onError(object, error);
+      return [];
+    }
+  }
+
+  #add(value: string, key: string): void {
+    const keys = this.#keys.get(value);
+    if (keys === undefined) this.#keys.set(value, new Set([key]));
+    else keys.add(key);
+  }
+
+  #remove(value: string, key: string): void {
+    const keys = this.#keys.get(value);
+    keys?.delete(key);
+    // Owners come and go: an empty set for each that ever was would be a leak.
+    if (keys?.size === 0) this.#keys.delete(value);
+  }
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '../system/clock.js';
+import type { Random } from '../system/random.js';
+
+const shortestMs = 800;
+const longestMs = 30_000;
+const resetAfterMs = 120_000;
+
+/**
+ * How long to wait before the next try at an API server: 0.8 s, doubling to 30 s, each up to twice
+ * as long by chance, so that many clients do not come back at once; from the start again after two
+ * minutes without a failure. The curve is that of client-go's reflector.
+ */
+export class ReconnectDelay {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  #baseMs = shortestMs;
+  #healthySinceMs = -Infinity;
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Counts a failure; returns the milliseconds to wait. */
+  next(): number {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#healthySinceMs >= resetAfterMs) this.#baseMs = shortestMs;
+    const delayMs = this.#baseMs * (1 + this.#random.next());
+    this.#baseMs = Math.min(this.#baseMs * 2, longestMs);
+    // Health can begin only once the wait is over.
+    this.#healthySinceMs = nowMs + delayMs;
+    return delayMs;
+  }
+}

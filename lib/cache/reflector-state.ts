@@ -1,0 +1,99 @@
+import type { ApiError } from '../object/api-error.js';
+import { isApiError, isGone, isNotFound, isTooManyRequests } from '../object/api-error.js';
+import { isOperatorError } from '../system/operator-error.js';
+
+/*
+ *            +--------------- 410, version rolled back ---------------+
+ *            v                                                        |
+ *   streamingList ------ initial events end -----------------------> watch <-+ ended, time-out
+ *        |   not offered, failed                                      ^ |  +-+
+ *        +----> list ------------- last page --------------------------+ |
+ *                ^ ^                                                     |
+ *        backOff-+ +-parked <------- no such kind --- any state ---------+
+ */
+
+/** What a reflector does next. */
+export type ReflectorState = WorkState | BackOffState | ParkedState | { readonly phase: 'stopped' };
+
+/** A state that talks to the server. */
+export type WorkState = StreamingListState | ListState | WatchState;
+
+/** Begin a watch with the objects that exist (KEP-3157). */
+export interface StreamingListState {
+  readonly phase: 'streamingList';
+}
+
+/** List page by page, or at once where a continue token expired before the last page. */
+export interface ListState {
+  readonly phase: 'list';
+  readonly pages: 'many' | 'one';
+}
+
+/** Go on after `resourceVersion`; the last `failures` watches brought no event. */
+export interface WatchState {
+  readonly phase: 'watch';
+  readonly resourceVersion: string;
+  readonly failures: number;
+}
+
+/** Something failed: wait, then go on. */
+export interface BackOffState {
+  readonly phase: 'backOff';
+  readonly error: unknown;
+  readonly delayMs: number;
+  readonly then: WorkState;
+}
+
+/** The server does not serve the kind: look again after `delayMs`. */
+export interface ParkedState {
+  readonly phase: 'parked';
+  readonly error: unknown;
+  readonly delayMs: number;
+}
+
+/** A watch that fails this often without a single event between is given up for a list. */
+const failuresBeforeRelist = 5;
+
+/** Where to go on after `error`, at once or after a wait, that the caller decides. */
+export function stateAfterFailure(from: WorkState, error: unknown): WorkState | 'parked' {
+  if (isUnknownKind(error)) return 'parked';
+  switch (from.phase) {
+    case 'streamingList':
+      // Whatever stands between us and the server may not let it through: do it the plain way.
+      return { phase: 'list', pages: 'many' };
+    case 'list':
+      return { phase: 'list', pages: isGone(error) ? 'one' : 'many' };
+    case 'watch': {
+      const failures = from.failures + 1;
+      if (canResume(error) && failures < failuresBeforeRelist) return { ...from, failures };
+      return { phase: 'streamingList' };
+    }
+  }
+}
+
+/** Whether the server said that it does not know streaming lists. */
+export function isStreamingRefused(error: unknown): boolean {
+  return isApiError(error) && [400, 415, 422].includes(error.status);
+}
+
+/** How long the server asks to wait; 0 where it does not say. */
+export function retryAfterMs(error: unknown): number {
+  return isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
+}
+
+/** No such kind: a 404 on a collection can mean nothing else. */
+function isUnknownKind(error: unknown): boolean {
+  return isOperatorError(error, 'UnknownKind') || isNotFound(error);
+}
+
+/** Whether the watch may go on where it was: the answer says nothing about the version. */
+function canResume(error: unknown): boolean {
+  if (!isApiError(error)) return true;
+  if (isGone(error) || isVersionTooLarge(error)) return false;
+  return isTooManyRequests(error) || error.status >= 500;
+}
+
+/** The server is behind the version that we know: it was restored from a backup, perhaps. */
+function isVersionTooLarge(error: ApiError): boolean {
+  return error.causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
+}
