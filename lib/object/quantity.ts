@@ -1,0 +1,196 @@
+import { OperatorError } from '../system/operator-error.js';
+
+/** How a quantity is written: `12M`, `12Mi` or `12e6`. */
+export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
+
+/** An exact amount of a resource, `unscaled * 10 ** scale`; made by {@link parseQuantity}. */
+export interface Quantity {
+  /** Without trailing zeros, so that equal amounts have equal fields; 0n with scale 0 for zero. */
+  readonly unscaled: bigint;
+  /** At least -9: nothing is finer than a billionth. */
+  readonly scale: number;
+  readonly format: QuantityFormat;
+}
+
+/** A quantity as it stands in objects, or a parsed one. */
+export type QuantityLike = string | number | Quantity;
+
+const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const finest = -9;
+// Binary quantities are capped by the API server, decimal ones are not.
+const largestBinary = 2n ** 63n - 1n;
+// 10 ** 1000 is no amount of anything, but would cost memory and time.
+const largestExponent = 1000;
+
+const quantityPattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?$/;
+
+/**
+ * Reads a resource quantity: `500m`, `1.5Gi`, `12e6`; exact, but rounded up (away from zero) to a
+ * billionth, and binary ones capped at 2⁶³-1, both as the API server does. See "Quantity" in the
+ * Kubernetes API reference.
+ * @throws OperatorError `InvalidValue`
+ */
+export function parseQuantity(value: string | number): Quantity {
+  const text = String(value);
+  const [, sign, whole = '', fraction = '', suffix = ''] = quantityPattern.exec(text) ?? [];
+  // Go's parser takes `-` and `.m` for zero; who writes that means something else.
+  if (sign === undefined || whole + fraction === '') throw invalid(text);
+  const magnitude = BigInt(whole + fraction);
+  const { factor, exponent, format } = suffixOf(suffix, text);
+  const exact = { unscaled: magnitude * factor, scale: exponent - fraction.length };
+  const rounded = trimmed(capped(roundedUp(exact), format));
+  const unscaled = sign === '-' ? -rounded.unscaled : rounded.unscaled;
+  return { unscaled, scale: rounded.scale, format };
+}
+
+/**
+ * Writes a quantity in its canonical form: no fraction, the largest suffix that leaves a whole number.
+ * Binary ones below 1,024 or with a fraction become decimal.
+ */
+export function formatQuantity(quantity: Quantity): string {
+  const { unscaled, scale, format } = quantity;
+  if (unscaled === 0n) return '0';
+  const isBinary = format === 'BinarySI' && scale >= 0 && magnitudeOf(quantity) >= 1024n;
+  if (isBinary) return formatBinary(unscaled * 10n ** BigInt(scale));
+  const step = decimalStep(scale, format);
+  const number = unscaled * 10n ** BigInt(scale - step);
+  if (format !== 'DecimalExponent') return `${number}${decimalSuffixes[step / 3 + 3] ?? ''}`;
+  return step === 0 ? `${number}` : `${number}e${step}`;
+}
+
+/**
+ * What an API server answers after it was given `value`. It keeps the text where its parser holds it
+ * for canonical (`1.500`, `+5`, `1e0` are kept), else writes it as {@link formatQuantity} does.
+ * @throws OperatorError `InvalidValue`
+ */
+export function canonicalQuantity(value: string | number): string {
+  const text = String(value);
+  const quantity = parseQuantity(text);
+  return isKept(text, quantity) ? text : formatQuantity(quantity);
+}
+
+/**
+ * Compares amounts, whatever they are written as: `1` and `1000m` are equal.
+ * @returns a negative number when `one` is the smaller, 0 when they are equal, else a positive one
+ * @throws OperatorError `InvalidValue`
+ */
+export function compareQuantities(one: QuantityLike, other: QuantityLike): number {
+  const difference = subtractQuantities(one, other).unscaled;
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+/**
+ * Whether both are the same amount: `1Gi` and `1024Mi` are.
+ * @throws OperatorError `InvalidValue`
+ */
+export function equalQuantities(one: QuantityLike, other: QuantityLike): boolean {
+  return compareQuantities(one, other) === 0;
+}
+
+/**
+ * The sum, in the format of `one`.
+ * @throws OperatorError `InvalidValue`
+ */
+export function addQuantities(one: QuantityLike, other: QuantityLike): Quantity {
+  const [left, right] = [quantityOf(one), quantityOf(other)];
+  const scale = Math.min(left.scale, right.scale);
+  const at = (addend: Quantity): bigint => addend.unscaled * 10n ** BigInt(addend.scale - scale);
+  return { ...trimmed({ unscaled: at(left) + at(right), scale }), format: left.format };
+}
+
+/**
+ * The difference, in the format of `one`.
+ * @throws OperatorError `InvalidValue`
+ */
+export function subtractQuantities(one: QuantityLike, other: QuantityLike): Quantity {
+  const { unscaled, ...rest } = quantityOf(other);
+  return addQuantities(one, { ...rest, unscaled: -unscaled });
+}
+
+interface Decimal {
+  readonly unscaled: bigint;
+  readonly scale: number;
+}
+
+function quantityOf(value: QuantityLike): Quantity {
+  return typeof value === 'object' ? value : parseQuantity(value);
+}
+
+function suffixOf(
+  suffix: string,
+  text: string,
+): { factor: bigint; exponent: number; format: QuantityFormat } {
+  const binary = suffix === '' ? -1 : binarySuffixes.indexOf(suffix);
+  if (binary >= 0) return { factor: 1n << BigInt(10 * binary), exponent: 0, format: 'BinarySI' };
+  const decimal = decimalSuffixes.indexOf(suffix);
+  if (decimal >= 0) return { factor: 1n, exponent: 3 * (decimal - 3), format: 'DecimalSI' };
+  const exponent = Number(suffix.slice(1));
+  if (Math.abs(exponent) > largestExponent) throw invalid(text);
+  return { factor: 1n, exponent, format: 'DecimalExponent' };
+}
+
+function roundedUp({ unscaled, scale }: Decimal): Decimal {
+  if (scale >= finest) return { unscaled, scale };
+  const divisor = 10n ** BigInt(finest - scale);
+  const up = unscaled % divisor === 0n ? 0n : 1n;
+  return { unscaled: unscaled / divisor + up, scale: finest };
+}
+
+function capped(amount: Decimal, format: QuantityFormat): Decimal {
+  const isOver = format === 'BinarySI' && amount.unscaled > atScale(largestBinary, amount.scale);
+  return isOver ? { unscaled: largestBinary, scale: 0 } : amount;
+}
+
+/** A whole number in units of 10 ** scale, for a scale of at most 0. */
+function atScale(whole: bigint, scale: number): bigint {
+  return whole * 10n ** BigInt(-scale);
+}
+
+function trimmed({ unscaled, scale }: Decimal): Decimal {
+  if (unscaled === 0n) return { unscaled, scale: 0 };
+  let [rest, zeros] = [unscaled, 0];
+  while (rest % 10n === 0n) {
+    rest /= 10n;
+    zeros++;
+  }
+  return { unscaled: rest, scale: scale + zeros };
+}
+
+function magnitudeOf({ unscaled, scale }: Decimal): bigint {
+  return (unscaled < 0n ? -unscaled : unscaled) * 10n ** BigInt(scale);
+}
+
+function formatBinary(whole: bigint): string {
+  let [rest, power] = [whole, 0];
+  while (rest % 1024n === 0n && power < binarySuffixes.length - 1) {
+    rest /= 1024n;
+    power++;
+  }
+  return `${rest}${binarySuffixes[power] ?? ''}`;
+}
+
+/** The exponent to write: a multiple of 3, not above `scale`, one that has a suffix. */
+function decimalStep(scale: number, format: QuantityFormat): number {
+  const step = Math.floor(scale / 3) * 3;
+  return format === 'DecimalExponent' ? step : Math.min(step, 18);
+}
+
+/** The API server's notion of a text that needs no rewriting; it looks at the digits alone. */
+function isKept(text: string, { unscaled, format }: Quantity): boolean {
+  const [, , whole = '', fraction = '', suffix = ''] = quantityPattern.exec(text) ?? [];
+  const significant = whole.replace(/^0+/, '');
+  const digits = significant + fraction;
+  if (unscaled === 0n || significant === '') return false;
+  if (format === 'BinarySI') {
+    const isShort = digits.length <= 14 - binarySuffixes.indexOf(suffix) * 3;
+    return isShort && fraction === '' && BigInt(digits) % 8n !== 0n;
+  }
+  const scale = suffixOf(suffix, text).exponent - fraction.length;
+  const isExact = digits.length <= 18 && scale >= finest;
+  return isExact && scale % 3 === 0 && !digits.endsWith('000');
+}
+
+function invalid(text: string): OperatorError {
+  return new OperatorError('InvalidValue', `${JSON.stringify(text)} is no quantity`);
+}

@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { rollingUpdateBounds, scaledValue } from '../../lib/object/int-or-string.js';
+
+describe('scaledValue', () => {
+  it('takes a share of the total, rounded as asked', () => {
+    expect(scaledValue('25%', 10, 'up')).to.equal(3);
+    expect(scaledValue('25%', 10, 'down')).to.equal(2);
+    expect(scaledValue('100%', 7, 'down')).to.equal(7);
+    // 29 * 0.01 * 100 is not 29 in floating point.
+    expect(scaledValue('29%', 100, 'up')).to.equal(29);
+  });
+
+  it('takes a number as it is', () => {
+    expect(scaledValue(3, 10, 'up')).to.equal(3);
+  });
+
+  for (const value of ['3', '', '%', '-5%', '1.5%', 1.5, NaN]) {
+    it(`refuses ${JSON.stringify(value)}`, () => {
+      const scale = () => scaledValue(value, 10, 'up');
+      expect(scale).to.throw().with.property('code', 'InvalidValue');
+    });
+  }
+});
+
+describe('rollingUpdateBounds', () => {
+  it('are 25% both by default', () => {
+    expect(rollingUpdateBounds(10)).to.deep.equal({ maxSurge: 3, maxUnavailable: 2 });
+    expect(rollingUpdateBounds(1)).to.deep.equal({ maxSurge: 1, maxUnavailable: 0 });
+  });
+
+  it('always let the rollout move', () => {
+    const none = { maxSurge: 0, maxUnavailable: '0%' };
+    expect(rollingUpdateBounds(10, none)).to.deep.equal({ maxSurge: 0, maxUnavailable: 1 });
+    expect(rollingUpdateBounds(0)).to.deep.equal({ maxSurge: 0, maxUnavailable: 1 });
+  });
+});

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  addQuantities,
+  canonicalQuantity,
+  compareQuantities,
+  equalQuantities,
+  formatQuantity,
+  parseQuantity,
+  subtractQuantities,
+} from '../../lib/object/quantity.js';
+
+describe('formatQuantity', () => {
+  const cases = [
+    ['0', '0'],
+    ['0Ki', '0'],
+    ['1', '1'],
+    ['+5', '5'],
+    ['1.0', '1'],
+    ['0.5', '500m'],
+    ['.5', '500m'],
+    ['1.', '1'],
+    ['1.10', '1100m'],
+    ['1000m', '1'],
+    ['1500m', '1500m'],
+    ['1000000', '1M'],
+    ['1001000', '1001k'],
+    ['1000P', '1E'],
+    ['1000E', '1000E'],
+    ['-1.5', '-1500m'],
+    ['1024Ki', '1Mi'],
+    ['0.5Gi', '512Mi'],
+    ['0.5Ki', '512'],
+    ['1.1Ki', '1126400m'],
+    ['-8Ki', '-8Ki'],
+    ['7Ei', '7Ei'],
+    ['1e3', '1e3'],
+    ['1E3', '1e3'],
+    ['10e1', '100'],
+    ['1e100', '10e99'],
+    ['100e-3', '100e-3'],
+    ['99999999999999999999999', '99999999999999999999999'],
+  ] as const;
+  for (const [text, canonical] of cases) {
+    it(`writes ${text} as ${canonical}`, () => {
+      expect(formatQuantity(parseQuantity(text))).to.equal(canonical);
+    });
+  }
+
+  it('writes what parses to the same amount', () => {
+    const suffix = fc.constantFrom('', 'n', 'u', 'm', 'k', 'M', 'E', 'Ki', 'Mi', 'Gi', 'e5', 'E-4');
+    const property = fc.property(fc.integer(), fc.nat(999), suffix, (whole, fraction, unit) => {
+      const quantity = parseQuantity(`${whole}.${fraction}${unit}`);
+      const canonical = formatQuantity(quantity);
+      expect(equalQuantities(canonical, quantity)).to.equal(true);
+      expect(formatQuantity(parseQuantity(canonical))).to.equal(canonical);
+    });
+    fc.assert(property);
+  });
+});
+
+describe('parseQuantity', () => {
+  it('reads numbers as they stand in JSON', () => {
+    expect(formatQuantity(parseQuantity(1.5))).to.equal('1500m');
+    expect(formatQuantity(parseQuantity(1e21))).to.equal('1e21');
+  });
+
+  it('rounds up to a billionth, away from zero', () => {
+    expect(formatQuantity(parseQuantity('0.1n'))).to.equal('1n');
+    expect(formatQuantity(parseQuantity('-0.1n'))).to.equal('-1n');
+    expect(formatQuantity(parseQuantity('1.0000000001'))).to.equal('1000000001n');
+  });
+
+  it('caps binary quantities', () => {
+    expect(formatQuantity(parseQuantity('9Ei'))).to.equal('9223372036854775807');
+    expect(formatQuantity(parseQuantity('-9Ei'))).to.equal('-9223372036854775807');
+  });
+
+  const bad = ['', '-', '.', 'm', '1 ', ' 1', '1kk', '1ki', '1e', '1e+', '1i', '--1', '1.2.3'];
+  for (const text of [...bad, '0x1', '1_0', '1e9999', '٣', 'NaN']) {
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      expect(() => parseQuantity(text))
+        .to.throw('no quantity')
+        .with.property('code', 'InvalidValue');
+    });
+  }
+});
+
+describe('canonicalQuantity', () => {
+  // Seen on a real API server's parser.
+  const cases = [
+    ['1.500', '1.500'],
+    ['0100', '0100'],
+    ['+5', '+5'],
+    ['1e0', '1e0'],
+    ['1E3', '1E3'],
+    ['1100Ki', '1100Ki'],
+    ['1024Ki', '1Mi'],
+    ['0.5', '500m'],
+    ['1000e1', '10e3'],
+    ['2.5e1', '2.5e1'],
+    ['1000m', '1'],
+    ['1234567890123456789000', '1234567890123456789k'],
+  ] as const;
+  for (const [text, expected] of cases) {
+    it(`makes ${expected} of ${text}`, () => {
+      expect(canonicalQuantity(text)).to.equal(expected);
+    });
+  }
+});
+
+describe('compareQuantities', () => {
+  it('compares amounts exactly, whatever they are written as', () => {
+    expect(compareQuantities('1', '1000m')).to.equal(0);
+    expect(compareQuantities('1Gi', '1024Mi')).to.equal(0);
+    expect(compareQuantities('1Gi', '1G')).to.be.above(0);
+    expect(compareQuantities('-1', '1n')).to.be.below(0);
+    expect(compareQuantities('9007199254740993', '9007199254740992')).to.be.above(0);
+  });
+
+  it('sorts what addition makes', () => {
+    const property = fc.property(fc.integer(), fc.integer(), (one, other) => {
+      const sum = addQuantities(`${one}m`, `${other}Ki`);
+      expect(equalQuantities(subtractQuantities(sum, `${other}Ki`), `${one}m`)).to.equal(true);
+      expect(compareQuantities(sum, `${one}m`)).to.equal(Math.sign(other));
+    });
+    fc.assert(property);
+  });
+});
