@@ -54,7 +54,7 @@ export function parsePathElement(element: PathElement): ParsedElement {
   if (element.length < 2) throw invalid(element, 'key must be 2 characters long:');
   if (element[1] !== ':') throw invalid(element, `missing colon: ${element}`);
   const rest = element.slice(2);
-  switch (element[0]) {
+  switch (element.charAt(0)) {
     case 'f':
       return { type: 'field', name: rest };
     case 'k':

@@ -1,5 +1,4 @@
 import {
-  asMember,
   canonicalRoot,
   covers,
   differenceOfRoots,
@@ -12,6 +11,7 @@ import {
   nodesEqual,
   recursiveDifferenceOfRoots,
   unionOfRoots,
+  withoutSelf,
 } from './field-tree.js';
 import type { FieldNode } from './field-tree.js';
 import { pathToServerString } from './field-path.js';
@@ -75,7 +75,7 @@ export class FieldSet {
   /** What is below `element`, as paths from there. */
   below(element: PathElement): FieldSet {
     const node = this.root[element];
-    return node === undefined ? FieldSet.empty : FieldSet.ofRoot(withoutMembership(node));
+    return node === undefined ? FieldSet.empty : FieldSet.ofRoot(withoutSelf(node));
   }
 
   /** Whether every member of `other` is one of this set. */
@@ -154,9 +154,4 @@ function nodeAt(root: FieldNode, path: FieldPath): FieldNode | undefined {
 
 function rootOfPath(path: FieldPath): FieldNode {
   return path.reduceRight<FieldNode>((below, element) => ({ [element]: below }), leaf);
-}
-
-function withoutMembership(node: FieldNode): FieldNode {
-  if (isLeaf(node) || asMember(node) !== node) return node;
-  return Object.fromEntries(elementsOf(node).map((element) => [element, node[element] ?? leaf]));
 }

@@ -203,10 +203,10 @@ export function canonicalRoot(fields: FieldsV1): FieldNode {
   return node === undefined ? leaf : withoutSelf(node);
 }
 
-function withoutSelf(node: FieldNode): FieldNode {
+/** `node` without its field itself: the root of what is below it. */
+export function withoutSelf(node: FieldNode): FieldNode {
   if (node[self] === undefined) return node;
-  const { [self]: _, ...rest } = node;
-  return rest;
+  return Object.fromEntries(elementsOf(node).map((element) => [element, node[element] ?? leaf]));
 }
 
 function canonicalNode(fields: FieldsV1): { node: FieldNode | undefined } {

@@ -1,3 +1,4 @@
+import type { FieldPath } from '../../object/field-path.js';
 import { OperatorError } from '../../system/operator-error.js';
 
 /** A field of an apply that somebody else owns with another value. */
@@ -8,6 +9,7 @@ export interface FieldConflict {
   readonly owner: string;
   /** `.spec.replicas`, `.spec.ports[port=80,protocol="TCP"].targetPort`. */
   readonly field: string;
+  readonly path: FieldPath;
 }
 
 /**

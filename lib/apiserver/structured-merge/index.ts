@@ -1,10 +1,11 @@
 export { ApplyConflictError, BadApplyError, TypedConversionError } from './errors.js';
 export type { FieldConflict } from './errors.js';
 export type { FieldFilter } from './field-filter.js';
-export { fieldManagerApply, fieldManagerUpdate, keepManagedFieldsTimes } from './field-manager.js';
-export type {
-  ApplyOptions,
-  FieldManagerOptions,
-  VersionConverter,
-  VersionedObject,
-} from './field-manager.js';
+export { fieldManagerApply } from './field-manager-apply.js';
+export { fieldManagerUpdate } from './field-manager-update.js';
+export { keepManagedFieldsTimes } from './managed-fields-list.js';
+export { excludeFields, includeFields } from './field-filter.js';
+export type { ApplyOptions, FieldManagerOptions } from './field-manager-options.js';
+export { parentManagedFields, scaleManagedFields } from './scale.js';
+export type { ReplicasPaths, ScaledObject } from './scale.js';
+export type { VersionConverter, VersionedObject } from './versions.js';

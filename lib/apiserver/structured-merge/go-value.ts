@@ -1,0 +1,34 @@
+import { isJsonObject } from '../../object/json.js';
+
+/** A JSON value as Go's `%v` prints it: `map[a:1 b:[x y]]`, `<nil>`. */
+export function goValue(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`;
+  if (!isJsonObject(value)) return goScalar(value);
+  const members = Object.keys(value).toSorted();
+  return `map[${members.map((name) => `${name}:${goValue(value[name])}`).join(' ')}]`;
+}
+
+/** A JSON value as Go's `%#v` prints it: `map[string]interface {}{"a":1}`. */
+export function goSyntax(value: unknown): string {
+  if (value === null || value === undefined) return 'interface {}(nil)';
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (!isJsonObject(value)) return goScalar(value);
+  const members = Object.keys(value).toSorted();
+  const texts = members.map((name) => `${JSON.stringify(name)}:${goSyntax(value[name])}`);
+  return `map[string]interface {}{${texts.join(', ')}}`;
+}
+
+/** The Go type that a JSON value is decoded into. */
+export function goType(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return '[]interface {}';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'string' ? 'string' : 'map[string]interface {}';
+}
+
+function goScalar(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

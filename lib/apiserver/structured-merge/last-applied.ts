@@ -1,0 +1,86 @@
+import type { FieldSet } from '../../object/field-set.js';
+import { isJsonObject, memberOf, withoutMember } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { Atom } from './atom.js';
+import { compare } from './compare.js';
+import { toFieldSet } from './to-field-set.js';
+import { validateValue } from './validate-value.js';
+
+const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+// Of all annotations together, names included.
+const maxAnnotationBytes = 256 * 1024;
+
+/**
+ * The fields that `kubectl apply` without `--server-side` set and nobody changed since, going by
+ * its annotation: a later server-side apply by `kubectl` may take them without a conflict.
+ * `undefined` without a usable annotation.
+ */
+export function fieldsOfLastApplied(live: UnstructuredObject, atom: Atom): FieldSet | undefined {
+  const last = parsedAnnotation(live);
+  if (last?.apiVersion !== live.apiVersion) return undefined;
+  const strict = { allowDuplicates: false };
+  if (validateValue(live, atom, strict).length > 0) return undefined;
+  if (validateValue(last, atom, strict).length > 0) return undefined;
+  const { added, modified, removed } = compare(last, live, atom);
+  return toFieldSet(last, atom).difference(modified).difference(added).difference(removed);
+}
+
+function parsedAnnotation(live: UnstructuredObject): UnstructuredObject | undefined {
+  const text = annotationOf(live);
+  if (text === undefined || text === '') return undefined;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isJsonObject(parsed) ? (parsed as unknown as UnstructuredObject) : undefined;
+  } catch {
+    // Anybody may write anything there; without it, the conflicts stand.
+    return undefined;
+  }
+}
+
+function annotationOf(object: UnstructuredObject): string | undefined {
+  return memberOf(object.metadata.annotations ?? {}, annotation) as string | undefined;
+}
+
+/**
+ * `object` with the annotation brought up to `applied`, where it has one: a later `kubectl apply`
+ * without `--server-side` goes by it.
+ */
+export function withLastApplied(
+  object: UnstructuredObject,
+  applied: UnstructuredObject,
+): UnstructuredObject {
+  if ((annotationOf(object) ?? '') === '') return object;
+  const others = withoutMember(object.metadata.annotations ?? {}, annotation);
+  const text = lastAppliedText(applied);
+  const annotations = { ...others, [annotation]: text };
+  const fits = bytesOf(annotations) <= maxAnnotationBytes;
+  return {
+    ...object,
+    metadata: { ...object.metadata, annotations: fits ? annotations : others },
+  };
+}
+
+function lastAppliedText(applied: UnstructuredObject): string {
+  const { annotations, ...metadata } = applied.metadata;
+  const others = annotations && { annotations: withoutMember(annotations, annotation) };
+  const kept = { ...metadata, ...others };
+  const text = JSON.stringify(sorted({ ...applied, metadata: kept }));
+  return `${text.replace(/[<>&\u2028\u2029]/g, unicodeEscape)}\n`;
+}
+
+function unicodeEscape(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isJsonObject(value)) return value;
+  const names = Object.keys(value).toSorted();
+  return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
+}
+
+function bytesOf(annotations: Readonly<Record<string, string>>): number {
+  const texts = Object.entries(annotations).flat();
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+}

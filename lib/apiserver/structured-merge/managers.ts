@@ -1,0 +1,199 @@
+import { FieldSet } from '../../object/field-set.js';
+import type { FieldsV1, ManagedFieldsEntry } from '../../object/kubernetes-object.js';
+import { OperatorError } from '../../system/operator-error.js';
+
+/** How a manager writes. */
+export type Operation = 'Apply' | 'Update';
+
+/** Who writes, in which way and through which endpoint; an applier whatever the version. */
+export interface Writer {
+  readonly manager: string;
+  readonly operation: Operation;
+  readonly apiVersion: string;
+  readonly subresource: string;
+}
+
+/** One entry of `managedFields`. */
+export interface Owner extends Writer {
+  readonly set: FieldSet;
+  /** RFC 3339, whole seconds, UTC. */
+  readonly time: string | undefined;
+  /** The entry on the wire where nothing has changed since. */
+  readonly wire?: ManagedFieldsEntry | undefined;
+}
+
+/** Who owns what, by {@link ownerId}. */
+export type Owners = ReadonlyMap<string, Owner>;
+
+/** Writers with the same id share one entry. */
+export function ownerId(writer: Writer): string {
+  const { manager, operation, subresource } = writer;
+  // As the real server builds it, for it also decides the order of conflicts.
+  return JSON.stringify({
+    manager: manager === '' ? undefined : manager,
+    operation,
+    apiVersion: operation === 'Apply' ? undefined : writer.apiVersion,
+    subresource: subresource === '' ? undefined : subresource,
+  });
+}
+
+/** How the server names a writer in messages. */
+export function ownerText(writer: Writer): string {
+  const { manager, operation, subresource, apiVersion } = writer;
+  const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`;
+  const using = operation === 'Update' ? ` using ${apiVersion}` : '';
+  return `${JSON.stringify(manager)}${through}${using}`;
+}
+
+/** Reads entries that this server wrote: nothing is checked. */
+export function ownersOfStored(entries: readonly ManagedFieldsEntry[] | null | undefined): Owners {
+  const owners = new Map<string, Owner>();
+  for (const wire of entries ?? []) {
+    const owner = ownerOf(wire, FieldSet.ofRoot(wire.fieldsV1 ?? {}));
+    owners.set(ownerId(owner), { ...owner, wire });
+  }
+  return owners;
+}
+
+/**
+ * Reads entries that a client sent.
+ * @throws OperatorError `InvalidObject` or `InvalidValue`, in the server's words: an entry that is
+ *   not valid.
+ */
+export function ownersOfRequest(entries: readonly ManagedFieldsEntry[]): Owners {
+  const owners = new Map<string, Owner>();
+  for (const [index, entry] of entries.entries()) {
+    checkEntry(entry, index);
+    const owner = ownerOf(entry, FieldSet.fromFieldsV1(asFields(entry.fieldsV1)));
+    owners.set(ownerId(owner), owner);
+  }
+  return owners;
+}
+
+function ownerOf(entry: ManagedFieldsEntry, set: FieldSet): Owner {
+  const { manager = '', operation = 'Update', apiVersion = '', subresource = '', time } = entry;
+  return { manager, operation, apiVersion, subresource, set, time: wholeSeconds(time) };
+}
+
+function checkEntry(entry: ManagedFieldsEntry, index: number): void {
+  const { operation, apiVersion, fieldsType } = entry;
+  if (operation !== 'Apply' && operation !== 'Update') {
+    throw invalid('operation must be `Apply` or `Update`');
+  }
+  if (apiVersion === undefined || apiVersion === '') throw invalid('apiVersion must not be empty');
+  // Whatever a client wrote there, not only what the type allows.
+  const type: string = fieldsType ?? '';
+  if (type === '') throw invalid(`missing fieldsType in managed fields entry ${index}`);
+  if (type !== 'FieldsV1') {
+    throw invalid(`invalid fieldsType ${JSON.stringify(type)} in managed fields entry ${index}`);
+  }
+}
+
+function asFields(fields: unknown): FieldsV1 {
+  if (fields === undefined || fields === null) return {};
+  if (typeof fields === 'object' && !Array.isArray(fields)) return fields as FieldsV1;
+  throw invalid('fieldsV1 must be an object');
+}
+
+function invalid(message: string): OperatorError {
+  return new OperatorError('InvalidObject', message);
+}
+
+function wholeSeconds(time: string | null | undefined): string | undefined {
+  if (time === undefined || time === null) return undefined;
+  if (time.length === 20 && time.endsWith('Z')) return time;
+  const ms = Date.parse(time);
+  return Number.isNaN(ms) ? undefined : timestamp(ms);
+}
+
+/** RFC 3339 in whole seconds, UTC. */
+export function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** The entries on the wire, in the server's order; `undefined` for none. */
+export function encodeOwners(owners: Owners): ManagedFieldsEntry[] | undefined {
+  if (owners.size === 0) return undefined;
+  return [...owners.values()].sort(compareOwners).map((owner) => owner.wire ?? encodeOwner(owner));
+}
+
+function encodeOwner(owner: Owner): ManagedFieldsEntry {
+  const { manager, operation, apiVersion, time, set, subresource } = owner;
+  return {
+    ...(manager === '' ? {} : { manager }),
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: set.toFieldsV1(),
+    ...(subresource === '' ? {} : { subresource }),
+  };
+}
+
+function compareOwners(a: Owner, b: Owner): number {
+  return (
+    compareTexts(a.operation, b.operation) ||
+    compareTexts(a.time ?? epoch, b.time ?? epoch) ||
+    compareTexts(a.manager, b.manager) ||
+    compareTexts(a.apiVersion, b.apiVersion) ||
+    compareTexts(a.subresource, b.subresource)
+  );
+}
+
+const epoch = '1970-01-01T00:00:00Z';
+
+function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+const maxUpdaters = 10;
+
+/**
+ * Keeps the number of Update entries at 10: of the oldest, those of one version are put together
+ * as `ancient-changes`.
+ */
+export function capUpdaters(owners: Owners): Owners {
+  const updaters = [...owners].filter(([, owner]) => owner.operation === 'Update');
+  let count = updaters.length;
+  if (count <= maxUpdaters) return owners;
+  const capped = new Map(owners);
+  const firstOfVersion = new Map<string, string>();
+  for (const [id, owner] of updaters.toSorted(byAge)) {
+    if (count <= maxUpdaters) break;
+    const { apiVersion } = owner;
+    const first = firstOfVersion.get(apiVersion);
+    if (first === undefined) {
+      firstOfVersion.set(apiVersion, id);
+    } else {
+      intoBucket(capped, { id, owner, first });
+      count--;
+    }
+  }
+  return capped;
+}
+
+function byAge([idA, a]: [string, Owner], [idB, b]: [string, Owner]): number {
+  return compareTexts(a.time ?? epoch, b.time ?? epoch) || compareTexts(idA, idB);
+}
+
+interface Ancient {
+  readonly id: string;
+  readonly owner: Owner;
+  /** The id of the oldest entry of that version, which becomes the bucket. */
+  readonly first: string;
+}
+
+function intoBucket(owners: Map<string, Owner>, { id, owner, first }: Ancient): void {
+  const { apiVersion } = owner;
+  const operation = 'Update' as const;
+  const bucket = { manager: 'ancient-changes', operation, apiVersion, subresource: '' };
+  const bucketId = ownerId(bucket);
+  if (!owners.has(bucketId)) {
+    const { set } = owners.get(first) ?? owner;
+    owners.delete(first);
+    owners.set(bucketId, { ...bucket, set, time: undefined });
+  }
+  const { set } = owners.get(bucketId) ?? owner;
+  owners.delete(id);
+  owners.set(bucketId, { ...bucket, set: owner.set.union(set), time: owner.time });
+}

@@ -1,0 +1,152 @@
+import { isJsonObject, memberOf, setMember } from '../../object/json.js';
+import type { PathElement } from '../../object/field-path.js';
+import { fieldAtom, shapeOf } from './atom.js';
+import type { Atom, ListType, MapType } from './atom.js';
+import { elementOfItem } from './list-element.js';
+import { valuesEqual } from './values-equal.js';
+
+/**
+ * `live` with `applied` merged over it: leaves of `applied` win, entries of maps, list-maps and
+ * sets come together. Parts that do not change are shared; the result is `live` itself when nothing
+ * does. Both must fit `atom`.
+ */
+export function merge(live: unknown, applied: unknown, atom: Atom): unknown {
+  if (live === undefined || live === applied) return applied;
+  if (applied === undefined) return live;
+  switch (shapeOf(atom, applied)) {
+    case 'map':
+      return mergeMaps(live, applied, atom.map as MapType);
+    case 'list':
+      return mergeLists(live, applied, atom.list as ListType);
+    case 'scalar':
+    case undefined:
+      return keepApplied(live, applied);
+  }
+}
+
+function keepApplied(live: unknown, applied: unknown): unknown {
+  return valuesEqual(live, applied) ? live : applied;
+}
+
+function mergeMaps(live: unknown, applied: unknown, map: MapType): unknown {
+  const [left, right] = [asMap(live), asMap(applied)];
+  // Empty and null stay apart, and so does a whole that belongs to one manager.
+  if (map.atomic || (isEmpty(left) && isEmpty(right))) return keepApplied(live, applied);
+  let merged: Record<string, unknown> | undefined;
+  if (left === undefined) return applied;
+  for (const name of Object.keys(right ?? {})) {
+    const own = memberOf(left, name);
+    const value = merge(own, right?.[name], fieldAtom(map, name));
+    if (value === own) continue;
+    merged ??= { ...left };
+    setMember(merged, name, value);
+  }
+  return merged ?? live;
+}
+
+function asMap(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return isJsonObject(value) ? value : undefined;
+}
+
+function isEmpty(value: Readonly<Record<string, unknown>> | undefined): boolean {
+  return value === undefined || Object.keys(value).length === 0;
+}
+
+function mergeLists(live: unknown, applied: unknown, list: ListType): unknown {
+  const left = Array.isArray(live) ? (live as unknown[]) : [];
+  const right = Array.isArray(applied) ? (applied as unknown[]) : [];
+  if (list.atomic || (left.length === 0 && right.length === 0)) return keepApplied(live, applied);
+  const merged = new ListMerge(list, indexed(list, left), indexed(list, right)).run();
+  const same = merged.length === left.length && merged.every((item, at) => item === left[at]);
+  return same ? live : merged;
+}
+
+interface IndexedList {
+  /** The element of every item, in order. */
+  readonly elements: readonly PathElement[];
+  readonly items: readonly unknown[];
+  /** The item of each element; `null` where several have it, for they can't be merged. */
+  readonly byElement: ReadonlyMap<PathElement, unknown>;
+}
+
+function indexed(list: ListType, values: readonly unknown[]): IndexedList {
+  const elements: PathElement[] = [];
+  const items: unknown[] = [];
+  const byElement = new Map<PathElement, unknown>();
+  for (const item of values) {
+    const element = elementOfItem(list, item);
+    if (element === undefined) continue;
+    byElement.set(element, byElement.has(element) ? null : item);
+    elements.push(element);
+    items.push(item);
+  }
+  return { elements, items, byElement };
+}
+
+/**
+ * Merges two lists of named entries. Entries of both come in the order of the applied list; those
+ * that only the live list has keep their place relative to the shared ones.
+ */
+class ListMerge {
+  readonly #list: ListType;
+  readonly #live: IndexedList;
+  readonly #applied: IndexedList;
+  /** Shared entries in the applied order; `#shared[#nextShared]` is the one to come next. */
+  readonly #shared: readonly PathElement[];
+  readonly #done = new Set<PathElement>();
+  readonly #out: unknown[] = [];
+  #nextShared = 0;
+  #liveAt = 0;
+  #appliedAt = 0;
+
+  constructor(list: ListType, live: IndexedList, applied: IndexedList) {
+    this.#list = list;
+    this.#live = live;
+    this.#applied = applied;
+    this.#shared = applied.elements.filter((element) => live.byElement.has(element));
+  }
+
+  run(): unknown[] {
+    const [live, applied] = [this.#live.elements, this.#applied.elements];
+    while (this.#liveAt < live.length || this.#appliedAt < applied.length) {
+      this.#step(live[this.#liveAt], applied[this.#appliedAt]);
+    }
+    return this.#out;
+  }
+
+  #step(live: PathElement | undefined, applied: PathElement | undefined): void {
+    if (live !== undefined && applied !== undefined) {
+      if (live === applied) {
+        this.#takeBoth(applied);
+        this.#liveAt++;
+        this.#nextShared++;
+        return;
+      }
+      const next = this.#shared[this.#nextShared];
+      if (this.#applied.byElement.has(live) && next !== undefined && next !== live) {
+        // Shared, but another shared one has to come first.
+        this.#liveAt++;
+        return;
+      }
+    }
+    if (live !== undefined) {
+      if (!this.#applied.byElement.has(live)) {
+        this.#out.push(this.#live.items[this.#liveAt]);
+        this.#liveAt++;
+        return;
+      }
+      if (this.#done.has(live)) this.#liveAt++;
+    }
+    if (applied === undefined) return;
+    if (applied === this.#shared[this.#nextShared]) this.#nextShared++;
+    this.#takeBoth(applied);
+  }
+
+  #takeBoth(element: PathElement): void {
+    this.#done.add(element);
+    this.#appliedAt++;
+    const live = this.#live.byElement.get(element);
+    const applied = this.#applied.byElement.get(element);
+    this.#out.push(merge(live, applied, this.#list.items.atom));
+  }
+}

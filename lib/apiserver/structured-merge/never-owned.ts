@@ -1,0 +1,18 @@
+import { fieldPath } from '../../object/field-path.js';
+import { FieldSet } from '../../object/field-set.js';
+
+/** What nobody owns: what names an object, and what only the server writes. */
+export const neverOwned = FieldSet.of(
+  ...['apiVersion', 'kind', 'metadata'].map((name) => fieldPath(name)),
+  ...[
+    'name',
+    'namespace',
+    'creationTimestamp',
+    'selfLink',
+    'uid',
+    'clusterName',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+  ].map((name) => fieldPath('metadata', name)),
+);

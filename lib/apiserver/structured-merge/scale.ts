@@ -1,0 +1,84 @@
+import type { FieldPath } from '../../object/field-path.js';
+import { fieldPath } from '../../object/field-path.js';
+import { FieldSet } from '../../object/field-set.js';
+import type { ManagedFieldsEntry } from '../../object/kubernetes-object.js';
+import { encodeOwners, ownersOfStored } from './managers.js';
+import type { Owner } from './managers.js';
+
+/**
+ * Where an object keeps its number of replicas, by `apiVersion`. A version with an `undefined` path
+ * has none; entries of a version that is not in here are dropped.
+ */
+export type ReplicasPaths = ReadonlyMap<string, FieldPath | undefined>;
+
+const scaleVersion = 'autoscaling/v1';
+const replicasInScale = FieldSet.of(fieldPath('spec', 'replicas'));
+
+/**
+ * The `managedFields` of an object as its Scale shows them: the entries that own the number of
+ * replicas, as owners of the Scale's `spec.replicas`.
+ */
+export function scaleManagedFields(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  paths: ReplicasPaths,
+): ManagedFieldsEntry[] | undefined {
+  const owners = new Map<string, Owner>();
+  for (const [id, owner] of ownersOfStored(entries)) {
+    const path = paths.get(owner.apiVersion);
+    if (path === undefined || !owner.set.has(path)) continue;
+    const set = replicasInScale;
+    owners.set(id, { ...owner, apiVersion: scaleVersion, set, wire: undefined });
+  }
+  return encodeOwners(owners);
+}
+
+/** What {@link parentManagedFields} puts together. */
+export interface ScaledObject {
+  /** `managedFields` of the object before its Scale was written. */
+  readonly entries: readonly ManagedFieldsEntry[] | undefined;
+  readonly paths: ReplicasPaths;
+  /** The object's own version. */
+  readonly apiVersion: string;
+}
+
+/**
+ * The `managedFields` of an object after its Scale was written: who does not own the Scale's
+ * replicas any more loses them here, who does gains them.
+ * @param scaleEntries - `managedFields` of the written Scale.
+ */
+export function parentManagedFields(
+  scaleEntries: readonly ManagedFieldsEntry[] | undefined,
+  { entries, paths, apiVersion }: ScaledObject,
+): ManagedFieldsEntry[] | undefined {
+  const scalers = new Map(ownersOfStored(scaleEntries));
+  const owners = new Map<string, Owner>();
+  for (const [id, owner] of ownersOfStored(entries)) {
+    if (!paths.has(owner.apiVersion)) continue;
+    const path = paths.get(owner.apiVersion);
+    const shown = path !== undefined && owner.set.has(path);
+    // A scale's entry of an updater is known by the scale's version.
+    const kept = shown ? keptOwner({ id, owner, path }, scalers) : owner;
+    if (kept !== undefined) owners.set(id, kept);
+  }
+  for (const [id, owner] of scalers) {
+    const path = paths.get(apiVersion);
+    if (path === undefined || !owner.set.has(fieldPath('spec', 'replicas'))) continue;
+    owners.set(id, { ...owner, apiVersion, set: FieldSet.of(path), wire: undefined });
+  }
+  return encodeOwners(owners);
+}
+
+interface ReplicasOwner {
+  readonly id: string;
+  readonly owner: Owner;
+  readonly path: FieldPath;
+}
+
+function keptOwner(
+  { id, owner, path }: ReplicasOwner,
+  scalers: Map<string, Owner>,
+): Owner | undefined {
+  if (scalers.delete(id)) return owner;
+  const set = owner.set.difference(FieldSet.of(path));
+  return set.isEmpty ? undefined : { ...owner, set, wire: undefined };
+}

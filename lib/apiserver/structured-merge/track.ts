@@ -1,0 +1,37 @@
+import { FieldSet } from '../../object/field-set.js';
+import { writerOf } from './field-manager-options.js';
+import type { FieldManagerRequest } from './field-manager-options.js';
+import { capUpdaters, ownerId } from './managers.js';
+import type { Owner, Owners } from './managers.js';
+import { neverOwned } from './never-owned.js';
+import { trackUpdate } from './updater.js';
+
+/** A change to be tracked; objects without their `managedFields`. */
+export interface Tracked {
+  readonly live: unknown;
+  readonly next: unknown;
+  readonly owners: Owners;
+}
+
+/**
+ * Who owns what after a change by `request.manager` other than apply.
+ * @throws TypedConversionError the objects do not fit their schema.
+ */
+export function track({ live, next, owners }: Tracked, request: FieldManagerRequest): Owners {
+  const { versions, filter, time } = request;
+  const writer = writerOf(request, 'Update');
+  const found = trackUpdate({ live, next, owners, writer, versions, filter });
+  const changed = found.changed.difference(neverOwned);
+  if (changed.isEmpty) return capUpdaters(found.owners);
+  const id = ownerId(writer);
+  const set = changed.union(found.owners.get(id)?.set ?? FieldSet.empty);
+  const now = sameOwner(owners.get(id), { ...writer, set, time });
+  return capUpdaters(new Map(found.owners).set(id, now));
+}
+
+/** `now`, or `last` where it says just that: what does not change stays the same on the wire. */
+export function sameOwner(last: Owner | undefined, now: Owner): Owner {
+  const same =
+    last?.apiVersion === now.apiVersion && last.time === now.time && last.set.equals(now.set);
+  return same ? last : now;
+}
