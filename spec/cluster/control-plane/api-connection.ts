@@ -42,7 +42,7 @@ export class ApiConnection {
   constructor(credentials: ApiCredentials) {
     this.#credentials = credentials;
     const { ca, cert, key } = credentials;
-    this.#agent = new Agent({ keepAlive: true, ...defined({ ca, cert, key }) });
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 32, ...defined({ ca, cert, key }) });
   }
 
   /** Sends a request; rejects only when no answer comes. */

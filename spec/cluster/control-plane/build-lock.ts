@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeadProcess } from './dead-process.js';
 
 /**
  * Runs `work` while no other living process runs it under the same lock file. Two processes that
@@ -18,7 +19,7 @@ export async function withBuildLock<T>(
   while (!(await acquire(path))) {
     const holder = await readHolder(path);
     if (holder === undefined) continue;
-    if (isDead(Number(holder))) {
+    if (isDeadProcess(Number(holder))) {
       await rm(path, { force: true });
       continue;
     }
@@ -54,14 +55,5 @@ async function readHolder(path: string): Promise<string | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-function isDead(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }

@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { withBuildLock } from './build-lock.js';
+import { isDeadProcess } from './dead-process.js';
 import { go } from './go.js';
 import { goModules, kwokModule, kwokStages, kwokStorageClass } from './programs.js';
 import type { GoModule } from './programs.js';
+
+/** Between the name of a build's folder and the process id of its builder, until it is done. */
+const unfinished = '.tmp-';
 
 /** Told what goes on, a line at a time. */
 export type Progress = (line: string) => void;
@@ -57,8 +61,10 @@ async function buildKey(): Promise<string> {
 async function buildInto(target: string, progress: Progress): Promise<void> {
   const startedAt = Date.now();
   progress('building kube-apiserver, etcd and the rest from source: once, three to five minutes');
-  const folder = await mkdtemp(`${target}.tmp-`);
+  await removeAbandoned(dirname(target));
+  const folder = `${target}${unfinished}${process.pid}`;
   try {
+    await mkdir(folder);
     for (const module of goModules) await buildModule(module, folder, progress);
     await copyKwokFiles(folder);
     await publish(folder, target);
@@ -66,6 +72,15 @@ async function buildInto(target: string, progress: Progress): Promise<void> {
     await rm(folder, { recursive: true, force: true });
   }
   progress(`built in ${Math.round((Date.now() - startedAt) / 1000)} s: ${target}`);
+}
+
+/** What killed builders left: some hundred megabytes each. */
+async function removeAbandoned(builds: string): Promise<void> {
+  for (const name of await readdir(builds)) {
+    const pid = name.split(unfinished)[1];
+    if (pid === undefined || !isDeadProcess(Number(pid))) continue;
+    await rm(join(builds, name), { recursive: true, force: true });
+  }
 }
 
 async function buildModule(module: GoModule, folder: string, progress: Progress): Promise<void> {
