@@ -1,4 +1,4 @@
-import type { buildConnector, Dispatcher, Pool } from 'undici';
+import type { buildConnector, Client, Dispatcher, Pool } from 'undici';
 import { ConnectionError } from './connection-error.js';
 import { OperatorError } from './operator-error.js';
 import type { Resolved } from './resolved.js';
@@ -40,10 +40,12 @@ export interface UndiciTransportOptions {
 type ResolvedOptions = Resolved<UndiciTransportOptions>;
 type Connector = buildConnector.connector;
 
-/** The two pools of a cluster: a stream must not take a connection away from short requests. */
-interface Pools {
-  readonly requests: Pool;
-  readonly streams: Pool;
+/** How requests get a connection. */
+interface Connections {
+  /** Shared by the requests that end. */
+  readonly pool: Pool;
+  /** A new one for a stream: a pool would replace it by an idle one when the stream is left. */
+  readonly openStream: () => Client;
 }
 
 /**
@@ -58,9 +60,9 @@ export class UndiciTransport implements Transport {
   readonly #options: ResolvedOptions;
   readonly #origin: string;
   readonly #prefix: string;
-  #pools: Promise<Pools> | undefined;
-  /** Pools that end with their last request. */
-  readonly #retired = new Set<Pool>();
+  #connections: Promise<Connections> | undefined;
+  /** Open streams, and pools that end with their last request. */
+  readonly #others = new Set<Dispatcher>();
   #closed = false;
   /** Errors of connections that were never made. */
   readonly #connectFailures = new WeakSet();
@@ -76,16 +78,20 @@ export class UndiciTransport implements Transport {
 
   async request(request: TransportRequest): Promise<TransportResponse> {
     const { signal, streaming = false } = request;
+    const { pool, openStream } = await this.#open();
+    // Not before: while it waited, an abort would not be heard.
     if (signal?.aborted === true) throw this.#aborted(request, signal);
-    const pools = await this.#openPools();
+    const stream = streaming ? openStream() : undefined;
+    if (stream !== undefined) this.#others.add(stream);
     try {
-      const answer = await this.#send(streaming ? pools.streams : pools.requests, request);
+      const answer = await this.#send(stream ?? pool, request);
       return {
         status: answer.statusCode,
         headers: joinHeaders(answer.headers),
-        body: this.#readBody(answer.body, request),
+        body: this.#readBody(answer.body, request, stream),
       };
     } catch (error) {
+      await this.#endStream(stream);
       throw this.#describe(error, request);
     }
   }
@@ -95,28 +101,26 @@ export class UndiciTransport implements Transport {
    * changed; those under way end on the old ones.
    */
   async reconnect(): Promise<void> {
-    const old = await this.#pools;
-    this.#pools = undefined;
+    const old = await this.#connections;
+    this.#connections = undefined;
     if (old === undefined) return;
-    for (const pool of [old.requests, old.streams]) {
-      this.#retired.add(pool);
-      const gone = (): unknown => this.#retired.delete(pool);
-      // Not awaited: a watch may go on for an hour. It fails when `close` comes first.
-      pool.close().then(gone, gone);
-    }
+    this.#others.add(old.pool);
+    const gone = (): unknown => this.#others.delete(old.pool);
+    // Not awaited: it takes as long as its last request. It fails when `close` comes first.
+    old.pool.close().then(gone, gone);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    const pools = await this.#pools;
-    const current = pools === undefined ? [] : [pools.requests, pools.streams];
-    await Promise.all([...current, ...this.#retired].map((pool) => pool.destroy()));
+    const connections = await this.#connections;
+    const pools = connections === undefined ? [] : [connections.pool];
+    await Promise.all([...pools, ...this.#others].map((dispatcher) => dispatcher.destroy()));
   }
 
   /** Rejects at once on abort: undici waits for a free connection first. */
-  #send(pool: Pool, request: TransportRequest): Promise<Dispatcher.ResponseData> {
+  #send(dispatcher: Dispatcher, request: TransportRequest): Promise<Dispatcher.ResponseData> {
     const { method, path, headers, body, signal } = request;
-    const sent = pool.request({
+    const sent = dispatcher.request({
       method,
       path: this.#prefix + path,
       headers,
@@ -134,30 +138,42 @@ export class UndiciTransport implements Transport {
     });
   }
 
-  async *#readBody(body: AsyncIterable<Uint8Array>, request: TransportRequest) {
+  async *#readBody(
+    body: AsyncIterable<Uint8Array>,
+    request: TransportRequest,
+    stream: Client | undefined,
+  ): AsyncGenerator<Uint8Array> {
     try {
       yield* body;
     } catch (error) {
       throw this.#describe(error, request);
+    } finally {
+      await this.#endStream(stream);
     }
   }
 
-  #openPools(): Promise<Pools> {
+  async #endStream(stream: Client | undefined): Promise<void> {
+    if (stream === undefined) return;
+    this.#others.delete(stream);
+    await stream.destroy();
+  }
+
+  #open(): Promise<Connections> {
     if (this.#closed) {
       throw new OperatorError('Stopped', `connection to ${this.host}: used after it was closed`);
     }
-    this.#pools ??= this.#createPools();
-    return this.#pools;
+    this.#connections ??= this.#createConnections();
+    return this.#connections;
   }
 
-  async #createPools(): Promise<Pools> {
-    const { Pool, buildConnector } = await import('undici');
+  async #createConnections(): Promise<Connections> {
+    const { Client, Pool, buildConnector } = await import('undici');
     const { maxConnections, keepAliveMs } = this.#options;
     const connect = this.#connector(buildConnector);
     const shared = { connect, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs };
     return {
-      requests: new Pool(this.#origin, { ...shared, connections: maxConnections }),
-      streams: new Pool(this.#origin, shared),
+      pool: new Pool(this.#origin, { ...shared, connections: maxConnections }),
+      openStream: () => new Client(this.#origin, shared),
     };
   }
 

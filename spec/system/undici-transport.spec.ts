@@ -1,0 +1,328 @@
+import { readFileSync } from 'node:fs';
+import { TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import type { TransportRequest, TransportResponse } from '../../lib/system/transport.js';
+import { UndiciTransport } from '../../lib/system/undici-transport.js';
+import type { UndiciTransportOptions } from '../../lib/system/undici-transport.js';
+import { startStubServer } from './stub-server.js';
+import type { StubHandler, StubServer } from './stub-server.js';
+
+const pem = (name: string): string =>
+  readFileSync(new URL(`certificates/${name}`, import.meta.url), 'utf8');
+
+const get = (path: string, more: Partial<TransportRequest> = {}): TransportRequest => ({
+  ...{ method: 'GET', path, headers: {} },
+  ...more,
+});
+
+async function textOf({ body }: TransportResponse): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => expect.fail('it should have failed'),
+    (error: unknown) => error,
+  );
+
+describe('UndiciTransport', () => {
+  let server: StubServer;
+  const transports: UndiciTransport[] = [];
+
+  const start = async (
+    handler: StubHandler,
+    options: Partial<UndiciTransportOptions> = {},
+  ): Promise<UndiciTransport> => {
+    server = await startStubServer(handler);
+    return connect({ server: server.url, ...options });
+  };
+
+  const connect = (options: UndiciTransportOptions): UndiciTransport => {
+    const transport = new UndiciTransport(options);
+    transports.push(transport);
+    return transport;
+  };
+
+  afterEach(async () => {
+    await Promise.all(transports.splice(0).map((transport) => transport.close()));
+    await server.close();
+  });
+
+  it('sends method, path, headers and body, and hands back status, headers and body', async () => {
+    const transport = await start((_, response) => {
+      response.setHeader('x-one', '1').setHeader('warning', ['a', 'b']).writeHead(201).end('grüße');
+    });
+    const headers = { 'content-type': 'text/plain' };
+    const response = await transport.request({
+      ...get('/a?b=c'),
+      method: 'POST',
+      headers,
+      body: 'ü',
+    });
+    expect(response.status).to.equal(201);
+    expect(response.headers).to.include({ 'x-one': '1', warning: 'a, b' });
+    expect(await textOf(response)).to.equal('grüße');
+    const [seen] = server.requests;
+    expect(seen).to.include({ method: 'POST', url: '/a?b=c', body: 'ü' });
+    expect(seen?.headers).to.include({ 'content-type': 'text/plain', 'content-length': '2' });
+  });
+
+  it('puts the path of the server before that of the request', async () => {
+    const transport = await start((_, response) => response.end());
+    const prefixed = connect({ server: `${server.url}/k8s/clusters/c-1/` });
+    await textOf(await prefixed.request(get('/api')));
+    await textOf(await transport.request(get('/api')));
+    expect(server.requests.map(({ url }) => url)).to.deep.equal(['/k8s/clusters/c-1/api', '/api']);
+  });
+
+  it('keeps connections alive: requests one after another use two in turn', async () => {
+    const transport = await start((_, response) => response.end('ok'));
+    for (let n = 0; n < 9; n++) await textOf(await transport.request(get('/')));
+    // A connection is free again a moment after its answer was read.
+    expect(new Set(server.requests.map(({ socket }) => socket)).size).to.be.within(1, 2);
+  });
+
+  it('makes no more connections than it may; the other requests wait', async () => {
+    const transport = await start((_, response) => response.end('ok'), { maxConnections: 2 });
+    const requests = Array.from({ length: 20 }, () => transport.request(get('/')).then(textOf));
+    await Promise.all(requests);
+    expect(new Set(server.requests.map(({ socket }) => socket)).size).to.equal(2);
+  });
+
+  it('gives streams connections of their own, beyond that limit', async () => {
+    const transport = await start(
+      ({ url }, response) => {
+        response.write('begun');
+        if (url === '/short') response.end();
+      },
+      { maxConnections: 1 },
+    );
+    const streams = ['/1', '/2', '/3'].map((path) => get(path, { streaming: true }));
+    await Promise.all(streams.map((stream) => transport.request(stream)));
+    expect(await textOf(await transport.request(get('/short')))).to.equal('begun');
+    expect(server.sockets.size).to.equal(4);
+  });
+
+  it('frees the connection when the loop over a stream is left', async () => {
+    const transport = await start((_, response) => response.write('first'));
+    const { body } = await transport.request(get('/', { streaming: true }));
+    for await (const chunk of body) {
+      expect(Buffer.from(chunk).toString()).to.equal('first');
+      break;
+    }
+    await server.until(() => server.sockets.size === 0);
+  });
+
+  it('fails as ConnectionFailed, not sent, when nobody listens; names the host only', async () => {
+    await start((_, response) => response.end());
+    await server.close();
+    const address = `user:secret@127.0.0.1:${server.port}`;
+    const refused = connect({ server: `http://${address}/path` });
+    const error = await failureOf(refused.request(get('/')));
+    expect(error).to.include({ code: 'ConnectionFailed', requestSent: false });
+    const { message } = error as Error;
+    expect(message)
+      .to.contain(`127.0.0.1:${server.port}`)
+      .and.to.contain('is the API server running');
+    expect(message).not.to.contain('secret');
+  });
+
+  it('fails as ConnectionFailed, sent, when the connection breaks before the answer', async () => {
+    const transport = await start(({ socket }) => socket.resetAndDestroy());
+    const error = await failureOf(transport.request(get('/')));
+    expect(error).to.include({ code: 'ConnectionFailed', requestSent: true });
+  });
+
+  it('fails as ConnectionFailed when the connection breaks within the body', async () => {
+    const transport = await start(({ socket }, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half', () => socket.resetAndDestroy());
+    });
+    const response = await transport.request(get('/'));
+    const error = await failureOf(textOf(response));
+    expect(error).to.include({ code: 'ConnectionFailed', requestSent: true });
+  });
+
+  it('ends with Aborted before the answer, and closes the connection', async () => {
+    const transport = await start(() => undefined);
+    const controller = new AbortController();
+    const failure = failureOf(transport.request(get('/', { signal: controller.signal })));
+    await server.until(() => server.requests.length === 1);
+    controller.abort(new Error('enough'));
+    expect(await failure).to.have.property('code', 'Aborted');
+    expect(await failure).to.have.nested.property('cause.message', 'enough');
+    const [seen] = server.requests;
+    await server.until(() => !server.sockets.has(seen!.socket));
+  });
+
+  it('ends with Aborted within the body', async () => {
+    const transport = await start((_, response) => response.write('first'));
+    const controller = new AbortController();
+    const { signal } = controller;
+    const { body } = await transport.request(get('/', { streaming: true, signal }));
+    const chunks = body[Symbol.asyncIterator]();
+    await chunks.next();
+    const failure = failureOf(chunks.next());
+    controller.abort();
+    expect(await failure).to.have.property('code', 'Aborted');
+    await server.until(() => server.sockets.size === 0);
+  });
+
+  it('ends with Aborted at once while it waits for a free connection', async () => {
+    const transport = await start(() => undefined, { maxConnections: 1 });
+    const other = new AbortController();
+    const busy = failureOf(transport.request(get('/busy', { signal: other.signal })));
+    await server.until(() => server.requests.length === 1);
+    const controller = new AbortController();
+    const waiting = failureOf(transport.request(get('/', { signal: controller.signal })));
+    controller.abort();
+    expect(await waiting).to.have.property('code', 'Aborted');
+    other.abort();
+    await busy;
+    expect(server.requests.map(({ url }) => url)).to.deep.equal(['/busy']);
+  });
+
+  it('sends nothing when the signal is aborted already', async () => {
+    const transport = await start((_, response) => response.end());
+    const error = await failureOf(transport.request(get('/', { signal: AbortSignal.abort() })));
+    expect(error).to.have.property('code', 'Aborted');
+    expect(server.requests).to.have.length(0);
+  });
+
+  it('leaves no listener on a signal that lives on', async () => {
+    const transport = await start((_, response) => response.end('ok'));
+    const { signal } = new AbortController();
+    const counts = { added: 0, removed: 0 };
+    const spied = Object.assign(signal, {
+      addEventListener: (...args: Parameters<AbortSignal['addEventListener']>) => {
+        counts.added += 1;
+        EventTarget.prototype.addEventListener.apply(signal, args);
+      },
+      removeEventListener: (...args: Parameters<AbortSignal['removeEventListener']>) => {
+        counts.removed += 1;
+        EventTarget.prototype.removeEventListener.apply(signal, args);
+      },
+    });
+    await textOf(await transport.request(get('/', { signal: spied })));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(counts.added).to.be.above(0);
+    expect(counts.removed).to.be.at.least(counts.added);
+  });
+
+  it('on reconnect sends what follows on new connections, and lets streams go on', async () => {
+    const transport = await start(({ url }, response) => {
+      if (url === '/stream') response.write('first');
+      else response.end('ok');
+    });
+    const { body } = await transport.request(get('/stream', { streaming: true }));
+    const chunks = body[Symbol.asyncIterator]();
+    await chunks.next();
+    await textOf(await transport.request(get('/old')));
+    await transport.reconnect();
+    await textOf(await transport.request(get('/new')));
+    const [stream, old, fresh] = server.requests.map(({ socket }) => socket);
+    expect(old).not.to.equal(fresh);
+    expect(server.sockets.has(stream!)).to.equal(true);
+    const failure = failureOf(chunks.next());
+    await transport.close();
+    expect(await failure).to.have.property('code', 'Stopped');
+  });
+
+  it('ends everything on close, and refuses what comes after with Stopped', async () => {
+    const transport = await start((_, response) => response.write('first'));
+    const { body } = await transport.request(get('/', { streaming: true }));
+    const rest = failureOf(textOf({ status: 200, headers: {}, body }));
+    await transport.close();
+    expect(await rest).to.have.property('code', 'Stopped');
+    expect(await failureOf(transport.request(get('/')))).to.have.property('code', 'Stopped');
+    await server.until(() => server.sockets.size === 0);
+  });
+
+  for (const server of ['ftp://host', 'host:6443', '', 'https://']) {
+    it(`refuses ${JSON.stringify(server)} as a server`, () => {
+      expect(() => new UndiciTransport({ server }))
+        .to.throw('server')
+        .with.property('code', 'InvalidOption');
+    });
+  }
+
+  it('refuses 0 connections', () => {
+    const construct = () => new UndiciTransport({ server: 'http://host', maxConnections: 0 });
+    expect(construct).to.throw('maxConnections').with.property('code', 'InvalidOption');
+  });
+});
+
+describe('UndiciTransport over TLS', () => {
+  let server: StubServer;
+  const ca = pem('ca.pem');
+
+  const request = async (options: Partial<UndiciTransportOptions>): Promise<string> => {
+    const transport = new UndiciTransport({ server: server.url, ...options });
+    return transport
+      .request(get('/'))
+      .then(textOf)
+      .finally(() => transport.close());
+  };
+
+  beforeEach(async () => {
+    const identity = { cert: pem('server.pem'), key: pem('server.key') };
+    const clients = { ca, requestCert: true, rejectUnauthorized: false };
+    server = await startStubServer(
+      ({ socket }, response) => {
+        const certificate = socket instanceof TLSSocket ? socket.getPeerCertificate() : {};
+        const { subject } = certificate as { subject?: { CN?: string } };
+        response.end(subject?.CN ?? 'nobody');
+      },
+      { ...identity, ...clients },
+    );
+  });
+
+  afterEach(() => server.close());
+
+  it('trusts the CA that it is given', async () => {
+    expect(await request({ tls: { ca } })).to.equal('nobody');
+  });
+
+  it('does not trust a server of an unknown CA, and says what to do', async () => {
+    const error = await failureOf(request({}));
+    expect(error).to.include({ code: 'ConnectionFailed', requestSent: false });
+    expect((error as Error).message).to.contain('give the CA');
+  });
+
+  it('trusts whatever answers when it is told to', async () => {
+    expect(await request({ tls: { insecure: true } })).to.equal('nobody');
+  });
+
+  it('looks for the given server name in the certificate', async () => {
+    const address = `https://localhost:${server.port}`;
+    const error = await failureOf(request({ server: address, tls: { ca } }));
+    expect((error as Error).message).to.contain('set servername');
+    const servername = 'apiserver.example.com';
+    expect(await request({ server: address, tls: { ca, servername } })).to.equal('nobody');
+  });
+
+  it('presents the client certificate', async () => {
+    const tls = { ca, cert: pem('client.pem'), key: pem('client.key') };
+    expect(await request({ tls })).to.equal('spec client');
+  });
+
+  it('asks for its TLS settings before each new connection', async () => {
+    const identity = { cert: pem('client.pem'), key: pem('client.key') };
+    const settings = [{ ca }, { ca, ...identity }];
+    const tls = () => settings.shift() ?? expect.fail('too many connections');
+    const transport = new UndiciTransport({ server: server.url, tls, maxConnections: 1 });
+    expect(await textOf(await transport.request(get('/')))).to.equal('nobody');
+    expect(await textOf(await transport.request(get('/')))).to.equal('nobody');
+    await transport.reconnect();
+    expect(await textOf(await transport.request(get('/')))).to.equal('spec client');
+    await transport.close();
+  });
+
+  it('hands on the error of its TLS settings as it is', async () => {
+    const broken = new Error('no such file');
+    const error = await failureOf(request({ tls: () => Promise.reject(broken) }));
+    expect(error).to.include({ code: 'ConnectionFailed', requestSent: false, cause: broken });
+  });
+});
