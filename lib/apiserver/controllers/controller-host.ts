@@ -116,11 +116,7 @@ export class ControllerHost {
     return queue;
   }
 
-  queue<Key>(
-    name: string,
-    reconcile: Reconcile<Key>,
-    idOf: (key: Key) => string,
-  ): WorkQueue<Key> {
+  queue<Key>(name: string, reconcile: Reconcile<Key>, idOf: (key: Key) => string): WorkQueue<Key> {
     const queue = new WorkQueue({ name, reconcile, idOf, workload: this.workload });
     this.#queues.push(queue);
     return queue;

@@ -56,14 +56,14 @@ export class DependentsClaim<T extends KubernetesObject> {
   #orphansFor(owner: KubernetesObject): T[] {
     const orphans = this.#orphans.get(owner.metadata.namespace ?? '');
     if (orphans === undefined) return [];
-    return [...orphans.values()].filter(
-      ({ metadata }) => metadata.deletionTimestamp === undefined,
-    );
+    return [...orphans.values()].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
   async #adopt(object: T, owner: KubernetesObject): Promise<T> {
     const reference = ownerReferenceTo(owner, { controller: true, blockOwnerDeletion: true });
-    const others = (object.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== reference.uid);
+    const others = (object.metadata.ownerReferences ?? []).filter(
+      ({ uid }) => uid !== reference.uid,
+    );
     const ownerReferences = [...others, reference];
     return await this.#writer.updateMetadata(object, { ownerReferences });
   }

@@ -98,7 +98,10 @@ class DeploymentController {
 
   async #recreate(live: Deployment, rollout: Rollout): Promise<void> {
     const running = rollout.old.filter((set) => replicasOf(set) > 0);
-    await this.#scaleAll(rollout, running.map((set) => ({ name: set.metadata.name ?? '', replicas: 0 })));
+    await this.#scaleAll(
+      rollout,
+      running.map((set) => ({ name: set.metadata.name ?? '', replicas: 0 })),
+    );
     const waiting = running.length > 0 || this.#hasRunningPods(rollout.old);
     const begun = waiting ? rollout : await this.#withNewest(rollout);
     if (!waiting && begun.current !== undefined) {
@@ -110,9 +113,7 @@ class DeploymentController {
   }
 
   #hasRunningPods(sets: readonly ReplicaSet[]): boolean {
-    return sets.some((set) =>
-      this.#host.controlled(Pod, set).some((pod) => !isPodFinished(pod)),
-    );
+    return sets.some((set) => this.#host.controlled(Pod, set).some((pod) => !isPodFinished(pod)));
   }
 
   /** Brings annotations of the newest ReplicaSet up to date, if it exists. */
@@ -172,7 +173,11 @@ class DeploymentController {
     throw error;
   }
 
-  async #reportFailedCreate(deployment: Deployment, set: ReplicaSet, error: unknown): Promise<void> {
+  async #reportFailedCreate(
+    deployment: Deployment,
+    set: ReplicaSet,
+    error: unknown,
+  ): Promise<void> {
     if (progressDeadlineMs(deployment) === undefined) return;
     const name = set.metadata.name ?? '';
     const message = `Failed to create new replica set "${name}": ${failureMessage(error)}`;
@@ -192,7 +197,11 @@ class DeploymentController {
       const sameNotes = jsonEqual(set.metadata.annotations, annotations);
       if (replicasOf(set) === replicas && sameNotes) continue;
       const metadata = { ...set.metadata, annotations };
-      await this.#writer.update({ ...set, metadata, spec: { ...set.spec, replicas } } as ReplicaSet);
+      await this.#writer.update({
+        ...set,
+        metadata,
+        spec: { ...set.spec, replicas },
+      } as ReplicaSet);
     }
   }
 
@@ -212,11 +221,7 @@ class DeploymentController {
     return { ...rollout, current, old: rollout.old.flatMap((set) => read(set) ?? []) };
   }
 
-  async #report(
-    live: Deployment,
-    rollout: Rollout,
-    statusOf: typeof rolloutStatus,
-  ): Promise<void> {
+  async #report(live: Deployment, rollout: Rollout, statusOf: typeof rolloutStatus): Promise<void> {
     const nowMs = this.#host.now();
     const status = statusOf({ ...rollout, nowMs });
     const { annotations } = rollout.deployment.metadata;
@@ -242,7 +247,11 @@ class DeploymentController {
   #withProgress(deployment: Deployment, statement: Omit<ConditionStatement, 'type'>): Deployment {
     if (progressDeadlineMs(deployment) === undefined) return deployment;
     const before = deployment.status?.conditions ?? [];
-    const conditions = withCondition(before, { type: 'Progressing', ...statement }, this.#host.now());
+    const conditions = withCondition(
+      before,
+      { type: 'Progressing', ...statement },
+      this.#host.now(),
+    );
     const status: DeploymentStatus = { ...deployment.status, conditions };
     return { ...deployment, status };
   }

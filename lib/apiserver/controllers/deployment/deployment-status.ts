@@ -34,9 +34,15 @@ export function deploymentStatus(observation: DeploymentObservation): Deployment
   const { collisionCount, conditions = [] } = deployment.status ?? {};
   return {
     observedGeneration: deployment.metadata.generation ?? 0,
-    ...counted('replicas', sum(sets, (set) => set.status?.replicas)),
+    ...counted(
+      'replicas',
+      sum(sets, (set) => set.status?.replicas),
+    ),
     ...counted('updatedReplicas', current?.status?.replicas ?? 0),
-    ...counted('readyReplicas', sum(sets, (set) => set.status?.readyReplicas)),
+    ...counted(
+      'readyReplicas',
+      sum(sets, (set) => set.status?.readyReplicas),
+    ),
     ...counted('availableReplicas', available),
     ...counted('unavailableReplicas', Math.max(0, total - available)),
     terminatingReplicas: sum(sets, (set) => set.status?.terminatingReplicas),

@@ -61,7 +61,8 @@ function proportion(
 function fractionOf(set: ScalableReplicaSet, scaling: ProportionalScaling): number {
   const { desired, maxSurge, statusReplicas } = scaling;
   if (desired === 0) return -set.replicas;
-  const before = set.maxReplicas === undefined || set.maxReplicas === 0 ? statusReplicas : set.maxReplicas;
+  const before =
+    set.maxReplicas === undefined || set.maxReplicas === 0 ? statusReplicas : set.maxReplicas;
   if (before === 0) return 0;
   return Math.round((set.replicas * (desired + maxSurge)) / before) - set.replicas;
 }

@@ -82,7 +82,9 @@ function stateOf(
       return { waiting: { reason: 'CrashLoopBackOff', message: 'back-off restarting container' } };
     case 'running':
     case 'ready':
-      return before?.running ? { running: before.running } : { running: { startedAt: timestamp(nowMs) } };
+      return before?.running
+        ? { running: before.running }
+        : { running: { startedAt: timestamp(nowMs) } };
     case 'succeeded':
       return ended(0, nowMs, before);
     case 'failed':

@@ -146,7 +146,10 @@ class Kubelet {
     if (finalizers.length > 0 && pod.spec?.nodeName && !isPodFinished(pod)) {
       const { podIP = '' } = pod.status ?? {};
       const situation = { stage: 'failed', restarts: restartsOf(pod), podIP } as const;
-      await this.#writer.updateStatus(pod, podStatus(pod, { ...situation, nowMs: this.#host.now() }));
+      await this.#writer.updateStatus(
+        pod,
+        podStatus(pod, { ...situation, nowMs: this.#host.now() }),
+      );
     }
     if (deletionGracePeriodSeconds > 0) {
       await this.#writer.delete(Pod, pod, { gracePeriodSeconds: 0 });

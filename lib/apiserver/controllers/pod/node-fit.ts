@@ -22,16 +22,13 @@ function nodeSelectorFits(pod: Pod, node: Node): boolean {
 }
 
 function affinityFits(pod: Pod, node: Node): boolean {
-  const required =
-    pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   if (required === undefined) return true;
   const fields = { 'metadata.name': node.metadata.name ?? '' };
   return required.nodeSelectorTerms.some(({ matchExpressions = [], matchFields = [] }) => {
     // A term without any requirement matches nothing.
     if (matchExpressions.length + matchFields.length === 0) return false;
-    return (
-      allHold(matchExpressions, node.metadata.labels ?? {}) && allHold(matchFields, fields)
-    );
+    return allHold(matchExpressions, node.metadata.labels ?? {}) && allHold(matchFields, fields);
   });
 }
 

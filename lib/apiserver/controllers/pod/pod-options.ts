@@ -44,7 +44,13 @@ export function resolvePodOptions(options: PodOptions = {}): ResolvedPodOptions 
   atLeast('completeAfterMs', completeAfterMs, runningAfterMs);
   atLeast('terminatedAfterMs', terminatedAfterMs, 0);
   atLeast('restartAfterMs', restartAfterMs, 1);
-  const times = { runningAfterMs, readyAfterMs, completeAfterMs, terminatedAfterMs, restartAfterMs };
+  const times = {
+    runningAfterMs,
+    readyAfterMs,
+    completeAfterMs,
+    terminatedAfterMs,
+    restartAfterMs,
+  };
   return { ...times, behavior };
 }
 

@@ -56,10 +56,7 @@ export function podScript(
 }
 
 /** Where a script is `elapsedMs` after its beginning. */
-export function scriptPosition(
-  script: readonly ScriptEntry[],
-  elapsedMs: number,
-): ScriptPosition {
+export function scriptPosition(script: readonly ScriptEntry[], elapsedMs: number): ScriptPosition {
   const reached = script.findLast(({ atMs }) => atMs <= elapsedMs);
   const next = script.find(({ atMs }) => atMs > elapsedMs);
   return { stage: reached?.stage ?? 'waiting', nextInMs: next && next.atMs - elapsedMs };

@@ -3,7 +3,11 @@ import { isPodReady, podCondition } from '../pod-state.js';
 import { timestampMs } from '../timestamp.js';
 
 const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
-const phaseRanks: Readonly<Partial<Record<string, number>>> = { Pending: 0, Unknown: 1, Running: 2 };
+const phaseRanks: Readonly<Partial<Record<string, number>>> = {
+  Pending: 0,
+  Unknown: 1,
+  Running: 2,
+};
 
 /**
  * Sorts pods as a ReplicaSet gives them up: without a node first, then the earlier phase, not ready,

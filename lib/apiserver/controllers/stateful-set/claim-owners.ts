@@ -50,16 +50,16 @@ export function claimOwnerReferences(
 }
 
 /** Whether a claim belongs to an earlier pod of the name, and so must go before a new pod comes. */
-export function isStale(
-  references: readonly OwnerReference[],
-  owner: KubernetesObject,
-): boolean {
+export function isStale(references: readonly OwnerReference[], owner: KubernetesObject): boolean {
   return references.some(
     (reference) => names(reference, owner) && reference.uid !== owner.metadata.uid,
   );
 }
 
-function names(reference: OwnerReference, { apiVersion, kind, metadata }: KubernetesObject): boolean {
+function names(
+  reference: OwnerReference,
+  { apiVersion, kind, metadata }: KubernetesObject,
+): boolean {
   const sameKind = reference.apiVersion === apiVersion && reference.kind === kind;
   return sameKind && reference.name === metadata.name;
 }

@@ -1,0 +1,148 @@
+import { isAlreadyExists } from '../../../object/api-error.js';
+import type { ObjectKey } from '../../../object/kubernetes-object.js';
+import { CronJob, Job } from '../../../object/kinds.js';
+import { keyOf } from '../../../object/object-key.js';
+import { controllerOf, isControlledBy, ownerReferenceTo } from '../../../object/owner-reference.js';
+import type { ControllerHost } from '../controller-host.js';
+import { finishedCondition } from '../job/job-conditions.js';
+import { manager } from '../manager-name.js';
+import type { ObjectWriter } from '../object-writer.js';
+import { timestamp, timestampMs } from '../timestamp.js';
+import type { WorkQueue } from '../work-queue.js';
+import { parseCronSchedule } from './cron-schedule.js';
+import { dueTimes } from './missed-schedule.js';
+
+/** Makes the Jobs of each CronJob when they are due, and deletes the oldest finished ones. */
+export function startCronJobController(host: ControllerHost): void {
+  new CronJobController(host).start();
+}
+
+type CronJobStatus = NonNullable<CronJob['status']>;
+
+// As the real controller: a little later, so that a clock that lags behind does no harm.
+const laterMs = 100;
+const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
+
+class CronJobController {
+  readonly #host: ControllerHost;
+  readonly #writer: ObjectWriter;
+  readonly #queue: WorkQueue<ObjectKey>;
+
+  constructor(host: ControllerHost) {
+    this.#host = host;
+    this.#writer = host.writer(manager);
+    this.#queue = host.objectQueue(CronJob, 'cron-jobs', (key) => this.#reconcile(key));
+  }
+
+  start(): void {
+    this.#host.watch(Job, ({ object }) => {
+      const controller = controllerOf(object);
+      if (controller?.kind !== 'CronJob') return;
+      this.#queue.add({ namespace: object.metadata.namespace, name: controller.name });
+    });
+  }
+
+  async #reconcile(key: ObjectKey): Promise<void> {
+    const cronJob = this.#host.get(CronJob, key);
+    if (cronJob === undefined) return;
+    const jobs = this.#host.controlled(Job, cronJob);
+    const status = statusFrom(cronJob, jobs);
+    const observed = await this.#writer.updateStatus(cronJob, status);
+    if (cronJob.metadata.deletionTimestamp !== undefined) return;
+    if (cronJob.spec?.suspend !== true) await this.#runDue(observed, jobs);
+    await this.#prune(cronJob, jobs);
+  }
+
+  async #runDue(cronJob: CronJob, jobs: readonly Job[]): Promise<void> {
+    const { schedule = '', timeZone = 'UTC' } = cronJob.spec ?? {};
+    const nowMs = this.#host.now();
+    const { dueMs, nextMs } = dueTimes(cronJob, parseCronSchedule(schedule, timeZone), nowMs);
+    // A schedule never comes to an end: nobody waits for it.
+    if (nextMs !== undefined) this.#queue.addLater(keyOf(cronJob), nextMs - nowMs + laterMs);
+    if (dueMs === undefined) return;
+    const running = jobs.filter((job) => finishedCondition(job) === undefined);
+    const policy = cronJob.spec?.concurrencyPolicy ?? 'Allow';
+    if (policy === 'Forbid' && running.length > 0) return;
+    if (policy === 'Replace') {
+      for (const job of running) {
+        await this.#writer.delete(Job, job, { propagationPolicy: 'Background' });
+      }
+    }
+    const job = await this.#create(cronJob, dueMs);
+    if (job === undefined) return;
+    const live = this.#host.get(CronJob, keyOf(cronJob));
+    if (live === undefined) return;
+    const status = { ...statusFrom(live, this.#host.controlled(Job, live)) };
+    await this.#writer.updateStatus(live, { ...status, lastScheduleTime: timestamp(dueMs) });
+  }
+
+  /** The name says for which time the Job is, so that there never is a second one. */
+  async #create(cronJob: CronJob, dueMs: number): Promise<Job | undefined> {
+    const job = jobFor(cronJob, dueMs);
+    try {
+      return await this.#writer.create(job);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      const existing = this.#host.get(Job, keyOf(job));
+      return existing !== undefined && isControlledBy(existing, cronJob) ? existing : undefined;
+    }
+  }
+
+  async #prune(cronJob: CronJob, jobs: readonly Job[]): Promise<void> {
+    const { successfulJobsHistoryLimit = 3, failedJobsHistoryLimit = 1 } = cronJob.spec ?? {};
+    const limits = { Complete: successfulJobsHistoryLimit, Failed: failedJobsHistoryLimit };
+    for (const type of ['Complete', 'Failed'] as const) {
+      const finished = jobs
+        .filter((job) => finishedCondition(job)?.type === type)
+        .sort((a, b) => startedMs(a) - startedMs(b));
+      for (const job of finished.slice(0, Math.max(0, finished.length - limits[type]))) {
+        await this.#writer.delete(Job, job, { propagationPolicy: 'Background' });
+      }
+    }
+  }
+}
+
+function statusFrom(cronJob: CronJob, jobs: readonly Job[]): CronJobStatus {
+  const { status = {} } = cronJob;
+  const running = jobs.filter((job) => finishedCondition(job) === undefined);
+  const succeeded = jobs.filter((job) => finishedCondition(job)?.type === 'Complete');
+  const times = succeeded.flatMap((job) => job.status?.completionTime ?? []);
+  const newest = [...times, ...(status.lastSuccessfulTime ? [status.lastSuccessfulTime] : [])]
+    .sort()
+    .at(-1);
+  const { active = [], ...rest } = status;
+  const known = ({ metadata }: Job): object | undefined =>
+    active.find(({ uid }) => uid === metadata.uid);
+  return {
+    ...rest,
+    ...(running.length > 0 && { active: running.map((job) => known(job) ?? referenceTo(job)) }),
+    ...(newest !== undefined && { lastSuccessfulTime: newest }),
+  };
+}
+
+function referenceTo({ apiVersion, kind, metadata }: Job): object {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  return { apiVersion, kind, name, namespace, uid, resourceVersion };
+}
+
+function jobFor(cronJob: CronJob, dueMs: number): Job {
+  const { metadata, spec } = cronJob;
+  const template = spec?.jobTemplate;
+  const labels = template?.metadata?.labels;
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: `${metadata.name ?? ''}-${Math.floor(dueMs / 60_000)}`,
+      namespace: metadata.namespace ?? '',
+      ...(labels && { labels }),
+      annotations: { ...template?.metadata?.annotations, [scheduledAnnotation]: timestamp(dueMs) },
+      ownerReferences: [ownerReferenceTo(cronJob, { controller: true, blockOwnerDeletion: true })],
+    },
+    ...(template?.spec && { spec: template.spec }),
+  };
+}
+
+function startedMs(job: Job): number {
+  return timestampMs(job.status?.startTime ?? job.metadata.creationTimestamp);
+}

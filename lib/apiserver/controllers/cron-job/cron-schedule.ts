@@ -1,0 +1,170 @@
+import { OperatorError } from '../../../system/operator-error.js';
+import { localMinute } from './local-minute.js';
+import type { LocalMinute } from './local-minute.js';
+
+/** When a CronJob is due. */
+export interface CronSchedule {
+  /** The first due time after `ms` (both milliseconds since 1970), or undefined: never. */
+  next(ms: number): number | undefined;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+// As the real parser: what is not due within five years never is (31 February).
+const horizonMs = 5 * 366 * dayMs;
+
+const macros: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+
+/** The range of a field, and the names that its numbers have. */
+interface FieldRange {
+  readonly least: number;
+  readonly most: number;
+  readonly names?: readonly string[];
+}
+
+const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const weekdays = 'sun mon tue wed thu fri sat'.split(' ');
+
+const ranges = {
+  minute: { least: 0, most: 59 },
+  hour: { least: 0, most: 23 },
+  day: { least: 1, most: 31 },
+  month: { least: 1, most: 12, names: months },
+  weekday: { least: 0, most: 6, names: weekdays },
+} as const satisfies Readonly<Record<string, FieldRange>>;
+
+/** A field: the numbers that fit, and whether it was left open by `*` or `?`. */
+interface Field {
+  readonly values: ReadonlySet<number>;
+  readonly open: boolean;
+}
+
+type Fields = Readonly<Record<keyof typeof ranges, Field>>;
+
+/**
+ * Reads `spec.schedule` of a CronJob: five fields, `@hourly` and the like, or `@every 90m`.
+ * @param timeZone - an IANA name
+ * @throws OperatorError `InvalidValue`: the schedule or the time zone is none.
+ */
+export function parseCronSchedule(schedule: string, timeZone = 'UTC'): CronSchedule {
+  const every = /^@every\s+(\S+)$/.exec(schedule.trim())?.[1];
+  if (every !== undefined) {
+    const intervalMs = durationMs(every);
+    return { next: (ms) => Math.floor(ms / 1000) * 1000 + intervalMs };
+  }
+  const fields = parseFields(macros[schedule.trim()] ?? schedule);
+  const local = localMinute(timeZone);
+  return { next: (ms) => nextMatch(fields, local, ms) };
+}
+
+function nextMatch(
+  fields: Fields,
+  local: (ms: number) => LocalMinute,
+  afterMs: number,
+): number | undefined {
+  let ms = (Math.floor(afterMs / minuteMs) + 1) * minuteMs;
+  while (ms < afterMs + horizonMs) {
+    const now = local(ms);
+    if (!dayFits(fields, now)) ms = nextMidnight(local, ms, now);
+    else if (!fields.hour.values.has(now.hour)) ms += (60 - now.minute) * minuteMs;
+    else if (!fields.minute.values.has(now.minute)) ms += minuteMs;
+    else return ms;
+  }
+  return undefined;
+}
+
+/** Day of the month and of the week: either will do, unless one of them is left open. */
+function dayFits({ day, weekday, month }: Fields, now: LocalMinute): boolean {
+  const byDay = day.values.has(now.day);
+  const byWeekday = weekday.values.has(now.weekday);
+  const fits = day.open || weekday.open ? byDay && byWeekday : byDay || byWeekday;
+  return fits && month.values.has(now.month);
+}
+
+function nextMidnight(local: (ms: number) => LocalMinute, ms: number, now: LocalMinute): number {
+  const guess = ms + dayMs - (now.hour * 60 + now.minute) * minuteMs;
+  // On the days that change the clocks the guess is an hour off.
+  const { hour } = local(guess);
+  if (hour === 0) return guess;
+  const corrected = hour < 12 ? guess - hour * hourMs : guess + (24 - hour) * hourMs;
+  return Math.max(corrected, ms + minuteMs);
+}
+
+function parseFields(text: string): Fields {
+  const parts = text.trim().split(/\s+/);
+  if (parts.length !== 5) throw refusal(text, `want five fields, found ${parts.length}`);
+  const [minute = '', hour = '', day = '', month = '', weekday = ''] = parts;
+  return {
+    minute: parseField(minute, ranges.minute),
+    hour: parseField(hour, ranges.hour),
+    day: parseField(day, ranges.day),
+    month: parseField(month, ranges.month),
+    weekday: parseField(weekday, ranges.weekday),
+  };
+}
+
+function parseField(text: string, range: FieldRange): Field {
+  const values = new Set<number>();
+  let open = false;
+  for (const part of text.split(',')) {
+    const { first, last, step, star } = parsePart(part, range);
+    open ||= star && step === 1;
+    for (let value = first; value <= last; value += step) values.add(value);
+  }
+  return { values, open };
+}
+
+function parsePart(
+  part: string,
+  range: FieldRange,
+): {
+  readonly first: number;
+  readonly last: number;
+  readonly step: number;
+  readonly star: boolean;
+} {
+  const [base = '', stepText, ...more] = part.split('/');
+  const [from = '', to, ...rest] = base.split('-');
+  if (more.length + rest.length > 0) throw refusal(part, 'too many slashes or dashes');
+  const star = from === '*' || from === '?';
+  const step = stepText === undefined ? 1 : Number(stepText);
+  const first = star ? range.least : numberIn(from, range);
+  // `5/15` goes on to the end of the range.
+  const single = stepText === undefined ? first : range.most;
+  const last = star ? range.most : to === undefined ? single : numberIn(to, range);
+  const sound = Number.isInteger(step) && step > 0 && first <= last;
+  if (!sound || (star && to !== undefined)) throw refusal(part, 'no range');
+  if (first < range.least || last > range.most) {
+    throw refusal(part, `want ${range.least} to ${range.most}`);
+  }
+  return { first, last, step, star };
+}
+
+function numberIn(text: string, { names = [], least }: FieldRange): number {
+  const named = names.indexOf(text.toLowerCase());
+  if (named >= 0) return named + least;
+  if (!/^\d+$/.test(text)) throw refusal(text, 'no number');
+  return Number(text);
+}
+
+const unitsMs: Readonly<Record<string, number>> = { h: hourMs, m: minuteMs, s: 1000 };
+
+function durationMs(text: string): number {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)([hms])/g)];
+  if (parts.map(([part]) => part).join('') !== text) throw refusal(text, 'no duration');
+  const ms = parts.reduce((sum, [, n, unit = '']) => sum + Number(n) * (unitsMs[unit] ?? 0), 0);
+  return Math.max(1000, Math.floor(ms / 1000) * 1000);
+}
+
+function refusal(text: string, why: string): OperatorError {
+  return new OperatorError('InvalidValue', `cron schedule ${JSON.stringify(text)}: ${why}`);
+}

@@ -1,0 +1,1 @@
+export { startGarbageCollector } from './garbage-collector.js';

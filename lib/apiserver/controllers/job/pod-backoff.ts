@@ -1,0 +1,41 @@
+const longestMs = 600_000;
+
+interface BackoffRecord {
+  readonly failures: number;
+  readonly lastFailureMs: number;
+}
+
+/** How long a Job waits with new pods after some failed: doubled by each failure in a row. */
+export class PodBackoff {
+  readonly #firstMs: number;
+  readonly #records = new Map<string, BackoffRecord>();
+
+  /** @param firstMs - the wait after the first failure, in milliseconds */
+  constructor(firstMs: number) {
+    this.#firstMs = firstMs;
+  }
+
+  /** Counts pods of the Job `uid` that ended just now. */
+  count(
+    uid: string,
+    ended: { readonly succeeded: number; readonly failed: number },
+    nowMs: number,
+  ): void {
+    if (ended.failed === 0 && ended.succeeded === 0) return;
+    const before = ended.succeeded > 0 ? 0 : (this.#records.get(uid)?.failures ?? 0);
+    if (ended.failed === 0) this.#records.delete(uid);
+    else this.#records.set(uid, { failures: before + ended.failed, lastFailureMs: nowMs });
+  }
+
+  /** Milliseconds until the Job may create pods again; 0: now. */
+  waitMs(uid: string, nowMs: number): number {
+    const record = this.#records.get(uid);
+    if (record === undefined) return 0;
+    const backoffMs = Math.min(this.#firstMs * 2 ** (record.failures - 1), longestMs);
+    return Math.max(0, record.lastFailureMs + backoffMs - nowMs);
+  }
+
+  forget(uid: string): void {
+    this.#records.delete(uid);
+  }
+}

@@ -1,0 +1,1 @@
+export { startNamespaceController } from './namespace-controller.js';

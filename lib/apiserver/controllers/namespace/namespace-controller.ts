@@ -1,0 +1,125 @@
+import { Namespace, Pod } from '../../../object/kinds.js';
+import type { ObjectKey, UnstructuredObject } from '../../../object/kubernetes-object.js';
+import { keyOf } from '../../../object/object-key.js';
+import { apiVersionOf } from '../../../object/resource-type.js';
+import type { ResourceType } from '../../../object/resource-type.js';
+import { isNotFound } from '../../../object/api-error.js';
+import { OperatorError } from '../../../system/operator-error.js';
+import { sameType } from '../controller-host.js';
+import type { ControllerHost } from '../controller-host.js';
+import { failureMessage } from '../failure-message.js';
+import { manager } from '../manager-name.js';
+import type { ObjectWriter } from '../object-writer.js';
+import type { WorkQueue } from '../work-queue.js';
+import { namespaceConditions } from './namespace-conditions.js';
+import type { RemainingContent } from './namespace-conditions.js';
+
+const namespaceFinalizer = 'kubernetes';
+
+/** Empties each namespace that is being deleted, Pods first, then lets it go. */
+export function startNamespaceController(host: ControllerHost): void {
+  new NamespaceController(host).start();
+}
+
+class NamespaceController {
+  readonly #host: ControllerHost;
+  readonly #writer: ObjectWriter;
+  readonly #queue: WorkQueue<ObjectKey>;
+  readonly #terminating = new Set<string>();
+
+  constructor(host: ControllerHost) {
+    this.#host = host;
+    this.#writer = host.writer(manager);
+    this.#queue = host.objectQueue(Namespace, 'namespaces', (key) => this.#reconcile(key));
+  }
+
+  start(): void {
+    this.#host.watchAll(({ type, object }) => {
+      const { namespace: name = '' } = object.metadata;
+      if (type === 'DELETED' && this.#terminating.has(name)) this.#queue.add({ name });
+    });
+  }
+
+  async #reconcile(key: ObjectKey): Promise<void> {
+    const namespace = this.#host.get(Namespace, key);
+    if (namespace?.metadata.deletionTimestamp === undefined) {
+      this.#terminating.delete(key.name);
+      return;
+    }
+    this.#terminating.add(key.name);
+    const content = await this.#deleteContent(key.name);
+    const live = this.#host.get(Namespace, key);
+    if (live === undefined) return;
+    const conditions = namespaceConditions(
+      live.status?.conditions ?? [],
+      reported(content),
+      this.#host.now(),
+    );
+    const updated = await this.#writer.updateStatus(live, { ...live.status, conditions });
+    if (content.failures.length > 0) {
+      // Nothing will tell when it would work: try again.
+      throw new OperatorError('ReconcileFailed', content.failures.join('; '));
+    }
+    if (content.resources.size === 0) await this.#finalize(updated);
+  }
+
+  async #deleteContent(namespace: string): Promise<RemainingContent> {
+    const content = { resources: new Map(), finalizers: new Map(), failures: [] };
+    const namespaced = this.#host.loopback.resourceTypes().filter((type) => type.namespaced);
+    const pods = namespaced.filter((type) => sameType(type, Pod));
+    for (const type of pods) await this.#deleteAll(type, namespace, content);
+    // What pods need on their way out must stay until they are gone.
+    if (content.resources.size > 0) return content;
+    for (const type of namespaced) {
+      if (!sameType(type, Pod)) await this.#deleteAll(type, namespace, content);
+    }
+    return content;
+  }
+
+  async #deleteAll(type: ResourceType, namespace: string, content: MutableContent): Promise<void> {
+    for (const object of this.#host.loopback.list(type, namespace)) {
+      try {
+        await this.#delete(type, object);
+      } catch (error) {
+        const what = `${type.plural}.${apiVersionOf(type)} ${object.metadata.name ?? ''}`;
+        content.failures.push(`${what}: ${failureMessage(error)}`);
+      }
+    }
+    const left = this.#host.loopback.list(type, namespace);
+    if (left.length > 0) content.resources.set(`${type.plural}.${type.group}`, left.length);
+    for (const finalizer of left.flatMap(({ metadata }) => metadata.finalizers ?? [])) {
+      content.finalizers.set(finalizer, (content.finalizers.get(finalizer) ?? 0) + 1);
+    }
+  }
+
+  async #delete(type: ResourceType, object: UnstructuredObject): Promise<void> {
+    if (object.metadata.deletionTimestamp !== undefined) return;
+    try {
+      await this.#host.loopback.delete(type, keyOf(object), { propagationPolicy: 'Background' });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  async #finalize(namespace: Namespace): Promise<void> {
+    const before = namespace.spec?.finalizers ?? [];
+    if (!before.includes(namespaceFinalizer)) return;
+    const finalizers = before.filter((finalizer) => finalizer !== namespaceFinalizer);
+    await this.#writer.update(
+      { ...namespace, spec: { ...namespace.spec, finalizers } },
+      'finalize',
+    );
+  }
+}
+
+interface MutableContent {
+  readonly resources: Map<string, number>;
+  readonly finalizers: Map<string, number>;
+  readonly failures: string[];
+}
+
+/** As long as pods are left, the real controller does not count what else is there. */
+function reported(content: RemainingContent): RemainingContent {
+  const podsLeft = content.resources.has('pods.');
+  return podsLeft ? { ...content, resources: new Map(), finalizers: new Map() } : content;
+}
