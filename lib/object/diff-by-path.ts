@@ -1,0 +1,114 @@
+import isEqual from 'lodash/isEqual.js';
+import { isJsonObject, memberOf } from './json.js';
+
+/** One field that differs. */
+export interface FieldChange {
+  /**
+   * Where it is, for people: `spec.template.spec.containers[name=web].image`, `data["app.conf"]`,
+   * `args[0]`; empty for the whole value.
+   */
+  readonly path: string;
+  /** The value before; undefined: it was not there. */
+  readonly from: unknown;
+  /** The value after; undefined: it is gone. */
+  readonly to: unknown;
+  /** The field manager that made the change, where it is known. */
+  readonly manager?: string | undefined;
+}
+
+/** Options of {@link diffObjects}. */
+export interface DiffOptions {
+  /** Paths to leave out, with all that is under them. @defaultValue none */
+  readonly ignore?: readonly string[];
+}
+
+/** What the API server sets in the metadata of an object: no change that anybody asked for. */
+export const serverSetFields: readonly string[] = [
+  'metadata.creationTimestamp',
+  'metadata.deletionGracePeriodSeconds',
+  'metadata.deletionTimestamp',
+  'metadata.generation',
+  'metadata.managedFields',
+  'metadata.resourceVersion',
+  'metadata.selfLink',
+  'metadata.uid',
+];
+
+/**
+ * The fields in which two objects differ, in the order of `from`, then what is new in `to`. It is
+ * empty if and only if they are equal; undefined and absent are the same. A field that one of them
+ * lacks is one change with its whole value.
+ *
+ * List entries are told apart by the first of `name`, `type`, `key`, `mountPath`, `containerPort`,
+ * `port`, `uid` that each of them has and no two share, else by index. A change of nothing but their
+ * order has the path `list[order]` and the keys as values.
+ */
+export function diffObjects(from: unknown, to: unknown, options: DiffOptions = {}): FieldChange[] {
+  const { ignore = [] } = options;
+  const ignored = new Set(ignore);
+  const changes: FieldChange[] = [];
+  compare({ changes, ignored }, '', [from, to]);
+  return changes;
+}
+
+interface Comparison {
+  readonly changes: FieldChange[];
+  readonly ignored: ReadonlySet<string>;
+}
+
+type Pair<T = unknown> = readonly [from: T, to: T];
+
+function compare(into: Comparison, path: string, [from, to]: Pair): void {
+  if (into.ignored.has(path)) return;
+  if (isJsonObject(from) && isJsonObject(to)) compareMembers(into, path, [from, to]);
+  else if (Array.isArray(from) && Array.isArray(to)) compareLists(into, path, [from, to]);
+  else if (!isEqual(from, to)) into.changes.push({ path, from, to });
+}
+
+function compareMembers(
+  into: Comparison,
+  path: string,
+  [from, to]: Pair<Readonly<Record<string, unknown>>>,
+): void {
+  for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) {
+    compare(into, memberPath(path, name), [memberOf(from, name), memberOf(to, name)]);
+  }
+}
+
+function compareLists(into: Comparison, path: string, [from, to]: Pair<readonly unknown[]>): void {
+  const key = listKeys.find((name) => isKeyOf(name, from) && isKeyOf(name, to));
+  if (key === undefined) {
+    for (let index = 0; index < Math.max(from.length, to.length); index++) {
+      compare(into, `${path}[${index}]`, [from[index], to[index]]);
+    }
+    return;
+  }
+  const [before, after] = [byKey(key, from), byKey(key, to)];
+  for (const value of new Set([...before.keys(), ...after.keys()])) {
+    compare(into, `${path}[${key}=${value}]`, [before.get(value), after.get(value)]);
+  }
+  const kept = [...before.keys()].filter((value) => after.has(value));
+  const now = [...after.keys()].filter((value) => before.has(value));
+  if (!isEqual(kept, now)) into.changes.push({ path: `${path}[order]`, from: kept, to: now });
+}
+
+const listKeys = ['name', 'type', 'key', 'mountPath', 'containerPort', 'port', 'uid'];
+
+/** Whether each entry has a value of its own in `key`. */
+function isKeyOf(key: string, list: readonly unknown[]): boolean {
+  return byKey(key, list).size === list.length;
+}
+
+function byKey(key: string, list: readonly unknown[]): Map<string, unknown> {
+  const entries = new Map<string, unknown>();
+  for (const item of list) {
+    const value = isJsonObject(item) ? memberOf(item, key) : undefined;
+    if (typeof value === 'string' || typeof value === 'number') entries.set(String(value), item);
+  }
+  return entries;
+}
+
+function memberPath(path: string, name: string): string {
+  if (!/^[A-Za-z_][\w-]*$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
+  return path === '' ? name : `${path}.${name}`;
+}

@@ -1,0 +1,130 @@
+export {
+  ApiError,
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isForbidden,
+  isGone,
+  isInvalid,
+  isNamespaceTerminating,
+  isNotFound,
+  isTooManyRequests,
+  isUnauthorized,
+} from './api-error.js';
+export type { ApiErrorContext, Status, StatusCause, StatusDetails } from './api-error.js';
+export { findCondition, isConditionTrue, setCondition } from './conditions.js';
+export type { Condition, ConditionUpdate } from './conditions.js';
+export { deepFreeze } from './deep-freeze.js';
+export { describeObject } from './describe-object.js';
+export type { Describable } from './describe-object.js';
+export { diffObjects, serverSetFields } from './diff-by-path.js';
+export type { DiffOptions, FieldChange } from './diff-by-path.js';
+export {
+  fieldValue,
+  formatFieldSelector,
+  matchesFields,
+  parseFieldSelector,
+} from './field-selector.js';
+export type { FieldTerm } from './field-selector.js';
+export { rollingUpdateBounds, scaledValue } from './int-or-string.js';
+export type { IntOrString, RollingUpdateBounds } from './int-or-string.js';
+export { isJsonObject } from './json.js';
+export type { JsonObject, JsonValue } from './json.js';
+export { applyJsonPatch, JsonPatchError } from './json-patch.js';
+export type { JsonPatchOperation, JsonPatchProblem } from './json-patch.js';
+export {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  ControllerRevision,
+  CronJob,
+  CustomResourceDefinition,
+  DaemonSet,
+  Deployment,
+  EndpointSlice,
+  Event,
+  HorizontalPodAutoscaler,
+  Ingress,
+  Job,
+  Lease,
+  Namespace,
+  NetworkPolicy,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  ReplicaSet,
+  Role,
+  RoleBinding,
+  Secret,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+  StorageClass,
+} from './kinds.js';
+export type { Kind } from './kinds.js';
+export type {
+  FieldsV1,
+  KubernetesObject,
+  ListMeta,
+  ManagedFieldsEntry,
+  ObjectKey,
+  ObjectList,
+  ObjectMeta,
+  OwnerReference,
+  TypeMeta,
+  UnstructuredObject,
+} from './kubernetes-object.js';
+export {
+  formatLabelSelector,
+  labelRequirementsOf,
+  matchesLabels,
+  parseLabelSelector,
+} from './label-selector.js';
+export type {
+  LabelOperator,
+  LabelRequirement,
+  LabelSelector,
+  LabelSelectorExpression,
+} from './label-selector.js';
+export { labelValueOf } from './label-value.js';
+export { applyMergePatch, createMergePatch } from './merge-patch.js';
+export { formatMicroTime, formatTime, parseTime } from './micro-time.js';
+export {
+  dns1035LabelProblem,
+  dns1123LabelProblem,
+  dns1123SubdomainProblem,
+  labelsProblem,
+  labelValueProblem,
+  qualifiedNameProblem,
+} from './names.js';
+export { keyOf, keyString, parseKey, sameKey } from './object-key.js';
+export { referenceTo } from './object-reference.js';
+export type { ObjectReference } from './object-reference.js';
+export {
+  AlreadyOwnedError,
+  controllerOf,
+  isControlledBy,
+  ownerReferenceTo,
+  withControllerReference,
+} from './owner-reference.js';
+export type { OwnerReferenceOptions, OwnershipScopes } from './owner-reference.js';
+export type { Patch } from './patch.js';
+export {
+  addQuantities,
+  canonicalQuantity,
+  compareQuantities,
+  equalQuantities,
+  formatQuantity,
+  parseQuantity,
+  subtractQuantities,
+} from './quantity.js';
+export type { Quantity, QuantityFormat, QuantityLike } from './quantity.js';
+export { redactChanges, redacted } from './redact.js';
+export { apiVersionOf, groupOf, versionOf } from './resource-type.js';
+export type { ResourceType, TypeReference } from './resource-type.js';
+export { rolloutStatus } from './rollout-status.js';
+export type { RolloutReason, RolloutStatus } from './rollout-status.js';
+export type { Schema, SchemaRule } from './schema.js';
+export type { Wire } from './wire.js';

@@ -1,0 +1,148 @@
+import { findCondition, isConditionTrue } from './conditions.js';
+import { describeObject } from './describe-object.js';
+import type { DaemonSet, Deployment, Job, StatefulSet } from './kinds.js';
+import type { KubernetesObject } from './kubernetes-object.js';
+
+/** Why a rollout is not complete. */
+export type RolloutReason =
+  /** The controller has not seen the newest spec. */
+  | 'NotObserved'
+  /** Pods of the new revision are missing. */
+  | 'Updating'
+  /** Pods of the old revision are still there. */
+  | 'OldPodsTerminating'
+  /** Pods of the new revision are not available yet. */
+  | 'NotAvailable'
+  /** A Deployment made no progress within `progressDeadlineSeconds`. */
+  | 'ProgressDeadlineExceeded'
+  /** A Job has not run to its end. */
+  | 'Running'
+  /** A Job failed for good. */
+  | 'Failed';
+
+/** How far a workload is with what its spec says. */
+export type RolloutStatus =
+  | { readonly complete: true }
+  | {
+      readonly complete: false;
+      readonly reason: RolloutReason;
+      /** For people; names the workload and the numbers. */
+      readonly message: string;
+      /** Waiting longer will not help: the controller has given up. */
+      readonly stuck: boolean;
+    };
+
+const complete: RolloutStatus = { complete: true };
+
+/**
+ * Whether a workload has rolled out what its spec says, by the criteria of `kubectl rollout status`,
+ * with these differences: a StatefulSet without partition must have moved to its new revision, Pods
+ * count once they were ready for `minReadySeconds`, and a Job is complete when it succeeded. What is
+ * updated on deletion of its Pods (`OnDelete`), and a kind that rolls nothing out, is complete.
+ */
+export function rolloutStatus(object: KubernetesObject): RolloutStatus {
+  switch (object.kind) {
+    case 'Deployment':
+      return deploymentStatus(object as Deployment);
+    case 'StatefulSet':
+      return statefulSetStatus(object as StatefulSet);
+    case 'DaemonSet':
+      return daemonSetStatus(object as DaemonSet);
+    case 'Job':
+      return jobStatus(object as Job);
+    default:
+      return complete;
+  }
+}
+
+function deploymentStatus(deployment: Deployment): RolloutStatus {
+  const { spec, status = {} } = deployment;
+  if (!isObserved(deployment, status)) return notObserved(deployment);
+  const { replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
+  const wanted = spec?.replicas ?? 1;
+  const progressing = findCondition(status.conditions, 'Progressing');
+  if (progressing?.reason === 'ProgressDeadlineExceeded') {
+    const seconds = spec?.progressDeadlineSeconds ?? 600;
+    const why = `made no progress within ${seconds} s`;
+    return waiting(deployment, 'ProgressDeadlineExceeded', why);
+  }
+  if (updatedReplicas < wanted) {
+    return waiting(deployment, 'Updating', `${updatedReplicas} of ${wanted} new Pods are there`);
+  }
+  if (replicas > updatedReplicas) {
+    const old = replicas - updatedReplicas;
+    return waiting(deployment, 'OldPodsTerminating', `${old} old Pods are still there`);
+  }
+  if (availableReplicas < updatedReplicas) {
+    return notAvailable(deployment, availableReplicas, updatedReplicas);
+  }
+  return complete;
+}
+
+function statefulSetStatus(set: StatefulSet): RolloutStatus {
+  const { spec, status } = set;
+  if (spec?.updateStrategy?.type === 'OnDelete') return complete;
+  if (!isObserved(set, status)) return notObserved(set);
+  const wanted = spec?.replicas ?? 1;
+  const ready =
+    (spec?.minReadySeconds ?? 0) > 0 ? status?.availableReplicas : status?.readyReplicas;
+  if ((ready ?? 0) < wanted) return notAvailable(set, ready ?? 0, wanted);
+  const partition = spec?.updateStrategy?.rollingUpdate?.partition ?? 0;
+  const wantedNew = Math.max(0, wanted - partition);
+  const updated = status?.updatedReplicas ?? 0;
+  if (updated < wantedNew) {
+    return waiting(set, 'Updating', `${updated} of ${wantedNew} Pods are of the new revision`);
+  }
+  if (partition === 0 && status?.currentRevision !== status?.updateRevision) {
+    const revision = status?.updateRevision ?? '';
+    return waiting(set, 'Updating', `it has not moved to revision ${revision}`);
+  }
+  return complete;
+}
+
+function daemonSetStatus(set: DaemonSet): RolloutStatus {
+  const { spec, status } = set;
+  if (spec?.updateStrategy?.type === 'OnDelete') return complete;
+  if (!isObserved(set, status)) return notObserved(set);
+  const wanted = status?.desiredNumberScheduled ?? 0;
+  const updated = status?.updatedNumberScheduled ?? 0;
+  if (updated < wanted) {
+    return waiting(set, 'Updating', `${updated} of ${wanted} Pods are of the new revision`);
+  }
+  const available = status?.numberAvailable ?? 0;
+  return available < wanted ? notAvailable(set, available, wanted) : complete;
+}
+
+function jobStatus(job: Job): RolloutStatus {
+  const conditions = job.status?.conditions;
+  if (isConditionTrue(conditions, 'Complete')) return complete;
+  const failed = findCondition(conditions, 'Failed');
+  if (failed?.status !== 'True') return waiting(job, 'Running', 'it has not run to its end');
+  return waiting(
+    job,
+    'Failed',
+    `it failed: ${failed.message ?? failed.reason ?? 'no reason given'}`,
+  );
+}
+
+function isObserved(
+  { metadata }: KubernetesObject,
+  status: { readonly observedGeneration?: number | undefined } = {},
+): boolean {
+  const { observedGeneration = 0 } = status;
+  // 0: the controller has not looked at all, whatever generation a hand-made object claims.
+  return observedGeneration > 0 && observedGeneration >= (metadata.generation ?? 0);
+}
+
+function notObserved(object: KubernetesObject): RolloutStatus {
+  return waiting(object, 'NotObserved', 'its controller has not seen the newest spec');
+}
+
+function notAvailable(object: KubernetesObject, available: number, wanted: number): RolloutStatus {
+  return waiting(object, 'NotAvailable', `${available} of ${wanted} Pods are available`);
+}
+
+function waiting(object: KubernetesObject, reason: RolloutReason, why: string): RolloutStatus {
+  const stuck = reason === 'ProgressDeadlineExceeded' || reason === 'Failed';
+  return { complete: false, reason, message: `${describeObject(object)}: ${why}`, stuck };
+}

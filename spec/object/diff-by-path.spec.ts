@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import isEqual from 'lodash/isEqual.js';
+import { deepFreeze } from '../../lib/object/deep-freeze.js';
+import { diffObjects, serverSetFields } from '../../lib/object/diff-by-path.js';
+
+const pod = (...containers: object[]) => ({ spec: { template: { spec: { containers } } } });
+
+describe('diffObjects', () => {
+  it('names list entries by their merge key', () => {
+    const from = pod({ name: 'web', image: 'web:1' }, { name: 'log', image: 'log:1' });
+    const to = pod({ name: 'web', image: 'web:2' }, { name: 'proxy', image: 'proxy:1' });
+    expect(diffObjects(from, to)).to.deep.equal([
+      { path: 'spec.template.spec.containers[name=web].image', from: 'web:1', to: 'web:2' },
+      {
+        path: 'spec.template.spec.containers[name=log]',
+        from: { name: 'log', image: 'log:1' },
+        to: undefined,
+      },
+      {
+        path: 'spec.template.spec.containers[name=proxy]',
+        from: undefined,
+        to: { name: 'proxy', image: 'proxy:1' },
+      },
+    ]);
+  });
+
+  it('names them by another key, or the index, where names are missing or shared', () => {
+    const mount = (mountPath: string, readOnly: boolean) => ({ name: 'v', mountPath, readOnly });
+    const mounts = [
+      [mount('/a', true), mount('/b', true)],
+      [mount('/a', true), mount('/b', false)],
+    ];
+    expect(diffObjects({ m: mounts[0] }, { m: mounts[1] })).to.deep.equal([
+      { path: 'm[mountPath=/b].readOnly', from: true, to: false },
+    ]);
+    expect(diffObjects({ args: ['a', 'b'] }, { args: ['a', 'c', 'd'] })).to.deep.equal([
+      { path: 'args[1]', from: 'b', to: 'c' },
+      { path: 'args[2]', from: undefined, to: 'd' },
+    ]);
+  });
+
+  it('reports a mere change of order as one', () => {
+    const [a, b] = [{ name: 'a' }, { name: 'b' }];
+    expect(diffObjects({ list: [a, b] }, { list: [b, a] })).to.deep.equal([
+      { path: 'list[order]', from: ['a', 'b'], to: ['b', 'a'] },
+    ]);
+  });
+
+  it('quotes names that are no identifiers', () => {
+    const from = { data: { 'app.conf': '1' }, metadata: { annotations: { 'example.com/a': 'b' } } };
+    expect(diffObjects(from, { data: { 'app.conf': '2' }, metadata: {} })).to.deep.equal([
+      { path: 'data["app.conf"]', from: '1', to: '2' },
+      { path: 'metadata.annotations', from: { 'example.com/a': 'b' }, to: undefined },
+    ]);
+  });
+
+  it('takes undefined for absent', () => {
+    expect(diffObjects({ a: undefined, b: { c: 1 } }, { b: { c: 1, d: undefined } })).to.be.empty;
+  });
+
+  it('leaves out what it is told to', () => {
+    const metadata = { name: 'web', resourceVersion: '1', managedFields: [{}], generation: 1 };
+    const from = { metadata, status: { a: 1 } };
+    const to = { metadata: { name: 'web', resourceVersion: '2', generation: 2 }, status: {} };
+    const ignore = [...serverSetFields, 'status'];
+    expect(diffObjects(from, to, { ignore })).to.be.empty;
+    expect(diffObjects(from, to)).to.have.length(4);
+  });
+
+  it('compares objects with objects that do not exist', () => {
+    expect(diffObjects(undefined, { a: 1 })).to.deep.equal([
+      { path: '', from: undefined, to: { a: 1 } },
+    ]);
+    expect(diffObjects(undefined, undefined)).to.be.empty;
+  });
+
+  it('sees a member called __proto__ and no inherited one', () => {
+    const from = JSON.parse('{"data": {"__proto__": "1"}}') as object;
+    expect(diffObjects(from, { data: {} })).to.deep.equal([
+      { path: 'data.__proto__', from: '1', to: undefined },
+    ]);
+    expect(diffObjects({ data: {} }, { data: { constructor: 'x' } })).to.have.length(1);
+  });
+
+  it('is empty if and only if the two are equal', () => {
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof({ maxDepth: 3 }, fc.nat(1), fc.constant(null), tie('list'), tie('object')),
+      list: fc.array(fc.oneof(tie('named'), tie('tree')), { maxLength: 3 }),
+      named: fc.record({ name: fc.constantFrom('a', 'b'), value: fc.nat(1) }),
+      object: fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), tie('tree'), {
+        noNullPrototype: true,
+      }),
+    }));
+    const property = fc.property(tree, tree, (from, to) => {
+      const changes = diffObjects(deepFreeze(from), deepFreeze(to));
+      expect(changes.length === 0).to.equal(isEqual(from, to));
+      for (const change of changes) expect(change.from).not.to.deep.equal(change.to);
+    });
+    fc.assert(property, { numRuns: 500 });
+  });
+});
