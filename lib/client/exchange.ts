@@ -176,7 +176,9 @@ export class Exchange {
     try {
       yield* response.body;
     } catch (error) {
-      throw this.#explain(error, request, deadline);
+      if (!deadline.expired) throw this.#explain(error, request, deadline);
+      const message = `${describeCall(request.call)}: the server did not end it in its time`;
+      throw new ConnectionError(message, { cause: error, requestSent: true });
     } finally {
       deadline.release();
     }

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { failureOf, refusal, scripted } from './scripted-transport.js';
+import type { ScriptedAnswer } from './scripted-transport.js';
+
+const widget = { apiVersion: 'example.com/v1', kind: 'Widget' };
+
+/** Aggregated discovery of one group, `example.com/v1`, with these kinds. */
+function aggregated(
+  kinds: Readonly<Record<string, 'Namespaced' | 'Cluster'>>,
+  version: object = {},
+): ScriptedAnswer {
+  const resources = Object.entries(kinds).map(([kind, scope]) => ({
+    ...{ resource: `${kind.toLowerCase()}s`, scope },
+    responseKind: { group: '', version: '', kind },
+  }));
+  const versions = [{ version: 'v1', resources, ...version }];
+  const items = [{ metadata: { name: 'example.com' }, versions }];
+  return { json: { kind: 'APIGroupDiscoveryList', items }, headers: { etag: '"1"' } };
+}
+
+describe('discovery', () => {
+  it('is not asked for built-in kinds, nor for where a type says it is served', async () => {
+    const { client, transport } = scripted(() => new Error('not asked'));
+    expect(await client.resourceType({ apiVersion: 'v1', kind: 'ConfigMap' })).to.deep.equal(
+      ConfigMap,
+    );
+    const type = { group: 'x', version: 'v1', kind: 'Y', plural: 'ys', namespaced: true };
+    expect(await client.resourceType(type)).to.equal(type);
+    expect(transport.calls).to.deep.equal([]);
+  });
+
+  it('asks once for all groups, and keeps the answer', async () => {
+    const { client, transport } = scripted(() =>
+      aggregated({ Widget: 'Namespaced', Zone: 'Cluster' }),
+    );
+    expect(await client.resourceType(widget)).to.deep.equal({
+      ...{ group: 'example.com', version: 'v1', kind: 'Widget' },
+      ...{ plural: 'widgets', namespaced: true },
+    });
+    expect(await client.resourceType({ ...widget, kind: 'Zone' })).to.include({
+      namespaced: false,
+    });
+    expect(transport.calls).to.deep.equal(['GET /apis']);
+    expect(transport.requests[0]?.headers['accept']).to.contain('as=APIGroupDiscoveryList');
+  });
+
+  it('asks for the core group where the kind is of it', async () => {
+    const items = [
+      {
+        versions: [
+          {
+            version: 'v1',
+            resources: [
+              { resource: 'endpoints', scope: 'Namespaced', responseKind: { kind: 'Endpoints' } },
+            ],
+          },
+        ],
+      },
+    ];
+    const { client, transport } = scripted(() => ({
+      json: { kind: 'APIGroupDiscoveryList', items },
+    }));
+    const type = await client.resourceType({ apiVersion: 'v1', kind: 'Endpoints' });
+    expect(type).to.include({ group: '', version: 'v1', plural: 'endpoints' });
+    expect(transport.calls).to.deep.equal(['GET /api']);
+  });
+
+  it('asks again on a miss, by ETag, and sees the new kind', async () => {
+    const answers = [aggregated({}), { status: 304, text: '' }, aggregated({ Widget: 'Cluster' })];
+    const { client, transport } = scripted((_, nth) => answers[nth - 1] ?? new Error('too many'));
+    expect(await failureOf(client.resourceType(widget))).to.have.property('code', 'UnknownKind');
+    expect(await failureOf(client.resourceType(widget))).to.have.property('code', 'UnknownKind');
+    expect(await client.resourceType(widget)).to.have.property('plural', 'widgets');
+    const sent = transport.requests.map(({ headers }) => headers['if-none-match']);
+    expect(sent).to.deep.equal([undefined, '"1"', '"1"']);
+  });
+
+  it('is asked once for many at the same time', async () => {
+    const { client, transport } = scripted(() => aggregated({ Widget: 'Cluster' }));
+    await Promise.all([1, 2, 3].map(() => client.resourceType(widget)));
+    expect(transport.calls).to.have.length(1);
+  });
+
+  it('does not trust an answer that was under way when the question came', async () => {
+    let answerFirst: (answer: ScriptedAnswer) => void = () => undefined;
+    const { client, transport } = scripted((_, nth) =>
+      nth === 1
+        ? new Promise((resolve) => (answerFirst = resolve))
+        : aggregated({ Widget: 'Cluster', Zone: 'Cluster' }),
+    );
+    const early = failureOf(client.resourceType({ ...widget, kind: 'Unknown' }));
+    await new Promise((resolve) => setImmediate(resolve));
+    const late = client.resourceType(widget);
+    answerFirst(aggregated({}));
+    expect(await late).to.have.property('plural', 'widgets');
+    expect(await early).to.have.property('code', 'UnknownKind');
+    expect(transport.calls).to.have.length(2);
+  });
+
+  it('asks for one version where the server has no aggregated discovery', async () => {
+    const resources = [
+      { name: 'widgets', kind: 'Widget', namespaced: true },
+      { name: 'widgets/status', kind: 'Widget', namespaced: false },
+    ];
+    const { client, transport } = scripted(({ path }) => ({
+      json: path === '/apis' ? { kind: 'APIGroupList', groups: [] } : { resources },
+    }));
+    const type = await client.resourceType(widget);
+    expect(type).to.include({ plural: 'widgets', namespaced: true });
+    expect(transport.calls).to.deep.equal(['GET /apis', 'GET /apis/example.com/v1']);
+  });
+
+  it('tells of a server behind a version that cannot be asked, instead of an unknown kind', async () => {
+    const { client } = scripted(({ path }) =>
+      path === '/apis'
+        ? aggregated({}, { freshness: 'Stale' })
+        : refusal(503, 'ServiceUnavailable'),
+    );
+    expect(await failureOf(client.resourceType(widget))).to.have.property('status', 503);
+  });
+
+  it('says in which versions a kind is served, or what to do where in none', async () => {
+    const { client } = scripted(({ path }) =>
+      path === '/apis' ? aggregated({ Widget: 'Cluster' }) : { status: 404, text: 'not found' },
+    );
+    const other = await failureOf(client.resourceType({ ...widget, apiVersion: 'example.com/v2' }));
+    expect(other.message).to.contain('Widget of example.com/v2').and.to.contain('example.com/v1');
+    const none = await failureOf(client.resourceType({ ...widget, kind: 'Gadget' }));
+    expect(none.message).to.contain('install its CustomResourceDefinition');
+  });
+
+  it('passes on that the server refuses to answer', async () => {
+    const { client } = scripted(() => refusal(403, 'Forbidden'));
+    expect(await failureOf(client.resourceType(widget))).to.have.property('status', 403);
+  });
+});

@@ -1,0 +1,360 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import type { Client, Credentials } from '../../lib/client/index.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { ConnectionError } from '../../lib/system/connection-error.js';
+import { silentLogger } from '../../lib/system/logger.js';
+import type { LogFields } from '../../lib/system/logger.js';
+import { noMetrics } from '../../lib/system/metrics.js';
+import type { MetricLabels } from '../../lib/system/metrics.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { failureOf, refusal, scripted } from './scripted-transport.js';
+import type { Script } from './scripted-transport.js';
+
+const key = { namespace: 'shop', name: 'web' };
+const configMap: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key } };
+const versioned: ConfigMap = { ...configMap, metadata: { ...key, resourceVersion: '7' } };
+
+const get = (client: Client, signal?: AbortSignal): Promise<ConfigMap> =>
+  client.get(ConfigMap, key, { signal });
+
+const reset = (): Error => new ConnectionError('other side closed', { requestSent: true });
+
+/** Fails as often as `failures` says, then answers with a ConfigMap. */
+const failing =
+  (failures: number, failure: Script): Script =>
+  (request, nth) =>
+    nth <= failures ? failure(request, nth) : { json: configMap };
+
+describe('every request', () => {
+  it('says who asks and what is understood', async () => {
+    const { client, transport } = scripted(() => ({ json: configMap }), { userAgent: 'me/1' });
+    await get(client);
+    expect(transport.requests[0]?.headers).to.deep.equal({
+      accept: 'application/json',
+      'accept-encoding': 'gzip',
+      'user-agent': 'me/1',
+    });
+  });
+
+  it('is unpacked when the answer is compressed', async () => {
+    const packed = gzipSync(JSON.stringify(configMap));
+    const headers = { 'content-encoding': 'gzip' };
+    const chunks = [packed.subarray(0, 20), packed.subarray(20)];
+    const { client } = scripted(() => ({ headers, chunks }));
+    expect(await get(client)).to.deep.equal(configMap);
+  });
+
+  it('fails when the compressed answer is broken', async () => {
+    const headers = { 'content-encoding': 'gzip' };
+    const { client } = scripted(() => ({ headers, text: 'no gzip' }), {
+      retries: { maxResets: 0 },
+    });
+    expect(await failureOf(get(client))).to.have.property('code', 'ConnectionFailed');
+  });
+
+  it('asks for no compression where that is switched off', async () => {
+    const { client, transport } = scripted(() => ({ json: configMap }), { compression: false });
+    await get(client);
+    expect(transport.requests[0]?.headers).not.to.have.property('accept-encoding');
+  });
+
+  it('does not reach the transport when its signal is aborted', async () => {
+    const { client, transport } = scripted(() => ({ json: configMap }));
+    const error = await failureOf(get(client, AbortSignal.abort(new Error('enough'))));
+    expect(error).to.include({ code: 'Aborted', message: 'get ConfigMap shop/web: aborted' });
+    expect(transport.requests).to.have.length(0);
+  });
+});
+
+describe('credentials', () => {
+  const renewable = (): Credentials & { refreshes: number } => {
+    const credentials = {
+      refreshes: 0,
+      headers: () => ({ authorization: `Bearer ${credentials.refreshes}` }),
+      refresh: async () => {
+        credentials.refreshes += 1;
+      },
+    };
+    return credentials;
+  };
+
+  it('are asked at every request, and renewed once when the server says 401', async () => {
+    const credentials = renewable();
+    const script = failing(1, () => refusal(401, 'Unauthorized'));
+    const { client, transport } = scripted(script, { credentials });
+    await get(client);
+    await get(client);
+    const sent = transport.requests.map(({ headers }) => headers['authorization']);
+    expect(sent).to.deep.equal(['Bearer 0', 'Bearer 1', 'Bearer 1']);
+  });
+
+  it('are not renewed twice for one request', async () => {
+    const credentials = renewable();
+    const { client, transport } = scripted(() => refusal(401, 'Unauthorized'), { credentials });
+    const error = await failureOf(client.create(configMap));
+    expect(error).to.have.property('status', 401);
+    expect(error.message).to.contain('check the credentials');
+    expect(transport.requests).to.have.length(2);
+  });
+
+  it('that never answer do not hold a request up for longer than its time', async () => {
+    const clock = new VirtualClock();
+    const credentials = { headers: () => new Promise<never>(() => undefined) };
+    const { client } = scripted(() => ({ json: configMap }), { credentials, clock });
+    const failure = failureOf(get(client));
+    await clock.advance(30_000);
+    expect(await failure).to.have.property('code', 'Timeout');
+  });
+});
+
+describe('time limit', () => {
+  const silent: Script = ({ signal }) =>
+    new Promise((resolve) => {
+      signal?.addEventListener('abort', () => resolve(new OperatorError('Aborted', 'aborted')));
+    });
+
+  it('ends a request that gets no answer, 30 s by default', async () => {
+    const clock = new VirtualClock();
+    const { client } = scripted(silent, { clock });
+    const failure = failureOf(get(client));
+    await clock.advance(29_999);
+    expect(clock.pendingTimers).to.equal(1);
+    await clock.advance(1);
+    const error = await failure;
+    expect(error).to.have.property('code', 'Timeout');
+    expect(error.message).to.contain('get ConfigMap shop/web').and.to.contain('30000');
+  });
+
+  it('leaves no timer and no listener behind', async () => {
+    const clock = new VirtualClock();
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const spied = Object.assign(signal, {
+      addEventListener: () => void (listeners += 1),
+      removeEventListener: () => void (listeners -= 1),
+    });
+    const { client } = scripted(failing(1, reset), { clock });
+    await get(client, spied);
+    expect({ listeners, timers: clock.pendingTimers }).to.deep.equal({ listeners: 0, timers: 0 });
+  });
+
+  it('tells the abort of the caller from the time', async () => {
+    const controller = new AbortController();
+    const clock = new VirtualClock();
+    const { client } = scripted(silent, { clock });
+    const failure = failureOf(get(client, controller.signal));
+    await clock.advance(0);
+    controller.abort();
+    expect(await failure).to.have.property('code', 'Aborted');
+    expect(clock.pendingTimers).to.equal(0);
+  });
+});
+
+describe('Retry-After', () => {
+  const busy =
+    (status: number, after: string): Script =>
+    () => ({ ...refusal(status, 'TooManyRequests'), headers: { 'retry-after': after } });
+
+  it('is waited for on 429 and 503, by writes that are not repeatable too', async () => {
+    for (const status of [429, 503]) {
+      const clock = new VirtualClock();
+      const { client, transport } = scripted(failing(1, busy(status, '3')), { clock });
+      const created = client.create(configMap);
+      await clock.advance(2_999);
+      expect(transport.requests).to.have.length(1);
+      await clock.advance(1);
+      expect(await created).to.deep.equal(configMap);
+    }
+  });
+
+  it('may be a date', async () => {
+    const clock = new VirtualClock();
+    const after = new Date(clock.now() + 5_000).toUTCString();
+    const { client, transport } = scripted(failing(1, busy(429, after)), { clock });
+    const got = get(client);
+    await clock.advance(4_999);
+    expect(transport.requests).to.have.length(1);
+    await clock.advance(1);
+    await got;
+  });
+
+  it('is thrown at once when it is longer than the limit', async () => {
+    const { client } = scripted(busy(429, '31'));
+    const error = await failureOf(get(client));
+    expect(error).to.have.property('status', 429);
+    expect(error).to.have.nested.property('context.retryAfterMs', 31_000);
+  });
+
+  it('is waited for ten times, then thrown', async () => {
+    const clock = new VirtualClock();
+    const { client, transport } = scripted(busy(429, '1'), { clock });
+    const failure = failureOf(get(client));
+    await clock.advance(60_000);
+    expect(await failure).to.have.property('status', 429);
+    expect(transport.requests).to.have.length(11);
+  });
+
+  it('counts only on those: a 429 without it, and a 500 with it, are thrown', async () => {
+    const bare = scripted(() => refusal(429, 'TooManyRequests'));
+    expect(await failureOf(get(bare.client))).to.have.property('status', 429);
+    const { client, transport } = scripted(busy(500, '1'));
+    expect(await failureOf(get(client))).to.have.property('status', 500);
+    expect([...bare.transport.requests, ...transport.requests]).to.have.length(2);
+  });
+
+  it('is not waited for after an abort', async () => {
+    const clock = new VirtualClock();
+    const controller = new AbortController();
+    const { client } = scripted(busy(429, '10'), { clock });
+    const failure = failureOf(get(client, controller.signal));
+    await clock.advance(1_000);
+    controller.abort();
+    expect(await failure).to.have.property('code', 'Aborted');
+    expect(clock.pendingTimers).to.equal(0);
+  });
+});
+
+describe('a connection that breaks', () => {
+  const merge = (body: object) => ({ type: 'merge', body }) as const;
+  const repeated: readonly (readonly [string, (client: Client) => Promise<unknown>])[] = [
+    ['get', (client) => get(client)],
+    ['update with a resourceVersion', (client) => client.update(versioned)],
+    ['apply', (client) => client.apply(configMap, { fieldManager: 'me' })],
+    [
+      'merge patch with a resourceVersion',
+      (client) => client.patch(ConfigMap, key, merge({ metadata: { resourceVersion: '7' } })),
+    ],
+  ];
+  const notRepeated: typeof repeated = [
+    ['create', (client) => client.create(configMap)],
+    ['update without a resourceVersion', (client) => client.update(configMap)],
+    ['merge patch without one', (client) => client.patch(ConfigMap, key, merge({}))],
+    ['JSON patch', (client) => client.patch(ConfigMap, key, { type: 'json', operations: [] })],
+    ['delete', (client) => client.delete(ConfigMap, key)],
+    ['deleteCollection', (client) => client.deleteCollection(ConfigMap, { namespace: 'shop' })],
+  ];
+
+  for (const [title, call] of repeated) {
+    it(`is no matter for: ${title}`, async () => {
+      const { client, transport } = scripted(failing(1, reset));
+      await call(client);
+      expect(transport.requests).to.have.length(2);
+      expect(transport.requests[0]?.body).to.equal(transport.requests[1]?.body);
+    });
+  }
+
+  for (const [title, call] of notRepeated) {
+    it(`is told to the caller of: ${title}`, async () => {
+      const { client, transport } = scripted(failing(1, reset));
+      expect(await failureOf(call(client))).to.have.property('code', 'ConnectionFailed');
+      expect(transport.requests).to.have.length(1);
+    });
+  }
+
+  it('is tried again at once, then after a while, three times in all', async () => {
+    const clock = new VirtualClock();
+    const { client, transport } = scripted(reset, { clock });
+    const failure = failureOf(get(client));
+    await clock.advance(0);
+    expect(transport.requests).to.have.length(2);
+    await clock.advance(1_000);
+    const error = await failure;
+    expect(error.message).to.equal('get ConfigMap shop/web: other side closed');
+    expect(transport.requests).to.have.length(4);
+  });
+
+  it('within the body of an answer counts too', async () => {
+    const half = { chunks: ['{"kind":', reset()] };
+    const { client } = scripted(failing(1, () => half));
+    expect(await get(client)).to.deep.equal(configMap);
+  });
+
+  it('is told at once when it never was made', async () => {
+    const refused = () => new ConnectionError('ECONNREFUSED', { requestSent: false });
+    const { client, transport } = scripted(refused);
+    const error = await failureOf(get(client));
+    expect(error).to.include({ code: 'ConnectionFailed', requestSent: false });
+    expect(transport.requests).to.have.length(1);
+  });
+
+  it('is not tried again after an abort', async () => {
+    const controller = new AbortController();
+    const { client, transport } = scripted(() => {
+      controller.abort();
+      return reset();
+    });
+    expect(await failureOf(get(client, controller.signal))).to.have.property('code', 'Aborted');
+    expect(transport.requests).to.have.length(1);
+  });
+
+  it('is a matter of broken connections only: other errors are passed on', async () => {
+    const stopped = new OperatorError('Stopped', 'closed');
+    const { client, transport } = scripted(() => stopped);
+    expect(await failureOf(get(client))).to.equal(stopped);
+    expect(transport.requests).to.have.length(1);
+  });
+});
+
+describe('the rate limit', () => {
+  it('lets a burst through and spaces the rest', async () => {
+    const clock = new VirtualClock();
+    const rateLimit = { qps: 10, burst: 2 };
+    const { client, transport } = scripted(() => ({ json: configMap }), { clock, rateLimit });
+    const all = Promise.all([1, 2, 3, 4].map(() => get(client)));
+    await clock.advance(99);
+    expect(transport.requests).to.have.length(2);
+    await clock.advance(1);
+    expect(transport.requests).to.have.length(3);
+    await clock.advance(100);
+    await all;
+  });
+});
+
+describe('metrics of requests', () => {
+  it('count attempts by code, method and host, and time them', async () => {
+    const counted: MetricLabels[] = [];
+    const timed: [number, MetricLabels][] = [];
+    const metrics = {
+      ...noMetrics,
+      counter: () => ({
+        add: (_?: number, labels: MetricLabels = {}) => void counted.push(labels),
+      }),
+      histogram: () => ({
+        observe: (value: number, labels: MetricLabels = {}) => void timed.push([value, labels]),
+      }),
+    };
+    const clock = new VirtualClock();
+    const { client } = scripted(failing(1, reset), { metrics, clock });
+    await get(client);
+    const labels = { method: 'GET', host: 'script:6443' };
+    expect(counted).to.deep.equal([
+      { code: '<error>', ...labels },
+      { code: '200', ...labels },
+    ]);
+    expect(timed).to.deep.equal([
+      [0, { verb: 'GET', host: 'script:6443' }],
+      [0, { verb: 'GET', host: 'script:6443' }],
+    ]);
+  });
+});
+
+describe('warnings of the server', () => {
+  it('are logged once each, with the call that drew them', async () => {
+    const lines: [string, LogFields | undefined][] = [];
+    const logger = {
+      ...silentLogger,
+      warn: (message: string, fields?: LogFields) => void lines.push([message, fields]),
+    };
+    const headers = { warning: '299 - "v1 is old", 299 - "say \\"please\\""' };
+    const { client } = scripted(() => ({ json: configMap, headers }), { logger });
+    await get(client);
+    await get(client);
+    const call = { verb: 'get', kind: 'ConfigMap', ...key };
+    expect(lines).to.deep.equal([
+      ['API server warns: v1 is old', call],
+      ['API server warns: say "please"', call],
+    ]);
+  });
+});

@@ -1,0 +1,309 @@
+import { expect } from 'chai';
+import type { Client } from '../../lib/client/index.js';
+import { ApiError } from '../../lib/object/api-error.js';
+import { ConfigMap, Deployment, Node, Pod } from '../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import { failureOf, scripted } from './scripted-transport.js';
+import type { ScriptedAnswer } from './scripted-transport.js';
+
+const key = { namespace: 'shop', name: 'web' };
+const configMap: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key } };
+const eviction: UnstructuredObject = {
+  ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { ...key } },
+};
+const scale: UnstructuredObject = {
+  ...{ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { ...key }, spec: { replicas: 3 } },
+};
+const ok: ScriptedAnswer = { json: { ...configMap, items: [] } };
+
+const one = '/api/v1/namespaces/shop/configmaps/web';
+const all = '/api/v1/namespaces/shop/configmaps';
+
+type Call = (client: Client) => Promise<unknown>;
+
+async function first(pages: AsyncIterable<unknown>): Promise<unknown> {
+  for await (const page of pages) return page;
+  return undefined;
+}
+
+describe('the HTTP client', () => {
+  const requests: readonly (readonly [string, Call, string])[] = [
+    ['get', (c) => c.get(ConfigMap, key), `GET ${one}`],
+    [
+      'get a subresource',
+      (c) => c.get(Deployment, key, { subresource: 'scale', resourceVersion: '0' }),
+      'GET /apis/apps/v1/namespaces/shop/deployments/web/scale?resourceVersion=0',
+    ],
+    [
+      'get of a cluster-scoped kind, the namespace ignored',
+      (c) => c.get(Node, key),
+      'GET /api/v1/nodes/web',
+    ],
+    ['list', (c) => c.list(ConfigMap, { namespace: 'shop' }), `GET ${all}?limit=500`],
+    ['list of all namespaces', (c) => c.list(ConfigMap), 'GET /api/v1/configmaps?limit=500'],
+    [
+      'list with every option',
+      (c) =>
+        c.list(ConfigMap, {
+          ...{ labelSelector: 'app=web,tier in (a,b)', fieldSelector: 'metadata.name=web' },
+          ...{ limit: 7, resourceVersion: '5', resourceVersionMatch: 'NotOlderThan' },
+        }),
+      'GET /api/v1/configmaps?labelSelector=app%3Dweb%2Ctier%20in%20(a%2Cb)' +
+        '&fieldSelector=metadata.name%3Dweb&limit=7&resourceVersion=5' +
+        '&resourceVersionMatch=NotOlderThan',
+    ],
+    ['pages', (c) => first(c.pages(ConfigMap, { limit: 2 })), 'GET /api/v1/configmaps?limit=2'],
+    ['create', (c) => c.create(configMap), `POST ${all}`],
+    [
+      'create with every option',
+      (c) => c.create(configMap, { dryRun: true, fieldManager: 'me', fieldValidation: 'Strict' }),
+      `POST ${all}?fieldManager=me&fieldValidation=Strict&dryRun=All`,
+    ],
+    [
+      'create of an Eviction',
+      (c) => c.create(eviction, { subresource: 'eviction' }),
+      'POST /api/v1/namespaces/shop/pods/web/eviction',
+    ],
+    ['update', (c) => c.update(configMap), `PUT ${one}`],
+    [
+      'update of the status',
+      (c) => c.update(configMap, { subresource: 'status' }),
+      `PUT ${one}/status`,
+    ],
+    [
+      'update of a Scale',
+      (c) => c.update(scale, { subresource: 'scale', parent: Deployment }),
+      'PUT /apis/apps/v1/namespaces/shop/deployments/web/scale',
+    ],
+    [
+      'patch',
+      (c) => c.patch(ConfigMap, key, { type: 'merge', body: {} }, { subresource: 'status' }),
+      `PATCH ${one}/status`,
+    ],
+    [
+      'apply',
+      (c) => c.apply(configMap, { fieldManager: 'me', force: true }),
+      `PATCH ${one}?fieldManager=me&force=true`,
+    ],
+    ['delete', (c) => c.delete(ConfigMap, key), `DELETE ${one}`],
+    [
+      'deleteCollection',
+      (c) => c.deleteCollection(ConfigMap, { namespace: 'shop', labelSelector: 'a=b' }),
+      `DELETE ${all}?labelSelector=a%3Db`,
+    ],
+  ];
+  for (const [title, call, expected] of requests) {
+    it(`sends the request of: ${title}`, async () => {
+      const { client, transport } = scripted(() => ok);
+      await call(client);
+      expect(transport.calls).to.deep.equal([expected]);
+    });
+  }
+
+  const bodies: readonly (readonly [string, Call, string, unknown])[] = [
+    ['create', (c) => c.create(configMap), 'application/json', configMap],
+    [
+      'a JSON patch',
+      (c) => c.patch(ConfigMap, key, { type: 'json', operations: [{ op: 'remove', path: '/a' }] }),
+      'application/json-patch+json',
+      [{ op: 'remove', path: '/a' }],
+    ],
+    [
+      'a merge patch',
+      (c) => c.patch(ConfigMap, key, { type: 'merge', body: { data: null } }),
+      'application/merge-patch+json',
+      { data: null },
+    ],
+    [
+      'a strategic patch',
+      (c) => c.patch(ConfigMap, key, { type: 'strategic', body: { data: null } }),
+      'application/strategic-merge-patch+json',
+      { data: null },
+    ],
+    [
+      'apply',
+      (c) => c.apply(configMap, { fieldManager: 'me' }),
+      'application/apply-patch+yaml',
+      configMap,
+    ],
+    [
+      'delete',
+      (c) =>
+        c.delete(ConfigMap, key, {
+          ...{ propagationPolicy: 'Foreground', gracePeriodSeconds: 0, dryRun: true },
+          preconditions: { uid: 'u' },
+        }),
+      'application/json',
+      {
+        ...{ apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Foreground' },
+        ...{ gracePeriodSeconds: 0, preconditions: { uid: 'u' }, dryRun: ['All'] },
+      },
+    ],
+  ];
+  for (const [title, call, contentType, body] of bodies) {
+    it(`sends the body of ${title} as ${contentType}`, async () => {
+      const { client, transport } = scripted(() => ok);
+      await call(client);
+      const [request] = transport.requests;
+      expect(request?.headers['content-type']).to.equal(contentType);
+      expect(JSON.parse(request?.body as string)).to.deep.equal(body);
+    });
+  }
+
+  const wrong: readonly (readonly [string, Call, string])[] = [
+    ['no namespace', (c) => c.get(ConfigMap, { name: 'web' }), 'InvalidObject'],
+    [
+      'an empty namespace',
+      (c) => c.get(ConfigMap, { namespace: '', name: 'web' }),
+      'InvalidObject',
+    ],
+    [
+      'no namespace for a new object',
+      (c) => c.create({ ...configMap, metadata: { name: 'web' } }),
+      'InvalidObject',
+    ],
+    ['an empty name', (c) => c.delete(ConfigMap, { namespace: 'shop', name: '' }), 'InvalidObject'],
+    ['a name that goes up', (c) => c.delete(Node, { name: '..' }), 'InvalidObject'],
+    ['a name with a slash', (c) => c.get(Node, { name: 'a/../b' }), 'InvalidObject'],
+    ['a namespace with a slash', (c) => c.list(Pod, { namespace: 'a/b' }), 'InvalidObject'],
+    [
+      'no name to update',
+      (c) => c.update({ ...configMap, metadata: { namespace: 'shop' } }),
+      'InvalidObject',
+    ],
+    ['no field manager to apply with', (c) => c.apply(configMap), 'InvalidOption'],
+    ['a Scale of nothing', (c) => c.update(scale, { subresource: 'scale' }), 'InvalidOption'],
+    ['pages of no items', (c) => c.list(ConfigMap, { limit: 0 }), 'InvalidOption'],
+  ];
+  for (const [title, call, code] of wrong) {
+    it(`refuses ${title}, without a request`, async () => {
+      const { client, transport } = scripted(() => ok);
+      expect(await failureOf(call(client))).to.have.property('code', code);
+      expect(transport.calls).to.deep.equal([]);
+    });
+  }
+
+  it('creates under a name that the server makes up', async () => {
+    const { client, transport } = scripted(() => ok);
+    await client.create({ ...configMap, metadata: { namespace: 'shop', generateName: 'web-' } });
+    expect(transport.calls).to.deep.equal([`POST ${all}`]);
+  });
+
+  it('hands over what came, unknown fields too', async () => {
+    const json = {
+      ...configMap,
+      data: { a: 'é' },
+      future: { _from: 1, when: '2026-01-01T00:00:00Z' },
+    };
+    const { client } = scripted(() => ({ json }));
+    expect(await client.get(ConfigMap, key)).to.deep.equal(json);
+  });
+
+  it('knows from the status whether apply created the object', async () => {
+    const { client } = scripted((_, nth) => ({ ...ok, status: nth === 1 ? 201 : 200 }));
+    const apply = () => client.apply(configMap, { fieldManager: 'me' });
+    expect(await apply()).to.have.property('created', true);
+    expect(await apply()).to.have.property('created', false);
+  });
+
+  it('gives the items of a list the apiVersion and kind that built-in ones lack', async () => {
+    const items = [
+      { metadata: { name: 'a' } },
+      { kind: 'Other', apiVersion: 'x/v1', metadata: {} },
+    ];
+    const { client } = scripted(() => ({ json: { kind: 'ConfigMapList', metadata: {}, items } }));
+    const list = await client.list(ConfigMap);
+    expect(list.items).to.deep.equal([
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
+      items[1],
+    ]);
+  });
+
+  it('takes a list without items for an empty one', async () => {
+    const { client } = scripted(() => ({ json: { kind: 'X', metadata: {}, items: null } }));
+    expect((await client.list(ConfigMap)).items).to.deep.equal([]);
+  });
+
+  it('reads only metadata where that is wanted, and names the kind all the same', async () => {
+    const partial = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: key };
+    const json = { ...partial, items: [partial] };
+    const { client, transport } = scripted(() => ({ json }));
+    const expected = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key };
+    expect((await client.list(ConfigMap, { metadataOnly: true })).items).to.deep.equal([expected]);
+    expect(await client.get(ConfigMap, key, { metadataOnly: true })).to.deep.include(expected);
+    expect(transport.requests.map(({ headers }) => headers['accept'])).to.deep.equal([
+      'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json',
+      'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json',
+    ]);
+  });
+
+  it('leaves out the objects of other controllers where one is asked for', async () => {
+    const owned = (name: string, uid: string, controller: boolean) => ({
+      metadata: { name, ownerReferences: [{ uid, controller }] },
+    });
+    const items = [owned('a', 'u1', true), owned('b', 'u1', false), owned('c', 'u2', true)];
+    const { client } = scripted(() => ({ json: { metadata: {}, items } }));
+    const list = await client.list(ConfigMap, { controllerUid: 'u1' });
+    expect(list.items.map(({ metadata }) => metadata.name)).to.deep.equal(['a']);
+  });
+
+  it('throws an ApiError that names the call, the answer and the remedy', async () => {
+    const json = {
+      ...{ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 403, reason: 'Forbidden' },
+      ...{ message: 'no', details: { causes: [{ reason: 'NamespaceTerminating' }] } },
+    };
+    const { client } = scripted(() => ({ status: 403, json }));
+    const error = await failureOf(client.get(ConfigMap, key));
+    expect(error).to.be.instanceOf(ApiError).and.to.have.deep.property('body', json);
+    const remedy = 'check the RBAC rules of this operator';
+    expect(error.message).to.equal(`get ConfigMap shop/web: 403 Forbidden: no (${remedy})`);
+  });
+
+  it('tells of an answer that is no JSON, but not what it says: it may be half a Secret', async () => {
+    const text = '{"kind":"Secret","data":{"password":"aHVudGVyMg=';
+    const { client } = scripted(() => ({ text }));
+    const error = await failureOf(client.get(ConfigMap, key));
+    expect(error.message).to.contain('get ConfigMap shop/web').and.to.contain('not whole JSON');
+    expect(JSON.stringify(error) + error.message).not.to.contain('aHVudGVyMg');
+  });
+
+  it('closes its transport', async () => {
+    const { client, transport } = scripted(() => ok);
+    await client.close();
+    expect(transport.closed).to.equal(true);
+  });
+});
+
+describe('the answer to a delete', () => {
+  const answers: readonly (readonly [string, object, boolean])[] = [
+    ['a Status: it is gone', { kind: 'Status', apiVersion: 'v1', status: 'Success' }, false],
+    ['the object as it last was: gone', { ...configMap }, false],
+    [
+      'a Pod without grace: gone',
+      { metadata: { deletionTimestamp: 't', deletionGracePeriodSeconds: 0 } },
+      false,
+    ],
+    [
+      'a Pod with grace: there',
+      { metadata: { deletionTimestamp: 't', deletionGracePeriodSeconds: 30 } },
+      true,
+    ],
+    [
+      'an object with finalizers: there',
+      { metadata: { deletionTimestamp: 't', finalizers: ['a'] } },
+      true,
+    ],
+    [
+      'a Namespace that is emptied: there',
+      { metadata: { deletionTimestamp: 't' }, spec: { finalizers: ['kubernetes'] } },
+      true,
+    ],
+  ];
+  for (const [title, json, remains] of answers) {
+    it(title, async () => {
+      const { client } = scripted(() => ({ json }));
+      const object = await client.delete(ConfigMap, key);
+      expect(object).to.deep.equal(remains ? json : undefined);
+    });
+  }
+});

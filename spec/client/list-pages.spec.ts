@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { failureOf, refusal, scripted } from './scripted-transport.js';
+import type { Script } from './scripted-transport.js';
+
+const page = (names: readonly string[], next?: string) => ({
+  json: {
+    ...{ apiVersion: 'v1', kind: 'ConfigMapList' },
+    metadata: { resourceVersion: '9', ...(next !== undefined && { continue: next }) },
+    items: names.map((name) => ({ metadata: { name } })),
+  },
+});
+
+/** Three pages; `expired` says whether the third has been forgotten. */
+const threePages =
+  (expired = false): Script =>
+  ({ path }) => {
+    if (path.includes('continue=2')) return expired ? refusal(410, 'Expired') : page(['e']);
+    if (path.includes('continue=1')) return page(['c', 'd'], '2');
+    return path.includes('limit=') ? page(['a', 'b'], '1') : page(['a', 'x']);
+  };
+
+const namesIn = (list: { items: ConfigMap[] }) => list.items.map(({ metadata }) => metadata.name);
+
+describe('a list', () => {
+  it('is read page by page, of the version of the first', async () => {
+    const { client, transport } = scripted(threePages());
+    const options = { limit: 2, labelSelector: 'a', resourceVersion: '5' };
+    const list = await client.list(ConfigMap, options);
+    expect(namesIn(list)).to.deep.equal(['a', 'b', 'c', 'd', 'e']);
+    expect(list.metadata).to.deep.equal({ resourceVersion: '9' });
+    const path = 'GET /api/v1/configmaps?labelSelector=a&limit=2';
+    expect(transport.calls).to.deep.equal([
+      `${path}&resourceVersion=5`,
+      `${path}&continue=1`,
+      `${path}&continue=2`,
+    ]);
+  });
+
+  it('is read anew in one piece when its version is forgotten half-way', async () => {
+    const { client, transport } = scripted(threePages(true));
+    const list = await client.list(ConfigMap, { resourceVersion: '5' });
+    expect(namesIn(list)).to.deep.equal(['a', 'x']);
+    expect(transport.calls.at(-1)).to.equal('GET /api/v1/configmaps?resourceVersion=5');
+  });
+
+  it('fails when its first page does', async () => {
+    const { client, transport } = scripted(() => refusal(410, 'Expired'));
+    expect(await failureOf(client.list(ConfigMap))).to.have.property('status', 410);
+    expect(transport.calls).to.have.length(1);
+  });
+
+  it('may be larger than the arguments of a call', async () => {
+    const { client } = scripted(() => page(Array.from({ length: 150_000 }, (_, n) => `${n}`)));
+    expect((await client.list(ConfigMap)).items).to.have.length(150_000);
+  });
+});
+
+describe('pages', () => {
+  it('come one at a time, the next only when it is asked for', async () => {
+    const { client, transport } = scripted(threePages());
+    for await (const list of client.pages(ConfigMap)) {
+      if (namesIn(list).includes('c')) break;
+      expect(transport.calls).to.have.length(1);
+    }
+    expect(transport.calls).to.have.length(2);
+  });
+
+  it('throw 410 when their version is forgotten: what was handed out stays out', async () => {
+    const { client } = scripted(threePages(true));
+    const seen: unknown[] = [];
+    const read = async () => {
+      for await (const list of client.pages(ConfigMap)) seen.push(...namesIn(list));
+    };
+    expect(await failureOf(read())).to.have.property('reason', 'Expired');
+    expect(seen).to.deep.equal(['a', 'b', 'c', 'd']);
+  });
+});

@@ -1,0 +1,201 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { jsonLines } from '../../lib/client/watch-lines.js';
+import type { Client, WatchEvent, WatchOptions } from '../../lib/client/index.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { ConnectionError } from '../../lib/system/connection-error.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { failureOf, refusal, scripted } from './scripted-transport.js';
+import type { Script } from './scripted-transport.js';
+
+const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
+const line = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
+
+async function eventsOf(client: Client, options?: WatchOptions): Promise<WatchEvent<ConfigMap>[]> {
+  const events: WatchEvent<ConfigMap>[] = [];
+  for await (const event of client.watch(ConfigMap, options)) events.push(event);
+  return events;
+}
+
+const streaming =
+  (...chunks: readonly (string | Uint8Array | Error)[]): Script =>
+  () => ({ chunks });
+
+describe('a watch', () => {
+  const queries: readonly (readonly [string, WatchOptions, string])[] = [
+    ['of everything', {}, '/api/v1/configmaps?watch=true&allowWatchBookmarks=true'],
+    [
+      'of some, from a version, for a while',
+      { namespace: 'shop', labelSelector: 'a', resourceVersion: '5', timeoutMs: 1_001 },
+      '/api/v1/namespaces/shop/configmaps?watch=true&labelSelector=a&resourceVersion=5' +
+        '&allowWatchBookmarks=true&timeoutSeconds=2',
+    ],
+    [
+      'that begins with what exists',
+      { sendInitialEvents: true },
+      '/api/v1/configmaps?watch=true&resourceVersionMatch=NotOlderThan' +
+        '&allowWatchBookmarks=true&sendInitialEvents=true',
+    ],
+  ];
+  for (const [title, options, path] of queries) {
+    it(`asks for a stream ${title}`, async () => {
+      const { client, transport } = scripted(streaming());
+      await eventsOf(client, options);
+      expect(transport.calls).to.deep.equal([`GET ${path}`]);
+      expect(transport.requests[0]).to.include({ streaming: true });
+      expect(transport.requests[0]?.headers).not.to.have.property('accept-encoding');
+    });
+  }
+
+  it('yields the events, and ends when the server ends it', async () => {
+    const [a, b] = [configMap('a'), configMap('b')];
+    const { client } = scripted(
+      streaming(line('ADDED', a), line('MODIFIED', b) + line('DELETED', a)),
+    );
+    expect(await eventsOf(client)).to.deep.equal([
+      { type: 'ADDED', object: a },
+      { type: 'MODIFIED', object: b },
+      { type: 'DELETED', object: a },
+    ]);
+  });
+
+  it('tells a bookmark, and the one after the initial events', async () => {
+    const annotations = { 'k8s.io/initial-events-end': 'true' };
+    const bookmark = (metadata: object) => line('BOOKMARK', { kind: 'ConfigMap', metadata });
+    const { client } = scripted(
+      streaming(
+        bookmark({ resourceVersion: '7', annotations }),
+        bookmark({ resourceVersion: '8' }),
+      ),
+    );
+    expect(await eventsOf(client)).to.deep.equal([
+      { type: 'BOOKMARK', resourceVersion: '7', initialEventsEnd: true },
+      { type: 'BOOKMARK', resourceVersion: '8', initialEventsEnd: false },
+    ]);
+  });
+
+  it('throws an ERROR event as an ApiError', async () => {
+    const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
+    const { client, transport } = scripted(streaming(line('ERROR', status)));
+    const error = await failureOf(eventsOf(client));
+    expect(error).to.include({ code: 'ApiError', status: 410, reason: 'Expired' });
+    expect(transport.open).to.equal(0);
+  });
+
+  it('throws when it cannot begin', async () => {
+    const { client } = scripted(() => refusal(403, 'Forbidden'));
+    expect(await failureOf(eventsOf(client))).to.have.property('status', 403);
+  });
+
+  it('begins again when its connection breaks before the first byte, not after it', async () => {
+    const broken = () => new ConnectionError('reset', { requestSent: true });
+    const { client, transport } = scripted((_, nth) =>
+      nth === 1 ? broken() : { chunks: [line('ADDED', configMap('a')), broken()] },
+    );
+    expect(await failureOf(eventsOf(client))).to.have.property('code', 'ConnectionFailed');
+    expect(transport.calls).to.have.length(2);
+  });
+
+  it('frees its connection when the loop is left', async () => {
+    const { client, transport } = scripted(streaming(line('ADDED', configMap('a')).repeat(9)));
+    for await (const event of client.watch(ConfigMap)) {
+      expect(event.type).to.equal('ADDED');
+      expect(transport.open).to.equal(1);
+      break;
+    }
+    expect(transport.open).to.equal(0);
+  });
+
+  for (const cut of ['{"type":"ADD', '{"type":"ADDED","object":{"data":{"password":"aHVu\n']) {
+    it(`tells that it broke off, but not the line: ${JSON.stringify(cut.slice(0, 12))}`, async () => {
+      const { client } = scripted(streaming(line('ADDED', configMap('a')), cut));
+      const error = await failureOf(eventsOf(client));
+      expect(error).to.have.property('code', 'ConnectionFailed');
+      expect(error.message).to.equal('watch ConfigMap: the stream broke off within an event');
+    });
+  }
+
+  it('takes a last line without its end, where it is whole', async () => {
+    const { client } = scripted(streaming(line('ADDED', configMap('a')).trimEnd()));
+    expect(await eventsOf(client)).to.have.length(1);
+  });
+
+  it('refuses what is no event', async () => {
+    const { client } = scripted(streaming('{"kind":"ConfigMapList"}\n'));
+    expect(await failureOf(eventsOf(client))).to.have.property('code', 'ConnectionFailed');
+  });
+
+  it('is given up when the server does not end it in its time', async () => {
+    const clock = new VirtualClock();
+    const { client } = scripted(
+      ({ signal }) => ({
+        chunks: (function* () {
+          yield line('ADDED', configMap('a'));
+          expect(signal?.aborted).to.equal(true);
+          yield new Error('aborted');
+        })() as unknown as string[],
+      }),
+      { clock },
+    );
+    const events = client.watch(ConfigMap, { timeoutMs: 60_000 })[Symbol.asyncIterator]();
+    await events.next();
+    expect(clock.nextTimerMs).to.equal(90_000);
+    await clock.advance(90_000);
+    const error = await failureOf(events.next());
+    expect(error).to.have.property('code', 'ConnectionFailed');
+    expect(error.message).to.contain('did not end');
+  });
+
+  it('without a time limit sets no timer once it has begun', async () => {
+    const clock = new VirtualClock();
+    const { client } = scripted(streaming(line('ADDED', configMap('a'))), { clock });
+    for await (const event of client.watch(ConfigMap)) {
+      expect({ type: event.type, timers: clock.pendingTimers }).to.deep.equal({
+        type: 'ADDED',
+        timers: 0,
+      });
+    }
+  });
+});
+
+describe('jsonLines', () => {
+  const cut = (bytes: Buffer, sizes: readonly number[]): Uint8Array[] => {
+    const chunks: Uint8Array[] = [];
+    let start = 0;
+    for (const size of sizes) {
+      chunks.push(bytes.subarray(start, start + size));
+      start += size;
+    }
+    return [...chunks, bytes.subarray(start)];
+  };
+
+  async function* from(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+    yield* chunks;
+  }
+
+  it('gives the same values however the bytes are cut', async () => {
+    const values = fc.array(fc.jsonValue(), { maxLength: 5 });
+    const sizes = fc.array(fc.nat({ max: 9 }));
+    const property = fc.asyncProperty(values, sizes, async (expected, cuts) => {
+      const text = expected.map((value) => `${JSON.stringify(value)}\n`).join('');
+      const seen: unknown[] = [];
+      const call = { verb: 'watch', kind: 'X' };
+      for await (const value of jsonLines(from(cut(Buffer.from(text), cuts)), call))
+        seen.push(value);
+      expect(seen).to.deep.equal(JSON.parse(JSON.stringify(expected)));
+    });
+    await fc.assert(property);
+  });
+
+  it('reads a line of 20 MB in many chunks in linear time', async () => {
+    const chunk = Buffer.from('x'.repeat(1_000));
+    const chunks = [
+      Buffer.from('"'),
+      ...Array.from({ length: 20_000 }, () => chunk),
+      Buffer.from('"\n'),
+    ];
+    for await (const value of jsonLines(from(chunks), { verb: 'watch', kind: 'X' })) {
+      expect(value).to.have.length(20_000_000);
+    }
+  });
+});
