@@ -1,0 +1,213 @@
+import { expect } from 'chai';
+import {
+  ApplyConflictError,
+  fieldManagerApply,
+  fieldManagerUpdate,
+  keepManagedFieldsTimes,
+} from '../../../lib/apiserver/structured-merge/index.js';
+import type { ApplyOptions } from '../../../lib/apiserver/structured-merge/index.js';
+import type { ObjectMeta, UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { isOperatorError } from '../../../lib/system/operator-error.js';
+import { recordings, stepTime } from './scenarios/recording.js';
+import type { RecordedStep, Recording } from './scenarios/recording.js';
+import { resetsOf, typeOf } from './scenarios/scenario-types.js';
+
+/** Replays one step on what the real server had. */
+interface Replay {
+  readonly recording: Recording;
+  readonly step: RecordedStep;
+  readonly index: number;
+  readonly name: string;
+  readonly live: UnstructuredObject | undefined;
+}
+
+for (const table of ['ownership', 'structures', 'custom']) {
+  describe(`the field manager on recorded answers of a real server: ${table}`, () => {
+    for (const [at, recording] of recordings(table).entries()) {
+      it(recording.title, () => replayAll(recording, `${table}-${at}`));
+    }
+  });
+}
+
+function replayAll(recording: Recording, name: string): void {
+  let live: UnstructuredObject | undefined;
+  for (const [index, step] of recording.steps.entries()) {
+    live = step.before ?? live;
+    // A Scale is another object: that is the business of `scale.spec.ts`.
+    if (step.subresource !== 'scale') replay({ recording, step, index, name, live });
+    if (step.after !== undefined && step.after !== 'same') live = step.after;
+  }
+}
+
+function replay(given: Replay): void {
+  const { step, live, index } = given;
+  const where = `step ${index}, ${step.verb} by ${step.manager}`;
+  if (step.error !== undefined) {
+    // Other errors are found by defaulting and validation, later.
+    if ([400, 409, 500].includes(step.error.code)) expectError(given, where);
+    return;
+  }
+  const after = step.after === 'same' ? live : step.after;
+  const got = step.verb === 'apply' ? stored(applyStep(given), given) : updateStep(given, after!);
+  expect(managersOf(got), where).to.deep.equal(managersOf(after));
+  if (step.verb !== 'apply') return;
+  const [part, whole] = [ownFields(got, step), ownFields(after!, step)];
+  expectPart(part, whole, where);
+  if (live !== undefined) expect(missing(part, whole), where).to.deep.equal([]);
+}
+
+// What the write path does after an apply, as far as it matters here.
+function stored(applied: UnstructuredObject, { recording, live }: Replay): UnstructuredObject {
+  const decoded = typeOf(recording.on).decode(applied);
+  if (live === undefined) return decoded;
+  const { creationTimestamp, uid } = live.metadata;
+  const metadata = { ...decoded.metadata, creationTimestamp: creationTimestamp!, uid: uid! };
+  return keepManagedFieldsTimes(live, { ...decoded, metadata });
+}
+
+function optionsOf({ recording, step, index }: Replay): ApplyOptions {
+  const { on } = recording;
+  return {
+    ...typeOf(on),
+    apiVersion: on.apiVersion,
+    manager: step.manager,
+    force: step.force,
+    subresource: step.subresource,
+    resetFields: resetsOf(on, step.subresource),
+    now: stepTime(index),
+  };
+}
+
+function applyStep(given: Replay): UnstructuredObject {
+  const { apiVersion, kind } = given.recording.on;
+  const { metadata, ...rest } = given.step.body as { metadata?: ObjectMeta };
+  const own = { name: given.name, namespace: 'structured-merge' };
+  const body = { apiVersion, kind, metadata: { ...metadata, ...own }, ...rest };
+  return fieldManagerApply(given.live, body, optionsOf(given));
+}
+
+// What the server stored is what was sent, with defaults: only its `managedFields` are ours to say.
+function updateStep(given: Replay, after: UnstructuredObject): UnstructuredObject {
+  const metadata: ObjectMeta = { ...after.metadata };
+  delete metadata.managedFields;
+  const next = { ...withoutAllocated(after, given.live), metadata };
+  Object.assign(metadata, sentManagers(given));
+  return fieldManagerUpdate(given.live, next, optionsOf(given));
+}
+
+// The addresses and ports of a Service are given out when it is stored.
+function withoutAllocated(
+  after: UnstructuredObject,
+  live: UnstructuredObject | undefined,
+): UnstructuredObject {
+  if (after.kind !== 'Service') return after;
+  const { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy, ...spec } = after['spec'] as {
+    [field: string]: unknown;
+    ports: { nodePort?: number }[];
+  };
+  const allocated = { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy };
+  const ports = spec.ports.map((port) => ({ ...port, nodePort: undefined }));
+  return { ...after, spec: { ...spec, ...(live === undefined ? {} : allocated), ports } };
+}
+
+function sentManagers({ step, live }: Replay): Pick<ObjectMeta, 'managedFields'> | undefined {
+  if (step.verb !== 'json') return undefined;
+  const sent = structuredClone(live?.metadata.managedFields ?? []);
+  for (const { path, value } of step.body as { path: string; value: unknown }[]) {
+    const [entry, field] = path.split('/').slice(3);
+    if (path === '/metadata/managedFields') {
+      return value === undefined ? undefined : { managedFields: value as typeof sent };
+    }
+    if (entry !== undefined && field !== undefined) {
+      Object.assign(sent[Number(entry)]!, { [field]: value });
+    }
+  }
+  return { managedFields: sent };
+}
+
+function expectError(given: Replay, where: string): void {
+  const { step } = given;
+  try {
+    applyStep(given);
+  } catch (error) {
+    if (!isOperatorError(error)) throw error;
+    // So are the members of a map.
+    expect(sortedLines(error.message), where).to.deep.equal(sortedLines(step.error!.message));
+    const causes = error instanceof ApplyConflictError ? error.causes : [];
+    // The real server walks over managers in a random order.
+    expect(causes, where).to.have.deep.members([...(step.error?.causes ?? [])]);
+    return;
+  }
+  expect.fail(`${where}: no error, the real server says ${step.error?.message ?? ''}`);
+}
+
+function sortedLines(text: string): string[] {
+  return text.split('\n').toSorted();
+}
+
+function managersOf(object: UnstructuredObject | undefined): unknown[] {
+  const entries = object?.metadata.managedFields ?? [];
+  // Key order counts: that is how Go writes it.
+  return entries
+    .filter(({ manager }) => manager !== 'kube-controller-manager')
+    .map(({ fieldsV1, ...entry }) => ({ ...entry, fieldsV1: JSON.stringify(fieldsV1) }));
+}
+
+/** An object without what the server or its controllers write. */
+function ownFields(object: UnstructuredObject, { subresource }: RecordedStep): unknown {
+  const { metadata, status, ...rest } = object;
+  if (subresource === 'status') return status;
+  if (object.kind === 'Service') return withoutDefaultPorts(object);
+  const { name, labels, annotations, finalizers, ownerReferences } = metadata;
+  const own = Object.fromEntries(
+    Object.entries(annotations ?? {}).filter(
+      ([key]) => !key.startsWith('deployment.kubernetes.io'),
+    ),
+  );
+  return { metadata: { name, labels, annotations: own, finalizers, ownerReferences }, ...rest };
+}
+
+// A target port of 0 is none: the port's own is its default.
+function withoutDefaultPorts(service: UnstructuredObject): unknown {
+  const spec = service['spec'] as { ports: { port: number; targetPort?: unknown }[] };
+  const ports = spec.ports.map(({ targetPort, ...port }) =>
+    targetPort === 0 || targetPort === port.port ? port : { ...port, targetPort },
+  );
+  return { ...spec, ports };
+}
+
+// What is filled in after the merge, where these scenarios come by it.
+const defaulted = new Set([
+  ...['terminationMessagePath', 'terminationMessagePolicy', 'imagePullPolicy', 'defaultMode'],
+  ...['scheme', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'],
+  ...['apiVersion', 'type', 'rollingUpdate', 'protocol', 'nodePort', 'resourceVersion'],
+]);
+
+/** The paths that only `whole` has, defaults left out. */
+function missing(part: unknown, whole: unknown, path = ''): string[] {
+  if (whole === undefined || whole === null) return [];
+  if (part === undefined || part === null) {
+    return defaulted.has(path.slice(path.lastIndexOf('.') + 1)) ? [] : [path];
+  }
+  if (typeof whole !== 'object') return [];
+  return Object.entries(whole).flatMap(([name, value]) =>
+    missing((part as Record<string, unknown>)[name], value, `${path}.${name}`),
+  );
+}
+
+/** `whole` may have more, for it has defaults, but only where `part` has nothing. */
+function expectPart(part: unknown, whole: unknown, where: string): void {
+  if (part === undefined || part === null || (Array.isArray(part) && part.length === 0)) return;
+  if (Array.isArray(part)) {
+    expect(whole, where).to.be.an('array').of.length(part.length);
+    part.forEach((item, at) => expectPart(item, (whole as unknown[])[at], `${where}[${at}]`));
+  } else if (typeof part === 'object') {
+    if (Object.keys(part).length === 0) return;
+    expect(whole, where).to.be.an('object');
+    for (const [name, value] of Object.entries(part)) {
+      expectPart(value, (whole as Record<string, unknown>)[name], `${where}.${name}`);
+    }
+  } else {
+    expect(whole, where).to.equal(part);
+  }
+}

@@ -1,0 +1,11 @@
+import { custom } from './custom.js';
+import { ownership } from './ownership.js';
+import type { Scenario } from './scenario.js';
+import { structures } from './structures.js';
+
+/** Every table of scenarios, by the name of its recording. */
+export const scenarios: Readonly<Record<string, readonly Scenario[]>> = {
+  custom,
+  ownership,
+  structures,
+};

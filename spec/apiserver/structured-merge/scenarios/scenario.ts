@@ -1,0 +1,59 @@
+/** A write that a scenario makes. */
+export interface Step {
+  readonly verb: 'create' | 'apply' | 'merge' | 'json' | 'strategic';
+  readonly manager: string;
+  /** The object, or the patch. */
+  readonly body: unknown;
+  readonly force?: boolean;
+  readonly subresource?: 'status' | 'scale';
+  /** For the scale subresource, whose body is another kind: what the patch is of. */
+  readonly title?: string;
+}
+
+/** A kind that scenarios write. */
+export interface ScenarioKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+}
+
+/** Writes to one object, in order. Everything is recorded, from a real server. */
+export interface Scenario {
+  readonly title: string;
+  readonly on: ScenarioKind;
+  readonly steps: readonly Step[];
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** An apply; `metadata` gives labels and the like, `rest` all but `metadata`. */
+export const apply = (manager: string, body: Body, more: Partial<Step> = {}): Step => ({
+  verb: 'apply',
+  manager,
+  body,
+  ...more,
+});
+
+export const force = (manager: string, body: Body): Step => apply(manager, body, { force: true });
+
+export const create = (manager: string, body: Body): Step => ({ verb: 'create', manager, body });
+
+/** An update: what a client that reads, changes and writes back comes down to. */
+export const update = (manager: string, body: Body, more: Partial<Step> = {}): Step => ({
+  verb: 'merge',
+  manager,
+  body,
+  ...more,
+});
+
+export const jsonPatch = (manager: string, body: readonly unknown[]): Step => ({
+  verb: 'json',
+  manager,
+  body,
+});
+
+export const strategic = (manager: string, body: Body): Step => ({
+  verb: 'strategic',
+  manager,
+  body,
+});
