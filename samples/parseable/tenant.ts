@@ -68,23 +68,13 @@ export interface NodeStatus {
   configHash?: string;
 }
 
-/** A `metav1.Condition`. */
-export interface TenantCondition {
-  type: string;
-  status: 'True' | 'False' | 'Unknown';
-  reason: string;
-  message: string;
-  lastTransitionTime: string;
-  observedGeneration?: number;
-}
-
 /** `status` of a {@link ParseableTenant}. */
 export interface TenantStatus {
   observedGeneration?: number;
   /** Ready nodes of all, for `kubectl get`: `2/3`. */
   ready?: string;
-  nodes?: NodeStatus[];
-  conditions?: TenantCondition[];
+  nodes?: readonly NodeStatus[];
+  conditions?: readonly Condition[];
 }
 
 /** A log store: one custom resource, many nodes. */
