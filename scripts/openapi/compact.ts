@@ -59,7 +59,10 @@ function definitionNames(documents: ReadonlyMap<string, Document>): string[] {
 /** Go's import path for the package part of an OpenAPI definition's name. */
 const importPaths: readonly (readonly [RegExp, string])[] = [
   [/^io\.k8s\.apimachinery\.pkg\.apis\.meta\.v1$/, 'k8s.io/apimachinery/pkg/apis/meta/v1'],
-  [/^io\.k8s\.apiextensions-apiserver\.pkg\.apis\.(.*)$/, 'k8s.io/apiextensions-apiserver/pkg/apis/'],
+  [
+    /^io\.k8s\.apiextensions-apiserver\.pkg\.apis\.(.*)$/,
+    'k8s.io/apiextensions-apiserver/pkg/apis/',
+  ],
   [/^io\.k8s\.kube-aggregator\.pkg\.apis\.(.*)$/, 'k8s.io/kube-aggregator/pkg/apis/'],
   [/^io\.k8s\.api\.(.*)$/, 'k8s.io/api/'],
 ];

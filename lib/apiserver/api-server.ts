@@ -1,0 +1,228 @@
+import { systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { systemRandom } from '../system/random.js';
+import type { Random } from '../system/random.js';
+import type { Transport, TransportRequest, TransportResponse } from '../system/transport.js';
+import { DiscoveryHandler } from './discovery/discovery-handler.js';
+import { Faults, connectionReset } from './faults.js';
+import { listenHttp } from './http-adapter.js';
+import type { ListenOptions, Listener } from './http-adapter.js';
+import { inProcessTransport } from './in-process-transport.js';
+import { builtinKinds } from './kinds/builtin-kinds.js';
+import { KindRegistry } from './kinds/kind-registry.js';
+import type { Loopback } from './loopback.js';
+import { handlePlain } from './plain-requests.js';
+import { SerializedObjects } from './reads/serialized-objects.js';
+import { RequestLog } from './request-log.js';
+import { readRequestInfo } from './requests/request-info.js';
+import type { RequestInfo, ResourceRequest } from './requests/request-info.js';
+import { handleResource } from './requests/resource-handler.js';
+import type { Watches } from './requests/resource-handler.js';
+import { errorResponse, textResponse } from './requests/responses.js';
+import { createServerCore } from './server-core.js';
+import type { ServerCore } from './server-core.js';
+import { ServerLoopback } from './server-loopback.js';
+import { internalError, isStatusError, unauthorized } from './status-error.js';
+import { MvccLog } from './storage/mvcc-log.js';
+import { createSystemObjects } from './system-objects.js';
+
+/** Options of {@link EmbeddedApiServer}. */
+export interface EmbeddedApiServerOptions {
+  /** @defaultValue the machine's clock */
+  readonly clock?: Clock;
+  /** Source of uids, generated names and addresses. @defaultValue the machine's */
+  readonly random?: Random;
+  /** Bearer tokens and whom they stand for; requests with any other token get 401. @defaultValue none */
+  readonly users?: Readonly<Record<string, string>>;
+  /**
+   * How many changes the log keeps, at least 1: a watch or a continued list that needs older ones
+   * gets 410. @defaultValue 10_000
+   */
+  readonly logLength?: number;
+  /** How many requests {@link EmbeddedApiServer.requests} keeps, at least 1. @defaultValue 100_000 */
+  readonly requestLogLength?: number;
+}
+
+type ResolvedOptions = Required<EmbeddedApiServerOptions>;
+
+/** Who asks without a token. */
+const administrator = 'system:admin';
+const serializedObjects = 1024;
+
+/**
+ * A Kubernetes API server in this process, for tests and demonstrations; it keeps everything in
+ * memory and is not made for production data. It answers requests as a function
+ * ({@link EmbeddedApiServer.handle}): through {@link EmbeddedApiServer.transport} without a socket,
+ * or over HTTP after {@link EmbeddedApiServer.listen}.
+ */
+export class EmbeddedApiServer {
+  /** What was asked of the server, for API budgets in tests. */
+  readonly requests: RequestLog;
+  /** Rules that make requests fail, for tests. */
+  readonly faults: Faults;
+  /** How the server's own controllers read and write. */
+  readonly loopback: Loopback;
+  readonly #options: ResolvedOptions;
+  readonly #core: ServerCore;
+  readonly #discovery: DiscoveryHandler;
+  readonly #watches: Watches;
+  readonly #listeners = new Set<Listener>();
+  #stopped = false;
+
+  /** @throws OperatorError `InvalidOption`: an option is out of its range. */
+  constructor(options: EmbeddedApiServerOptions = {}) {
+    this.#options = resolveEmbeddedApiServerOptions(options);
+    const { clock, random, logLength, requestLogLength } = this.#options;
+    const kinds = new KindRegistry();
+    kinds.add(builtinKinds());
+    this.#core = createServerCore({
+      log: new MvccLog({ length: logLength }),
+      kinds,
+      clock,
+      random,
+    });
+    this.#discovery = new DiscoveryHandler(kinds);
+    this.#watches = { serialized: new SerializedObjects(serializedObjects), open: new Set() };
+    this.requests = new RequestLog(requestLogLength);
+    this.faults = new Faults(clock, random);
+    this.loopback = new ServerLoopback(this.#core);
+    createSystemObjects(this.#core);
+  }
+
+  /** The `resourceVersion` of the last change. */
+  get resourceVersion(): string {
+    return String(this.#core.log.revision);
+  }
+
+  /** How many watches are open. */
+  get openWatches(): number {
+    return this.#watches.open.size;
+  }
+
+  /**
+   * A way in without a socket. @param user - who asks, in place of a bearer token.
+   */
+  transport(user?: string): Transport {
+    return inProcessTransport((request) => this.#handleAs(request, user));
+  }
+
+  /** Answers a request; errors are answers too. @throws OperatorError `ConnectionFailed` by a fault. */
+  handle(request: TransportRequest): Promise<TransportResponse> {
+    return this.#handleAs(request, undefined);
+  }
+
+  /** Serves over HTTP, on the loopback interface unless told otherwise. @returns the URL */
+  async listen(options: ListenOptions = {}): Promise<string> {
+    const listener = await listenHttp((request) => this.handle(request), options);
+    this.#listeners.add(listener);
+    return listener.url;
+  }
+
+  /** Forgets every change up to now: watches and continued lists from older versions get 410. */
+  compact(): void {
+    this.#core.log.compact();
+  }
+
+  /** Ends every open watch, as a server does that restarts. */
+  dropWatches(): void {
+    for (const stream of [...this.#watches.open]) stream.end();
+  }
+
+  /** Ends every watch and connection. Requests after it fail with `Stopped`. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.dropWatches();
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
+    await Promise.all(listeners.map((listener) => listener.close()));
+  }
+
+  async #handleAs(request: TransportRequest, user: string | undefined): Promise<TransportResponse> {
+    if (this.#stopped) throw new OperatorError('Stopped', 'the embedded API server was stopped');
+    try {
+      return await this.#answer(request, user);
+    } catch (error) {
+      if (isStatusError(error)) return errorResponse(error);
+      if (isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Aborted')) {
+        throw error;
+      }
+      // A defect of the server: its client gets what a crashed handler gives.
+      const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return errorResponse(internalError(message));
+    }
+  }
+
+  async #answer(request: TransportRequest, known: string | undefined): Promise<TransportResponse> {
+    const user = known ?? this.#userOf(request);
+    const info = readRequestInfo(request);
+    if (info.type === 'plain') return this.#answerPlain(request, info, user);
+    const { response, reset } = await this.#answerResource(request, info, user);
+    this.#record(info, user, response.status);
+    if (reset) throw connectionReset();
+    return response;
+  }
+
+  #answerPlain(
+    request: TransportRequest,
+    info: Extract<RequestInfo, { type: 'plain' }>,
+    user: string,
+  ): TransportResponse {
+    const response = handlePlain({ core: this.#core, discovery: this.#discovery }, info, request);
+    const { path: resource } = info;
+    const none = { group: '', subresource: undefined, namespace: '', name: '' };
+    this.requests.add({ verb: 'get', resource, ...none, user, code: response.status });
+    return response;
+  }
+
+  async #answerResource(
+    request: TransportRequest,
+    info: ResourceRequest,
+    user: string,
+  ): Promise<{ response: TransportResponse; reset: boolean }> {
+    try {
+      const reset = await this.faults.strike(info, user, request.signal);
+      if (!this.#discovery.knowsGroup(info.group)) {
+        return { response: textResponse(404, 'text/plain', '404 page not found\n'), reset };
+      }
+      const asked = { info, request, user };
+      return { response: await handleResource(this.#core, asked, this.#watches), reset };
+    } catch (error) {
+      if (isStatusError(error)) return { response: errorResponse(error), reset: false };
+      throw error;
+    }
+  }
+
+  #record(info: ResourceRequest, user: string, code: number): void {
+    const { verb, resource, group, subresource, namespace, name } = info;
+    this.requests.add({ verb, resource, group, subresource, namespace, name, user, code });
+  }
+
+  #userOf({ headers }: TransportRequest): string {
+    const [, token] = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? [];
+    if (token === undefined) return administrator;
+    const { users } = this.#options;
+    const user = Object.hasOwn(users, token) ? users[token] : undefined;
+    if (user === undefined) throw unauthorized();
+    return user;
+  }
+}
+
+function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): ResolvedOptions {
+  const {
+    clock = systemClock,
+    random = systemRandom,
+    users = {},
+    logLength = 10_000,
+    requestLogLength = 100_000,
+  } = options;
+  for (const [name, value] of Object.entries({ logLength, requestLogLength })) {
+    if (!(Number.isInteger(value) && value >= 1)) {
+      throw new OperatorError(
+        'InvalidOption',
+        `EmbeddedApiServer: want ${name} >= 1, got ${value}`,
+      );
+    }
+  }
+  return { clock, random, users, logLength, requestLogLength };
+}

@@ -1,0 +1,107 @@
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { ServedKind, ServedSubresource } from '../kinds/served-kind.js';
+import type { ServedGroup, ServedVersion } from './group-versions.js';
+
+/** `/api`. */
+export function apiVersionsDocument(): object {
+  return {
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: '127.0.0.1' }],
+  };
+}
+
+/** `/apis`. */
+export function groupListDocument(groups: readonly ServedGroup[]): object {
+  const named = groups.filter(({ name }) => name !== '');
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(groupOf) };
+}
+
+/** `/apis/<group>`. */
+export function groupDocument(group: ServedGroup): object {
+  return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group) };
+}
+
+function groupOf({ name, versions }: ServedGroup): object {
+  const listed = versions.map(({ version }) => ({ groupVersion: `${name}/${version}`, version }));
+  return { name, versions: listed, preferredVersion: listed[0] };
+}
+
+/** `/api/v1` and `/apis/<group>/<version>`. */
+export function resourceListDocument(group: string, { version, kinds }: ServedVersion): object {
+  const groupVersion = group === '' ? version : `${group}/${version}`;
+  const resources = kinds.flatMap((kind) => [
+    resourceOf(kind),
+    ...sortedSubresources(kind).map((subresource) => subresourceOf(kind, subresource)),
+  ]);
+  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources };
+}
+
+function sortedSubresources({ subresources }: ServedKind): readonly ServedSubresource[] {
+  return [...subresources.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function resourceOf({ type, singular, verbs, shortNames, categories }: ServedKind): object {
+  return {
+    name: type.plural,
+    singularName: singular,
+    namespaced: type.namespaced,
+    kind: type.kind,
+    verbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+  };
+}
+
+function subresourceOf({ type }: ServedKind, { name, kind, verbs }: ServedSubresource): object {
+  const own = apiVersionOf(type) === apiVersionOf({ ...kind, plural: '', namespaced: false });
+  return {
+    name: `${type.plural}/${name}`,
+    singularName: '',
+    namespaced: type.namespaced,
+    ...(own ? {} : { group: kind.group, version: kind.version }),
+    kind: kind.kind,
+    verbs,
+  };
+}
+
+/** `/api` and `/apis` as `apidiscovery.k8s.io/v2` has them: everything in one document. */
+export function aggregatedDocument(groups: readonly ServedGroup[]): object {
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    metadata: {},
+    items: groups.map(({ name, versions }) => ({
+      metadata: name === '' ? {} : { name },
+      versions: versions.map(({ version, kinds }) => ({
+        version,
+        resources: kinds.map(aggregatedResource),
+        freshness: 'Current',
+      })),
+    })),
+  };
+}
+
+function aggregatedResource(kind: ServedKind): object {
+  const { type, singular, verbs, shortNames, categories } = kind;
+  const { group, version } = type;
+  const responseKind = (served: ServedSubresource['kind']): object => {
+    const own = served.group === group && served.version === version;
+    return own ? { group: '', version: '', kind: served.kind } : served;
+  };
+  const subresources = sortedSubresources(kind).map((subresource) => ({
+    subresource: subresource.name,
+    responseKind: responseKind(subresource.kind),
+    verbs: subresource.verbs,
+  }));
+  return {
+    resource: type.plural,
+    responseKind: responseKind({ group, version, kind: type.kind }),
+    scope: type.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(subresources.length === 0 ? {} : { subresources }),
+  };
+}

@@ -1,0 +1,88 @@
+import type { TransportResponse } from '../../system/transport.js';
+import type { KindRegistry } from '../kinds/kind-registry.js';
+import type { PlainRequest } from '../requests/request-info.js';
+import { jsonResponse, textResponse } from '../requests/responses.js';
+import { unknownResource } from '../status-error.js';
+import {
+  aggregatedDocument,
+  apiVersionsDocument,
+  groupDocument,
+  groupListDocument,
+  resourceListDocument,
+} from './discovery-documents.js';
+import { servedGroups } from './group-versions.js';
+import type { ServedGroup } from './group-versions.js';
+
+const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+/** Answers `/api`, `/apis` and what is below them, down to the versions of a group. */
+export class DiscoveryHandler {
+  readonly #kinds: KindRegistry;
+  #groups: readonly ServedGroup[] = [];
+  #generation = -1;
+
+  constructor(kinds: KindRegistry) {
+    this.#kinds = kinds;
+  }
+
+  /** @returns undefined: the path is none of these. @throws StatusError 404: no such version. */
+  handle({ segments }: PlainRequest, accept: string): TransportResponse | undefined {
+    const [root, group, version, ...rest] = segments;
+    if (rest.length > 0) return undefined;
+    if (root === 'api' && version === undefined) return this.#core(group, accept);
+    if (root !== 'apis') return undefined;
+    const groups = this.#current();
+    if (group === undefined) {
+      const named = groups.filter(({ name }) => name !== '');
+      if (wantsAggregated(accept)) return aggregated(named);
+      return jsonResponse(200, groupListDocument(groups));
+    }
+    const served = groups.find(({ name }) => name === group && name !== '');
+    // An unknown group is no API at all, a known group's unknown version is.
+    if (served === undefined) return textResponse(404, 'text/plain', '404 page not found\n');
+    if (version === undefined) return jsonResponse(200, groupDocument(served));
+    return versionResponse(served, version);
+  }
+
+  #core(version: string | undefined, accept: string): TransportResponse {
+    const core = this.#current().find(({ name }) => name === '');
+    if (core === undefined) throw unknownResource();
+    if (version !== undefined) return versionResponse(core, version);
+    if (wantsAggregated(accept)) return aggregated([core]);
+    return jsonResponse(200, apiVersionsDocument());
+  }
+
+  /** Whether the group is served in some version. */
+  knowsGroup(group: string): boolean {
+    return this.#current().some(({ name }) => name === group);
+  }
+
+  #current(): readonly ServedGroup[] {
+    if (this.#generation !== this.#kinds.generation) {
+      this.#groups = servedGroups(this.#kinds);
+      this.#generation = this.#kinds.generation;
+    }
+    return this.#groups;
+  }
+}
+
+function versionResponse(group: ServedGroup, version: string): TransportResponse {
+  const served = group.versions.find((one) => one.version === version);
+  if (served === undefined) throw unknownResource();
+  return jsonResponse(200, resourceListDocument(group.name, served));
+}
+
+function aggregated(groups: readonly ServedGroup[]): TransportResponse {
+  const response = jsonResponse(200, aggregatedDocument(groups));
+  return { ...response, headers: { 'content-type': aggregatedType, vary: 'Accept' } };
+}
+
+function wantsAggregated(accept: string): boolean {
+  const [first = ''] = accept.split(',');
+  const parameters = first.split(';').map((part) => part.trim());
+  return (
+    parameters[0] === 'application/json' &&
+    parameters.includes('g=apidiscovery.k8s.io') &&
+    parameters.includes('v=v2')
+  );
+}

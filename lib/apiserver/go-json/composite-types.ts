@@ -1,0 +1,145 @@
+import { isJsonObject, setMember } from '../../object/json.js';
+import type { Decoding } from './decoding.js';
+import type { GoType } from './go-type.js';
+
+/** A slice: null where it is empty and may not be left out. */
+export function listType(item: GoType): GoType {
+  const name = `[]${item.name}`;
+  return {
+    name,
+    decode: (value, at) => {
+      if (!Array.isArray(value)) throw at.mismatch(value, name);
+      return value.map((one: unknown, index) => {
+        if (one === null) return item.zero();
+        at.enterItem(index);
+        const decoded = item.decode(one, at);
+        at.leave();
+        return decoded;
+      });
+    },
+    zero: () => null,
+    isEmpty: (value) => (value as readonly unknown[]).length === 0,
+  };
+}
+
+/** A map by strings; its keys are answered in order, as Go writes them. */
+export function mapType(item: GoType, keyName: string): GoType {
+  const name = `map[${keyName}]${item.name}`;
+  return {
+    name,
+    decode: (value, at) => {
+      if (!isJsonObject(value)) throw at.mismatch(value, name);
+      const decoded: Record<string, unknown> = {};
+      for (const key of Object.keys(value).sort()) {
+        const one = value[key];
+        at.enterKey(key);
+        setMember(decoded, key, one === null ? item.zero() : item.decode(one, at));
+        at.leave();
+      }
+      return decoded;
+    },
+    zero: () => null,
+    isEmpty: (value) => Object.keys(value as object).length === 0,
+  };
+}
+
+/** A field of a struct. */
+export interface GoField {
+  readonly name: string;
+  /** The names that Go prints on the way to it: embedded structs, then the field. */
+  readonly goPath: readonly string[];
+  readonly type: () => GoType;
+  readonly pointer: boolean;
+  /** `omitempty`. */
+  readonly omitEmpty: boolean;
+  /** `omitzero`. */
+  readonly omitZero: boolean;
+}
+
+/** A struct; `fields` is called once, when the type is first used (types are recursive). */
+export function structType(name: string, fields: () => readonly GoField[]): GoType {
+  let plan: StructPlan | undefined;
+  const planned = (): StructPlan => (plan ??= planOf(fields()));
+  const shortName = name.slice(name.lastIndexOf('.') + 1);
+  return {
+    name,
+    decode: (value, at) => {
+      if (!isJsonObject(value)) throw at.mismatch(value, name);
+      return decodeStruct(value, { at, shortName, plan: planned() });
+    },
+    zero: () => zeroStruct(planned()),
+    isEmpty: () => false,
+  };
+}
+
+interface PlannedField extends GoField {
+  readonly goType: GoType;
+  /** Written even where it has no value. */
+  readonly always: boolean;
+}
+
+interface StructPlan {
+  readonly fields: readonly PlannedField[];
+  readonly names: ReadonlySet<string>;
+}
+
+function planOf(fields: readonly GoField[]): StructPlan {
+  const planned = fields.map((field) => {
+    const goType = field.type();
+    const leftOut = field.omitZero || (field.omitEmpty && (field.pointer || emptyZero(goType)));
+    return { ...field, goType, always: !leftOut };
+  });
+  return { fields: planned, names: new Set(fields.map(({ name }) => name)) };
+}
+
+function emptyZero(type: GoType): boolean {
+  // Structs first: the zero of one may need a type that is still being planned.
+  if (!type.isEmpty('') && !type.isEmpty(0) && !type.isEmpty(false) && !type.isEmpty([])) {
+    return false;
+  }
+  return true;
+}
+
+interface StructDecoding {
+  readonly at: Decoding;
+  readonly shortName: string;
+  readonly plan: StructPlan;
+}
+
+function decodeStruct(
+  value: Readonly<Record<string, unknown>>,
+  { at, shortName, plan }: StructDecoding,
+): Record<string, unknown> {
+  const decoded: Record<string, unknown> = {};
+  const outer = at.structName;
+  let known = 0;
+  for (const field of plan.fields) {
+    const { name } = field;
+    const raw = value[name];
+    if (raw !== undefined) known++;
+    if (raw === undefined || raw === null) {
+      if (field.always) decoded[name] = field.pointer ? null : field.goType.zero();
+      continue;
+    }
+    at.structName = shortName;
+    at.enterField(name, field.goPath);
+    const one = field.goType.decode(raw, at);
+    at.leaveField(field.goPath);
+    if (field.pointer || !field.goType.isEmpty(one)) decoded[name] = one;
+    else if (!field.omitEmpty) decoded[name] = field.goType.zero();
+  }
+  at.structName = outer;
+  const keys = Object.keys(value);
+  if (keys.length !== known) {
+    for (const key of keys) if (!plan.names.has(key)) at.unknown(key);
+  }
+  return decoded;
+}
+
+function zeroStruct(plan: StructPlan): Record<string, unknown> {
+  const zero: Record<string, unknown> = {};
+  for (const { name, always, pointer, goType } of plan.fields) {
+    if (always) zero[name] = pointer ? null : goType.zero();
+  }
+  return zero;
+}

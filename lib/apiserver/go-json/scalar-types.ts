@@ -1,0 +1,155 @@
+import { canonicalQuantity } from '../../object/quantity.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import { DecodeError } from './decoding.js';
+import type { Decoding } from './decoding.js';
+import { TimeFormatError, normalMicroTime, normalTime } from './go-time.js';
+import type { GoType } from './go-type.js';
+
+const never = (): boolean => false;
+
+function stringType(name: string): GoType {
+  return {
+    name,
+    decode: (value, at) => {
+      if (typeof value !== 'string') throw at.mismatch(value, name);
+      return value;
+    },
+    zero: () => '',
+    isEmpty: (value) => value === '',
+  };
+}
+
+function boolType(name: string): GoType {
+  return {
+    name,
+    decode: (value, at) => {
+      if (typeof value !== 'boolean') throw at.mismatch(value, name);
+      return value;
+    },
+    zero: () => false,
+    isEmpty: (value) => value === false,
+  };
+}
+
+function intType(name: string, basic: string): GoType {
+  const bits = Number(/\d+$/.exec(basic)?.[0] ?? 64);
+  const limit = 2 ** (basic.startsWith('u') ? bits : bits - 1);
+  const least = basic.startsWith('u') ? 0 : -limit;
+  return {
+    name,
+    decode: (value, at) => {
+      const fits = typeof value === 'number' && Number.isInteger(value);
+      // `<= limit`: the largest int64 is 2 ** 63 once JSON.parse has rounded it.
+      if (!fits || value < least || value > limit) throw at.mismatch(value, name);
+      return value;
+    },
+    zero: () => 0,
+    isEmpty: (value) => value === 0,
+  };
+}
+
+function floatType(name: string): GoType {
+  return {
+    name,
+    decode: (value, at) => {
+      if (typeof value !== 'number') throw at.mismatch(value, name);
+      return value;
+    },
+    zero: () => 0,
+    isEmpty: (value) => value === 0,
+  };
+}
+
+/** The type `basic` of Go (`string`, `bool`, `int32`, `float64`, …), called `name` in messages. */
+export function scalarType(basic: string, name: string): GoType {
+  if (basic === 'string') return stringType(name);
+  if (basic === 'bool') return boolType(name);
+  return basic.startsWith('float') ? floatType(name) : intType(name, basic);
+}
+
+/** `[]byte`: base64 in JSON. */
+export const bytesType: GoType = {
+  name: '[]uint8',
+  decode: (value, at) => {
+    if (typeof value !== 'string') throw at.mismatch(value, '[]uint8');
+    const text = value.replaceAll(/[\r\n]/g, '');
+    if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) {
+      const bad = /[^A-Za-z0-9+/]/.exec(text)?.index ?? text.length - (text.length % 4);
+      throw new DecodeError(`illegal base64 data at input byte ${bad}`);
+    }
+    return text;
+  },
+  zero: () => null,
+  isEmpty: (value) => value === '',
+};
+
+function timeType(name: string, normal: (text: string) => string): GoType {
+  return {
+    name,
+    decode: (value, at) => {
+      if (typeof value !== 'string') throw mismatchOfString(value, at);
+      try {
+        return normal(value);
+      } catch (error) {
+        if (error instanceof TimeFormatError) throw new DecodeError(error.message);
+        throw error;
+      }
+    },
+    // Go's `omitempty` never leaves out a struct, and a zero time is written as null.
+    zero: () => null,
+    isEmpty: never,
+  };
+}
+
+// Types that decode themselves do not know which field they are in.
+function mismatchOfString(value: unknown, at: Decoding): DecodeError {
+  const { message } = at.mismatch(value, 'string');
+  return new DecodeError(message.replace(/into .* of type/, 'into Go value of type'));
+}
+
+/** `metav1.Time`. */
+export const timeGoType = timeType('v1.Time', normalTime);
+/** `metav1.MicroTime`. */
+export const microTimeGoType = timeType('v1.MicroTime', normalMicroTime);
+
+const quantityFormatError =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+/** `resource.Quantity`: text or number in, canonical text out. */
+export const quantityGoType: GoType = {
+  name: 'resource.Quantity',
+  decode: (value) => {
+    if (typeof value !== 'string' && typeof value !== 'number') {
+      throw new DecodeError(quantityFormatError);
+    }
+    try {
+      return canonicalQuantity(typeof value === 'string' ? value.trim() : value);
+    } catch (error) {
+      if (isOperatorError(error, 'InvalidValue')) throw new DecodeError(quantityFormatError);
+      throw error;
+    }
+  },
+  zero: () => '0',
+  isEmpty: never,
+};
+
+/** `intstr.IntOrString`. */
+export const intOrStringGoType: GoType = {
+  name: 'intstr.IntOrString',
+  decode: (value, at) => {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number' && Number.isInteger(value)) return value;
+    const { message } = at.mismatch(value, 'int32');
+    throw new DecodeError(message.replace(/into .* of type/, 'into Go value of type'));
+  },
+  zero: () => 0,
+  isEmpty: never,
+};
+
+/** JSON of any form that is kept as it is (`RawExtension`, `FieldsV1`, `JSON`). */
+export const rawGoType: GoType = {
+  name: 'json.RawMessage',
+  decode: (value) => value,
+  zero: () => null,
+  isEmpty: never,
+};

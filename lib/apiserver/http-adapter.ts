@@ -1,0 +1,137 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isOperatorError } from '../system/operator-error.js';
+import type { TransportRequest, TransportResponse } from '../system/transport.js';
+import { bodyLimitBytes } from './requests/body.js';
+import { errorResponse } from './requests/responses.js';
+import { methodNotAllowed, tooLarge } from './status-error.js';
+
+/** Answers a request, streams included. */
+export type RequestHandler = (request: TransportRequest) => Promise<TransportResponse>;
+
+/** Where to listen. */
+export interface ListenOptions {
+  /** @defaultValue 0: any free port */
+  readonly port?: number;
+  /** The address to bind to. @defaultValue '127.0.0.1' */
+  readonly host?: string;
+}
+
+/** A server that listens. */
+export interface Listener {
+  /** For example `http://127.0.0.1:41231`. */
+  readonly url: string;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+/** Serves `handler` over HTTP/1.1. @throws the error of the socket: the address is in use, … */
+export async function listenHttp(
+  handler: RequestHandler,
+  options: ListenOptions = {},
+): Promise<Listener> {
+  const { port = 0, host = '127.0.0.1' } = options;
+  const server = createServer((incoming, outgoing) => {
+    void serve(handler, incoming, outgoing);
+  });
+  // Watches go on for as long as both sides like.
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return { url: `http://${name}:${address.port}`, close: () => closeServer(server) };
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+async function serve(
+  handler: RequestHandler,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const abort = new AbortController();
+  outgoing.once('close', () => abort.abort());
+  try {
+    const response = await respond(handler, incoming, abort.signal);
+    await send(response, outgoing);
+  } catch {
+    // A fault's reset, or a stream that broke: there is no answer to give any more.
+    outgoing.destroy();
+  }
+}
+
+async function respond(
+  handler: RequestHandler,
+  incoming: IncomingMessage,
+  signal: AbortSignal,
+): Promise<TransportResponse> {
+  const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? '');
+  if (!methods.has(method)) return errorResponse(methodNotAllowed());
+  const body = await readBody(incoming);
+  if (body === undefined) return errorResponse(tooLarge(bodyLimitBytes));
+  return handler({
+    method: method as TransportRequest['method'],
+    path: incoming.url ?? '/',
+    headers: flatHeaders(incoming),
+    ...(body.length === 0 ? {} : { body }),
+    signal,
+  });
+}
+
+/** @returns undefined: it is over the limit; the rest of it is read and dropped. */
+async function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= bodyLimitBytes) chunks.push(chunk);
+  }
+  return length > bodyLimitBytes ? undefined : Buffer.concat(chunks);
+}
+
+function flatHeaders({ headers }: IncomingMessage): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return flat;
+}
+
+async function send(response: TransportResponse, outgoing: ServerResponse): Promise<void> {
+  outgoing.writeHead(response.status, response.headers);
+  outgoing.flushHeaders();
+  const isClosed = (): boolean => outgoing.destroyed || outgoing.closed;
+  try {
+    for await (const chunk of response.body) {
+      if (isClosed()) return;
+      if (!outgoing.write(chunk)) await drained(outgoing);
+    }
+    outgoing.end();
+  } catch (error) {
+    if (isOperatorError(error, 'Aborted') && isClosed()) return;
+    throw error;
+  }
+}
+
+function drained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      outgoing.off('drain', done);
+      outgoing.off('close', done);
+      resolve();
+    };
+    outgoing.once('drain', done);
+    outgoing.once('close', done);
+  });
+}

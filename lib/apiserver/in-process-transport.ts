@@ -1,0 +1,40 @@
+import { OperatorError } from '../system/operator-error.js';
+import type { Transport, TransportRequest } from '../system/transport.js';
+import { WatchStream } from './reads/watch-stream.js';
+import type { RequestHandler } from './http-adapter.js';
+
+/** A {@link Transport} that calls `handler` in place of a connection. */
+export function inProcessTransport(handler: RequestHandler): Transport {
+  let closed = false;
+  const open = new Set<WatchStream>();
+  return {
+    request: async (request) => {
+      if (closed) throw new OperatorError('Stopped', 'the transport was closed');
+      if (request.signal?.aborted === true) throw aborted(request.signal);
+      const response = await handler(request);
+      if (response.body instanceof WatchStream) follow(request, response.body, open);
+      return response;
+    },
+    close: async () => {
+      closed = true;
+      for (const stream of [...open]) {
+        stream.fail(new OperatorError('Stopped', 'the transport was closed'));
+      }
+    },
+  };
+}
+
+/** Ends a watch with its request's signal, and with the transport. */
+function follow({ signal }: TransportRequest, stream: WatchStream, open: Set<WatchStream>): void {
+  open.add(stream);
+  const onAbort = (): void => stream.fail(aborted(signal));
+  signal?.addEventListener('abort', onAbort, { once: true });
+  stream.onceEnded(() => {
+    open.delete(stream);
+    signal?.removeEventListener('abort', onAbort);
+  });
+}
+
+function aborted(signal: AbortSignal | undefined): OperatorError {
+  return new OperatorError('Aborted', 'the request was aborted', { cause: signal?.reason });
+}

@@ -1,0 +1,12 @@
+export { EmbeddedApiServer } from './api-server.js';
+export type { EmbeddedApiServerOptions } from './api-server.js';
+export type { Fault, FaultEffect, FaultMatch, FaultRule, Faults } from './faults.js';
+export type { ListenOptions } from './http-adapter.js';
+export type {
+  CommittedChange,
+  Loopback,
+  LoopbackDeleteOptions,
+  LoopbackWriteOptions,
+} from './loopback.js';
+export type { RequestEntry, RequestLog, RequestMark } from './request-log.js';
+export { StatusError, isStatusError } from './status-error.js';

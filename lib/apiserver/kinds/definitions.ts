@@ -1,0 +1,82 @@
+import type { Schema } from '../../object/schema.js';
+import { readDataFile } from './data-file.js';
+
+/** A definition as the OpenAPI document has it, with `$ref`s. */
+export interface RawSchema {
+  readonly $ref?: string;
+  readonly allOf?: readonly RawSchema[];
+  readonly oneOf?: readonly RawSchema[];
+  readonly properties?: Readonly<Record<string, RawSchema>>;
+  readonly items?: RawSchema;
+  readonly additionalProperties?: RawSchema | boolean;
+  readonly [keyword: string]: unknown;
+}
+
+const resolved = new Map<string, Schema>();
+const prefix = '#/components/schemas/';
+
+/** The definition `name` as the document has it. @returns undefined: there is none. */
+export function rawDefinition(name: string): RawSchema | undefined {
+  const pack = name.slice(0, name.lastIndexOf('.'));
+  const definitions = readDataFile(`definitions/${pack}`) as Record<string, RawSchema>;
+  return definitions[name];
+}
+
+/**
+ * The definition `name` with its `$ref`s resolved: one `Schema` object for one type, however often
+ * it is used; packages are unpacked when they are first referred to.
+ */
+export function definition(name: string): Schema {
+  const known = resolved.get(name);
+  if (known !== undefined) return known;
+  const schema: Schema = {};
+  // Registered before it is filled: JSONSchemaProps refers to itself.
+  resolved.set(name, schema);
+  Object.assign(schema, special[name] ?? resolve(rawDefinition(name) ?? {}, false));
+  return schema;
+}
+
+/** Types whose JSON is not what their definition's keywords say. */
+const special: Readonly<Partial<Record<string, Schema>>> = {
+  'io.k8s.apimachinery.pkg.api.resource.Quantity': {
+    type: 'string',
+    'x-kubernetes-int-or-string': true,
+  },
+  'io.k8s.apimachinery.pkg.util.intstr.IntOrString': {
+    format: 'int-or-string',
+    'x-kubernetes-int-or-string': true,
+  },
+  'io.k8s.apimachinery.pkg.runtime.RawExtension': {
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+  },
+};
+
+function resolve(raw: RawSchema, shareable: boolean): Schema {
+  const [inner] = raw.allOf ?? [];
+  const reference = raw.$ref ?? (raw.allOf?.length === 1 ? inner?.$ref : undefined);
+  if (reference !== undefined) return resolveReference(raw, reference, shareable);
+  const { properties, items, additionalProperties, ...rest } = raw;
+  const schema = rest as Schema;
+  if (properties !== undefined) {
+    const entries = Object.entries(properties).map(([name, one]) => [name, resolve(one, true)]);
+    schema.properties = Object.fromEntries(entries) as Record<string, Schema>;
+  }
+  if (items !== undefined) schema.items = resolve(items, true);
+  if (additionalProperties !== undefined) {
+    schema.additionalProperties =
+      typeof additionalProperties === 'boolean'
+        ? additionalProperties
+        : resolve(additionalProperties, true);
+  }
+  return schema;
+}
+
+// A field's own description and default do not part it from its type; other keywords do
+// (`x-kubernetes-patch-strategy` beside the `$ref` of a Deployment's strategy).
+function resolveReference(raw: RawSchema, reference: string, shareable: boolean): Schema {
+  const type = definition(reference.slice(prefix.length));
+  const { $ref: _ref, allOf: _allOf, description: _description, default: _default, ...own } = raw;
+  if (shareable && Object.keys(own).length === 0) return type;
+  return { ...type, ...own };
+}

@@ -1,0 +1,38 @@
+import { isJsonObject } from '../../object/json.js';
+import { badRequest } from '../status-error.js';
+
+/** Where a list goes on. */
+export interface ContinueToken {
+  /** The snapshot that all pages show. */
+  readonly revision: number;
+  /** The key after which the next page begins. */
+  readonly after: string;
+}
+
+/** An opaque token in the form of the real server's. */
+export function encodeContinue({ revision, after }: ContinueToken): string {
+  const token = { v: 'meta.k8s.io/v1', rv: revision, start: `${after}\u0000` };
+  return Buffer.from(JSON.stringify(token)).toString('base64url');
+}
+
+/** @throws StatusError 400: it is no token of this server. */
+export function decodeContinue(text: string): ContinueToken {
+  let token: unknown;
+  try {
+    token = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+  } catch (error) {
+    throw badRequest(
+      `invalid continue token: continue key is not valid: ${(error as Error).message}`,
+    );
+  }
+  if (!isJsonObject(token) || token['v'] !== 'meta.k8s.io/v1') {
+    throw badRequest(
+      'invalid continue token: continue key is not valid: server does not recognize this encoded version',
+    );
+  }
+  const { rv, start } = token;
+  if (typeof rv !== 'number' || typeof start !== 'string' || !start.endsWith('\u0000')) {
+    throw badRequest('invalid continue token: continue key is not valid');
+  }
+  return { revision: rv, after: start.slice(0, -1) };
+}

@@ -1,0 +1,125 @@
+import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { ServerCore } from '../server-core.js';
+import { expired } from '../status-error.js';
+import type { Collection } from '../storage/collection.js';
+import { decodeContinue, encodeContinue } from './continue-token.js';
+import type { ContinueToken } from './continue-token.js';
+import { checkListOptions, checkNotFuture, parseRevision } from './resource-version.js';
+import type { ListOptions, Selection } from './selection.js';
+
+/** A page of a collection. */
+export interface Page {
+  readonly metadata: ListMeta;
+  /** Stored objects, in the order of their keys. */
+  readonly items: readonly UnstructuredObject[];
+}
+
+/**
+ * Lists a collection, or a page of it. All pages of a list show one snapshot, which the log must
+ * still reach. @throws StatusError 400, 410, 422 or 504.
+ */
+export function listObjects(
+  core: ServerCore,
+  kind: ServedKind,
+  request: { readonly selection: Selection; readonly options: ListOptions },
+): Page {
+  const { selection, options } = request;
+  checkListOptions(options, false);
+  const { log } = core;
+  const token = options.continue === '' ? undefined : decodeContinue(options.continue);
+  const revision = token?.revision ?? wantedRevision(core, options) ?? log.revision;
+  if (revision < log.compactedRevision) throw tooOld(token !== undefined);
+  const collection = log.collection(kind.collection);
+  const limit = Math.max(0, options.limit);
+  const source = { collection, revision, current: log.revision };
+  const page = collect(source, { selection, limit, after: token?.after });
+  const metadata: ListMeta = { resourceVersion: String(revision) };
+  if (page.more > 0) {
+    metadata.continue = encodeContinue({ revision, after: page.last });
+    // With selectors nobody has counted.
+    if (selection.all) metadata.remainingItemCount = page.more;
+  }
+  return { metadata, items: page.items };
+}
+
+function wantedRevision(core: ServerCore, options: ListOptions): number | undefined {
+  const { resourceVersion, resourceVersionMatch, limit } = options;
+  if (resourceVersion === '' || resourceVersion === '0') return undefined;
+  const revision = parseRevision(resourceVersion);
+  checkNotFuture(core.log, revision);
+  // Without a match a limit means an exact version: the rule of the API's first paging clients.
+  const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0);
+  return exact ? revision : undefined;
+}
+
+function tooOld(continued: boolean): Error {
+  if (!continued) {
+    return expired('The resourceVersion for the provided list is too old.');
+  }
+  return expired(
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+  );
+}
+
+interface Source {
+  readonly collection: Collection;
+  readonly revision: number;
+  readonly current: number;
+}
+
+interface Window {
+  readonly selection: Selection;
+  readonly limit: number;
+  readonly after: ContinueToken['after'] | undefined;
+}
+
+function collect(
+  source: Source,
+  { selection, limit, after }: Window,
+): { items: UnstructuredObject[]; more: number; last: string } {
+  const items: UnstructuredObject[] = [];
+  let last = '';
+  let seen = 0;
+  const keys = keysAt(source, selection.prefix, after);
+  for (const [key, object] of objectsAt(source, keys)) {
+    if (limit > 0 && items.length === limit) break;
+    seen++;
+    if (object === undefined || !selection.matches(object)) continue;
+    items.push(object);
+    last = key;
+  }
+  return { items, last, more: keys.length - seen };
+}
+
+function keysAt(
+  { collection, revision, current }: Source,
+  prefix: string,
+  after: string | undefined,
+): readonly string[] {
+  const from = after === undefined ? '' : `${after}\u0000`;
+  const keys = collection.keys(prefix, from);
+  if (revision === current) return keys;
+  const before = collection.differencesAt(revision);
+  if (before.size === 0) return keys;
+  const existed = (key: string): boolean => !before.has(key) || before.get(key) !== undefined;
+  const gone = [...before].filter(
+    ([key, object]) =>
+      object !== undefined &&
+      collection.get(key) === undefined &&
+      key.startsWith(prefix) &&
+      key >= from,
+  );
+  return [...keys.filter(existed), ...gone.map(([key]) => key)].sort();
+}
+
+function* objectsAt(
+  { collection, revision, current }: Source,
+  keys: readonly string[],
+): Generator<[string, UnstructuredObject | undefined]> {
+  const before = revision === current ? undefined : collection.differencesAt(revision);
+  for (const key of keys) {
+    const changed = before?.has(key) === true;
+    yield [key, changed ? before.get(key) : collection.get(key)];
+  }
+}

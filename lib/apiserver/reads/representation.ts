@@ -1,0 +1,73 @@
+import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { Representation } from '../requests/accept.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { ServerCore } from '../server-core.js';
+import { tableOf } from '../tables/table.js';
+import type { IncludeObject } from '../tables/table.js';
+
+/** How a request wants objects shown. */
+export interface View {
+  readonly core: ServerCore;
+  readonly kind: ServedKind;
+  readonly representation: Representation;
+  /** What rows of a table carry. */
+  readonly includeObject: IncludeObject;
+}
+
+const metaVersion = 'meta.k8s.io/v1';
+
+/** One object, in the version of the request, as the request wants it shown. */
+export function represent(view: View, object: UnstructuredObject, first = true): unknown {
+  switch (view.representation) {
+    case 'object':
+      return object;
+    case 'metadata':
+      return { kind: 'PartialObjectMetadata', apiVersion: metaVersion, metadata: object.metadata };
+    case 'table': {
+      const { resourceVersion } = object.metadata;
+      const metadata = resourceVersion === undefined ? {} : { resourceVersion };
+      return tableOf(view, { items: [object], metadata, withColumns: first });
+    }
+  }
+}
+
+/** A list of stored objects as JSON text, in pieces. */
+export function* representList(
+  view: View,
+  metadata: ListMeta,
+  items: readonly UnstructuredObject[],
+): Generator<string> {
+  const { kind, representation } = view;
+  if (representation === 'table') {
+    const shown = items.map((item) => kind.fromStorage(item));
+    yield JSON.stringify(tableOf(view, { items: shown, metadata, withColumns: true }));
+    return;
+  }
+  const head =
+    representation === 'metadata'
+      ? { kind: 'PartialObjectMetadataList', apiVersion: metaVersion, metadata }
+      : { kind: kind.listKind, apiVersion: apiVersionOf(kind.type), metadata };
+  let text = `${JSON.stringify(head).slice(0, -1)},"items":[`;
+  let separator = '';
+  for (const item of items) {
+    text += separator + JSON.stringify(listItem(view, kind.fromStorage(item)));
+    separator = ',';
+    if (text.length > pieceLength) {
+      yield text;
+      text = '';
+    }
+  }
+  yield `${text}]}`;
+}
+
+const pieceLength = 256 * 1024;
+
+function listItem(view: View, object: UnstructuredObject): unknown {
+  if (view.representation === 'metadata' || view.kind.custom !== undefined) {
+    return represent(view, object);
+  }
+  // Items of a typed list do not say what they are, as on the real server.
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
+  return rest;
+}

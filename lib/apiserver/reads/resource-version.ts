@@ -1,0 +1,74 @@
+import type { MvccLog } from '../storage/mvcc-log.js';
+import { badRequest, expired, failure, invalid } from '../status-error.js';
+import { FieldErrors } from '../validation/field-errors.js';
+import type { ListOptions } from './selection.js';
+
+/** @throws StatusError 400: it is no number. */
+export function parseRevision(text: string): number {
+  if (!/^\d+$/.test(text)) {
+    const why = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+    throw badRequest(
+      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: ${why}`,
+    );
+  }
+  return Number(text);
+}
+
+/** @throws StatusError 504: the version is not there yet. */
+export function checkNotFuture(log: MvccLog, revision: number): void {
+  if (revision <= log.revision) return;
+  const message = `Timeout: Too large resource version: ${revision}, current: ${log.revision}`;
+  throw failure(504, 'Timeout', message, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });
+}
+
+/** @throws StatusError 410: what came after the version is not in the log any more. */
+export function checkNotCompacted(log: MvccLog, revision: number): void {
+  if (revision >= log.compactedRevision) return;
+  throw expired(`too old resource version: ${revision} (${log.compactedRevision})`);
+}
+
+/** @throws StatusError 422: the options contradict each other. */
+export function checkListOptions(options: ListOptions, watch: boolean): void {
+  const errors = new FieldErrors();
+  const { resourceVersion, resourceVersionMatch: match, sendInitialEvents } = options;
+  if (sendInitialEvents !== undefined) checkInitialEvents(options, watch, errors);
+  else if (match !== '') {
+    const field = 'resourceVersionMatch';
+    if (watch)
+      errors.forbidden(
+        field,
+        `${field} is forbidden for watch unless sendInitialEvents is provided`,
+      );
+    else if (resourceVersion === '') {
+      errors.forbidden(field, `${field} is forbidden unless resourceVersion is provided`);
+    } else if (options.continue !== '') {
+      errors.forbidden(field, `${field} is forbidden when continue is provided`);
+    } else if (match !== 'Exact' && match !== 'NotOlderThan') {
+      errors.notSupported(field, match, ['Exact', 'NotOlderThan', '']);
+    } else if (match === 'Exact' && resourceVersion === '0') {
+      errors.forbidden(field, `${field} "Exact" is forbidden for resourceVersion "0"`);
+    }
+  }
+  if (!errors.empty) {
+    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, errors.causes);
+  }
+}
+
+function checkInitialEvents(options: ListOptions, watch: boolean, errors: FieldErrors): void {
+  const { resourceVersionMatch: match } = options;
+  if (!watch) {
+    errors.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list');
+    return;
+  }
+  if (match === '') {
+    errors.forbidden(
+      'resourceVersionMatch',
+      'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    );
+  } else if (match !== 'NotOlderThan') {
+    errors.notSupported('resourceVersionMatch', match, ['NotOlderThan']);
+  }
+}

@@ -1,0 +1,108 @@
+import { isTrue } from '../requests/request-info.js';
+import { matchesFields, parseFieldSelector } from '../../object/field-selector.js';
+import type { FieldTerm } from '../../object/field-selector.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { matchesLabels, parseLabelSelector } from '../../object/label-selector.js';
+import type { ResourceRequest } from '../requests/request-info.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import { badRequest } from '../status-error.js';
+
+/** Which objects of a collection a request wants. */
+export interface Selection {
+  /** Keys that begin with it. */
+  readonly prefix: string;
+  /** Whether the selectors leave nothing out. */
+  readonly all: boolean;
+  /** Whether a stored object is selected. */
+  matches(object: UnstructuredObject): boolean;
+}
+
+/** @throws StatusError 400: a selector is malformed, or names a field that the kind does not select by. */
+export function readSelection(kind: ServedKind, request: ResourceRequest): Selection {
+  const { namespace, name, query } = request;
+  const labels = query.get('labelSelector') ?? '';
+  const fields = readFields(kind, query.get('fieldSelector') ?? '', name);
+  const requirements = labels === '' ? [] : parsed(() => parseLabelSelector(labels));
+  const all = requirements.length === 0 && fields.length === 0;
+  return {
+    prefix: namespace === '' ? '' : `${namespace}/`,
+    all,
+    matches: (object) => {
+      if (all) return true;
+      if (requirements.length > 0 && !matchesLabels(requirements, object.metadata.labels ?? {})) {
+        return false;
+      }
+      return fields.length === 0 || matchesFields(fields, (field) => valueOf(kind, object, field));
+    },
+  };
+}
+
+const metaFields = ['metadata.name', 'metadata.namespace'];
+
+function readFields(kind: ServedKind, text: string, name: string): readonly FieldTerm[] {
+  const terms = text === '' ? [] : parsed(() => parseFieldSelector(text));
+  const own = Object.keys(kind.rules.selectableFields?.(emptyObject) ?? {});
+  for (const { field } of terms) {
+    if (metaFields.includes(field) || own.includes(field)) continue;
+    throw unknownField(kind, field);
+  }
+  // A watch of one object: `/api/v1/namespaces/a/pods/b?watch=true`.
+  return name === '' ? terms : [...terms, { field: 'metadata.name', operator: '=', value: name }];
+}
+
+const emptyObject: UnstructuredObject = { apiVersion: '', kind: '', metadata: {} };
+
+function unknownField({ custom }: ServedKind, field: string): Error {
+  if (custom !== undefined) return badRequest(`field label not supported: ${field}`);
+  const known = metaFields.map((name) => JSON.stringify(name)).join(', ');
+  return badRequest(`${JSON.stringify(field)} is not a known field selector: only ${known}`);
+}
+
+function valueOf(kind: ServedKind, object: UnstructuredObject, field: string): string {
+  if (field === 'metadata.name') return object.metadata.name ?? '';
+  if (field === 'metadata.namespace') return object.metadata.namespace ?? '';
+  return kind.rules.selectableFields?.(object)[field] ?? '';
+}
+
+function parsed<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (isOperatorError(error, 'InvalidSelector')) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+/** Options of a list or a watch, from the query. */
+export interface ListOptions {
+  readonly limit: number;
+  readonly continue: string;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  readonly timeoutSeconds: number | undefined;
+  readonly allowWatchBookmarks: boolean;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+/** @throws StatusError 400: a number is none. */
+export function readListOptions(query: URLSearchParams): ListOptions {
+  const initial = query.get('sendInitialEvents');
+  return {
+    limit: readInteger(query.get('limit')) ?? 0,
+    continue: query.get('continue') ?? '',
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+    timeoutSeconds: readInteger(query.get('timeoutSeconds')),
+    allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
+    sendInitialEvents: initial === null ? undefined : isTrue(initial),
+  };
+}
+
+function readInteger(text: string | null): number | undefined {
+  if (text === null || text === '') return undefined;
+  if (!/^[+-]?\d+$/.test(text)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  return Number(text);
+}

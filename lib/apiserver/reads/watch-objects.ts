@@ -1,0 +1,99 @@
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import { expired } from '../status-error.js';
+import { represent } from './representation.js';
+import type { View } from './representation.js';
+import { checkListOptions, parseRevision } from './resource-version.js';
+import type { ListOptions, Selection } from './selection.js';
+import type { SerializedObjects } from './serialized-objects.js';
+import { WatchStream } from './watch-stream.js';
+import type { WatchFormat } from './watch-stream.js';
+
+/** What a watch is asked for. */
+export interface WatchRequest {
+  readonly view: View;
+  readonly selection: Selection;
+  readonly options: ListOptions;
+  readonly serialized: SerializedObjects;
+}
+
+const bookmarkEveryMs = 60_000;
+const shortestTimeoutMs = 1_800_000;
+
+/**
+ * Begins a watch: with what exists where no version is given (or asked for by `sendInitialEvents`),
+ * else with what came after the version. @throws StatusError 400 or 422.
+ */
+export function watchObjects(request: WatchRequest): WatchStream {
+  const { view, selection, options } = request;
+  const { core, kind } = view;
+  checkListOptions(options, true);
+  const { log, clock, random } = core;
+  const collection = log.collection(kind.collection);
+  const revision = options.resourceVersion === '' ? 0 : parseRevision(options.resourceVersion);
+  // Without a version a watch begins with what exists, unless it says that it doesn't want that.
+  const fromState = options.sendInitialEvents ?? revision === 0;
+  const past = revision !== 0 && !fromState;
+  const { timeoutSeconds } = options;
+  return new WatchStream({
+    collection,
+    selection,
+    clock,
+    format: formatOf(request),
+    revision: () => log.revision,
+    initial: fromState ? existing(request) : [],
+    position: past ? collection.positionAfter(revision) : collection.end,
+    compacted: past && revision < log.compactedRevision,
+    endOfInitialEvents:
+      options.sendInitialEvents === true && options.allowWatchBookmarks ? log.revision : undefined,
+    bookmarkEveryMs: options.allowWatchBookmarks ? bookmarkEveryMs : undefined,
+    timeoutMs:
+      timeoutSeconds === undefined || timeoutSeconds <= 0
+        ? shortestTimeoutMs * (1 + random.next())
+        : timeoutSeconds * 1000,
+  });
+}
+
+function existing({ view, selection }: WatchRequest): readonly UnstructuredObject[] {
+  const collection = view.core.log.collection(view.kind.collection);
+  const objects = collection.keys(selection.prefix).map((key) => collection.get(key));
+  return objects.filter((object) => object !== undefined).filter(selection.matches);
+}
+
+function formatOf({ view, serialized, options }: WatchRequest): WatchFormat {
+  const { kind, core } = view;
+  // Only in this form do many watchers see the same text.
+  const shared = view.representation === 'object';
+  let first = true;
+  return {
+    object: (stored) => {
+      const object = kind.fromStorage(stored);
+      if (shared) return serialized.json(object);
+      const text = JSON.stringify(represent(view, object, first));
+      first = false;
+      return text;
+    },
+    bookmark: (revision, end) => JSON.stringify(represent(view, bookmark(kind, revision, end))),
+    tooOld: () => {
+      const { compactedRevision } = core.log;
+      const asked = options.resourceVersion === '' ? '0' : options.resourceVersion;
+      const { body } = expired(`too old resource version: ${asked} (${compactedRevision})`);
+      return JSON.stringify(body);
+    },
+  };
+}
+
+function bookmark(kind: ServedKind, revision: number, end: boolean): UnstructuredObject {
+  const { type } = kind;
+  const empty = kind.custom === undefined ? kind.decode({}).object : {};
+  return {
+    kind: type.kind,
+    apiVersion: apiVersionOf(type),
+    ...empty,
+    metadata: {
+      resourceVersion: String(revision),
+      ...(end ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { TransportResponse } from '../../system/transport.js';
+import { listObjects } from '../reads/list-objects.js';
+import { represent, representList } from '../reads/representation.js';
+import { readListOptions, readSelection } from '../reads/selection.js';
+import { rulingKind } from '../server-core.js';
+import { isStatusError } from '../status-error.js';
+import { deleteObject } from '../writes/delete-object.js';
+import type { DeletionResult } from '../writes/delete-object.js';
+import { readDeleteOptions } from '../writes/delete-options.js';
+import { bodyText, readObjectBody } from './body.js';
+import type { ResourceContext } from './resource-handler.js';
+import { jsonResponse } from './responses.js';
+
+/** DELETE of an object. */
+export function handleDelete(context: ResourceContext): TransportResponse {
+  const { core, kind, info, view } = context;
+  const { namespace, name, query } = info;
+  const options = readDeleteOptions(optionsBody(context), query);
+  const result = deleteObject(core, { kind, namespace, name, options });
+  const answersObject = !result.removed || rulingKind(core, kind).rules.answersDeleted === true;
+  if (answersObject) return jsonResponse(200, represent(view, result.object));
+  return jsonResponse(200, successOf(context, result));
+}
+
+function optionsBody({ request }: ResourceContext): unknown {
+  return bodyText(request) === '' ? undefined : readObjectBody(request).value;
+}
+
+function successOf({ kind }: ResourceContext, { object }: DeletionResult): object {
+  const { group, plural } = kind.type;
+  const { name, uid } = object.metadata;
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name, ...(group === '' ? {} : { group }), kind: plural, uid },
+  };
+}
+
+/** DELETE of a collection: each object by itself, what is gone meanwhile is passed over. */
+export function handleDeleteCollection(context: ResourceContext): TransportResponse {
+  const { core, kind, info, view } = context;
+  const selection = readSelection(kind, info);
+  const options = readDeleteOptions(optionsBody(context), info.query);
+  const listed = listObjects(core, kind, { selection, options: readListOptions(info.query) });
+  const items: UnstructuredObject[] = [];
+  for (const item of listed.items) {
+    const { namespace = '', name = '' } = item.metadata;
+    try {
+      deleteObject(core, { kind, namespace, name, options });
+      items.push(item);
+    } catch (error) {
+      if (!isStatusError(error) || error.reason !== 'NotFound') throw error;
+    }
+  }
+  const text = [...representList(view, listed.metadata, items)].join('');
+  return jsonResponse(200, JSON.parse(text));
+}

@@ -1,0 +1,136 @@
+import type { TransportRequest } from '../../system/transport.js';
+import { badRequest, unknownResource } from '../status-error.js';
+
+/** What a request asks for, read from its method, path and query. */
+export type RequestInfo = ResourceRequest | PlainRequest;
+
+/** A request for a path that names no resource: `/version`, `/apis`, `/openapi/v3`, … */
+export interface PlainRequest {
+  readonly type: 'plain';
+  readonly method: TransportRequest['method'];
+  /** Decoded and without the query; begins with `/`. */
+  readonly path: string;
+  readonly segments: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+/** The verbs of the API, as RBAC and the request log name them. */
+export type Verb =
+  'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+/** A request for a resource of the API. */
+export interface ResourceRequest {
+  readonly type: 'resource';
+  readonly verb: Verb;
+  readonly method: TransportRequest['method'];
+  readonly group: string;
+  readonly version: string;
+  /** The plural. */
+  readonly resource: string;
+  readonly subresource: string | undefined;
+  /** Empty for cluster-scoped resources and for collections across namespaces. */
+  readonly namespace: string;
+  /** Empty for a collection. */
+  readonly name: string;
+  readonly query: URLSearchParams;
+}
+
+/** @throws StatusError 400 or 404: the path is no path of this API. */
+export function readRequestInfo(request: TransportRequest): RequestInfo {
+  const { method, path } = request;
+  const question = path.indexOf('?');
+  const query = new URLSearchParams(question < 0 ? '' : path.slice(question + 1));
+  const segments = pathSegments(question < 0 ? path : path.slice(0, question));
+  const rest = resourceSegments(segments);
+  if (rest === undefined) {
+    return { type: 'plain', method, path: `/${segments.join('/')}`, segments, query };
+  }
+  return { type: 'resource', method, query, ...rest, verb: verbOf(method, rest, query) };
+}
+
+function pathSegments(path: string): string[] {
+  const parts = path.split('/').slice(1);
+  if (parts.at(-1) === '') parts.pop();
+  return parts.map((part) => {
+    const decoded = decodePart(part);
+    // A server that resolved these would serve another path than the one that was authorized.
+    if (decoded === '' || decoded === '.' || decoded === '..') throw unknownResource();
+    if (decoded.includes('/') || decoded.includes('\0')) throw unknownResource();
+    return decoded;
+  });
+}
+
+function decodePart(part: string): string {
+  if (!part.includes('%')) return part;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw badRequest(`invalid URL escape in ${JSON.stringify(part)}`);
+  }
+}
+
+type ResourcePath = Pick<
+  ResourceRequest,
+  'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name'
+>;
+
+function resourceSegments(segments: readonly string[]): ResourcePath | undefined {
+  const [root, ...after] = segments;
+  if (root !== 'api' && root !== 'apis') return undefined;
+  const group = root === 'api' ? '' : (after.shift() ?? '');
+  const version = after.shift() ?? '';
+  const [first, second, third, ...more] = after;
+  if (first === undefined) return undefined;
+  const base = { group, version };
+  if (first !== 'namespaces' || (root === 'apis' && second === undefined)) {
+    const subresource = subresourceOf([third, ...more]);
+    return { ...base, resource: first, namespace: '', name: second ?? '', subresource };
+  }
+  // `/api/v1/namespaces/x` and `/api/v1/namespaces/x/status` are about the namespace itself.
+  const own = root === 'api' && (third === undefined || isNamespaceSubresource(third));
+  if (own && more.length === 0) {
+    return { ...base, resource: first, namespace: '', name: second ?? '', subresource: third };
+  }
+  const [name = '', ...rest] = more;
+  return {
+    ...base,
+    resource: third ?? '',
+    namespace: second ?? '',
+    name,
+    subresource: subresourceOf(rest),
+  };
+}
+
+function isNamespaceSubresource(segment: string): boolean {
+  return segment === 'status' || segment === 'finalize';
+}
+
+function subresourceOf(segments: readonly (string | undefined)[]): string | undefined {
+  const named = segments.filter((segment) => segment !== undefined);
+  return named.length === 0 ? undefined : named.join('/');
+}
+
+function verbOf(
+  method: TransportRequest['method'],
+  { name, subresource }: ResourcePath,
+  query: URLSearchParams,
+): Verb {
+  switch (method) {
+    case 'GET':
+      if (isTrue(query.get('watch')) && subresource === undefined) return 'watch';
+      return name === '' ? 'list' : 'get';
+    case 'POST':
+      return 'create';
+    case 'PUT':
+      return 'update';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return name === '' ? 'deletecollection' : 'delete';
+  }
+}
+
+/** A boolean of a query: `1`, `true` and the bare name are true. */
+export function isTrue(value: string | null): boolean {
+  return value !== null && !['', '0', 'false', 'False', 'FALSE', 'f', 'F'].includes(value);
+}

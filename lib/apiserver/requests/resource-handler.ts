@@ -1,0 +1,133 @@
+import type { TransportRequest, TransportResponse } from '../../system/transport.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import { subjectOf } from '../kinds/served-kind.js';
+import { listObjects } from '../reads/list-objects.js';
+import { represent, representList } from '../reads/representation.js';
+import type { View } from '../reads/representation.js';
+import { checkNotFuture, parseRevision } from '../reads/resource-version.js';
+import { readListOptions, readSelection } from '../reads/selection.js';
+import type { SerializedObjects } from '../reads/serialized-objects.js';
+import { watchObjects } from '../reads/watch-objects.js';
+import type { WatchStream } from '../reads/watch-stream.js';
+import type { ServerCore } from '../server-core.js';
+import { findObject } from '../server-core.js';
+import { methodNotAllowed, notFound, unknownResource } from '../status-error.js';
+import { negotiate } from './accept.js';
+import { handleDelete, handleDeleteCollection } from './delete-requests.js';
+import type { ResourceRequest } from './request-info.js';
+import { jsonResponse, withWarnings } from './responses.js';
+import { handleSubresource } from './subresource-requests.js';
+import { handleCreate, handlePatch, handleUpdate } from './write-requests.js';
+
+/** What a request for a resource is handled with. */
+export interface ResourceContext {
+  readonly core: ServerCore;
+  readonly kind: ServedKind;
+  readonly info: ResourceRequest;
+  readonly request: TransportRequest;
+  readonly view: View;
+  /** Who asks. */
+  readonly user: string;
+  /** Adds a `Warning` header to the answer. */
+  readonly warn: (text: string) => void;
+}
+
+/** What the server keeps of watches. */
+export interface Watches {
+  readonly serialized: SerializedObjects;
+  readonly open: Set<WatchStream>;
+}
+
+/** Answers a request for a resource. @throws StatusError */
+export async function handleResource(
+  core: ServerCore,
+  asked: { info: ResourceRequest; request: TransportRequest; user: string },
+  watches: Watches,
+): Promise<TransportResponse> {
+  const { info, request, user } = asked;
+  const kind = core.kinds.find(info.group, info.version, info.resource);
+  if (kind === undefined) throw unknownResource();
+  const { representation } = negotiate(request.headers['accept']);
+  const include = info.query.get('includeObject');
+  const includeObject = include === 'None' || include === 'Object' ? include : 'Metadata';
+  const view: View = { core, kind, representation, includeObject };
+  const warnings: string[] = [];
+  const warn = (text: string): void => void warnings.push(text);
+  const context: ResourceContext = { core, kind, info, request, view, user, warn };
+  checkScope(context);
+  const response = await dispatch(context, watches);
+  return withWarnings(response, warnings);
+}
+
+function checkScope({ kind, info }: ResourceContext): void {
+  const { namespace, name, verb, subresource } = info;
+  if (!kind.type.namespaced && namespace !== '') throw unknownResource();
+  const named = name !== '' || verb === 'create';
+  // `/api/v1/configmaps/x`: a namespaced object without its namespace is not a path.
+  if (kind.type.namespaced && namespace === '' && name !== '') throw unknownResource();
+  if (kind.type.namespaced && namespace === '' && named) throw methodNotAllowed();
+  if (subresource !== undefined && !kind.subresources.has(subresource)) throw unknownResource();
+}
+
+async function dispatch(context: ResourceContext, watches: Watches): Promise<TransportResponse> {
+  const { kind, info } = context;
+  const { verb, subresource, name } = info;
+  if (subresource !== undefined) return handleSubresource(context);
+  if (!kind.verbs.includes(verb)) throw methodNotAllowed();
+  switch (verb) {
+    case 'get':
+      return handleGet(context);
+    case 'list':
+      return handleList(context);
+    case 'watch':
+      return handleWatch(context, watches);
+    case 'create':
+      if (name !== '') throw methodNotAllowed();
+      return handleCreate(context);
+    case 'update':
+      if (name === '') throw methodNotAllowed();
+      return handleUpdate(context);
+    case 'patch':
+      if (name === '') throw methodNotAllowed();
+      return handlePatch(context);
+    case 'delete':
+      return handleDelete(context);
+    case 'deletecollection':
+      return handleDeleteCollection(context);
+  }
+}
+
+function handleGet(context: ResourceContext): TransportResponse {
+  const { core, kind, info, view } = context;
+  const { namespace, name, query } = info;
+  const version = query.get('resourceVersion') ?? '';
+  if (version !== '') checkNotFuture(core.log, parseRevision(version));
+  const object = findObject(core, kind, { namespace, name });
+  if (object === undefined) throw notFound(subjectOf(kind, name));
+  return jsonResponse(200, represent(view, object));
+}
+
+function handleList({ core, kind, info, view }: ResourceContext): TransportResponse {
+  const selection = readSelection(kind, info);
+  const options = readListOptions(info.query);
+  const { metadata, items } = listObjects(core, kind, { selection, options });
+  const headers = { 'content-type': 'application/json' };
+  return { status: 200, headers, body: encoded(representList(view, metadata, items)) };
+}
+
+async function* encoded(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for (const piece of pieces) yield encoder.encode(piece);
+}
+
+function handleWatch(
+  { kind, info, view }: ResourceContext,
+  { serialized, open }: Watches,
+): TransportResponse {
+  const selection = readSelection(kind, info);
+  const options = readListOptions(info.query);
+  const stream = watchObjects({ view, selection, options, serialized });
+  open.add(stream);
+  stream.onceEnded(() => open.delete(stream));
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: stream };
+}

@@ -1,0 +1,157 @@
+import { isJsonObject } from '../../object/json.js';
+import type { TransportResponse } from '../../system/transport.js';
+import { represent } from '../reads/representation.js';
+import { findObject } from '../server-core.js';
+import { badRequest, conflict, failure, notFound } from '../status-error.js';
+import { subjectOf } from '../kinds/served-kind.js';
+import { createObject } from '../writes/create-object.js';
+import { decodeObject } from '../writes/decode-object.js';
+import type { RawObject } from '../writes/decode-object.js';
+import { applyFields } from '../writes/managed-fields.js';
+import { patchObject } from '../writes/patch-object.js';
+import type { PatchBody } from '../writes/patch-object.js';
+import { updateObject } from '../writes/update-object.js';
+import type { WriteRequest, WriteResult } from '../writes/write-request.js';
+import { bodyText, mediaTypeOf, objectOf, parseJson, parseYaml, readObjectBody } from './body.js';
+import type { ResourceContext } from './resource-handler.js';
+import { jsonResponse } from './responses.js';
+import { managerOfUserAgent, readWriteOptions } from './write-options.js';
+import type { WriteOptions } from './write-options.js';
+
+/** The write that a request asks for. */
+export function writeOf(context: ResourceContext, options: WriteOptions): WriteRequest {
+  const { kind, info, request, warn } = context;
+  const { fieldManager, dryRun, fieldValidation } = options;
+  return {
+    kind,
+    subresource: info.subresource,
+    namespace: info.namespace,
+    name: info.name,
+    manager: fieldManager || managerOfUserAgent(request.headers['user-agent'] ?? ''),
+    dryRun,
+    fieldValidation,
+    warn,
+  };
+}
+
+function answer({ view }: ResourceContext, { object, created }: WriteResult): TransportResponse {
+  return jsonResponse(created ? 201 : 200, represent(view, object));
+}
+
+function rawBody(context: ResourceContext): RawObject {
+  const body = readObjectBody(context.request);
+  return { value: objectOf(body), duplicates: body.duplicates };
+}
+
+/** POST to a collection. */
+export function handleCreate(context: ResourceContext): TransportResponse {
+  const write = writeOf(context, readWriteOptions(context.info.query, 'CreateOptions'));
+  const object = decodeObject(write, rawBody(context));
+  return answer(context, createObject(context.core, { request: write, object }));
+}
+
+/** PUT to an object or its status. */
+export function handleUpdate(context: ResourceContext): TransportResponse {
+  const { core, kind, info } = context;
+  const write = writeOf(context, readWriteOptions(info.query, 'UpdateOptions'));
+  const next = decodeObject(write, rawBody(context));
+  const live = findObject(core, kind, info);
+  if (live === undefined) {
+    if (kind.rules.createOnUpdate !== true || info.subresource !== undefined) {
+      throw notFound(subjectOf(kind, info.name));
+    }
+    return answer(context, createObject(core, { request: write, object: next }));
+  }
+  checkUid(context, next.metadata.uid, live.metadata.uid ?? '');
+  return answer(context, updateObject(core, { request: write, live, next }));
+}
+
+/** The uid of a PUT is a precondition, which the storage checks. */
+function checkUid({ kind, info }: ResourceContext, given = '', live: string): void {
+  if (given === '' || given === live) return;
+  const { namespace, name } = info;
+  const key = ['/registry', kind.collection, namespace, name].filter((part) => part !== '');
+  throw conflict(
+    subjectOf(kind, name),
+    `StorageError: invalid object, Code: 4, Key: ${key.join('/')}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${live}`,
+  );
+}
+
+const patchTypes: Readonly<Partial<Record<string, PatchBody['type'] | 'apply'>>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+};
+
+/** PATCH of an object or its status. */
+export function handlePatch(context: ResourceContext): TransportResponse {
+  const { core, kind, info, request } = context;
+  const type = patchTypes[mediaTypeOf(request)];
+  if (type === undefined || (type === 'strategic' && kind.custom !== undefined)) {
+    throw failure(415, 'UnsupportedMediaType', unsupportedPatch(context), {});
+  }
+  const write = writeOf(context, readWriteOptions(info.query, 'PatchOptions', type === 'apply'));
+  if (type === 'apply') return answer(context, applyObject(context, write));
+  const live = findObject(core, kind, info);
+  if (live === undefined) throw notFound(subjectOf(kind, info.name));
+  const { value, duplicates } = parseJson(bodyText(request));
+  const patched = patchObject(kind, live, { type, value, duplicates });
+  const next = decodePatched(write, patched);
+  return answer(context, updateObject(core, { request: write, live, next }));
+}
+
+function unsupportedPatch({ kind }: ResourceContext): string {
+  if (kind.custom === undefined) return '415: Unsupported Media Type';
+  const supported =
+    'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml';
+  return `the body of the request was in an unknown format - accepted media types include: ${supported}`;
+}
+
+function decodePatched(write: WriteRequest, patched: RawObject): ReturnType<typeof decodeObject> {
+  return decodeObject(write, patched);
+}
+
+function applyObject(context: ResourceContext, write: WriteRequest): WriteResult {
+  const { core, kind, info, request } = context;
+  const { force } = readWriteOptions(info.query, 'PatchOptions', true);
+  const body = parseYaml(bodyText(request));
+  if (!isJsonObject(body.value)) throw badRequest('error decoding YAML: want an object');
+  const live = findObject(core, kind, info);
+  const raw = { value: body.value, duplicates: body.duplicates };
+  // Decoded for its unknown fields and wrong types only: a field left out is not an empty one.
+  decodeObject(write, raw);
+  const applied = namedAs(context, raw.value);
+  if (live === undefined) checkMissing(context, applied.metadata.uid);
+  const merged = applyFields(core, { write, applied, force }, live);
+  const next = decodeObject({ ...write, fieldValidation: 'Ignore' }, { value: merged });
+  if (live !== undefined) return updateObject(core, { request: write, live, next, tracked: true });
+  delete next.metadata.resourceVersion;
+  return createObject(core, { request: write, object: next, tracked: true });
+}
+
+function namedAs(
+  { kind, info }: ResourceContext,
+  value: Readonly<Record<string, unknown>>,
+): ReturnType<typeof decodeObject> {
+  const { apiVersion, kind: given, metadata } = value;
+  if (typeof apiVersion !== 'string' || typeof given !== 'string') {
+    throw badRequest('invalid object type: /, Kind=');
+  }
+  const own = isJsonObject(metadata) ? metadata : {};
+  const name = typeof own['name'] === 'string' ? own['name'] : info.name;
+  if (name !== info.name) {
+    throw badRequest(
+      `the name of the object (${name}) does not match the name on the URL (${info.name})`,
+    );
+  }
+  const namespace = kind.type.namespaced ? { namespace: info.namespace } : {};
+  return { ...value, apiVersion, kind: given, metadata: { ...own, name, ...namespace } };
+}
+
+function checkMissing({ kind, info }: ResourceContext, uid = ''): void {
+  if (info.subresource !== undefined) throw notFound(subjectOf(kind, info.name));
+  if (uid === '') return;
+  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  throw conflict(subjectOf(kind, info.name), why);
+}

@@ -1,0 +1,56 @@
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import type { Clock } from '../system/clock.js';
+import type { Random } from '../system/random.js';
+import type { KindRegistry } from './kinds/kind-registry.js';
+import type { ServedKind } from './kinds/served-kind.js';
+import type { ServerView } from './rules/server-view.js';
+import type { MvccLog } from './storage/mvcc-log.js';
+
+/** What every part of the server works on. */
+export interface ServerCore {
+  readonly log: MvccLog;
+  readonly kinds: KindRegistry;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** What the rules of kinds see of it. */
+  readonly view: ServerView;
+}
+
+/** Puts the parts together. */
+export function createServerCore(parts: Omit<ServerCore, 'view'>): ServerCore {
+  const { log, clock, random } = parts;
+  const view: ServerView = {
+    clock,
+    random,
+    find: (collection, key) => log.collection(collection).get(key),
+    *all(name) {
+      const collection = log.collection(name);
+      for (const key of collection.keys('')) {
+        const object = collection.get(key);
+        if (object !== undefined) yield object;
+      }
+    },
+  };
+  return { ...parts, view };
+}
+
+/** The key of an object in its collection. */
+export function storageKey(namespace: string, name: string): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** The stored object of that name, in the version that `kind` is served in. */
+export function findObject(
+  core: ServerCore,
+  kind: ServedKind,
+  key: { readonly namespace: string; readonly name: string },
+): UnstructuredObject | undefined {
+  const stored = core.log.collection(kind.collection).get(storageKey(key.namespace, key.name));
+  return stored === undefined ? undefined : kind.fromStorage(stored);
+}
+
+/** The kind whose rules hold for writes through `kind`: for a built-in one, its stored version. */
+export function rulingKind(core: ServerCore, kind: ServedKind): ServedKind {
+  if (kind.custom !== undefined || kind.isStorageVersion) return kind;
+  return core.kinds.storedIn(kind.collection) ?? kind;
+}

@@ -1,0 +1,121 @@
+import type { ObjectKey, UnstructuredObject } from '../object/kubernetes-object.js';
+import { groupOf, versionOf } from '../object/resource-type.js';
+import type { ResourceType } from '../object/resource-type.js';
+import type { ServedKind } from './kinds/served-kind.js';
+import { subjectOf } from './kinds/served-kind.js';
+import type {
+  CommittedChange,
+  Loopback,
+  LoopbackDeleteOptions,
+  LoopbackWriteOptions,
+} from './loopback.js';
+import { OwnerIndex } from './owner-index.js';
+import type { ServerCore } from './server-core.js';
+import { findObject } from './server-core.js';
+import { notFound, unknownResource } from './status-error.js';
+import { createObject } from './writes/create-object.js';
+import { decodeObject } from './writes/decode-object.js';
+import { deleteObject } from './writes/delete-object.js';
+import { updateObject } from './writes/update-object.js';
+import type { WriteRequest } from './writes/write-request.js';
+
+/** The {@link Loopback} of a server: the write path without requests. */
+export class ServerLoopback implements Loopback {
+  readonly #core: ServerCore;
+  readonly #owners: OwnerIndex;
+
+  constructor(core: ServerCore) {
+    this.#core = core;
+    this.#owners = new OwnerIndex(core.log);
+  }
+
+  get(type: ResourceType, key: ObjectKey): UnstructuredObject | undefined {
+    const { name, namespace = '' } = key;
+    return findObject(this.#core, this.#kindOf(type), { name, namespace });
+  }
+
+  list(type: ResourceType, namespace = ''): readonly UnstructuredObject[] {
+    const kind = this.#kindOf(type);
+    const collection = this.#core.log.collection(kind.collection);
+    const keys = collection.keys(namespace === '' ? '' : `${namespace}/`);
+    const stored = keys.map((key) => collection.get(key));
+    return stored
+      .filter((object) => object !== undefined)
+      .map((object) => kind.fromStorage(object));
+  }
+
+  resourceTypes(): readonly ResourceType[] {
+    return this.#core.kinds.stored().map(({ type }) => type);
+  }
+
+  dependents(uid: string): readonly { resourceType: ResourceType; object: UnstructuredObject }[] {
+    const { log, kinds } = this.#core;
+    return this.#owners.dependentsOf(uid).flatMap(({ collection, key }) => {
+      const object = log.collection(collection).get(key);
+      const kind = kinds.storedIn(collection);
+      if (object === undefined || kind === undefined) return [];
+      return [{ resourceType: kind.type, object }];
+    });
+  }
+
+  subscribe(listener: (change: CommittedChange) => void): () => void {
+    const { log, kinds } = this.#core;
+    return log.subscribe(({ type, collection, object, previous }) => {
+      const kind = kinds.storedIn(collection);
+      if (kind !== undefined) listener({ type, resourceType: kind.type, object, previous });
+    });
+  }
+
+  async create(
+    object: UnstructuredObject,
+    options: LoopbackWriteOptions,
+  ): Promise<UnstructuredObject> {
+    const request = this.#writeOf(object, { ...options, subresource: undefined });
+    const decoded = decodeObject(request, { value: object });
+    return createObject(this.#core, { request: { ...request, name: '' }, object: decoded }).object;
+  }
+
+  async update(
+    object: UnstructuredObject,
+    options: LoopbackWriteOptions,
+  ): Promise<UnstructuredObject> {
+    const request = this.#writeOf(object, options);
+    const live = findObject(this.#core, request.kind, request);
+    if (live === undefined) throw notFound(subjectOf(request.kind, request.name));
+    const next = decodeObject(request, { value: object });
+    return updateObject(this.#core, { request, live, next }).object;
+  }
+
+  async delete(
+    type: ResourceType,
+    key: ObjectKey,
+    options: LoopbackDeleteOptions = {},
+  ): Promise<void> {
+    const kind = this.#kindOf(type);
+    const { name, namespace = '' } = key;
+    const settings = { ...options, dryRun: false };
+    deleteObject(this.#core, { kind, name, namespace, options: settings });
+  }
+
+  #kindOf({ group, version, plural }: ResourceType): ServedKind {
+    const kind = this.#core.kinds.find(group, version, plural);
+    if (kind === undefined) throw unknownResource();
+    return kind;
+  }
+
+  #writeOf(object: UnstructuredObject, options: LoopbackWriteOptions): WriteRequest {
+    const { apiVersion, metadata } = object;
+    const kind = this.#core.kinds.findKind(groupOf(apiVersion), versionOf(apiVersion), object.kind);
+    if (kind === undefined) throw unknownResource();
+    return {
+      kind,
+      subresource: options.subresource,
+      namespace: metadata.namespace ?? '',
+      name: metadata.name ?? '',
+      manager: options.manager,
+      dryRun: false,
+      fieldValidation: 'Ignore',
+      warn: () => undefined,
+    };
+  }
+}

@@ -1,0 +1,168 @@
+import { ApiError } from '../object/api-error.js';
+import type { Status, StatusCause, StatusDetails } from '../object/api-error.js';
+
+/**
+ * An error answer of this server: its `body` is the `Status` that goes over the wire. It is an
+ * `ApiError`, so that `isNotFound`, `isConflict`, … tell what it is.
+ */
+export class StatusError extends ApiError {
+  constructor(status: Status) {
+    const { name, kind = 'object' } = status.details ?? {};
+    super(status, { verb: 'serve', kind, name, status: status.code ?? 500 });
+  }
+}
+
+/** Whether `error` is an answer of this server (and not a defect of it). */
+export function isStatusError(error: unknown): error is StatusError {
+  return error instanceof StatusError;
+}
+
+/** What an error is about: the collection's plural, its group, the object's name. */
+export interface Subject {
+  readonly group: string;
+  readonly plural: string;
+  readonly name?: string | undefined;
+}
+
+/** A `Status` of a failure; members that are empty are left out, as Go does. */
+export function failure(
+  code: number,
+  reason: string,
+  message: string,
+  details?: StatusDetails,
+): StatusError {
+  const body: Status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    ...(reason === '' ? {} : { reason }),
+    ...(details === undefined ? {} : { details }),
+    code,
+  };
+  return new StatusError(body);
+}
+
+function detailsOf({ group, plural, name = '' }: Subject): StatusDetails {
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    kind: plural,
+  };
+}
+
+/** `deployments.apps`, or `pods` for the core group. */
+export function qualifiedPlural({ group, plural }: Subject): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
+/** 404: no such object. */
+export function notFound(subject: Subject): StatusError {
+  const message = `${qualifiedPlural(subject)} "${subject.name ?? ''}" not found`;
+  return failure(404, 'NotFound', message, detailsOf(subject));
+}
+
+/** 404: nothing is served at that path. */
+export function unknownResource(): StatusError {
+  return failure(404, 'NotFound', 'the server could not find the requested resource', {});
+}
+
+/** 409: an object of the name exists. */
+export function alreadyExists(subject: Subject): StatusError {
+  const message = `${qualifiedPlural(subject)} "${subject.name ?? ''}" already exists`;
+  return failure(409, 'AlreadyExists', message, detailsOf(subject));
+}
+
+/** 409: a precondition did not hold. */
+export function conflict(subject: Subject, why: string): StatusError {
+  const what = `${qualifiedPlural(subject)} "${subject.name ?? ''}"`;
+  const message = `Operation cannot be fulfilled on ${what}: ${why}`;
+  return failure(409, 'Conflict', message, detailsOf(subject));
+}
+
+/** The reason of a {@link conflict} by a stale `resourceVersion`. */
+export const objectWasModified =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+/** 422: the object does not pass validation. */
+export function invalid(
+  subject: { readonly group: string; readonly kind: string; readonly name: string },
+  causes: readonly StatusCause[],
+): StatusError {
+  const { group, kind, name } = subject;
+  const qualified = group === '' ? kind : `${kind}.${group}`;
+  const said = new Set(causes.map(({ field = '', message = '' }) => `${field}: ${message}`));
+  const text = said.size === 1 ? [...said].join() : `[${[...said].join(', ')}]`;
+  const details: StatusDetails = {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    kind,
+    causes: [...causes],
+  };
+  return failure(422, 'Invalid', `${qualified} "${name}" is invalid: ${text}`, details);
+}
+
+/** 400: the request can't be understood. */
+export function badRequest(message: string): StatusError {
+  return failure(400, 'BadRequest', message);
+}
+
+/** 401: an unknown token. */
+export function unauthorized(): StatusError {
+  return failure(401, 'Unauthorized', 'Unauthorized');
+}
+
+/** 403: admission or authorization refuses. */
+export function forbidden(
+  subject: Subject,
+  why: string,
+  causes?: readonly StatusCause[],
+): StatusError {
+  const { name = '' } = subject;
+  const what = name === '' ? qualifiedPlural(subject) : `${qualifiedPlural(subject)} "${name}"`;
+  const details = detailsOf(subject);
+  if (causes !== undefined) details.causes = [...causes];
+  return failure(403, 'Forbidden', `${what} is forbidden: ${why}`, details);
+}
+
+/** 405: the resource is there, that verb is not. */
+export function methodNotAllowed(): StatusError {
+  const message = 'the server does not allow this method on the requested resource';
+  return failure(405, 'MethodNotAllowed', message, {});
+}
+
+/** 406: no representation that the client accepts. */
+export function notAcceptable(types: readonly string[]): StatusError {
+  const message = `only the following media types are accepted: ${types.join(', ')}`;
+  return failure(406, 'NotAcceptable', message);
+}
+
+/** 410: the version asked for is gone from the log. */
+export function expired(message: string): StatusError {
+  return failure(410, 'Expired', message);
+}
+
+/** 413: the body is over the limit. */
+export function tooLarge(limitBytes: number): StatusError {
+  const message = `Request entity too large: limit is ${limitBytes}`;
+  return failure(413, 'RequestEntityTooLarge', message);
+}
+
+/** 415: a body of another type than those that are decoded. */
+export function unsupportedMediaType(types: readonly string[]): StatusError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`;
+  return failure(415, 'UnsupportedMediaType', message);
+}
+
+/** 500: a failure without a reason, as the real server answers unexpected errors. */
+export function internalFailure(message: string): StatusError {
+  return failure(500, '', message);
+}
+
+/** 500 with the reason `InternalError`. */
+export function internalError(message: string): StatusError {
+  return failure(500, 'InternalError', `Internal error occurred: ${message}`, {
+    causes: [{ message }],
+  });
+}

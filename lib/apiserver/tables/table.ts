@@ -1,0 +1,65 @@
+import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { ServerCore } from '../server-core.js';
+import { defaultColumns } from './default-columns.js';
+import type { TableColumn } from './table-column.js';
+
+/** What a row carries beside its cells. */
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+/** What a table is made for. */
+export interface TableView {
+  readonly core: ServerCore;
+  readonly kind: ServedKind;
+  readonly includeObject: IncludeObject;
+}
+
+/** What a table shows. */
+export interface TableContent {
+  /** In the version of the request. */
+  readonly items: readonly UnstructuredObject[];
+  readonly metadata: ListMeta;
+  /** Later events of a watch leave the definitions out. */
+  readonly withColumns: boolean;
+}
+
+/** A `meta.k8s.io/v1` Table, which kubectl prints. */
+export function tableOf(view: TableView, content: TableContent): object {
+  const columns = columnsOf(view.kind);
+  const nowMs = view.core.clock.now();
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: content.metadata,
+    columnDefinitions: content.withColumns ? columns.map(definitionOf) : null,
+    rows: content.items.map((item) => ({
+      cells: columns.map(({ cell }) => cell(item, nowMs)),
+      object: rowObject(view, item),
+    })),
+  };
+}
+
+function columnsOf(kind: ServedKind): readonly TableColumn[] {
+  return kind.rules.columns ?? defaultColumns;
+}
+
+function definitionOf({ name, type, format = '', description = '', priority = 0 }: TableColumn): {
+  name: string;
+} & Record<string, unknown> {
+  return { name, type, format, description, priority };
+}
+
+function rowObject({ includeObject }: TableView, item: UnstructuredObject): unknown {
+  switch (includeObject) {
+    case 'Object':
+      return item;
+    case 'None':
+      return null;
+    case 'Metadata':
+      return {
+        kind: 'PartialObjectMetadata',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata: item.metadata,
+      };
+  }
+}

@@ -1,0 +1,153 @@
+import type { ObjectMeta, OwnerReference } from '../../object/kubernetes-object.js';
+import { groupOf, versionOf } from '../../object/resource-type.js';
+import { deepEqual } from '../writes/deep-equal.js';
+import type { FieldErrors } from './field-errors.js';
+import {
+  generateNameProblems,
+  labelProblems,
+  labelValueProblems,
+  nameProblems,
+  qualifiedNameProblems,
+} from './names.js';
+import type { NameFormat } from './names.js';
+
+/** What a kind wants of `metadata`. */
+export interface MetaRules {
+  readonly namespaced: boolean;
+  readonly nameFormat: NameFormat;
+}
+
+const annotationsLimit = 256 * 1024;
+const immutable = 'field is immutable';
+
+/** Checks the metadata of an object that is created. */
+export function validateMeta(metadata: ObjectMeta, errors: FieldErrors, rules: MetaRules): void {
+  const { name = '', generateName = '', namespace = '' } = metadata;
+  if (generateName !== '') {
+    for (const problem of generateNameProblems(generateName, rules.nameFormat)) {
+      errors.invalid('metadata.generateName', generateName, problem);
+    }
+  }
+  if (name === '') errors.required('metadata.name', 'name or generateName is required');
+  else {
+    for (const problem of nameProblems(name, rules.nameFormat)) {
+      errors.invalid('metadata.name', name, problem);
+    }
+  }
+  if (rules.namespaced) {
+    for (const problem of labelProblems(namespace)) {
+      errors.invalid('metadata.namespace', namespace, problem);
+    }
+  } else if (namespace !== '') {
+    errors.forbidden('metadata.namespace', 'not allowed on this type');
+  }
+  validateLabels(metadata.labels, 'metadata.labels', errors);
+  validateAnnotations(metadata.annotations, 'metadata.annotations', errors);
+  validateOwnerReferences(metadata.ownerReferences ?? [], errors);
+  validateFinalizers(metadata.finalizers ?? [], errors);
+}
+
+/** Checks the metadata of an object that is updated. */
+export function validateMetaUpdate(
+  metadata: ObjectMeta,
+  old: ObjectMeta,
+  errors: FieldErrors,
+): void {
+  if (old.deletionTimestamp !== undefined) {
+    const before = new Set(old.finalizers);
+    const added = (metadata.finalizers ?? []).filter((finalizer) => !before.has(finalizer)).sort();
+    if (added.length > 0) {
+      const list = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(', ')}}`;
+      errors.forbidden(
+        'metadata.finalizers',
+        `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`,
+      );
+    }
+  }
+  for (const field of ['name', 'namespace', 'uid', 'deletionTimestamp'] as const) {
+    if (metadata[field] !== old[field]) {
+      errors.invalid(`metadata.${field}`, metadata[field], immutable);
+    }
+  }
+  if (!deepEqual(metadata.deletionGracePeriodSeconds, old.deletionGracePeriodSeconds)) {
+    const { deletionGracePeriodSeconds: value } = metadata;
+    errors.invalid('metadata.deletionGracePeriodSeconds', value, immutable);
+  }
+  validateLabels(metadata.labels, 'metadata.labels', errors);
+  validateAnnotations(metadata.annotations, 'metadata.annotations', errors);
+  validateOwnerReferences(metadata.ownerReferences ?? [], errors);
+  validateFinalizers(metadata.finalizers ?? [], errors);
+}
+
+/** Checks labels: of an object, a pod template or a selector. */
+export function validateLabels(
+  labels: Readonly<Record<string, string>> | undefined,
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const [key, value] of Object.entries(labels ?? {})) {
+    for (const problem of qualifiedNameProblems(key)) errors.invalid(field, key, problem);
+    for (const problem of labelValueProblems(value)) errors.invalid(field, value, problem);
+  }
+}
+
+/** Checks annotations: their keys and their size. */
+export function validateAnnotations(
+  annotations: Readonly<Record<string, string>> | undefined,
+  field: string,
+  errors: FieldErrors,
+): void {
+  let size = 0;
+  for (const [key, value] of Object.entries(annotations ?? {})) {
+    size += Buffer.byteLength(key) + Buffer.byteLength(value);
+    for (const problem of qualifiedNameProblems(key.toLowerCase())) {
+      errors.invalid(field, key, problem);
+    }
+  }
+  if (size > annotationsLimit) errors.tooLong(field, annotationsLimit);
+}
+
+function validateOwnerReferences(references: readonly OwnerReference[], errors: FieldErrors): void {
+  const field = 'metadata.ownerReferences';
+  let controller = '';
+  for (const reference of references) {
+    validateOwnerReference(reference, errors);
+    if (reference.controller !== true) continue;
+    const name = `${reference.kind}/${reference.name}`;
+    if (controller === '') controller = name;
+    else {
+      errors.invalid(
+        field,
+        references,
+        `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`,
+      );
+    }
+  }
+}
+
+function validateOwnerReference(reference: OwnerReference, errors: FieldErrors): void {
+  const field = 'metadata.ownerReferences';
+  const { apiVersion, kind, name, uid } = reference;
+  const empty = 'must not be empty';
+  if (versionOf(apiVersion) === '') {
+    errors.invalid(`${field}.apiVersion`, apiVersion, 'version must not be empty');
+  }
+  if (kind === '') errors.invalid(`${field}.kind`, kind, empty);
+  if (name === '') errors.invalid(`${field}.name`, name, empty);
+  if (uid === '') errors.invalid(`${field}.uid`, uid, empty);
+  if (groupOf(apiVersion) === '' && versionOf(apiVersion) === 'v1' && kind === 'Event') {
+    errors.invalid(field, reference, '/v1, Kind=Event is disallowed from being an owner');
+  }
+}
+
+function validateFinalizers(finalizers: readonly string[], errors: FieldErrors): void {
+  const field = 'metadata.finalizers';
+  for (const finalizer of finalizers) {
+    for (const problem of qualifiedNameProblems(finalizer)) {
+      errors.invalid(field, finalizer, problem);
+    }
+  }
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
+    errors.invalid(field, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set');
+  }
+}

@@ -1,0 +1,129 @@
+import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { timeText } from '../go-json/go-time.js';
+import { subjectOf } from '../kinds/served-kind.js';
+import type { ServerCore } from '../server-core.js';
+import { rulingKind, storageKey } from '../server-core.js';
+import { alreadyExists, badRequest, failure, internalFailure, invalid } from '../status-error.js';
+import type { StatusError } from '../status-error.js';
+import { FieldErrors } from '../validation/field-errors.js';
+import { validateMeta } from '../validation/object-meta.js';
+import { generatedName } from './generated-name.js';
+import { trackUpdate } from './managed-fields.js';
+import { checkNamespace } from './namespace-lifecycle.js';
+import type { WriteRequest, WriteResult } from './write-request.js';
+
+/** A create that is ready to be carried out. */
+export interface Creation {
+  readonly request: WriteRequest;
+  /** Decoded, fresh, without defaults. */
+  readonly object: UnstructuredObject;
+  /** An apply has recorded its own fields. @defaultValue false */
+  readonly tracked?: boolean;
+}
+
+/**
+ * Creates an object: defaults, managed fields, admission, validation, commit.
+ * @throws StatusError what the real server would answer.
+ */
+export function createObject(core: ServerCore, creation: Creation): WriteResult {
+  const { request, tracked = false } = creation;
+  const { kind } = request;
+  const ruling = rulingKind(core, kind);
+  nameObject(core, creation);
+  kind.rules.defaults?.(creation.object);
+  const owned = tracked ? creation.object : trackUpdate(core, request, undefined, creation.object);
+  const object = kind === ruling ? owned : mutable(kind.toStorage(owned));
+  fillSystemFields(core, object.metadata);
+  checkNamespace(core, request, object);
+  ruling.rules.admitCreate?.(object, core.view);
+  ruling.rules.prepareForCreate?.(object, core.view);
+  if (ruling.rules.specChanged !== undefined) object.metadata.generation = 1;
+  resetStatus(core, request, object);
+  checkCreated(core, request, object);
+  return store(core, request, object);
+}
+
+function nameObject(core: ServerCore, { request, object }: Creation): void {
+  const { kind, namespace, name: requested } = request;
+  const { metadata } = object;
+  if (metadata.namespace === undefined && namespace !== '') metadata.namespace = namespace;
+  if ((metadata.namespace ?? '') !== namespace) {
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+  const { name = '', generateName = '' } = metadata;
+  if (requested !== '' && name !== requested) {
+    if (name !== '') {
+      throw badRequest(
+        `the name of the object (${name}) does not match the name on the URL (${requested})`,
+      );
+    }
+    metadata.name = requested;
+  }
+  if (name === '' && requested === '' && generateName !== '') {
+    const taken = (candidate: string): boolean =>
+      core.log.collection(kind.collection).get(storageKey(namespace, candidate)) !== undefined;
+    metadata.name = generatedName(generateName, core.random, taken);
+  }
+}
+
+function fillSystemFields(core: ServerCore, metadata: ObjectMeta): void {
+  if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '0') {
+    throw internalFailure('resourceVersion should not be set on objects to be created');
+  }
+  delete metadata.resourceVersion;
+  delete metadata.selfLink;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  metadata.creationTimestamp = timeText(core.clock.now());
+  metadata.uid = core.random.uuid();
+}
+
+function resetStatus(core: ServerCore, request: WriteRequest, object: UnstructuredObject): void {
+  const ruling = rulingKind(core, request.kind);
+  const { initialStatus } = ruling.rules;
+  if (initialStatus !== undefined) object['status'] = initialStatus(object);
+  else if (ruling.custom?.hasStatus === true) delete object['status'];
+  else if (ruling.subresources.has('status') && ruling.custom === undefined) {
+    object['status'] = ruling.decode({}).object['status'] ?? {};
+  }
+}
+
+function checkCreated(core: ServerCore, request: WriteRequest, object: UnstructuredObject): void {
+  const ruling = rulingKind(core, request.kind);
+  const { group, kind } = ruling.type;
+  const subject = { group, kind, name: object.metadata.name ?? '' };
+  const errors = new FieldErrors();
+  validateMeta(object.metadata, errors, {
+    namespaced: ruling.type.namespaced,
+    nameFormat: ruling.rules.nameFormat ?? 'subdomain',
+  });
+  ruling.rules.validate?.(object, errors, core.view);
+  if (!errors.empty) throw invalid(subject, errors.causes);
+  ruling.rules.warnings?.(object).forEach(request.warn);
+}
+
+function store(core: ServerCore, request: WriteRequest, object: UnstructuredObject): WriteResult {
+  const { kind, dryRun } = request;
+  const { name = '', namespace = '' } = object.metadata;
+  const key = storageKey(namespace, name);
+  if (core.log.collection(kind.collection).get(key) !== undefined) {
+    const { generateName = '' } = object.metadata;
+    const error = alreadyExists(subjectOf(kind, name));
+    throw generateName === '' ? error : noUniqueName(error);
+  }
+  if (dryRun) return { object: kind.fromStorage(kind.toStorage(object)), created: true };
+  const stored = rulingKind(core, kind).isStorageVersion ? object : kind.toStorage(object);
+  const entry = core.log.commit({ collection: kind.collection, key, object: stored });
+  return { object: kind.fromStorage(entry.object), created: true };
+}
+
+function noUniqueName({ body }: StatusError): StatusError {
+  const message = `${body.message ?? ''}, the server was not able to generate a unique name for the object`;
+  return failure(409, 'AlreadyExists', message, { ...body.details, retryAfterSeconds: 1 });
+}
+
+function mutable(object: UnstructuredObject): UnstructuredObject {
+  return { ...object, metadata: { ...object.metadata } };
+}

@@ -1,0 +1,154 @@
+import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { timeText } from '../go-json/go-time.js';
+import { subjectOf } from '../kinds/served-kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { ServerCore } from '../server-core.js';
+import { rulingKind, storageKey } from '../server-core.js';
+import { conflict, notFound } from '../status-error.js';
+import type { DeleteOptions } from './delete-options.js';
+import { deepEqual } from './deep-equal.js';
+import { removeObject } from './remove-object.js';
+
+/** What is to be deleted, and how. */
+export interface Deletion {
+  readonly kind: ServedKind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly options: DeleteOptions;
+}
+
+/** What a deletion led to. */
+export interface DeletionResult {
+  /** The object as it is, or was last, in the version of the request. */
+  readonly object: UnstructuredObject;
+  /** It is gone; otherwise it waits for finalizers or its grace period. */
+  readonly removed: boolean;
+}
+
+const foreground = 'foregroundDeletion';
+const orphan = 'orphan';
+
+/**
+ * Deletes an object, or marks it as being deleted: finalizers (those of the propagation policy too)
+ * and the grace period of its kind hold it back.
+ * @throws StatusError 404, 409 where a precondition does not hold.
+ */
+export function deleteObject(core: ServerCore, deletion: Deletion): DeletionResult {
+  const { kind, namespace, name, options } = deletion;
+  const key = storageKey(namespace, name);
+  const stored = core.log.collection(kind.collection).get(key);
+  if (stored === undefined) throw notFound(subjectOf(kind, name));
+  checkPreconditions(kind, stored.metadata, options);
+  const ruling = rulingKind(core, kind);
+  ruling.rules.beforeDelete?.(stored, core.view);
+  const marked = mark(core, { ruling, stored, options });
+  if (marked === undefined) {
+    const last = options.dryRun ? stored : (removeObject(core, kind, key) ?? stored);
+    return { object: kind.fromStorage(last), removed: true };
+  }
+  if (options.dryRun || deepEqual(marked, stored)) {
+    return { object: kind.fromStorage(options.dryRun ? marked : stored), removed: false };
+  }
+  const entry = core.log.commit({ collection: kind.collection, key, object: marked });
+  return { object: kind.fromStorage(entry.object), removed: false };
+}
+
+function checkPreconditions(
+  { type }: ServedKind,
+  metadata: ObjectMeta,
+  { preconditions }: DeleteOptions,
+): void {
+  const { name = '', uid = '', resourceVersion = '' } = metadata;
+  // The real server names the kind here, not the plural.
+  const subject = { group: type.group, plural: type.kind, name };
+  const wantedUid = preconditions?.uid ?? undefined;
+  if (wantedUid !== undefined && wantedUid !== uid) {
+    const why = `the UID in the precondition (${wantedUid}) does not match the UID in record (${uid})`;
+    throw conflict(subject, `${why}. The object might have been deleted and then recreated`);
+  }
+  const wanted = preconditions?.resourceVersion ?? undefined;
+  if (wanted !== undefined && wanted !== resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${wanted}) does not match the ResourceVersion in record (${resourceVersion})`;
+    throw conflict(subject, `${why}. The object might have been modified`);
+  }
+}
+
+interface Marking {
+  readonly ruling: ServedKind;
+  readonly stored: UnstructuredObject;
+  readonly options: DeleteOptions;
+}
+
+/** The object marked as being deleted. @returns undefined: nothing holds it back. */
+function mark(core: ServerCore, marking: Marking): UnstructuredObject | undefined {
+  const { ruling, stored, options } = marking;
+  const metadata = { ...stored.metadata };
+  const graceful = markGraceful(core, marking, metadata);
+  if (graceful === 'pending') return stored;
+  const finalizers = finalizersFor(ruling, stored.metadata, options);
+  if (finalizers.length > 0) metadata.finalizers = finalizers;
+  else delete metadata.finalizers;
+  const held = finalizers.length > 0 || ruling.rules.isFinalized?.(stored) === false;
+  if (graceful === 'marked') {
+    const waits = (metadata.deletionGracePeriodSeconds ?? 0) > 0;
+    return held || waits ? { ...stored, metadata } : undefined;
+  }
+  if (!held) return undefined;
+  const now = core.clock.now();
+  if (stored.metadata.deletionTimestamp === undefined && (metadata.generation ?? 0) > 0) {
+    metadata.generation = (metadata.generation ?? 0) + 1;
+  }
+  if (Date.parse(metadata.deletionTimestamp ?? '9999-01-01') > now) {
+    metadata.deletionTimestamp = timeText(now);
+  }
+  metadata.deletionGracePeriodSeconds = 0;
+  return ruling.rules.markDeleted?.({ ...stored, metadata }) ?? { ...stored, metadata };
+}
+
+/** Sets the grace period where the kind has one. */
+function markGraceful(
+  core: ServerCore,
+  { ruling, stored, options }: Marking,
+  metadata: ObjectMeta,
+): 'none' | 'pending' | 'marked' {
+  const { gracePeriodSeconds } = ruling.rules;
+  if (gracePeriodSeconds === undefined) return 'none';
+  const requested = options.gracePeriodSeconds;
+  const wanted = requested !== undefined && requested < 0 ? 1 : requested;
+  const now = core.clock.now();
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = stored.metadata;
+  if (deletionTimestamp !== undefined) {
+    if (deletionGracePeriodSeconds === 0) return 'none';
+    // A grace period can only be shortened.
+    if (wanted === undefined || wanted >= deletionGracePeriodSeconds) return 'pending';
+    const began = Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
+    const due = began + wanted * 1000;
+    metadata.deletionTimestamp = timeText(Math.max(due, now));
+    metadata.deletionGracePeriodSeconds = due < now && wanted !== 0 ? 1 : wanted;
+    return 'marked';
+  }
+  const seconds = gracePeriodSeconds(stored, wanted);
+  if (seconds === undefined) return 'none';
+  metadata.deletionTimestamp = timeText(now + seconds * 1000);
+  metadata.deletionGracePeriodSeconds = seconds;
+  if ((metadata.generation ?? 0) > 0) metadata.generation = (metadata.generation ?? 0) + 1;
+  return 'marked';
+}
+
+/** The finalizers that the propagation policy leads to; see "Garbage Collection". */
+function finalizersFor(
+  { rules }: ServedKind,
+  metadata: ObjectMeta,
+  options: DeleteOptions,
+): string[] {
+  const present = metadata.finalizers ?? [];
+  const kept = present.filter((finalizer) => finalizer !== orphan && finalizer !== foreground);
+  const { orphanDependents, propagationPolicy } = options;
+  if (orphanDependents !== undefined) return orphanDependents ? [...kept, orphan] : kept;
+  if (propagationPolicy === 'Orphan') return [...kept, orphan];
+  if (propagationPolicy === 'Foreground') return [...kept, foreground];
+  if (propagationPolicy === 'Background') return kept;
+  const own = present.find((finalizer) => finalizer === orphan || finalizer === foreground);
+  if (own !== undefined) return [...kept, own];
+  return rules.orphansByDefault === true ? [...kept, orphan] : kept;
+}

@@ -1,0 +1,102 @@
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf, groupOf, versionOf } from '../../object/resource-type.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { ServerCore } from '../server-core.js';
+import { failure, internalFailure, badRequest } from '../status-error.js';
+import {
+  ApplyConflictError,
+  BadApplyError,
+  TypedConversionError,
+  excludeFields,
+  fieldManagerApply,
+  fieldManagerUpdate,
+} from '../structured-merge/index.js';
+import type {
+  FieldFilter,
+  FieldManagerOptions,
+  VersionConverter,
+} from '../structured-merge/index.js';
+import type { WriteRequest } from './write-request.js';
+
+/** `next` with `managedFields` that record what `request.manager` changed. */
+export function trackUpdate(
+  core: ServerCore,
+  request: WriteRequest,
+  live: UnstructuredObject | undefined,
+  next: UnstructuredObject,
+): UnstructuredObject {
+  const tracked = fieldManagerUpdate(live, next, optionsOf(core, request));
+  return withOwnMetadata(tracked, next);
+}
+
+/** What an apply asks for. */
+export interface ApplyRequest {
+  readonly write: WriteRequest;
+  readonly applied: UnstructuredObject;
+  readonly force: boolean;
+}
+
+/**
+ * Server-side apply: `live` with the fields of `applied` merged in, before defaults.
+ * @throws StatusError 409 with the conflicts, 400, or 500 where a body does not fit its schema.
+ */
+export function applyFields(
+  core: ServerCore,
+  { write, applied, force }: ApplyRequest,
+  live: UnstructuredObject | undefined,
+): UnstructuredObject {
+  try {
+    return fieldManagerApply(live, applied, { ...optionsOf(core, write), force });
+  } catch (error) {
+    if (error instanceof ApplyConflictError) throw applyConflict(error);
+    if (error instanceof TypedConversionError) throw internalFailure(error.message);
+    if (error instanceof BadApplyError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+function applyConflict(error: ApplyConflictError): Error {
+  return failure(409, 'Conflict', error.message, { causes: error.causes });
+}
+
+function optionsOf(core: ServerCore, request: WriteRequest): FieldManagerOptions {
+  const { kind, subresource, manager } = request;
+  return {
+    manager,
+    apiVersion: apiVersionOf(kind.type),
+    schema: kind.schema(),
+    now: core.clock.now(),
+    subresource,
+    customResource: kind.custom !== undefined,
+    resetFields: resetFieldsOf(kind, subresource),
+    convert: converterOf(core, kind),
+  };
+}
+
+/** What the endpoint resets belongs to nobody who writes through it. */
+function resetFieldsOf(kind: ServedKind, subresource: string | undefined): FieldFilter | undefined {
+  if (subresource === 'status') {
+    const own = kind.custom === undefined ? (kind.rules.statusResets ?? []) : ['metadata'];
+    return excludeFields('spec', ...own);
+  }
+  const hasStatus = kind.custom?.hasStatus ?? kind.subresources.has('status');
+  return hasStatus ? excludeFields('status') : undefined;
+}
+
+function converterOf(core: ServerCore, kind: ServedKind): VersionConverter {
+  return (object, apiVersion) => {
+    const target = core.kinds.findKind(groupOf(apiVersion), versionOf(apiVersion), kind.type.kind);
+    if (target?.collection !== kind.collection) return undefined;
+    const converted = target === kind ? object : target.fromStorage(kind.toStorage(object));
+    return { object: converted, schema: target.schema() };
+  };
+}
+
+// The write path goes on to change the object, which must be no one else's.
+function withOwnMetadata(
+  tracked: UnstructuredObject,
+  next: UnstructuredObject,
+): UnstructuredObject {
+  if (tracked === next) return next;
+  return { ...tracked, metadata: { ...tracked.metadata } };
+}

@@ -1,0 +1,81 @@
+import { applyJsonPatch, JsonPatchError } from '../../object/json-patch.js';
+import type { JsonPatchOperation } from '../../object/json-patch.js';
+import { isJsonObject } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { applyMergePatch } from '../../object/merge-patch.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import { badRequest, failure, internalFailure } from '../status-error.js';
+import type { RawObject } from './decode-object.js';
+
+/** A patch other than an apply, as it came. */
+export interface PatchBody {
+  readonly type: 'json' | 'merge' | 'strategic';
+  readonly value: unknown;
+  /** JSON paths of members that appear twice. */
+  readonly duplicates: readonly string[];
+}
+
+const operationsLimit = 10_000;
+
+/**
+ * What `live` becomes by a patch, still to be decoded.
+ * @throws StatusError 400, 413 or 422: the patch can't be applied.
+ */
+export function patchObject(
+  kind: ServedKind,
+  live: UnstructuredObject,
+  patch: PatchBody,
+): RawObject {
+  const patched = patchedValue(kind, live, patch);
+  if (!isJsonObject(patched)) {
+    throw badRequest('the patch makes something else than an object of it');
+  }
+  const { apiVersion = apiVersionOf(kind.type), kind: name = kind.type.kind } = patched;
+  return { value: { ...patched, apiVersion, kind: name }, duplicates: patch.duplicates };
+}
+
+function patchedValue(kind: ServedKind, live: UnstructuredObject, patch: PatchBody): unknown {
+  switch (patch.type) {
+    case 'json':
+      return jsonPatched(live, patch.value);
+    case 'merge':
+      if (!isJsonObject(patch.value)) {
+        throw badRequest(
+          'error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}',
+        );
+      }
+      return applyMergePatch(live, patch.value);
+    case 'strategic':
+      return strategicPatched(kind, live, patch.value);
+  }
+}
+
+function jsonPatched(live: UnstructuredObject, value: unknown): unknown {
+  if (!Array.isArray(value)) {
+    throw badRequest(
+      'error decoding patch: json: cannot unmarshal into Go value of type []handlers.jsonPatchOp',
+    );
+  }
+  if (value.length > operationsLimit) {
+    const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${operationsLimit}, got ${value.length}`;
+    throw failure(413, 'RequestEntityTooLarge', message);
+  }
+  try {
+    return applyJsonPatch(live, value as readonly JsonPatchOperation[]);
+  } catch (error) {
+    if (!(error instanceof JsonPatchError)) throw error;
+    if (error.problem === 'malformed') throw badRequest(error.message);
+    throw failure(
+      422,
+      'Invalid',
+      'the server rejected our request due to an error in our request',
+      {},
+    );
+  }
+}
+
+function strategicPatched(kind: ServedKind, live: UnstructuredObject, value: unknown): unknown {
+  if (!isJsonObject(value)) throw badRequest('error decoding patch: want an object');
+  throw internalFailure(`strategic merge patch of ${kind.type.kind} ${live.kind} is not there yet`);
+}

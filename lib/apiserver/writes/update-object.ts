@@ -1,0 +1,201 @@
+import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { subjectOf } from '../kinds/served-kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { ServerCore } from '../server-core.js';
+import { rulingKind, storageKey } from '../server-core.js';
+import {
+  badRequest,
+  conflict,
+  internalFailure,
+  invalid,
+  objectWasModified,
+} from '../status-error.js';
+import { keepManagedFieldsTimes } from '../structured-merge/index.js';
+import { FieldErrors } from '../validation/field-errors.js';
+import { validateMetaUpdate } from '../validation/object-meta.js';
+import { deepEqual } from './deep-equal.js';
+import { trackUpdate } from './managed-fields.js';
+import { removeObject } from './remove-object.js';
+import type { WriteRequest, WriteResult } from './write-request.js';
+
+/** An update that is ready to be carried out. */
+export interface Update {
+  readonly request: WriteRequest;
+  /** The stored object, in the version of the request. */
+  readonly live: UnstructuredObject;
+  /** What it is to become: decoded, fresh, without defaults. */
+  readonly next: UnstructuredObject;
+  /** An apply has recorded its own fields. @defaultValue false */
+  readonly tracked?: boolean;
+}
+
+/**
+ * Replaces an object, or its status: defaults, managed fields, version check, what the endpoint
+ * resets, validation, commit. What changes nothing is not written.
+ * @throws StatusError what the real server would answer.
+ */
+export function updateObject(core: ServerCore, update: Update): WriteResult {
+  const { request, live, tracked = false } = update;
+  const { kind } = request;
+  const ruling = rulingKind(core, kind);
+  checkNames(request, update.next.metadata);
+  kind.rules.defaults?.(update.next);
+  const owned = tracked ? update.next : trackUpdate(core, request, live, update.next);
+  const object = kind === ruling ? owned : kind.toStorage(owned);
+  const old = kind === ruling ? live : kind.toStorage(live);
+  checkVersion(ruling, object.metadata, old.metadata);
+  const prepared = prepare(core, { request, ruling, object, old });
+  validate(core, { request, ruling, object: prepared, old });
+  const settled = keepManagedFieldsTimes(old, prepared);
+  if (deepEqual(settled, old)) return { object: live, created: false };
+  return store(core, { request, ruling, object: settled, old });
+}
+
+interface Prepared {
+  readonly request: WriteRequest;
+  readonly ruling: ServedKind;
+  readonly object: UnstructuredObject;
+  readonly old: UnstructuredObject;
+}
+
+function checkNames({ namespace, name }: WriteRequest, metadata: ObjectMeta): void {
+  metadata.namespace ??= namespace;
+  if (metadata.namespace === '') delete metadata.namespace;
+  if ((metadata.namespace ?? '') !== namespace) {
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+  metadata.name ??= name;
+  if (metadata.name !== name) {
+    throw badRequest(
+      `the name of the object (${metadata.name}) does not match the name on the URL (${name})`,
+    );
+  }
+}
+
+function checkVersion(kind: ServedKind, metadata: ObjectMeta, old: ObjectMeta): void {
+  const { resourceVersion: given = '' } = metadata;
+  if (!/^\d*$/.test(given)) {
+    throw internalFailure(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
+  }
+  const { name = '', resourceVersion = '' } = old;
+  if (given !== '' && given !== '0') {
+    if (given !== resourceVersion) throw conflict(subjectOf(kind, name), objectWasModified);
+    return;
+  }
+  if (kind.custom !== undefined || kind.rules.unconditionalUpdate === false) {
+    const errors = new FieldErrors();
+    errors.invalid('metadata.resourceVersion', 0, 'must be specified for an update');
+    // The real server puts the plural where the kind belongs.
+    throw invalid({ group: kind.type.group, kind: kind.type.plural, name }, errors.causes);
+  }
+  metadata.resourceVersion = resourceVersion;
+}
+
+function prepare(core: ServerCore, prepared: Prepared): UnstructuredObject {
+  const { request, ruling, object, old } = prepared;
+  const { metadata } = object;
+  if (old.metadata.generation === undefined) delete metadata.generation;
+  else metadata.generation = old.metadata.generation;
+  const next = request.subresource === undefined ? object : statusOnly(prepared);
+  if (request.subresource === undefined) {
+    keepStatus(ruling, next, old);
+    ruling.rules.prepareForUpdate?.(next, old, core.view);
+    if (ruling.rules.specChanged?.(next, old) === true) {
+      next.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    }
+  }
+  keepSystemFields(next.metadata, old.metadata);
+  return next;
+}
+
+/** Through the main resource the status stays what it is. */
+function keepStatus(kind: ServedKind, next: UnstructuredObject, old: UnstructuredObject): void {
+  const hasStatus = kind.custom?.hasStatus ?? kind.subresources.has('status');
+  if (!hasStatus) return;
+  if (old['status'] === undefined) delete next['status'];
+  else next['status'] = old['status'];
+}
+
+/** Through the status subresource everything else stays, but for some of the metadata. */
+function statusOnly({ ruling, object, old }: Prepared): UnstructuredObject {
+  const metadata = { ...object.metadata };
+  const resets = ruling.custom === undefined ? (ruling.rules.statusResets ?? []) : ['metadata'];
+  if (resets.includes('metadata')) {
+    const { managedFields } = metadata;
+    const { managedFields: _, ...kept } = old.metadata;
+    const { resourceVersion = '' } = metadata;
+    const next = {
+      ...kept,
+      resourceVersion,
+      ...(managedFields === undefined ? {} : { managedFields }),
+    };
+    return withStatus({ ...old, metadata: next }, object);
+  }
+  for (const path of resets) {
+    const field = path.slice('metadata.'.length) as keyof ObjectMeta;
+    Reflect.deleteProperty(metadata, field);
+    if (old.metadata[field] !== undefined)
+      Object.assign(metadata, { [field]: old.metadata[field] });
+  }
+  return withStatus({ ...old, metadata }, object);
+}
+
+function withStatus(next: UnstructuredObject, object: UnstructuredObject): UnstructuredObject {
+  if (object['status'] === undefined) delete next['status'];
+  else next['status'] = object['status'];
+  return next;
+}
+
+function keepSystemFields(metadata: ObjectMeta, old: ObjectMeta): void {
+  if (metadata.uid === undefined || metadata.uid === '') metadata.uid = old.uid ?? '';
+  metadata.creationTimestamp = old.creationTimestamp ?? '';
+  delete metadata.selfLink;
+  if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
+  if (old.deletionGracePeriodSeconds !== undefined) {
+    metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
+  }
+}
+
+function validate(core: ServerCore, { request, ruling, object, old }: Prepared): void {
+  const errors = new FieldErrors();
+  // The real server checks metadata twice: for all kinds alike, then with the kind's own checks.
+  validateMetaUpdate(object.metadata, old.metadata, errors);
+  validateMetaUpdate(object.metadata, old.metadata, errors);
+  if (request.subresource === undefined) {
+    ruling.rules.validate?.(object, errors, core.view);
+    ruling.rules.validateUpdate?.(object, old, errors);
+  } else {
+    ruling.rules.validateStatusUpdate?.(object, old, errors);
+  }
+  if (!errors.empty) {
+    const { group, kind } = ruling.type;
+    throw invalid({ group, kind, name: object.metadata.name ?? '' }, errors.causes);
+  }
+  if (request.subresource === undefined) ruling.rules.warnings?.(object).forEach(request.warn);
+}
+
+function store(core: ServerCore, { request, ruling, object, old }: Prepared): WriteResult {
+  const { kind, dryRun } = request;
+  const { name = '', namespace = '' } = object.metadata;
+  const shown = (stored: UnstructuredObject): UnstructuredObject =>
+    kind === ruling ? stored : kind.fromStorage(stored);
+  if (dryRun) return { object: shown(object), created: false };
+  const key = storageKey(namespace, name);
+  if (isLastStep(ruling, object, old)) {
+    removeObject(core, kind, key);
+    return { object: shown(object), created: false };
+  }
+  const stored = ruling.isStorageVersion ? object : ruling.toStorage(object);
+  const entry = core.log.commit({ collection: kind.collection, key, object: stored });
+  return { object: kind.fromStorage(entry.object), created: false };
+}
+
+/** Whether the last finalizer of a deleted object went: the update itself is never stored then. */
+function isLastStep(kind: ServedKind, next: UnstructuredObject, old: UnstructuredObject): boolean {
+  if ((next.metadata.finalizers ?? []).length > 0) return false;
+  if (old.metadata.deletionTimestamp === undefined) return false;
+  if ((old.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false;
+  return kind.rules.isFinalized?.(next) ?? true;
+}
