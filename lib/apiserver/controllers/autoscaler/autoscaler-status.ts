@@ -1,0 +1,79 @@
+import type { HorizontalPodAutoscaler } from '../../../object/kinds.js';
+import { timestamp } from '../timestamp.js';
+
+/** `status` of a HorizontalPodAutoscaler. */
+export type AutoscalerStatus = NonNullable<HorizontalPodAutoscaler['status']>;
+type Condition = NonNullable<AutoscalerStatus['conditions']>[number];
+
+/**
+ * The replicas that the bounds ask for, or undefined when there is no target. A target of 0 replicas
+ * is switched off, not scaled.
+ */
+export function boundedReplicas(
+  hpa: HorizontalPodAutoscaler,
+  replicas: number | undefined,
+): number | undefined {
+  const { minReplicas = 1, maxReplicas = Infinity } = hpa.spec ?? {};
+  if (replicas === undefined || replicas === 0) return replicas;
+  return Math.min(Math.max(replicas, minReplicas), maxReplicas);
+}
+
+/** The status of an autoscaler without metrics. @param target - undefined: it does not exist */
+export function autoscalerStatus(
+  hpa: HorizontalPodAutoscaler,
+  target: { readonly replicas: number; readonly wanted: number } | undefined,
+  nowMs: number,
+): AutoscalerStatus {
+  const desiredReplicas = boundedReplicas(hpa, target?.wanted) ?? 0;
+  const rescaled = target !== undefined && desiredReplicas !== target.wanted;
+  const conditions = statements(target, rescaled).map((statement) =>
+    conditionFor(hpa.status?.conditions ?? [], statement, nowMs),
+  );
+  return {
+    ...hpa.status,
+    ...(target && { currentReplicas: target.replicas }),
+    desiredReplicas,
+    ...(rescaled && { lastScaleTime: timestamp(nowMs) }),
+    conditions,
+  };
+}
+
+type Statement = readonly [type: string, status: string, reason: string, message: string];
+
+function statements(
+  target: { readonly wanted: number } | undefined,
+  rescaled: boolean,
+): readonly Statement[] {
+  if (target === undefined) {
+    const message = "the HPA controller was unable to get the target's current scale";
+    return [['AbleToScale', 'False', 'FailedGetScale', message]];
+  }
+  const scale = "the HPA controller was able to get the target's current scale";
+  if (target.wanted === 0) {
+    const message = 'scaling is disabled since the replica count of the target is zero';
+    return [
+      ['AbleToScale', 'True', 'SucceededGetScale', scale],
+      ['ScalingActive', 'False', 'ScalingDisabled', message],
+    ];
+  }
+  if (rescaled) {
+    const message = 'the HPA controller was able to update the target scale to fit its bounds';
+    return [['AbleToScale', 'True', 'SucceededRescale', message]];
+  }
+  const message = 'the HPA was unable to compute the replica count: no metrics are served';
+  return [
+    ['AbleToScale', 'True', 'SucceededGetScale', scale],
+    ['ScalingActive', 'False', 'FailedGetResourceMetric', message],
+  ];
+}
+
+function conditionFor(
+  before: readonly Condition[],
+  [type, status, reason, message]: Statement,
+  nowMs: number,
+): Condition {
+  const known = before.find((condition) => condition.type === type);
+  const now = timestamp(nowMs);
+  const lastTransitionTime = known?.status === status ? (known.lastTransitionTime ?? now) : now;
+  return { type, status, reason, message, lastTransitionTime };
+}

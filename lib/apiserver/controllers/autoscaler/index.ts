@@ -1,0 +1,1 @@
+export { startAutoscalerController } from './autoscaler-controller.js';

@@ -1,0 +1,3 @@
+export { startDefaultStorageClass } from './default-storage-class.js';
+export { startServiceAccountController } from './service-account-controller.js';
+export { startSimulatedNodes } from './simulated-node.js';

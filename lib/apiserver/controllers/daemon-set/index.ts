@@ -1,0 +1,1 @@
+export { startDaemonSetController } from './daemon-set-controller.js';

@@ -1,0 +1,71 @@
+import type { KubernetesObject, ObjectKey } from '../../../object/kubernetes-object.js';
+import {
+  Deployment,
+  Pod,
+  PodDisruptionBudget,
+  ReplicaSet,
+  StatefulSet,
+} from '../../../object/kinds.js';
+import { keyOf } from '../../../object/object-key.js';
+import { controllerOf } from '../../../object/owner-reference.js';
+import type { ResourceType } from '../../../object/resource-type.js';
+import type { ControllerHost } from '../controller-host.js';
+import { manager } from '../manager-name.js';
+import { isPodFinished } from '../pod-state.js';
+import { disruptionStatus } from './disruption-status.js';
+
+/** Keeps the status of each PodDisruptionBudget. */
+export function startDisruptionController(host: ControllerHost): void {
+  const writer = host.writer(manager);
+  const reconcile = async (key: ObjectKey): Promise<void> => {
+    const budget = host.get(PodDisruptionBudget, key);
+    if (budget === undefined) return;
+    const pods = host
+      .list(Pod, key.namespace)
+      .filter((pod) => !isPodFinished(pod) && selects(host, budget, pod));
+    const wantedReplicas = replicasWantedFor(host, pods);
+    const status = disruptionStatus(budget, { pods, wantedReplicas, nowMs: host.now() });
+    await writer.updateStatus(budget, status);
+  };
+  const queue = host.objectQueue(PodDisruptionBudget, 'disruption-budgets', reconcile);
+  const addAll = ({ object }: { readonly object: KubernetesObject }): void => {
+    for (const budget of host.list(PodDisruptionBudget, object.metadata.namespace)) {
+      queue.add(keyOf(budget));
+    }
+  };
+  for (const type of scalable) host.watch(type, addAll);
+  host.watch(Pod, ({ object, previous }) => {
+    for (const budget of host.list(PodDisruptionBudget, object.metadata.namespace)) {
+      const before = previous !== undefined && selects(host, budget, previous);
+      if (before || selects(host, budget, object)) queue.add(keyOf(budget));
+    }
+  });
+}
+
+interface Scalable extends KubernetesObject {
+  spec?: { replicas?: number | undefined } | undefined;
+}
+
+const scalable: readonly ResourceType<Scalable>[] = [Deployment, StatefulSet, ReplicaSet];
+
+function selects(host: ControllerHost, budget: PodDisruptionBudget, pod: Pod): boolean {
+  return host.selects(budget.spec?.selector, pod.metadata.labels);
+}
+
+/** The replicas that the topmost controllers of the pods want, each controller counted once. */
+function replicasWantedFor(host: ControllerHost, pods: readonly Pod[]): number {
+  const wanted = new Map<string, number>();
+  for (const pod of pods) {
+    const scaler = topmost(host, pod);
+    if (scaler !== undefined) wanted.set(scaler.metadata.uid ?? '', scaler.spec?.replicas ?? 1);
+  }
+  return [...wanted.values()].reduce((sum, replicas) => sum + replicas, 0);
+}
+
+function topmost(host: ControllerHost, object: KubernetesObject): Scalable | undefined {
+  const reference = controllerOf(object);
+  const type = scalable.find(({ kind }) => kind === reference?.kind);
+  if (reference === undefined || type === undefined) return undefined;
+  const owner = host.get(type, { namespace: object.metadata.namespace, name: reference.name });
+  return owner && (topmost(host, owner) ?? owner);
+}

@@ -1,0 +1,1 @@
+export { startDisruptionController } from './disruption-controller.js';

@@ -1,0 +1,125 @@
+import type { ObjectKey } from '../../../object/kubernetes-object.js';
+import { EndpointSlice, Pod, Service } from '../../../object/kinds.js';
+import { keyOf } from '../../../object/object-key.js';
+import { controllerOf, ownerReferenceTo } from '../../../object/owner-reference.js';
+import type { ControllerHost } from '../controller-host.js';
+import { jsonEqual } from '../json-equal.js';
+import { manager } from '../manager-name.js';
+import type { ObjectWriter } from '../object-writer.js';
+import type { WorkQueue } from '../work-queue.js';
+import { serviceEndpoints } from './service-endpoints.js';
+import type { EndpointGroup } from './service-endpoints.js';
+
+/** Keeps the EndpointSlices of each Service with a selector. */
+export function startEndpointSliceController(host: ControllerHost): void {
+  new EndpointSliceController(host).start();
+}
+
+// As the real controller's default.
+const endpointsPerSlice = 100;
+const managedBy = 'endpointslice-controller.k8s.io';
+
+class EndpointSliceController {
+  readonly #host: ControllerHost;
+  readonly #writer: ObjectWriter;
+  readonly #queue: WorkQueue<ObjectKey>;
+
+  constructor(host: ControllerHost) {
+    this.#host = host;
+    this.#writer = host.writer(manager);
+    this.#queue = host.objectQueue(Service, 'endpoint-slices', (key) => this.#reconcile(key));
+  }
+
+  start(): void {
+    this.#host.watch(Pod, ({ object, previous }) => {
+      if (previous && !concernsEndpoints(previous, object)) return;
+      for (const service of this.#host.list(Service, object.metadata.namespace)) {
+        const pods = previous === undefined ? [object] : [object, previous];
+        if (pods.some((pod) => this.#selects(service, pod))) this.#queue.add(keyOf(service));
+      }
+    });
+    this.#host.watch(EndpointSlice, ({ type, object }) => {
+      const controller = controllerOf(object);
+      if (type === 'ADDED' || controller?.kind !== 'Service') return;
+      this.#queue.add({ namespace: object.metadata.namespace, name: controller.name });
+    });
+  }
+
+  async #reconcile(key: ObjectKey): Promise<void> {
+    const service = this.#host.get(Service, key);
+    if (service === undefined || service.metadata.deletionTimestamp !== undefined) return;
+    if (service.spec?.selector === undefined || service.spec.type === 'ExternalName') return;
+    const pods = this.#host.list(Pod, key.namespace).filter((pod) => this.#selects(service, pod));
+    const wanted = serviceEndpoints(service, pods).flatMap(chunked);
+    const live = this.#host.controlled(EndpointSlice, service);
+    const surplus = live.slice(wanted.length);
+    for (const [index, group] of wanted.entries()) {
+      await this.#write(service, group, live[index]);
+    }
+    for (const slice of surplus) await this.#writer.delete(EndpointSlice, slice);
+  }
+
+  #selects(service: Service, pod: Pod): boolean {
+    const wanted = Object.entries(service.spec?.selector ?? {});
+    return (
+      wanted.length > 0 && wanted.every(([key, value]) => pod.metadata.labels?.[key] === value)
+    );
+  }
+
+  async #write(
+    service: Service,
+    { ports, endpoints }: EndpointGroup,
+    live: EndpointSlice | undefined,
+  ): Promise<void> {
+    if (live === undefined) {
+      await this.#writer.create(sliceFor(service, { ports, endpoints }));
+      return;
+    }
+    if (jsonEqual(live.endpoints, endpoints) && jsonEqual(live.ports ?? [], ports)) return;
+    await this.#writer.update({ ...live, ports: [...ports], endpoints: [...endpoints] });
+  }
+}
+
+function chunked({ ports, endpoints }: EndpointGroup): EndpointGroup[] {
+  const count = Math.max(1, Math.ceil(endpoints.length / endpointsPerSlice));
+  return Array.from({ length: count }, (_, index) => {
+    const from = index * endpointsPerSlice;
+    return { ports, endpoints: endpoints.slice(from, from + endpointsPerSlice) };
+  });
+}
+
+function sliceFor(service: Service, { ports, endpoints }: EndpointGroup): EndpointSlice {
+  const { name = '', namespace = '', labels } = service.metadata;
+  const headless =
+    service.spec?.clusterIP === 'None' ? { 'service.kubernetes.io/headless': '' } : {};
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      generateName: `${name}-`,
+      namespace,
+      labels: {
+        ...labels,
+        ...headless,
+        'endpointslice.kubernetes.io/managed-by': managedBy,
+        'kubernetes.io/service-name': name,
+      },
+      ownerReferences: [ownerReferenceTo(service, { controller: true, blockOwnerDeletion: true })],
+    },
+    addressType: 'IPv4',
+    ports: [...ports],
+    endpoints: [...endpoints],
+  };
+}
+
+function concernsEndpoints(before: Pod, after: Pod): boolean {
+  const facts = ({ metadata, spec, status }: Pod): unknown => [
+    metadata.labels,
+    metadata.deletionTimestamp,
+    spec?.nodeName,
+    status?.podIP,
+    status?.phase,
+    status?.conditions?.find(({ type }) => type === 'Ready')?.status,
+  ];
+  return !jsonEqual(facts(before), facts(after));
+}

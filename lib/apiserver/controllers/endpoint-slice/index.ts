@@ -1,0 +1,1 @@
+export { startEndpointSliceController } from './endpoint-slice-controller.js';

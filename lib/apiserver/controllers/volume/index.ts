@@ -1,0 +1,2 @@
+export { startVolumeController } from './volume-controller.js';
+export { defaultClassAnnotation } from './claim-binding.js';
