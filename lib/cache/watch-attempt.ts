@@ -107,9 +107,11 @@ class Watchdog {
   }
 
   #arm(): void {
+    // Whole milliseconds: a remainder that is lost in rounding would be waited for without end.
+    const leftMs = Math.ceil(this.#deadlineMs - this.#clock.monotonicMs());
     this.#timer = this.#clock.setTimer(() => {
       if (this.#clock.monotonicMs() < this.#deadlineMs) this.#arm();
       else this.#onSilence();
-    }, this.#deadlineMs - this.#clock.monotonicMs());
+    }, leftMs);
   }
 }

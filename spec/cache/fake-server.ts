@@ -1,0 +1,251 @@
+import type { Client, ListOptions, WatchEvent, WatchOptions } from '../../lib/client/client.js';
+import { ApiError } from '../../lib/object/api-error.js';
+import { matchesFields } from '../../lib/object/field-selector.js';
+import type { KubernetesObject, ObjectKey } from '../../lib/object/kubernetes-object.js';
+import { matchesLabels } from '../../lib/object/label-selector.js';
+import { keyOf, keyString } from '../../lib/object/object-key.js';
+import type { ResourceType } from '../../lib/object/resource-type.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+
+/** What a spec asks about a request that was made. */
+export interface FakeRequest {
+  readonly verb: string;
+  readonly options: ListOptions & Omit<WatchOptions, 'resourceVersionMatch'>;
+}
+
+/** An object of the one kind that a {@link FakeServer} serves. */
+export interface Thing extends KubernetesObject {
+  spec?: { size?: number; color?: string };
+}
+
+/** Where it is served. */
+export const Thing: ResourceType<Thing> = {
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Thing',
+  plural: 'things',
+  namespaced: true,
+};
+
+interface LogEntry {
+  readonly version: number;
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: Thing;
+}
+
+interface Watcher {
+  readonly options: WatchOptions;
+  readonly queue: (WatchEvent<Thing> | Error | 'end')[];
+  wake: () => void;
+}
+
+/** The error that a real server's `Status` becomes. */
+export function apiError(status: number, reason = '', verb = 'list'): ApiError {
+  return new ApiError({ code: status, reason, message: reason }, { verb, kind: 'Thing', status });
+}
+
+/**
+ * A server of Things as a Client sees it, small enough to be right at a glance: a map, a log and
+ * watches, with the faults that reflectors meet.
+ */
+export class FakeServer {
+  /** Requests that begin a read, in their order. */
+  readonly requests: FakeRequest[] = [];
+  /** Thrown by the next reads of each verb, first in, first out. */
+  readonly failures: Record<string, unknown[]> = {};
+  streamingLists = true;
+  pageSize = 500;
+  /** Watches get no event as long as it is set: the cache falls behind. */
+  paused = false;
+  readonly #objects = new Map<string, Thing>();
+  readonly #watchers = new Set<Watcher>();
+  #log: LogEntry[] = [];
+  #version = 100;
+  #uids = 0;
+
+  get watches(): number {
+    return this.#watchers.size;
+  }
+
+  get version(): string {
+    return String(this.#version);
+  }
+
+  objects(): Thing[] {
+    return [...this.#objects.values()];
+  }
+
+  /** Creates or changes an object, as some other client would. */
+  put(name: string, fields: Partial<Thing> = {}, namespace = 'ns'): Thing {
+    const old = this.#objects.get(`${namespace}/${name}`);
+    const resourceVersion = String(++this.#version);
+    const uid = old?.metadata.uid ?? `uid-${++this.#uids}`;
+    const metadata = { ...fields.metadata, name, namespace, uid, resourceVersion };
+    const object = { apiVersion: 'example.com/v1', kind: 'Thing', ...fields, metadata };
+    this.#objects.set(`${namespace}/${name}`, object);
+    this.#commit({ type: old === undefined ? 'ADDED' : 'MODIFIED', object });
+    return structuredClone(object);
+  }
+
+  remove(name: string, namespace = 'ns'): void {
+    const old = this.#objects.get(`${namespace}/${name}`);
+    if (old === undefined) throw apiError(404, 'NotFound', 'delete');
+    this.#objects.delete(`${namespace}/${name}`);
+    const resourceVersion = String(++this.#version);
+    const object = { ...old, metadata: { ...old.metadata, resourceVersion } };
+    this.#commit({ type: 'DELETED', object });
+  }
+
+  /** Forgets the log: watches from before now are answered with a 410. */
+  compact(): void {
+    this.#log = [];
+  }
+
+  /** Ends all watches, by an error or without one. */
+  disconnect(how: Error | 'end' = 'end'): void {
+    for (const watcher of this.#watchers) this.#send(watcher, how);
+  }
+
+  bookmark(): void {
+    for (const watcher of this.#watchers) this.#send(watcher, this.#bookmark(false));
+  }
+
+  /** Lets watches see what happened while `paused` was set. */
+  resume(): void {
+    this.paused = false;
+    for (const watcher of this.#watchers) watcher.wake();
+  }
+
+  /** Sends an event that is not in the log to all watches. */
+  inject(event: WatchEvent<Thing>): void {
+    for (const watcher of this.#watchers) this.#send(watcher, event);
+  }
+
+  /** The server as a Client; only Things are served. */
+  client(): Client {
+    const client: Pick<Client, 'get' | 'pages' | 'watch' | 'create' | 'update' | 'delete'> = {
+      get: async (_, key, options = {}) => {
+        this.#began('get', options);
+        return this.#found(key) as never;
+      },
+      pages: (_, options = {}) => this.#pages(options) as never,
+      watch: (_, options = {}) => this.#watch(options) as never,
+      create: async (object) => {
+        const { name, namespace } = keyOf(object);
+        if (this.#objects.has(keyString({ name, namespace }))) {
+          throw apiError(409, 'AlreadyExists', 'create');
+        }
+        return this.put(name, object as Thing, namespace) as never;
+      },
+      update: async (object) => {
+        const { name, namespace } = keyOf(object);
+        const live = this.#found({ name, namespace });
+        const sent = object.metadata.resourceVersion ?? live.metadata.resourceVersion;
+        if (sent !== live.metadata.resourceVersion) throw apiError(409, 'Conflict', 'update');
+        return this.put(name, object as Thing, namespace) as never;
+      },
+      delete: async (_, { name, namespace }) => {
+        this.remove(name, namespace);
+        return undefined;
+      },
+    };
+    return client as Client;
+  }
+
+  #found(key: ObjectKey): Thing {
+    const object = this.#objects.get(keyString(key));
+    if (object === undefined) throw apiError(404, 'NotFound', 'get');
+    return structuredClone(object);
+  }
+
+  #began(verb: string, options: FakeRequest['options']): void {
+    this.requests.push({ verb, options });
+    const failure = this.failures[verb]?.shift();
+    if (failure !== undefined) throw failure as Error;
+  }
+
+  #selected(options: ListOptions | WatchOptions): Thing[] {
+    return this.objects().filter((object) => isSelected(object, options));
+  }
+
+  async *#pages(options: ListOptions): AsyncGenerator<unknown> {
+    this.#began('list', options);
+    const { version } = this;
+    const items = this.#selected(options);
+    const size = Math.min(options.limit ?? this.pageSize, Math.max(1, items.length));
+    for (let at = 0; at === 0 || at < items.length; at += size) {
+      if (at > 0) this.#began('page', options);
+      const page = structuredClone(items.slice(at, at + size));
+      yield { kind: 'ThingList', metadata: { resourceVersion: version }, items: page };
+    }
+  }
+
+  async *#watch(options: WatchOptions): AsyncGenerator<WatchEvent<Thing>> {
+    this.#began('watch', options);
+    const watcher: Watcher = { options, queue: [], wake: () => undefined };
+    this.#begin(watcher);
+    this.#watchers.add(watcher);
+    const { signal } = options;
+    const onAbort = (): void => watcher.wake();
+    signal?.addEventListener('abort', onAbort);
+    try {
+      for (;;) {
+        if (signal?.aborted === true) throw new OperatorError('Aborted', 'watch aborted');
+        const next = this.paused ? undefined : watcher.queue.shift();
+        if (next === 'end') return;
+        if (next instanceof Error) throw next;
+        if (next !== undefined) yield structuredClone(next);
+        else await new Promise<void>((resolve) => (watcher.wake = resolve));
+      }
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      this.#watchers.delete(watcher);
+    }
+  }
+
+  #begin(watcher: Watcher): void {
+    const { sendInitialEvents = false, resourceVersion = '' } = watcher.options;
+    if (sendInitialEvents) {
+      if (!this.streamingLists) throw apiError(422, 'Invalid', 'watch');
+      for (const object of this.#selected(watcher.options)) {
+        watcher.queue.push({ type: 'ADDED', object });
+      }
+      watcher.queue.push(this.#bookmark(true));
+      return;
+    }
+    const from = Number(resourceVersion);
+    const missing = this.#version - this.#log.length > from;
+    if (missing) throw apiError(410, 'Expired', 'watch');
+    for (const entry of this.#log) {
+      if (entry.version > from) this.#offer(watcher, entry);
+    }
+  }
+
+  #commit(entry: Omit<LogEntry, 'version'>): void {
+    const logged = { ...entry, version: this.#version };
+    this.#log.push(logged);
+    for (const watcher of this.#watchers) this.#offer(watcher, logged);
+  }
+
+  #offer(watcher: Watcher, { type, object }: LogEntry): void {
+    if (isSelected(object, watcher.options)) this.#send(watcher, { type, object });
+  }
+
+  #send(watcher: Watcher, event: WatchEvent<Thing> | Error | 'end'): void {
+    watcher.queue.push(event);
+    watcher.wake();
+  }
+
+  #bookmark(initialEventsEnd: boolean): WatchEvent<Thing> {
+    return { type: 'BOOKMARK', resourceVersion: this.version, initialEventsEnd };
+  }
+}
+
+function isSelected(object: Thing, options: ListOptions | WatchOptions): boolean {
+  const { namespace, labelSelector = '', fieldSelector = '' } = options;
+  return (
+    (namespace === undefined || object.metadata.namespace === namespace) &&
+    matchesLabels(labelSelector, object.metadata.labels) &&
+    matchesFields(fieldSelector, object)
+  );
+}

@@ -1,0 +1,395 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Cache } from '../../lib/cache/cache.js';
+import type { CacheOptions } from '../../lib/cache/cache-options.js';
+import type { CacheEvent, Informer } from '../../lib/cache/informer.js';
+import type { Logger } from '../../lib/system/logger.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+import { seededRandom } from '../../lib/system/random.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { FakeServer, Thing, apiError } from './fake-server.js';
+
+/** Keeps what the events say, and that each of them makes sense after those before. */
+class Mirror {
+  readonly objects = new Map<string, Thing>();
+  readonly seen: string[] = [];
+
+  readonly take = (event: CacheEvent<Thing>): void => {
+    const { name = '', uid, resourceVersion } = event.object.metadata;
+    this.seen.push(`${event.type} ${name}`);
+    const known = this.objects.get(name);
+    switch (event.type) {
+      case 'added':
+        expect(known, `added ${name} twice`).to.equal(undefined);
+        this.objects.set(name, event.object);
+        return;
+      case 'updated':
+        expect(event.old, `old of ${name}`).to.equal(known);
+        expect(event.old.metadata.uid).to.equal(uid);
+        expect(event.old.metadata.resourceVersion).to.not.equal(resourceVersion);
+        this.objects.set(name, event.object);
+        return;
+      case 'deleted':
+        expect(known?.metadata.uid, `deleted ${name}`).to.equal(uid);
+        this.objects.delete(name);
+    }
+  };
+}
+
+class Setup {
+  readonly clock = new VirtualClock();
+  readonly server: FakeServer;
+  readonly cache: Cache;
+  readonly informer: Informer<Thing>;
+  readonly mirror = new Mirror();
+  readonly logged: string[] = [];
+  readonly thrown: unknown[] = [];
+
+  constructor(server = new FakeServer(), options: Partial<CacheOptions> = {}) {
+    this.server = server;
+    this.cache = new Cache({
+      client: server.client(),
+      clock: this.clock,
+      random: seededRandom(7),
+      logger: this.#logger(),
+      ...options,
+    });
+    this.informer = this.cache.informer(Thing);
+    this.informer.addHandler(this.mirror.take);
+    this.cache.start();
+  }
+
+  /** Waits out every back-off, so that the cache can catch up. */
+  async settle(ms = 200_000): Promise<void> {
+    await this.clock.advance(ms);
+  }
+
+  /** The cache, its events and the server say the same. */
+  verify(): void {
+    const names = (objects: Iterable<Thing>): string[] =>
+      [...objects].map((object) => `${object.metadata.name ?? ''} ${version(object)}`).sort();
+    expect(names(this.informer.list())).to.deep.equal(names(this.server.objects()));
+    expect(names(this.mirror.objects.values())).to.deep.equal(names(this.server.objects()));
+    expect(this.thrown).to.deep.equal([]);
+  }
+
+  #logger(): Logger {
+    const note = (message: string): void => void this.logged.push(message);
+    const logger: Logger = {
+      debug: () => undefined,
+      info: note,
+      warn: note,
+      error: (_, fields = {}) => void this.thrown.push(fields['error']),
+      child: () => logger,
+    };
+    return logger;
+  }
+}
+
+function version(object: Thing): string {
+  const { uid = '', resourceVersion = '' } = object.metadata;
+  return `${uid}@${resourceVersion}`;
+}
+
+const reset = new OperatorError('ConnectionFailed', 'reset');
+
+describe('Reflector', () => {
+  it('shows what exists, then what changes', async () => {
+    const setup = new Setup();
+    setup.server.put('a');
+    await setup.settle(0);
+    setup.server.put('b');
+    setup.server.put('a');
+    setup.server.remove('b');
+    await setup.settle(0);
+    expect(setup.mirror.seen).to.deep.equal(['added a', 'added b', 'updated a', 'deleted b']);
+    setup.verify();
+    await setup.cache.stop();
+  });
+
+  it('begins with a streaming list, and lists by pages where there is none', async () => {
+    for (const streamingLists of [true, false]) {
+      const server = new FakeServer();
+      server.streamingLists = streamingLists;
+      server.pageSize = 2;
+      for (const name of ['a', 'b', 'c', 'd', 'e']) server.put(name);
+      const setup = new Setup(server);
+      await setup.settle(0);
+      setup.verify();
+      const verbs = server.requests.map(({ verb }) => verb);
+      const pages = ['watch', 'list', 'page', 'page', 'watch'];
+      expect(verbs).to.deep.equal(streamingLists ? ['watch'] : pages);
+      await setup.cache.stop();
+    }
+  });
+
+  it('asks for bookmarks and an end after 5 to 10 minutes', async () => {
+    const setup = new Setup();
+    await setup.settle(0);
+    const { options } = setup.server.requests[0]!;
+    expect(options.timeoutMs).to.be.within(300_000, 600_000);
+    expect(options.allowWatchBookmarks).to.not.equal(false);
+    await setup.cache.stop();
+  });
+
+  it('goes on from the last version after a watch has ended, without a list', async () => {
+    const setup = new Setup();
+    await setup.settle(5_000);
+    const { resourceVersion } = setup.server.put('a').metadata;
+    setup.server.disconnect();
+    setup.server.put('b');
+    await setup.settle(0);
+    const last = setup.server.requests.at(-1);
+    expect(last).to.deep.include({ verb: 'watch' });
+    expect(last?.options.resourceVersion).to.equal(resourceVersion);
+    expect(setup.mirror.seen).to.deep.equal(['added a', 'added b']);
+    await setup.cache.stop();
+  });
+
+  it('goes on from a bookmark', async () => {
+    const setup = new Setup();
+    await setup.settle(5_000);
+    setup.server.put('elsewhere', {}, 'other');
+    setup.server.bookmark();
+    await setup.settle(5_000);
+    setup.server.disconnect();
+    await setup.settle(0);
+    expect(setup.server.requests.at(-1)?.options.resourceVersion).to.equal(setup.server.version);
+    await setup.cache.stop();
+  });
+
+  it('lists again after a 410, and tells of what vanished and changed meanwhile', async () => {
+    const setup = new Setup();
+    for (const name of ['gone', 'changed', 'same', 'recreated']) setup.server.put(name);
+    await setup.settle(5_000);
+    setup.mirror.seen.length = 0;
+    const finalStates: boolean[] = [];
+    setup.informer.addHandler((event) => {
+      if (event.type === 'deleted') finalStates.push(event.finalStateUnknown);
+    });
+    setup.server.disconnect(reset);
+    setup.server.remove('gone');
+    setup.server.put('changed');
+    setup.server.remove('recreated');
+    setup.server.put('recreated');
+    setup.server.compact();
+    await setup.settle();
+    expect(setup.mirror.seen.sort()).to.deep.equal([
+      'added recreated',
+      'deleted gone',
+      'deleted recreated',
+      'updated changed',
+    ]);
+    expect(finalStates).to.deep.equal([true, true]);
+    setup.verify();
+    await setup.cache.stop();
+  });
+
+  it('takes a whole list in one page after a continue token expired', async () => {
+    const server = new FakeServer();
+    server.streamingLists = false;
+    server.pageSize = 2;
+    for (const name of ['a', 'b', 'c']) server.put(name);
+    server.failures['page'] = [apiError(410, 'Expired')];
+    const setup = new Setup(server);
+    await setup.settle();
+    setup.verify();
+    const lists = server.requests.filter(({ verb }) => verb === 'list');
+    expect(lists.map(({ options }) => options.limit)).to.deep.equal([undefined, 2 ** 31 - 1]);
+    await setup.cache.stop();
+  });
+
+  it('backs off from 0.8 s to 30 s, with up to as much again, and from the start after 2 min', async () => {
+    const server = new FakeServer();
+    server.streamingLists = false;
+    server.failures['list'] = Array.from({ length: 8 }, () => apiError(500));
+    const setup = new Setup(server, { random: { next: () => 0.5, uuid: () => '' } });
+    const waits: number[] = [];
+    await setup.settle(0);
+    for (let n = 0; n < 8; n++) {
+      waits.push(setup.clock.nextTimerMs ?? 0);
+      await setup.settle(setup.clock.nextTimerMs);
+    }
+    const expected = [1.2, 2.4, 4.8, 9.6, 19.2, 38.4, 45, 45];
+    expect(waits).to.deep.equal(expected.map((seconds) => seconds * 1000));
+    await setup.settle(125_000);
+    server.disconnect(apiError(500));
+    await setup.settle(0);
+    expect(setup.clock.nextTimerMs).to.equal(1_200);
+    await setup.cache.stop();
+  });
+
+  it('waits as long as the server asks', async () => {
+    const setup = new Setup();
+    await setup.settle(5_000);
+    const context = { verb: 'watch', kind: 'Thing', status: 429, retryAfterMs: 7_000 };
+    const tooMany = apiError(429, 'TooManyRequests');
+    setup.server.disconnect(Object.assign(tooMany, { context }));
+    await setup.settle(0);
+    expect(setup.clock.nextTimerMs).to.equal(7_000);
+    await setup.cache.stop();
+  });
+
+  it('says what is wrong, and that a kind is not served', async () => {
+    const server = new FakeServer();
+    server.failures['watch'] = [apiError(403, 'Forbidden', 'watch')];
+    server.failures['list'] = [
+      apiError(403, 'Forbidden'),
+      new OperatorError('UnknownKind', 'no Thing'),
+    ];
+    const setup = new Setup(server);
+    await setup.settle(0);
+    expect(setup.informer.status()).to.deep.include({ synced: false, parked: false });
+    expect(setup.informer.status().problem).to.have.property('status', 403);
+    await setup.settle(setup.clock.nextTimerMs);
+    await setup.settle(setup.clock.nextTimerMs);
+    expect(setup.informer.status()).to.deep.include({ synced: false, parked: true });
+    await setup.settle();
+    expect(setup.informer.status()).to.deep.include({ synced: true, parked: false });
+    expect(setup.informer.status().problem).to.equal(undefined);
+    expect(setup.logged[0]).to.match(/Thing: streamingList failed, next: list/);
+    await setup.cache.stop();
+  });
+
+  it('gives up a stream that falls silent before its list is complete', async () => {
+    const server = new FakeServer();
+    server.paused = true;
+    const setup = new Setup(server);
+    await setup.settle(29_000);
+    expect(setup.server.requests.map(({ verb }) => verb)).to.deep.equal(['watch']);
+    await setup.settle(10_000);
+    expect(setup.server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'list', 'watch']);
+    await setup.cache.stop();
+  });
+
+  it('gives up a watch that outlives its time-out', async () => {
+    const setup = new Setup();
+    await setup.settle(0);
+    await setup.settle(640_000);
+    expect(setup.server.requests.length).to.equal(2);
+    setup.server.put('a');
+    await setup.settle(0);
+    setup.verify();
+    await setup.cache.stop();
+  });
+
+  it('lists again when the server was rolled back to an older state', async () => {
+    const setup = new Setup();
+    await setup.settle(5_000);
+    setup.server.inject({ type: 'BOOKMARK', resourceVersion: '50', initialEventsEnd: false });
+    await setup.settle(0);
+    expect(setup.server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'list', 'watch']);
+    await setup.cache.stop();
+  });
+
+  it('does not ask in a hot loop when watches end at once', async () => {
+    const setup = new Setup();
+    for (let ms = 0; ms < 60_000; ms += 100) {
+      setup.server.disconnect();
+      await setup.settle(100);
+    }
+    expect(setup.server.requests.length).to.be.below(12);
+    await setup.cache.stop();
+  }).timeout(20_000);
+
+  it('drops repeated and late events', async () => {
+    const setup = new Setup();
+    const first = setup.server.put('a');
+    await setup.settle(0);
+    setup.server.put('a');
+    setup.server.inject({ type: 'MODIFIED', object: first });
+    const last = setup.server.put('b');
+    setup.server.remove('b');
+    setup.server.inject({ type: 'ADDED', object: last });
+    await setup.settle(0);
+    expect(setup.mirror.seen).to.deep.equal(['added a', 'updated a', 'added b', 'deleted b']);
+    setup.verify();
+    await setup.cache.stop();
+  });
+
+  const names = fc.constantFrom('a', 'b', 'c', 'd');
+  const failures = fc.constantFrom(
+    reset,
+    apiError(410, 'Expired'),
+    apiError(429, 'TooManyRequests'),
+    apiError(500),
+    apiError(403, 'Forbidden'),
+    new OperatorError('UnknownKind', 'no such kind'),
+    new SyntaxError('Unexpected end of JSON input'),
+  );
+  const steps = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('put' as const), name: names }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('remove' as const), name: names }) },
+    fc.record({ do: fc.constantFrom('end' as const, 'bookmark' as const, 'compact' as const) }),
+    fc.record({ do: fc.constantFrom('repeat' as const, 'pause' as const, 'resume' as const) }),
+    fc.record({ do: fc.constant('disconnect' as const), error: failures }),
+    fc.record({
+      do: fc.constant('fail' as const),
+      verb: fc.constantFrom('list', 'watch', 'page'),
+      error: failures,
+    }),
+    fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(0, 10, 1_500, 700_000) }),
+  );
+
+  it('ends up with what the server has, event by event, whatever happens', async () => {
+    const property = fc.asyncProperty(
+      fc.boolean(),
+      fc.array(steps, { maxLength: 40 }),
+      async (streamingLists, script) => {
+        const server = new FakeServer();
+        Object.assign(server, { streamingLists, pageSize: 2 });
+        const setup = new Setup(server);
+        for (const step of script) await carryOut(setup, step);
+        server.resume();
+        await setup.settle(2_000_000);
+        setup.verify();
+        await setup.cache.stop();
+        expect(setup.clock.pendingTimers).to.equal(0);
+        expect(server.watches).to.equal(0);
+      },
+    );
+    await fc.assert(property, { numRuns: 60 });
+  }).timeout(30_000);
+
+  async function carryOut(
+    { server, clock }: Setup,
+    step: typeof steps extends fc.Arbitrary<infer Step> ? Step : never,
+  ): Promise<void> {
+    switch (step.do) {
+      case 'put':
+        server.put(step.name);
+        return;
+      case 'remove':
+        if (server.objects().some(({ metadata }) => metadata.name === step.name)) {
+          server.remove(step.name);
+        }
+        return;
+      case 'end':
+        server.disconnect();
+        return;
+      case 'disconnect':
+        server.disconnect(step.error);
+        return;
+      case 'fail':
+        (server.failures[step.verb] ??= []).push(step.error);
+        return;
+      case 'repeat':
+        for (const object of server.objects()) server.inject({ type: 'ADDED', object });
+        return;
+      case 'bookmark':
+        server.bookmark();
+        return;
+      case 'compact':
+        server.compact();
+        return;
+      case 'pause':
+        server.paused = true;
+        return;
+      case 'resume':
+        server.resume();
+        return;
+      case 'advance':
+        await clock.advance(step.ms);
+    }
+  }
+});
