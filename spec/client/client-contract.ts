@@ -1,0 +1,53 @@
+import type { Client } from '../../lib/client/index.js';
+import { Namespace } from '../../lib/object/kinds.js';
+import type { ContractSubject } from './contract/contract-subject.js';
+import { customResourceContract } from './contract/custom-resources.js';
+import { deleteContract } from './contract/deletes.js';
+import { helperContract } from './contract/helpers.js';
+import { readContract } from './contract/reads.js';
+import { subresourceContract } from './contract/subresources.js';
+import { watchContract } from './contract/watches.js';
+import { writeContract } from './contract/writes.js';
+
+/** What {@link clientContract} is about. */
+export interface ClientContractOptions {
+  /** The client under test, of a cluster that runs already; it may write anywhere. */
+  readonly newClient: (namespace: string) => Client | Promise<Client>;
+  /** A client that makes and removes the namespaces. @defaultValue the one under test */
+  readonly admin?: () => Client | Promise<Client>;
+  /** Behaviours that do not hold, by their titles, and why. */
+  readonly skip?: Readonly<Record<string, string>>;
+}
+
+let namespaces = 0;
+
+/**
+ * What every Client promises. Declares the behaviours as specs of the `describe` that it is called
+ * in; each runs in a namespace of its own.
+ */
+export function clientContract({ newClient, admin, skip = {} }: ClientContractOptions): void {
+  const unused = new Set(Object.keys(skip));
+  const behaviour = (title: string, run: (subject: ContractSubject) => Promise<void>): void => {
+    if (unused.delete(title)) return;
+    it(title, async () => {
+      namespaces += 1;
+      const namespace = `contract-${process.pid}-${namespaces}`;
+      const client = await newClient(namespace);
+      const manager = (await admin?.()) ?? client;
+      await manager.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+      try {
+        await run({ client, namespace });
+      } finally {
+        await manager.delete(Namespace, { name: namespace });
+      }
+    });
+  };
+  describe('reads', () => readContract(behaviour));
+  describe('writes', () => writeContract(behaviour));
+  describe('deletes', () => deleteContract(behaviour));
+  describe('subresources', () => subresourceContract(behaviour));
+  describe('custom resources', () => customResourceContract(behaviour));
+  describe('watches', () => watchContract(behaviour));
+  describe('helpers', () => helperContract(behaviour));
+  if (unused.size > 0) throw new Error(`skip: no such behaviour: ${[...unused].join('; ')}`);
+}
