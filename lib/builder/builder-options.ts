@@ -1,4 +1,5 @@
 import type { Client } from '../client/client.js';
+import type { Recorder } from '../events/recorder.js';
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { labelsProblem } from '../object/names.js';
@@ -49,6 +50,8 @@ export interface BuilderOptions<Order extends string = string> {
    * @defaultValue `'50%'` of the objects owned, at least 5
    */
   readonly maxDeletions?: number | `${number}%`;
+  /** Where Kubernetes events on the owner go. @defaultValue nowhere */
+  readonly recorder?: Recorder;
   /** @defaultValue the clock of the machine */
   readonly clock?: Clock;
   /** @defaultValue none */
@@ -81,6 +84,7 @@ export interface BuilderSettings {
   readonly adoptManagers: readonly string[];
   readonly rolloutOrder: readonly string[] | undefined;
   readonly maxDeletions: DeletionLimit;
+  readonly recorder: Recorder | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal | undefined;
@@ -98,7 +102,7 @@ export type DeletionLimit = (owned: number) => number;
 export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings {
   const { client, owner, controllerName, labels = {}, owns, kinds, rolloutOrder } = options;
   const { onImmutable = 'fail', adopt = false, adoptManagers = [], hashPrefixes = {} } = options;
-  const { maxDeletions, clock = systemClock, logger = silentLogger, signal } = options;
+  const { maxDeletions, recorder, clock = systemClock, logger = silentLogger, signal } = options;
   const { configMap = 'CONFIGMAP_HASH_', secret = 'SECRET_HASH_' } = hashPrefixes;
   checkControllerName(controllerName);
   checkLabels(labels);
@@ -106,7 +110,7 @@ export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings 
     owns === undefined && kinds === undefined ? undefined : [...(owns ?? []), ...(kinds ?? [])];
   return {
     ...{ client, owner, controllerName, labels, owns: visited },
-    ...{ onImmutable, adopt, adoptManagers, rolloutOrder, clock, logger, signal },
+    ...{ onImmutable, adopt, adoptManagers, rolloutOrder, recorder, clock, logger, signal },
     namespace: namespaceOf(owner, options.namespace),
     maxDeletions: resolveMaxDeletions(maxDeletions),
     hashPrefixes: { configMap, secret },

@@ -214,7 +214,7 @@ class BuilderChain<Names extends ChainNames> {
   }
 
   /** The desired state in the abstract: what pruning keeps. */
-  store(): InternalStore {
+  async store(): Promise<InternalStore> {
     return this.#act().store();
   }
 

@@ -38,4 +38,4 @@ export type { ImmutablePolicy, LinkOptions, ObjectOptions } from './link.js';
 export type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
 export { isReconcileFailed, ReconcileFailedError } from './reconcile-failed-error.js';
 export { requeueAfterOf } from './results.js';
-export type { FieldChange, ObjectResult, Operation, RolloutState } from './results.js';
+export type { ObjectResult, Operation, RolloutState } from './results.js';

@@ -1,6 +1,6 @@
+import type { FieldChange } from '../object/diff-by-path.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import type { OperatorError } from '../system/operator-error.js';
-import type { FieldChange } from './results.js';
 
 /** What `reconcile()` would do to one object. */
 export interface PlannedObject {

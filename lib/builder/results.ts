@@ -1,16 +1,5 @@
+import type { FieldChange } from '../object/diff-by-path.js';
 import type { ObjectReference } from '../object/object-reference.js';
-
-/** A field that was, or would be, changed. Values of a Secret's data are replaced by `***`. */
-export interface FieldChange {
-  /** For example `spec.template.spec.containers[name=web].image`. */
-  readonly path: string;
-  /** The live value; absent: the field was not set. */
-  readonly from?: unknown;
-  /** The value afterwards; absent: the field is gone. */
-  readonly to?: unknown;
-  /** Who had taken the field from us. Absent where it was ours: the desired state changed. */
-  readonly manager?: string;
-}
 
 /** How far the rollout of a workload is. */
 export interface RolloutState {
@@ -37,7 +26,10 @@ export interface ObjectResult {
    */
   readonly operation: Operation;
   readonly ref: ObjectReference;
-  /** The fields that changed, most of them for `configured`. */
+  /**
+   * The fields that changed, for `configured` and `recreated`. `manager` says who had taken a field
+   * from us: drift. Values of a Secret are not shown.
+   */
   readonly changes: readonly FieldChange[];
   /** Why; always there for `pending`. */
   readonly reason?: string;

@@ -1,25 +1,214 @@
+import { describeObject } from '../object/describe-object.js';
+import { referenceTo } from '../object/object-reference.js';
+import type { InternalStore } from '../store/internal-store.js';
 import { OperatorError } from '../system/operator-error.js';
+import { applyObject } from './apply-object.js';
+import type { Gate } from './apply-object.js';
 import type { BuilderSettings } from './builder-options.js';
+import { resolveChain } from './chain.js';
+import type { Chain, ChainedObject } from './chain.js';
+import { recordingContext } from './recording-context.js';
+import type { RunContext } from './context.js';
+import { dependenciesOf, refId } from './dependencies.js';
+import { finishObject } from './desired-object.js';
+import { comesBeforeWorkloads } from './kind-traits.js';
+import type { Stage } from './kind-traits.js';
 import type { Link } from './link.js';
+import { failed, pending } from './outcome.js';
+import type { Outcome } from './outcome.js';
+import { makePlan } from './plan.js';
 import type { Plan } from './plan-types.js';
+import { prepareObject } from './prepare-object.js';
+import { checkDeletions, deleteOrphan, findOrphans } from './prune.js';
+import { ReconcileFailedError } from './reconcile-failed-error.js';
+import { reconcileWorkloads } from './reconcile-workloads.js';
 import type { ObjectResult } from './results.js';
-import { InternalStore } from '../store/internal-store.js';
+import { stampsFor } from './stamps-for.js';
+import { stampSources } from './stamp-sources.js';
 
+/**
+ * What the `reconcile` methods of one Builder share: the checked chain, and what became of each object
+ * so far. An object is reconciled as often as it is asked for; its last outcome counts.
+ */
 export class Run {
-  constructor(_settings: BuilderSettings, _links: readonly Link[]) {}
-  reconcileAll(): Promise<readonly ObjectResult[]> {
-    throw new OperatorError('Stopped', 'not there yet');
+  readonly #context: RunContext;
+  readonly #links: readonly Link[];
+  readonly #outcomes = new Map<string, Outcome>();
+  #chain: Promise<Chain> | undefined;
+
+  constructor(settings: BuilderSettings, links: readonly Link[]) {
+    this.#context = recordingContext(settings);
+    this.#links = links;
   }
-  reconcileStage(_stage: string): Promise<readonly ObjectResult[]> {
-    throw new OperatorError('Stopped', 'not there yet');
+
+  async reconcileAll(): Promise<readonly ObjectResult[]> {
+    if (this.#ownerIsLeaving()) return [];
+    const chain = await this.#resolve();
+    const isWorkload = ({ stage }: ChainedObject): boolean => stage === 'workload';
+    const early = chain.objects.filter(({ ref }) => comesBeforeWorkloads(ref));
+    const late = chain.objects.filter((one) => !isWorkload(one) && !early.includes(one));
+    const outcomes = [
+      ...this.#lost(chain),
+      ...(await this.#together(early)),
+      ...(await this.#workloads(chain.objects.filter(isWorkload))),
+      ...(await this.#together(late)),
+    ];
+    const pruned = outcomes.some(isFailed) ? [] : await this.#prune(chain);
+    return resultsOf([...outcomes, ...pruned]);
   }
-  prune(): Promise<readonly ObjectResult[]> {
-    throw new OperatorError('Stopped', 'not there yet');
+
+  async reconcileStage(stage: Stage): Promise<readonly ObjectResult[]> {
+    if (this.#ownerIsLeaving()) return [];
+    const chain = await this.#resolve();
+    const objects = chain.objects.filter((one) => one.stage === stage);
+    const reconciled = stage === 'workload' ? this.#workloads(objects) : this.#together(objects);
+    return resultsOf([...this.#lost(chain, stage), ...(await reconciled)]);
   }
-  plan(): Promise<Plan> {
-    throw new OperatorError('Stopped', 'not there yet');
+
+  async prune(): Promise<readonly ObjectResult[]> {
+    if (this.#ownerIsLeaving()) return [];
+    const chain = await this.#resolve();
+    const failures = [...this.#outcomes.values()].filter(isFailed);
+    if (failures.length > 0) {
+      const names = failures.map(({ ref }) => describeObject(ref)).join(', ');
+      const owner = describeObject(this.#context.settings.owner);
+      const message = `${owner}: nothing was pruned, for these failed: ${names}; prune once they are right`;
+      throw new OperatorError('DependencyFailed', message, { cause: failures[0]?.error });
+    }
+    const outcomes = await this.#prune(chain);
+    const [only] = outcomes;
+    if (outcomes.length === 1 && only !== undefined && isFailed(only)) throw only.error;
+    return resultsOf(outcomes);
   }
-  store(): InternalStore {
-    return new InternalStore();
+
+  async store(): Promise<InternalStore> {
+    return (await this.#resolve()).store;
   }
+
+  async plan(): Promise<Plan> {
+    return makePlan(this.#context, await this.#resolve());
+  }
+
+  // A failed look-up of a kind is tried again.
+  #resolve(): Promise<Chain> {
+    const { settings } = this.#context;
+    this.#chain ??= resolveChain(settings, this.#links).then(
+      (chain) => {
+        if (chain.lost.length > 0) this.#chain = undefined;
+        return chain;
+      },
+      (error: unknown) => {
+        this.#chain = undefined;
+        throw error;
+      },
+    );
+    return this.#chain;
+  }
+
+  #ownerIsLeaving(): boolean {
+    const { owner } = this.#context.settings;
+    // Also checks that the owner can own at all.
+    return owner.metadata.deletionTimestamp !== undefined;
+  }
+
+  #lost(chain: Chain, stage?: Stage): readonly Outcome[] {
+    const lost = chain.lost.filter((one) => stage === undefined || one.stage === stage);
+    return lost.map(({ ref, error }) => this.#note({ state: 'failed', ref, error }));
+  }
+
+  /** Objects of which some need others: each as soon as what it needs was reconciled. */
+  #together(objects: readonly ChainedObject[]): Promise<readonly Outcome[]> {
+    const running = new Map<string, Promise<Outcome>>();
+    const start = (chained: ChainedObject): Promise<Outcome> => {
+      const id = refId(chained.ref);
+      const known = running.get(id);
+      if (known !== undefined) return known;
+      const needed = objects.filter(({ ref }) => dependenciesOf(chained).includes(refId(ref)));
+      const outcome = Promise.all(needed.map(start)).then(() => this.#one(chained));
+      running.set(id, outcome);
+      return outcome;
+    };
+    return Promise.all(objects.map(start));
+  }
+
+  #workloads(objects: readonly ChainedObject[]): Promise<readonly Outcome[]> {
+    return reconcileWorkloads(this.#context, objects, (chained, gate) => this.#one(chained, gate));
+  }
+
+  async #one(chained: ChainedObject, gate?: Gate): Promise<Outcome> {
+    const { ref } = chained;
+    try {
+      return this.#note(await this.#reconcile(chained, gate));
+    } catch (error) {
+      return this.#note(failed(ref, error));
+    }
+  }
+
+  async #reconcile(chained: ChainedObject, gate?: Gate): Promise<Outcome> {
+    const { ref } = chained;
+    const { settings } = this.#context;
+    const needed = dependenciesOf(chained).flatMap((id) => this.#outcomes.get(id) ?? []);
+    const broken = needed.find(isFailed);
+    if (broken !== undefined) throw dependencyFailed(chained, broken);
+    const awaited = needed.find((outcome) => outcome.state === 'pending' && outcome.blocks);
+    if (awaited?.state === 'pending') {
+      return pending(ref, `waits for ${describeObject(awaited.result.ref)}, which is pending`);
+    }
+    const chain = await this.#resolve();
+    const prepared = prepareObject(settings, chain, chained);
+    const sources = stampSources(this.#context, { chain, outcomes: this.#outcomes, of: ref });
+    const { stamps, missing } = await stampsFor(prepared, sources);
+    if (missing.length > 0) {
+      return pending(ref, `waits for Secret ${missing.join(', ')}, which does not exist yet`);
+    }
+    const { replicasExternal } = prepared;
+    const desired = finishObject(settings, prepared, { stamps, replicasExternal });
+    return applyObject(this.#context, desired, gate);
+  }
+
+  async #prune(chain: Chain): Promise<readonly Outcome[]> {
+    try {
+      const found = await findOrphans(this.#context, chain);
+      checkDeletions(this.#context.settings, found);
+      const deleted = found.orphans.map(async (candidate) => {
+        try {
+          return await deleteOrphan(this.#context, candidate);
+        } catch (error) {
+          return failed(referenceTo(candidate.object), error);
+        }
+      });
+      const kept = found.inUse.map(({ candidate, reason }) =>
+        pending(referenceTo(candidate.object), `is not pruned yet: ${reason}`),
+      );
+      return [...(await Promise.all(deleted)), ...kept];
+    } catch (error) {
+      return [failed(referenceTo(this.#context.settings.owner), error)];
+    }
+  }
+
+  #note(outcome: Outcome): Outcome {
+    const ref = outcome.state === 'failed' ? outcome.ref : outcome.result.ref;
+    this.#outcomes.set(refId(ref), outcome);
+    return outcome;
+  }
+}
+
+function isFailed(outcome: Outcome): outcome is Extract<Outcome, { state: 'failed' }> {
+  return outcome.state === 'failed';
+}
+
+function dependencyFailed(
+  { ref }: ChainedObject,
+  broken: Extract<Outcome, { state: 'failed' }>,
+): OperatorError {
+  const message = `${describeObject(ref)} was left as it is: it needs ${describeObject(broken.ref)}, which failed`;
+  return new OperatorError('DependencyFailed', message, { cause: broken.error });
+}
+
+/** The results of `outcomes`. @throws ReconcileFailedError where one failed. */
+function resultsOf(outcomes: readonly Outcome[]): readonly ObjectResult[] {
+  const results = outcomes.flatMap((outcome) => (isFailed(outcome) ? [] : [outcome.result]));
+  const errors = outcomes.filter(isFailed).map(({ error }) => error);
+  if (errors.length > 0) throw new ReconcileFailedError(errors, results);
+  return results;
 }

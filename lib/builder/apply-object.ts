@@ -1,0 +1,155 @@
+import { isConflict, isForbidden, isInvalid, isApiError } from '../object/api-error.js';
+import { describeObject } from '../object/describe-object.js';
+import { PersistentVolumeClaim } from '../object/kinds.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { OperatorError } from '../system/operator-error.js';
+import { adoptFields } from './adopt-fields.js';
+import { appliedChanges, driftOf, isUnchanged } from './applied-fields.js';
+import { readObject } from './context.js';
+import type { RunContext } from './context.js';
+import type { DesiredObject, Pair } from './desired-object.js';
+import { growClaimsOfTemplates, notGrown } from './grow-claims.js';
+import { handOverReplicas } from './hand-over-replicas.js';
+import { immutableChanges, isGrowthOnly } from './immutable-changes.js';
+import { isKind } from './kind-traits.js';
+import type { ImmutablePolicy } from './link.js';
+import { done, pending } from './outcome.js';
+import type { Outcome } from './outcome.js';
+import { checkOwnership, ownershipOf } from './ownership.js';
+import { recreateObject } from './recreate-object.js';
+
+/** Says why an object that exists and is to be changed has to wait; undefined: it need not. */
+export type Gate = (live: UnstructuredObject) => string | undefined;
+
+// A cached read waits for the watch after a conflict, so the second try sees the truth.
+const maxAttempts = 3;
+
+/**
+ * Brings one object to its desired state, by server-side apply, with no call where it is there.
+ * @throws OperatorError `NotOurs`, `AlreadyOwned`, `ImmutableField`, `Terminal`, `ApiError`, …
+ */
+export async function applyObject(
+  context: RunContext,
+  desired: DesiredObject,
+  gate: Gate = () => undefined,
+): Promise<Outcome> {
+  for (let attempt = 1; ; attempt++) {
+    const live = await readObject(context, desired.type, desired.ref);
+    try {
+      if (live === undefined) return await createObject(context, desired);
+      return await bringAbout(context, { desired, live }, gate);
+    } catch (error) {
+      if (!isStale(error) || attempt >= maxAttempts) throw error;
+    }
+  }
+}
+
+// An apply with the UID of an object that is gone is a 409; of one that was replaced, a 422.
+function isStale(error: unknown): boolean {
+  if (isConflict(error)) return true;
+  return isInvalid(error) && isApiError(error) && error.causes.some(isAboutUid);
+}
+
+function isAboutUid({ field }: { readonly field?: string }): boolean {
+  return field === 'metadata.uid';
+}
+
+async function createObject(context: RunContext, desired: DesiredObject): Promise<Outcome> {
+  const { object, created } = await apply(context, desired.creation);
+  return done(created ? 'created' : 'configured', desired.ref, { live: object });
+}
+
+async function bringAbout(context: RunContext, pair: Pair, gate: Gate): Promise<Outcome> {
+  const { desired, live } = pair;
+  const { owner, adopt } = context.settings;
+  const { deletionTimestamp, finalizers = [] } = live.metadata;
+  if (deletionTimestamp !== undefined) {
+    const held = finalizers.length === 0 ? '' : ` (finalizers: ${finalizers.join(', ')})`;
+    return pending(desired.ref, `is being deleted${held}`, { live });
+  }
+  if (ownershipOf(live, owner).state === 'earlier') {
+    const earlier = `an earlier ${describeObject(owner)}`;
+    return pending(desired.ref, `belongs to ${earlier}, garbage collection will take it`, { live });
+  }
+  checkOwnership(live, owner, desired.link.options.adopt ?? adopt);
+  const adopted = await adoptFields(context, pair);
+  const { controllerName } = context.settings;
+  if (isUnchanged(adopted, desired, controllerName)) {
+    return done('unchanged', desired.ref, { live: adopted });
+  }
+  const wait = gate(adopted);
+  if (wait !== undefined) return pending(desired.ref, wait, { live: adopted, blocks: false });
+  return updateObject(context, { desired, live: adopted });
+}
+
+async function updateObject(context: RunContext, pair: Pair): Promise<Outcome> {
+  const { desired, live } = pair;
+  const { controllerName } = context.settings;
+  await handOverReplicas(context, pair);
+  const drift = driftOf(live, desired, controllerName);
+  try {
+    const { object } = await apply(context, withUid(desired.object, live));
+    const changes = appliedChanges({ before: live, after: object, drift });
+    return done('configured', desired.ref, { changes, live: object });
+  } catch (error) {
+    if (isStale(error)) throw error;
+    return refusedUpdate(context, pair, error);
+  }
+}
+
+async function refusedUpdate(context: RunContext, pair: Pair, error: unknown): Promise<Outcome> {
+  const { desired, live } = pair;
+  if (!isInvalid(error) && !isForbidden(error)) throw error;
+  const changes = immutableChanges(desired.object, live, error);
+  if (isGrowthOnly(live, changes) && isKind(live, PersistentVolumeClaim)) {
+    const outcome = notGrown(context, { desired, live, changes, error });
+    if (outcome !== undefined) return outcome;
+  }
+  if (!isInvalid(error) || changes.length === 0) throw error;
+  if (isGrowthOnly(live, changes) && !isKind(live, PersistentVolumeClaim)) {
+    await growClaimsOfTemplates(context, desired);
+    return recreateObject(context, pair, { orphan: true, changes });
+  }
+  const policy = immutablePolicy(context, desired);
+  if (policy === 'fail') throw immutableField(desired, changes, error);
+  return recreateObject(context, pair, { orphan: policy === 'recreateOrphan', changes });
+}
+
+/** What is to be done about an immutable field. */
+export function immutablePolicy(
+  { settings }: Pick<RunContext, 'settings'>,
+  { link, object }: DesiredObject,
+): ImmutablePolicy {
+  // To recreate a claim is to lose its data: only who says so of the claim itself can mean it.
+  const byDefault = isKind(object, PersistentVolumeClaim) ? 'fail' : settings.onImmutable;
+  return link.options.onImmutable ?? byDefault;
+}
+
+function immutableField(
+  desired: DesiredObject,
+  changes: ReturnType<typeof immutableChanges>,
+  cause: unknown,
+): OperatorError {
+  const fields = changes.map(({ path, from, to }) => {
+    return from === undefined && to === undefined ? path : `${path} (${show(from)} to ${show(to)})`;
+  });
+  const message = `${describeObject(desired.ref)} can't be applied: ${fields.join(', ')} can't change once set; take the change back, or set onImmutable to recreate`;
+  return new OperatorError('ImmutableField', message, { cause });
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value);
+}
+
+function withUid(object: UnstructuredObject, live: UnstructuredObject): UnstructuredObject {
+  const { uid } = live.metadata;
+  return { ...object, metadata: { ...object.metadata, ...(uid !== undefined && { uid }) } };
+}
+
+function apply(
+  { client, settings }: RunContext,
+  object: UnstructuredObject,
+): ReturnType<typeof client.apply<UnstructuredObject>> {
+  const { controllerName: fieldManager, signal } = settings;
+  return client.apply(object, { force: true, fieldManager, signal, fieldValidation: 'Strict' });
+}

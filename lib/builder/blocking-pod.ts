@@ -1,0 +1,58 @@
+import { findCondition } from '../object/conditions.js';
+import { describeObject } from '../object/describe-object.js';
+import { Pod, StatefulSet } from '../object/kinds.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { isControlledBy } from '../object/owner-reference.js';
+import type { RunContext } from './context.js';
+import { isKind } from './kind-traits.js';
+
+const revisionLabel = 'controller-revision-hash';
+
+/**
+ * The pod that keeps a StatefulSet from going on: it is of another revision than the newest, and not
+ * ready. The controller waits for such a pod for ever, even when the newest revision is right (a
+ * known limitation of StatefulSets, "Forced rollback" in the Kubernetes documentation).
+ * @returns undefined where there is none, or the set is not of the sort that waits
+ */
+export async function blockingPod(
+  { client, settings }: RunContext,
+  live: UnstructuredObject,
+): Promise<Pod | undefined> {
+  if (!isKind(live, StatefulSet)) return undefined;
+  const set = live as unknown as StatefulSet;
+  const { spec, status } = set;
+  const waits = (spec?.podManagementPolicy ?? 'OrderedReady') === 'OrderedReady';
+  const { readyReplicas = 0, updatedReplicas = 0, replicas = 0 } = status ?? {};
+  const outdated = updatedReplicas < replicas;
+  if (!waits || !outdated || !isObserved(set) || readyReplicas >= replicas) return undefined;
+  const labels = Object.entries(spec?.selector.matchLabels ?? {});
+  const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join(',');
+  const { namespace, uid } = set.metadata;
+  const { signal } = settings;
+  const options = { namespace, labelSelector, controllerUid: uid, signal };
+  const pods = await client.list(Pod, options);
+  const firstUpdated = spec?.updateStrategy?.rollingUpdate?.partition ?? 0;
+  return pods.items
+    .filter((pod) => isControlledBy(pod, set) && ordinalOf(pod) >= firstUpdated)
+    .sort((one, other) => ordinalOf(other) - ordinalOf(one))
+    .find((pod) => blocks(pod, status?.updateRevision ?? ''));
+}
+
+/** Says that `pod` blocks the rollout of its StatefulSet, and what to do. */
+export function blockedMessage(pod: Pod): string {
+  return `${describeObject(pod)} is of an older revision and is not ready, so the rollout can't go on: delete it, or set unblock`;
+}
+
+function isObserved({ metadata, status }: StatefulSet): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+}
+
+function blocks({ metadata, status }: Pod, updateRevision: string): boolean {
+  if (metadata.deletionTimestamp !== undefined || updateRevision === '') return false;
+  const ready = findCondition(status?.conditions, 'Ready')?.status === 'True';
+  return !ready && metadata.labels?.[revisionLabel] !== updateRevision;
+}
+
+function ordinalOf({ metadata: { name = '' } }: Pod): number {
+  return Number(name.slice(name.lastIndexOf('-') + 1));
+}

@@ -1,0 +1,144 @@
+import type { Client } from '../client/client.js';
+import { describeObject } from '../object/describe-object.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { ObjectReference } from '../object/object-reference.js';
+import { apiVersionOf } from '../object/resource-type.js';
+import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import { InternalStore } from '../store/internal-store.js';
+import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import type { BuilderSettings } from './builder-options.js';
+import { builtInType, rollsPods, stageOf } from './kind-traits.js';
+import type { Stage } from './kind-traits.js';
+import type { Link, RequiredName } from './link.js';
+
+/** An object of a chain whose kind and place are known. */
+export interface ChainedObject {
+  readonly link: Link;
+  readonly type: ResourceType<KubernetesObject>;
+  readonly ref: ObjectReference;
+  readonly stage: Stage;
+}
+
+/** An object of a chain that can't be reconciled: its kind is not served, or can't be looked up. */
+export interface LostObject {
+  readonly ref: ObjectReference;
+  readonly stage: Stage;
+  readonly error: OperatorError;
+}
+
+/** A chain that was checked. */
+export interface Chain {
+  readonly objects: readonly ChainedObject[];
+  readonly lost: readonly LostObject[];
+  /** Every object, the lost ones too: none of them is pruned. */
+  readonly store: InternalStore;
+}
+
+/**
+ * Looks up the kinds and checks the chain as a whole.
+ * @throws OperatorError `DuplicateObject`, `UnknownReference`, `InvalidOwner`, `InvalidOption`:
+ * the chain makes no sense; nothing may be written for it.
+ */
+export async function resolveChain(
+  settings: BuilderSettings,
+  links: readonly Link[],
+): Promise<Chain> {
+  const found = await Promise.all(links.map((link) => resolveLink(settings, link)));
+  const store = new InternalStore();
+  for (const { ref } of found) {
+    if (store.put(ref)) continue;
+    const message = `${describeObject(ref)} is in the chain twice: chain it once, or give one another name`;
+    throw new OperatorError('DuplicateObject', message);
+  }
+  const objects = found.filter((one): one is ChainedObject => 'link' in one);
+  checkReferences(links);
+  checkRolloutOrder(links, settings.rolloutOrder);
+  return { objects, lost: found.filter((one): one is LostObject => 'error' in one), store };
+}
+
+async function resolveLink(
+  settings: BuilderSettings,
+  link: Link,
+): Promise<ChainedObject | LostObject> {
+  const { apiVersion, kind } = link.object;
+  const stage = stageOf({ apiVersion, kind });
+  try {
+    const type = await servedType(settings.client, link.type);
+    return { link, type, ref: referenceOf(settings, link, type.namespaced), stage };
+  } catch (error) {
+    if (!isOperatorError(error) || error.code === 'InvalidOwner') throw error;
+    if (error.code === 'InvalidOption') throw error;
+    const ref = {
+      apiVersion,
+      kind,
+      namespace: link.object.metadata.namespace ?? settings.namespace,
+    };
+    const name = link.object.metadata.name ?? '';
+    return { ref: { ...ref, name }, stage, error: unknownKind({ ...ref, name }, error) };
+  }
+}
+
+/** Where a kind is served; only other kinds than the builder's own need discovery. */
+export async function servedType(
+  client: Client,
+  type: TypeReference<KubernetesObject>,
+): Promise<ResourceType<KubernetesObject>> {
+  if ('plural' in type) return type;
+  return builtInType(type) ?? (await client.resourceType(type));
+}
+
+function unknownKind(ref: ObjectReference, cause: OperatorError): OperatorError {
+  if (cause.code !== 'UnknownKind') return cause;
+  const message = `${describeObject(ref)} can't be applied: the server serves no ${ref.kind} of ${ref.apiVersion}; install its CustomResourceDefinition`;
+  return new OperatorError('UnknownKind', message, { cause });
+}
+
+function referenceOf(
+  { owner, namespace }: BuilderSettings,
+  { object }: Link,
+  namespaced: boolean,
+): ObjectReference {
+  const { apiVersion, kind, metadata } = object;
+  const { name = '', namespace: given } = metadata;
+  const refuse = (code: 'InvalidOwner' | 'InvalidOption', why: string): never => {
+    const subject = describeObject({ kind, namespace: given, name });
+    throw new OperatorError(code, `${describeObject(owner)} can't own ${subject}: ${why}`);
+  };
+  const ownerNamespace = owner.metadata.namespace ?? '';
+  if (!namespaced) {
+    if (ownerNamespace !== '') refuse('InvalidOwner', 'the owner is namespaced, the object is not');
+    return { apiVersion, kind, name };
+  }
+  if (ownerNamespace !== '' && (given ?? ownerNamespace) !== ownerNamespace) {
+    refuse('InvalidOwner', 'owner references never cross namespaces; leave its namespace out');
+  }
+  const place = given ?? namespace ?? refuse('InvalidOption', 'set the option namespace');
+  return { apiVersion, kind, namespace: place, name };
+}
+
+function checkReferences(links: readonly Link[]): void {
+  for (const link of links) {
+    for (const required of link.requires) {
+      if (links.some((other) => satisfies(other, required))) continue;
+      const { name, by, kinds } = required;
+      const message = `${describeObject(link.object)}: ${by} names ${kinds.join(' or ')} ${name}, which is not in the chain; chain it, or correct the name`;
+      throw new OperatorError('UnknownReference', message);
+    }
+  }
+}
+
+function satisfies({ object }: Link, { kinds, name }: RequiredName): boolean {
+  if (object.metadata.name !== name) return false;
+  return kinds.some((kind) => (kind === 'workload' ? rollsPods(object) : object.kind === kind));
+}
+
+// A type of the order that no workload has (yet) does no harm.
+function checkRolloutOrder(links: readonly Link[], order: readonly string[] | undefined): void {
+  if (order === undefined) return;
+  const stray = links.find(
+    ({ workload }) => workload?.nodeType !== undefined && !order.includes(workload.nodeType),
+  );
+  if (stray === undefined) return;
+  const message = `${describeObject(stray.object)}: its nodeType ${stray.workload?.nodeType ?? ''} is not in rolloutOrder (${order.join(', ')})`;
+  throw new OperatorError('UnknownReference', message);
+}

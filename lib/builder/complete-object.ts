@@ -1,0 +1,135 @@
+import { encodedData } from '../hash/data-hash.js';
+import type { ConfigurationData } from '../hash/data-hash.js';
+import { isJsonObject } from '../object/json.js';
+import { PersistentVolumeClaim, Secret } from '../object/kinds.js';
+import type {
+  KubernetesObject,
+  ObjectMeta,
+  UnstructuredObject,
+} from '../object/kubernetes-object.js';
+import { labelValueOf } from '../object/label-value.js';
+import { withControllerReference } from '../object/owner-reference.js';
+import type { BuilderSettings } from './builder-options.js';
+import type { ChainedObject } from './chain.js';
+import { builtInType, isKind } from './kind-traits.js';
+import {
+  managedByLabel,
+  ownerKindAnnotation,
+  ownerNameAnnotation,
+  ownerUidLabel,
+  pruneAnnotation,
+} from './marks.js';
+import { ownerKindOf } from './ownership.js';
+
+/**
+ * The object as it is to be applied, but for hashes: in its namespace, with owner and labels.
+ * @throws AlreadyOwnedError `AlreadyOwned`: it was chained with another controller.
+ */
+export function completeObject(
+  settings: BuilderSettings,
+  chained: ChainedObject,
+): UnstructuredObject {
+  const { object } = chained.link;
+  const metadata = completeMetadata(settings, chained);
+  const body = builtInType(object) === undefined ? jsonOf(object) : withoutNulls(object);
+  // Whoever writes the status, it is not the applier of the spec: it would never count as applied.
+  const { status: _status, ...desired } = body as UnstructuredObject;
+  const complete = encodeSecret({ ...desired, metadata });
+  return retains(chained) ? complete : withController(settings, chained, complete);
+}
+
+/** Whether the object outlives its owner. */
+export function retains({ link }: ChainedObject): boolean {
+  const byDefault = isKind(link.object, PersistentVolumeClaim) ? 'retain' : 'delete';
+  return (link.options.whenOwnerDeleted ?? byDefault) === 'retain';
+}
+
+function completeMetadata(settings: BuilderSettings, chained: ChainedObject): ObjectMeta {
+  const { metadata } = chained.link.object;
+  const { name, namespace } = chained.ref;
+  const marks = retains(chained) ? retainedMarks(settings.owner) : noMarks;
+  const annotations = {
+    ...metadata.annotations,
+    ...marks.annotations,
+    ...pruneMark(chained),
+  };
+  const { finalizers, ownerReferences } = metadata;
+  return {
+    ...(name !== '' && { name }),
+    ...(namespace !== undefined && { namespace }),
+    labels: { ...labelsOf(settings, chained), ...marks.labels },
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    ...(ownerReferences !== undefined && { ownerReferences }),
+    ...(finalizers !== undefined && { finalizers }),
+    ...(metadata.generateName !== undefined && { generateName: metadata.generateName }),
+  };
+}
+
+function labelsOf(settings: BuilderSettings, { link }: ChainedObject): Record<string, string> {
+  const { owner, controllerName, labels } = settings;
+  return {
+    'app.kubernetes.io/name': labelValueOf(owner.kind.toLowerCase()),
+    'app.kubernetes.io/instance': labelValueOf(owner.metadata.name ?? ''),
+    ...labels,
+    ...link.object.metadata.labels,
+    // Not to be overlaid: pruning would lose sight of the object.
+    [managedByLabel]: labelValueOf(controllerName),
+  };
+}
+
+interface Marks {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+const noMarks: Marks = { labels: {}, annotations: {} };
+
+function retainedMarks(owner: KubernetesObject): Marks {
+  const { uid = '', name = '' } = owner.metadata;
+  return {
+    labels: { [ownerUidLabel]: uid },
+    annotations: { [ownerKindAnnotation]: ownerKindOf(owner), [ownerNameAnnotation]: name },
+  };
+}
+
+// What an object says of its pruning must still be there when it is no longer chained.
+function pruneMark({ link }: ChainedObject): Readonly<Record<string, string>> {
+  const { prune } = link.options;
+  return prune === undefined ? {} : { [pruneAnnotation]: String(prune) };
+}
+
+function withController(
+  { owner }: BuilderSettings,
+  { type }: ChainedObject,
+  object: UnstructuredObject,
+): UnstructuredObject {
+  const { namespace = '' } = owner.metadata;
+  return withControllerReference(object, owner, {
+    ownerNamespaced: namespace !== '',
+    objectNamespaced: type.namespaced,
+  });
+}
+
+// A key that was once applied as `stringData` could never be removed again.
+function encodeSecret(object: UnstructuredObject): UnstructuredObject {
+  if (!isKind(object, Secret) || object['stringData'] === undefined) return object;
+  const { stringData: _encoded, ...rest } = object;
+  return { ...rest, data: encodedData(object as ConfigurationData) } as UnstructuredObject;
+}
+
+// A copy by JSON's rules: undefined members go, nothing is shared with the caller's object.
+function jsonOf(object: UnstructuredObject): UnstructuredObject {
+  return JSON.parse(JSON.stringify(object)) as UnstructuredObject;
+}
+
+// In a built-in kind null says what absence says, but would be owned as a field of its own.
+function withoutNulls(object: UnstructuredObject): UnstructuredObject {
+  return dropNulls(jsonOf(object)) as UnstructuredObject;
+}
+
+function dropNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(dropNulls);
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [name, dropNulls(member)]));
+}

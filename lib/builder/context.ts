@@ -1,0 +1,41 @@
+import type { Client } from '../client/client.js';
+import { isNotFound } from '../object/api-error.js';
+import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
+import type { ObjectReference } from '../object/object-reference.js';
+import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import type { BuilderSettings } from './builder-options.js';
+
+/** Something worth an event on the owner that is not the outcome of a single call. */
+export interface Report {
+  readonly type: 'Normal' | 'Warning';
+  /** CamelCase, for example `RolloutStuck`. */
+  readonly reason: string;
+  readonly action: string;
+  readonly note: string;
+  /** The object that it is about. */
+  readonly related: ObjectReference;
+}
+
+/** What everything that acts is handed. */
+export interface RunContext {
+  readonly settings: BuilderSettings;
+  /** Records what it writes. */
+  readonly client: Client;
+  readonly report: (report: Report) => void;
+}
+
+/** Reads an object; undefined where there is none. */
+export async function readObject(
+  { client, settings }: Pick<RunContext, 'client' | 'settings'>,
+  type: TypeReference<KubernetesObject>,
+  { namespace, name }: Pick<ObjectReference, 'namespace' | 'name'>,
+): Promise<UnstructuredObject | undefined> {
+  const { signal } = settings;
+  try {
+    const found = client.get(type as ResourceType, { namespace, name }, { signal });
+    return await found;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

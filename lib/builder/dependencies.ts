@@ -1,0 +1,66 @@
+import type { ObjectReference } from '../object/object-reference.js';
+import {
+  ConfigMap,
+  HorizontalPodAutoscaler,
+  PersistentVolumeClaim,
+  Role,
+  RoleBinding,
+  Secret,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+} from '../object/kinds.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { ResourceType } from '../object/resource-type.js';
+import type { ChainedObject } from './chain.js';
+import { isKind, kindKey } from './kind-traits.js';
+import { podReferencesOf, podTemplateIn } from './pod-references.js';
+
+/** A text that names the object of `ref`, whatever the version of its API. */
+export function refId({ apiVersion, kind, namespace = '', name }: ObjectReference): string {
+  return `${kindKey({ apiVersion, kind })}/${namespace}/${name}`;
+}
+
+/**
+ * The ids of what `chained` can't do without, of the chain or not: what fails or waits there makes it
+ * wait too.
+ */
+export function dependenciesOf(chained: ChainedObject): readonly string[] {
+  const { object } = chained.link;
+  const id = (type: ResourceType<KubernetesObject>, name: string | undefined): readonly string[] =>
+    name === undefined ? [] : [`${kindKey(type)}/${chained.ref.namespace ?? ''}/${name}`];
+  const all = (type: ResourceType<KubernetesObject>, names: readonly string[]): readonly string[] =>
+    names.flatMap((name) => id(type, name));
+  const template = podTemplateIn(object);
+  const pods = template === undefined ? undefined : podReferencesOf(template);
+  const rolloutOn = chained.link.workload?.rolloutOn ?? [];
+  return [
+    ...all(ConfigMap, [...(pods?.configMaps ?? []), ...rolloutOn]),
+    ...all(Secret, [...(pods?.secrets ?? []), ...rolloutOn]),
+    ...all(PersistentVolumeClaim, pods?.claims ?? []),
+    ...id(ServiceAccount, pods?.serviceAccount),
+    ...(isKind(object, StatefulSet) ? id(Service, serviceNameOf(object)) : []),
+    ...(isKind(object, RoleBinding) ? id(Role, roleNameOf(object)) : []),
+    ...scaleTargetOf(chained),
+  ];
+}
+
+/** The id of the workload that a HorizontalPodAutoscaler scales; empty for other objects. */
+export function scaleTargetOf({ link, ref }: ChainedObject): readonly string[] {
+  if (!isKind(link.object, HorizontalPodAutoscaler)) return [];
+  const { scaleTargetRef } = (link.object['spec'] ?? {}) as {
+    readonly scaleTargetRef?: { apiVersion?: string; kind: string; name: string };
+  };
+  if (scaleTargetRef === undefined) return [];
+  const { apiVersion = 'apps/v1', kind, name } = scaleTargetRef;
+  return [refId({ apiVersion, kind, name, namespace: ref.namespace })];
+}
+
+function serviceNameOf(object: Readonly<Record<string, unknown>>): string | undefined {
+  return (object['spec'] as { readonly serviceName?: string } | undefined)?.serviceName;
+}
+
+function roleNameOf(object: Readonly<Record<string, unknown>>): string | undefined {
+  const { kind, name } = (object['roleRef'] ?? {}) as { readonly kind?: string; name?: string };
+  return kind === 'Role' ? name : undefined;
+}

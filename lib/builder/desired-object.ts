@@ -1,0 +1,66 @@
+import { hashObject } from '../hash/hash-object.js';
+import { isJsonObject } from '../object/json.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import type { BuilderSettings } from './builder-options.js';
+import type { ChainedObject } from './chain.js';
+import { appliedHashAnnotation } from './marks.js';
+import { podTemplateIn, withPodTemplate } from './pod-references.js';
+import { stampTemplate } from './stamp.js';
+import type { Stamp } from './stamp.js';
+
+/** An object of a chain in its final form. */
+export interface DesiredObject extends ChainedObject {
+  /** What is applied to an object that exists. */
+  readonly object: UnstructuredObject;
+  /** What is applied where there is none: with `replicas`, also where they are somebody else's. */
+  readonly creation: UnstructuredObject;
+  /** Its hash, which stands in its annotations too. */
+  readonly hash: string;
+  /** `spec.replicas` is somebody else's. */
+  readonly replicasExternal: boolean;
+}
+
+/** A desired object and the one that is there. */
+export interface Pair {
+  readonly desired: DesiredObject;
+  readonly live: UnstructuredObject;
+}
+
+/** How a completed object becomes a {@link DesiredObject}. */
+export interface FinishHow {
+  readonly stamps: readonly Stamp[];
+  readonly replicasExternal: boolean;
+}
+
+/** Stamps `complete` with the hashes that it is to be rolled on, and with its own. */
+export function finishObject(
+  settings: BuilderSettings,
+  { chained, complete }: { readonly chained: ChainedObject; readonly complete: UnstructuredObject },
+  { stamps, replicasExternal }: FinishHow,
+): DesiredObject {
+  const template = podTemplateIn(complete);
+  const stamped =
+    template === undefined
+      ? complete
+      : withPodTemplate(complete, stampTemplate(template, stamps, settings.hashPrefixes));
+  const applied = replicasExternal ? withoutReplicas(stamped) : stamped;
+  const hash = hashObject(applied);
+  return {
+    ...chained,
+    object: withHash(applied, hash),
+    creation: withHash(stamped, hash),
+    hash,
+    replicasExternal,
+  };
+}
+
+function withoutReplicas(object: UnstructuredObject): UnstructuredObject {
+  if (!isJsonObject(object['spec'])) return object;
+  const { replicas: _external, ...spec } = object['spec'];
+  return { ...object, spec };
+}
+
+function withHash(object: UnstructuredObject, hash: string): UnstructuredObject {
+  const annotations = { ...object.metadata.annotations, [appliedHashAnnotation]: hash };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}

@@ -1,0 +1,62 @@
+import { isApiError } from '../object/api-error.js';
+import type { FieldChange } from '../object/diff-by-path.js';
+import { ConfigMap, PersistentVolumeClaim, Secret, StatefulSet } from '../object/kinds.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { compareQuantities } from '../object/quantity.js';
+import { redactChanges } from '../object/redact.js';
+import { desiredDifferences } from './desired-differences.js';
+import { isImmutablePath, isKind } from './kind-traits.js';
+
+/**
+ * The changes of `live` that the server never allows, by our own comparison: it often says only
+ * `spec`. Where we know of none, what `refusal`, the server's 422, says is immutable.
+ */
+export function immutableChanges(
+  desired: UnstructuredObject,
+  live: UnstructuredObject,
+  refusal?: unknown,
+): readonly FieldChange[] {
+  const frozen = (path: string): boolean => isFrozen(live, path);
+  const known = desiredDifferences(bodyOf(desired), bodyOf(live)).filter(({ path }) =>
+    frozen(path),
+  );
+  const changes = known.length > 0 ? known : saidToBeImmutable(refusal);
+  return redactChanges(live.kind, changes);
+}
+
+function isFrozen(live: UnstructuredObject, path: string): boolean {
+  const holdsData = isKind(live, ConfigMap) || isKind(live, Secret);
+  // Data can't be changed once `immutable: true` stands in the live object; the type never can.
+  if (holdsData && path !== 'type' && live['immutable'] !== true) return false;
+  return isImmutablePath(live, path);
+}
+
+function bodyOf(object: UnstructuredObject): object {
+  const { metadata: _metadata, status: _status, ...body } = object;
+  return body;
+}
+
+const immutability = /immutable|may not change|cannot change|can't be changed/i;
+
+function saidToBeImmutable(refusal: unknown): readonly FieldChange[] {
+  const causes = isApiError(refusal) ? refusal.causes : [];
+  const said = causes.filter(({ message = '' }) => immutability.test(message));
+  return said.map(({ field = '' }) => ({ path: field, from: undefined, to: undefined }));
+}
+
+const claimSize = 'spec.resources.requests.storage';
+const templateSize = /^spec\.volumeClaimTemplates\[\d+\]\.spec\.resources\.requests\.storage$/;
+
+/** Whether `changes` are nothing but a claim, or templates of claims, that ask for more. */
+export function isGrowthOnly(object: UnstructuredObject, changes: readonly FieldChange[]): boolean {
+  const isSize = (path: string): boolean =>
+    (isKind(object, PersistentVolumeClaim) && path === claimSize) ||
+    (isKind(object, StatefulSet) && templateSize.test(path));
+  return changes.length > 0 && changes.every((change) => isSize(change.path) && grows(change));
+}
+
+function grows({ from, to }: FieldChange): boolean {
+  const isAmount = (value: unknown): value is string | number =>
+    typeof value === 'string' || typeof value === 'number';
+  return isAmount(from) && isAmount(to) && compareQuantities(to, from) > 0;
+}

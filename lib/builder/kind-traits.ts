@@ -1,0 +1,143 @@
+import {
+  ConfigMap,
+  CronJob,
+  DaemonSet,
+  Deployment,
+  HorizontalPodAutoscaler,
+  Ingress,
+  Job,
+  NetworkPolicy,
+  PersistentVolumeClaim,
+  PodDisruptionBudget,
+  Role,
+  RoleBinding,
+  Secret,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+} from '../object/kinds.js';
+import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
+import { apiVersionOf, groupOf } from '../object/resource-type.js';
+import type { ResourceType } from '../object/resource-type.js';
+
+/** Which of the `reconcile` methods of a Builder an object belongs to. */
+export type Stage =
+  'configuration' | 'service' | 'workload' | 'storage' | 'networkPolicy' | 'other';
+
+/** What the builder knows of a kind. */
+interface KindTraits {
+  readonly type: ResourceType<KubernetesObject>;
+  readonly stage: Stage;
+  /** Where in the object its pod template is. */
+  readonly podTemplate?: readonly string[];
+  /** A change of the pod template replaces pods, and one can wait for that. */
+  readonly rolls?: boolean;
+  /** Paths that the server never lets change; `spec` with {@link mutable} takes some back. */
+  readonly immutable?: readonly string[];
+  /** Exceptions from `immutable`. */
+  readonly mutable?: readonly string[];
+  /** Pods need it, so it is made before them; see {@link comesBeforeWorkloads}. */
+  readonly early?: boolean;
+}
+
+const template = ['spec', 'template'];
+
+const knownKinds: readonly KindTraits[] = [
+  { type: ServiceAccount, stage: 'other', early: true },
+  { type: Role, stage: 'other', early: true },
+  { type: RoleBinding, stage: 'other', early: true, immutable: ['roleRef'] },
+  { type: ConfigMap, stage: 'configuration', immutable: ['data', 'binaryData', 'immutable'] },
+  { type: Secret, stage: 'configuration', immutable: ['type', 'data', 'immutable'] },
+  {
+    type: Service,
+    stage: 'service',
+    immutable: ['spec.clusterIP', 'spec.clusterIPs', 'spec.ipFamilies'],
+  },
+  { type: PersistentVolumeClaim, stage: 'storage', immutable: ['spec'] },
+  { type: NetworkPolicy, stage: 'networkPolicy' },
+  {
+    ...{ type: Deployment, stage: 'workload', podTemplate: template, rolls: true },
+    immutable: ['spec.selector'],
+  },
+  {
+    ...{ type: StatefulSet, stage: 'workload', podTemplate: template, rolls: true },
+    immutable: ['spec'],
+    mutable: [
+      ...['replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit'],
+      ...['persistentVolumeClaimRetentionPolicy', 'minReadySeconds'],
+    ].map((field) => `spec.${field}`),
+  },
+  {
+    ...{ type: DaemonSet, stage: 'workload', podTemplate: template, rolls: true },
+    immutable: ['spec.selector'],
+  },
+  {
+    ...{ type: Job, stage: 'workload', podTemplate: template },
+    immutable: [
+      ...['template', 'selector', 'completions', 'completionMode', 'podFailurePolicy'],
+      ...['backoffLimitPerIndex', 'successPolicy', 'managedBy', 'podReplacementPolicy'],
+    ].map((field) => `spec.${field}`),
+  },
+  {
+    ...{ type: CronJob, stage: 'workload' },
+    podTemplate: ['spec', 'jobTemplate', 'spec', 'template'],
+  },
+  { type: PodDisruptionBudget, stage: 'other' },
+  { type: HorizontalPodAutoscaler, stage: 'other' },
+  { type: Ingress, stage: 'other' },
+];
+
+const traitsByKind = new Map(knownKinds.map((traits) => [kindKey(traits.type), traits] as const));
+
+/** `group/kind`: what names a kind whatever the version of its API. */
+export function kindKey(type: TypeMeta | ResourceType<KubernetesObject>): string {
+  const group = 'apiVersion' in type ? groupOf(type.apiVersion) : type.group;
+  return `${group}/${type.kind}`;
+}
+
+/** Every kind that the builder has a method for. */
+export const builtInTypes: readonly ResourceType<KubernetesObject>[] = knownKinds.map(
+  ({ type }) => type,
+);
+
+/** Where a kind is served that needs no discovery, or undefined. */
+export function builtInType(type: TypeMeta): ResourceType<KubernetesObject> | undefined {
+  const known = traitsByKind.get(kindKey(type))?.type;
+  // Another version of the API is another matter: discovery knows it.
+  return known !== undefined && apiVersionOf(known) === type.apiVersion ? known : undefined;
+}
+
+/** Which `reconcile` method the objects of a kind belong to. */
+export function stageOf(type: TypeMeta): Stage {
+  return traitsByKind.get(kindKey(type))?.stage ?? 'other';
+}
+
+/** Whether pods may need objects of this kind, so that they come before any workload. */
+export function comesBeforeWorkloads(type: TypeMeta): boolean {
+  const traits = traitsByKind.get(kindKey(type));
+  if (traits === undefined || traits.stage === 'workload') return false;
+  return traits.stage !== 'other' || traits.early === true;
+}
+
+/** Where the pod template of a kind is, or undefined. */
+export function podTemplatePath(type: TypeMeta): readonly string[] | undefined {
+  return traitsByKind.get(kindKey(type))?.podTemplate;
+}
+
+/** Whether changing the pod template of a kind replaces running pods. */
+export function rollsPods(type: TypeMeta): boolean {
+  return traitsByKind.get(kindKey(type))?.rolls === true;
+}
+
+/** Whether the server refuses every change of the field at `path` (`spec.selector`). */
+export function isImmutablePath(type: TypeMeta, path: string): boolean {
+  const { immutable = [], mutable = [] } = traitsByKind.get(kindKey(type)) ?? {};
+  const within = (parent: string): boolean =>
+    path === parent || path.startsWith(`${parent}.`) || path.startsWith(`${parent}[`);
+  return immutable.some(within) && !mutable.some(within);
+}
+
+/** Whether `type` is the kind of `known`, in whatever version. */
+export function isKind(type: TypeMeta, known: ResourceType<KubernetesObject>): boolean {
+  return kindKey(type) === kindKey(known);
+}

@@ -1,0 +1,140 @@
+import { isForbidden } from '../object/api-error.js';
+import { describeObject } from '../object/describe-object.js';
+import type { Pod } from '../object/kinds.js';
+import { Pod as PodType } from '../object/kinds.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { keyOf } from '../object/object-key.js';
+import { referenceTo } from '../object/object-reference.js';
+import type { Gate } from './apply-object.js';
+import { blockedMessage, blockingPod } from './blocking-pod.js';
+import type { ChainedObject } from './chain.js';
+import type { RunContext } from './context.js';
+import { rollsPods } from './kind-traits.js';
+import type { Outcome } from './outcome.js';
+import type { RolloutState } from './results.js';
+import { rolloutStateOf } from './rollout-state.js';
+
+/** Workloads in the order of their updates: by `rolloutOrder`, and within a type as chained. */
+export function inRolloutOrder(
+  workloads: readonly ChainedObject[],
+  order: readonly string[] | undefined,
+): readonly ChainedObject[] {
+  if (order === undefined) return workloads;
+  const rank = ({ link }: ChainedObject): number => {
+    const at = order.indexOf(link.workload?.nodeType ?? '');
+    return at < 0 ? order.length : at;
+  };
+  return workloads.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** Reconciles one object, unless the gate makes its update wait. */
+export type ReconcileOne = (chained: ChainedObject, gate?: Gate) => Promise<Outcome>;
+
+/**
+ * Reconciles workloads one after the other. What does not exist is created at once; an update waits
+ * until every workload before it is fully rolled out, so that a broken change stops at the first.
+ */
+export async function reconcileWorkloads(
+  context: RunContext,
+  workloads: readonly ChainedObject[],
+  reconcileOne: ReconcileOne,
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  let reason: string | undefined;
+  for (const chained of inRolloutOrder(workloads, context.settings.rolloutOrder)) {
+    const gate: Gate = () => (rollsPods(chained.ref) ? reason : undefined);
+    const outcome = await withRollout(context, chained, await reconcileOne(chained, gate));
+    outcomes.push(outcome);
+    reason ??= waitingFor(chained, outcome);
+  }
+  return outcomes;
+}
+
+/** Why what comes after has to wait; undefined: it need not. */
+function waitingFor({ ref }: ChainedObject, outcome: Outcome): string | undefined {
+  if (!rollsPods(ref)) return undefined;
+  const name = describeObject(ref);
+  switch (outcome.state) {
+    case 'failed':
+      return `waits for ${name}, which failed`;
+    case 'pending':
+      return `waits for ${name}, which is pending: ${outcome.result.reason ?? ''}`;
+    case 'done': {
+      const { rollout } = outcome.result;
+      if (rollout === undefined || !isUnderway(rollout)) return undefined;
+      const how =
+        rollout.state === 'stuck' ? 'whose rollout is stuck' : 'which is being rolled out';
+      return `waits for ${name}, ${how}: ${rollout.message}`;
+    }
+  }
+}
+
+function isUnderway({ state }: RolloutState): boolean {
+  return state === 'progressing' || state === 'stuck';
+}
+
+/** `outcome` with how far the rollout is; what is in its way is reported, or taken out of it. */
+async function withRollout(
+  context: RunContext,
+  { link, ref }: ChainedObject,
+  outcome: Outcome,
+): Promise<Outcome> {
+  if (outcome.state === 'failed' || outcome.live === undefined) return outcome;
+  const { clock, controllerName } = context.settings;
+  const { progressDeadlineSeconds = 600, unblock = false } = link.workload ?? {};
+  const judgement = { clock, controllerName, progressDeadlineSeconds };
+  const timed = rolloutStateOf(outcome.live, judgement);
+  if (timed === undefined) return outcome;
+  const { deadlineInMs, ...judged } = timed;
+  const blocked = isUnderway(judged) ? await unblocked(context, outcome.live, unblock) : undefined;
+  const rollout = blocked ?? judged;
+  if (rollout.state === 'stuck') {
+    const note = rollout.message;
+    context.report({
+      type: 'Warning',
+      reason: 'RolloutStuck',
+      action: 'Rollout',
+      note,
+      related: ref,
+    });
+  }
+  const requeueAfterMs = outcome.result.requeueAfterMs ?? deadlineInMs;
+  const result = {
+    ...outcome.result,
+    rollout,
+    ...(requeueAfterMs !== undefined && { requeueAfterMs }),
+  };
+  return { ...outcome, result };
+}
+
+async function unblocked(
+  context: RunContext,
+  live: UnstructuredObject,
+  unblock: boolean,
+): Promise<RolloutState | undefined> {
+  const pod = await findBlockingPod(context, live);
+  if (pod === undefined) return undefined;
+  if (!unblock) return { state: 'stuck', message: blockedMessage(pod) };
+  const { uid = '' } = pod.metadata;
+  const { signal } = context.settings;
+  await context.client.delete(PodType, keyOf(pod), { preconditions: { uid }, signal });
+  const note = `deleted ${describeObject(pod)}: it is of an older revision, and was not ready`;
+  const related = referenceTo(pod);
+  context.report({ type: 'Normal', reason: 'Unblocked', action: 'Rollout', note, related });
+  return { state: 'progressing', message: note };
+}
+
+async function findBlockingPod(
+  context: RunContext,
+  live: UnstructuredObject,
+): Promise<Pod | undefined> {
+  try {
+    return await blockingPod(context, live);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    // Only a better message is lost: the rollout is seen not to go on in any case.
+    const remedy = 'give the operator the verb list for pods, to be told of pods that block';
+    context.settings.logger.warn(remedy, { name: describeObject(live) });
+    return undefined;
+  }
+}

@@ -1,0 +1,119 @@
+import { isAlreadyExists, isInvalid } from '../object/api-error.js';
+import { describeObject } from '../object/describe-object.js';
+import type { FieldChange } from '../object/diff-by-path.js';
+import { Pod, Service } from '../object/kinds.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { RunContext } from './context.js';
+import type { DesiredObject, Pair } from './desired-object.js';
+import { isKind } from './kind-traits.js';
+import { done, pending } from './outcome.js';
+import type { Outcome } from './outcome.js';
+import { podTemplateIn } from './pod-references.js';
+
+/** How {@link recreateObject} goes about it. */
+export interface RecreateHow {
+  /** The pods stay and are taken over. */
+  readonly orphan: boolean;
+  /** What made it necessary. */
+  readonly changes: readonly FieldChange[];
+}
+
+/**
+ * Deletes `live` and makes the desired object in its place.
+ *
+ * ## Guarantees
+ * Nothing is deleted before a dry run has shown that the server would take the new object, and only
+ * the very object that was read is. Where it does not go at once (finalizers), the outcome is
+ * pending, and the next reconcile finds nothing and creates.
+ * @throws OperatorError `Terminal`: the new object is invalid. Nothing was deleted.
+ * @throws OperatorError `ImmutableField`: pods were to be kept that the new object would not select.
+ */
+export async function recreateObject(
+  context: RunContext,
+  { desired, live }: Pair,
+  { orphan, changes }: RecreateHow,
+): Promise<Outcome> {
+  if (orphan) await checkSelection(context, desired, live);
+  await probe(context, desired, changes);
+  const { client, settings } = context;
+  const { signal, controllerName } = settings;
+  const remaining = await client.delete(desired.type, desired.ref, {
+    propagationPolicy: orphan ? 'Orphan' : 'Background',
+    preconditions: { uid: live.metadata.uid ?? '' },
+    signal,
+  });
+  if (remaining !== undefined && remaining.metadata.uid === live.metadata.uid) {
+    const why = changes.map(({ path }) => path).join(', ');
+    return pending(desired.ref, `is being deleted, to be made again with another ${why}`, { live });
+  }
+  const { object } = await client.apply(desired.creation, {
+    ...{ force: true, fieldManager: controllerName, fieldValidation: 'Strict', signal },
+  });
+  return done('recreated', desired.ref, { changes, live: object });
+}
+
+async function probe(
+  { client, settings }: RunContext,
+  desired: DesiredObject,
+  changes: readonly FieldChange[],
+): Promise<void> {
+  const { controllerName: fieldManager, signal } = settings;
+  try {
+    await client.create(probeObject(desired.creation), { fieldManager, signal, dryRun: true });
+  } catch (error) {
+    if (isAlreadyExists(error)) return;
+    if (!isInvalid(error)) throw error;
+    const paths = changes.map(({ path }) => path).join(', ');
+    const message = `${describeObject(desired.ref)} can't be recreated to change ${paths}: the new object is invalid, so nothing was deleted; correct it: ${(error as Error).message}`;
+    throw new OperatorError('Terminal', message, { cause: error });
+  }
+}
+
+// The old Service still holds its address and ports: the probe would fail for them alone.
+function probeObject(object: UnstructuredObject): UnstructuredObject {
+  if (!isKind(object, Service)) return object;
+  const { clusterIP, clusterIPs, healthCheckNodePort, ...spec } = object['spec'] as ServiceSpec;
+  void [clusterIPs, healthCheckNodePort];
+  const headless = clusterIP === 'None' && { clusterIP };
+  const ports = spec.ports?.map(({ nodePort: _held, ...port }) => port);
+  return { ...object, spec: { ...spec, ...headless, ...(ports !== undefined && { ports }) } };
+}
+
+interface ServiceSpec {
+  readonly clusterIP?: string;
+  readonly clusterIPs?: readonly string[];
+  readonly healthCheckNodePort?: number;
+  readonly ports?: readonly { readonly nodePort?: number }[];
+}
+
+// Pods that the new selector leaves out would keep their names, and block the new set for ever.
+async function checkSelection(
+  { client, settings }: RunContext,
+  desired: DesiredObject,
+  live: UnstructuredObject,
+): Promise<void> {
+  const wanted = selectorOf(desired.object);
+  const { namespace } = desired.ref;
+  const labelSelector = Object.entries(selectorOf(live))
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  if (labelSelector === '') return;
+  const pods = await client.list(Pod, { namespace, labelSelector, signal: settings.signal });
+  const labels = [
+    podTemplateIn(live)?.metadata?.labels ?? {},
+    ...pods.items.map(({ metadata }) => metadata.labels ?? {}),
+  ];
+  const selects = (has: Readonly<Record<string, string>>): boolean =>
+    Object.entries(wanted).every(([key, value]) => has[key] === value);
+  if (labels.every(selects)) return;
+  const message = `${describeObject(desired.ref)} can't be recreated around its pods: the new selector does not match them; keep the selector, or set onImmutable to recreate`;
+  throw new OperatorError('ImmutableField', message);
+}
+
+function selectorOf(object: UnstructuredObject): Readonly<Record<string, string>> {
+  const { selector } = (object['spec'] ?? {}) as {
+    readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+  };
+  return selector?.matchLabels ?? {};
+}

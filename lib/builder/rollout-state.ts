@@ -1,0 +1,67 @@
+import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
+import { rolloutStatus } from '../object/rollout-status.js';
+import { Deployment } from '../object/kinds.js';
+import type { Clock } from '../system/clock.js';
+import { isKind, rollsPods } from './kind-traits.js';
+import type { RolloutState } from './results.js';
+
+/** What {@link rolloutStateOf} judges by. */
+export interface RolloutJudgement {
+  readonly clock: Clock;
+  /** Our field manager: when it last wrote is when the rollout began. */
+  readonly controllerName: string;
+  readonly progressDeadlineSeconds: number;
+}
+
+/** A {@link RolloutState}, and when it has to be looked at again. */
+export interface TimedRolloutState extends RolloutState {
+  /** Milliseconds until it counts as stuck. The server tells of a stuck Deployment by itself. */
+  readonly deadlineInMs?: number;
+}
+
+/** How far the rollout of `live` is; undefined for kinds that have none. */
+export function rolloutStateOf(
+  live: UnstructuredObject,
+  judgement: RolloutJudgement,
+): TimedRolloutState | undefined {
+  if (!rollsPods(live)) return undefined;
+  if (updatesOnDelete(live)) {
+    return { state: 'unwatched', message: 'its pods are replaced when they are deleted' };
+  }
+  const status = rolloutStatus(live);
+  if (status.complete) return { state: 'complete', message: 'rolled out' };
+  const { message, stuck } = status;
+  if (stuck) return { state: 'stuck', message };
+  if (isKind(live, Deployment)) return { state: 'progressing', message };
+  return againstDeadline(live, message, judgement);
+}
+
+function againstDeadline(
+  live: UnstructuredObject,
+  message: string,
+  { clock, controllerName, progressDeadlineSeconds }: RolloutJudgement,
+): TimedRolloutState {
+  const progressMs = lastProgressMs(live, controllerName);
+  const leftMs = progressMs + progressDeadlineSeconds * 1_000 - clock.now();
+  if (leftMs > 0) return { state: 'progressing', message, deadlineInMs: leftMs };
+  const stuck = `${message}, without progress for more than ${progressDeadlineSeconds} s`;
+  return { state: 'stuck', message: stuck };
+}
+
+// StatefulSets and DaemonSets don't say since when they try. The server notes when we last changed
+// the spec, and when the controller last had something new to say in the status.
+function lastProgressMs({ metadata }: KubernetesObject, manager: string): number {
+  const { managedFields = [], creationTimestamp = '' } = metadata;
+  const times = managedFields
+    .filter((entry) => entry.manager === manager || entry.subresource === 'status')
+    .map(({ time = '' }) => Date.parse(time));
+  const known = [Date.parse(creationTimestamp), ...times].filter((time) => !Number.isNaN(time));
+  return Math.max(0, ...known);
+}
+
+function updatesOnDelete(live: UnstructuredObject): boolean {
+  const { updateStrategy } = (live['spec'] ?? {}) as {
+    readonly updateStrategy?: { readonly type?: string };
+  };
+  return updateStrategy?.type === 'OnDelete';
+}

@@ -1,0 +1,92 @@
+import { describeObject } from '../object/describe-object.js';
+import { isJsonObject } from '../object/json.js';
+import { ConfigMap, Secret, Service } from '../object/kinds.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { dns1123LabelProblem, dns1123SubdomainProblem, labelsProblem } from '../object/names.js';
+import { groupOf } from '../object/resource-type.js';
+import { OperatorError } from '../system/operator-error.js';
+import { isKind } from './kind-traits.js';
+import { duplicatesInPod, duplicatesInService } from './list-keys.js';
+import type { DuplicateKey } from './list-keys.js';
+import { podTemplateIn } from './pod-references.js';
+
+/** What the API server accepts of a ConfigMap's or Secret's values together, in bytes: 1 MiB. */
+export const maxDataBytes = 1_048_576;
+
+/**
+ * Refuses what the API server would refuse without a good reason, or accept and never get right.
+ * @throws OperatorError `InvalidObject`, with what to change.
+ */
+export function validateObject(object: UnstructuredObject): void {
+  const problem =
+    nameProblem(object) ??
+    metadataProblem(object) ??
+    dataProblem(object) ??
+    podProblem(object) ??
+    duplicateProblem(object);
+  if (problem === undefined) return;
+  const message = `${describeObject(object)} can't be applied: ${problem}`;
+  throw new OperatorError('InvalidObject', message);
+}
+
+function nameProblem(object: UnstructuredObject): string | undefined {
+  const { name = '' } = object.metadata;
+  const problem = rulesOfNames(object)(name);
+  return problem === undefined ? undefined : `metadata.name ${problem}`;
+}
+
+function rulesOfNames(object: UnstructuredObject): (name: string) => string | undefined {
+  if (isKind(object, Service)) return dns1123LabelProblem;
+  if (groupOf(object.apiVersion) === 'rbac.authorization.k8s.io') return pathSegmentProblem;
+  return dns1123SubdomainProblem;
+}
+
+// RBAC's names may hold anything that can stand in a URL: `system:node`.
+function pathSegmentProblem(name: string): string | undefined {
+  const allowed = name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
+  return allowed ? undefined : `${JSON.stringify(name)} must be a path segment without / and %`;
+}
+
+function metadataProblem({ metadata }: UnstructuredObject): string | undefined {
+  const { labels = {}, generateName } = metadata;
+  if (generateName !== undefined) return 'metadata.generateName: only a name can be found again';
+  const problem = labelsProblem(labels);
+  return problem === undefined ? undefined : `metadata.labels: ${problem}`;
+}
+
+function dataProblem(object: UnstructuredObject): string | undefined {
+  if (!isKind(object, ConfigMap) && !isKind(object, Secret)) return undefined;
+  const encoded = isKind(object, ConfigMap) ? object['binaryData'] : object['data'];
+  const plain = isKind(object, ConfigMap) ? object['data'] : undefined;
+  const bytes =
+    sizeOf(plain, (value) => Buffer.byteLength(value)) +
+    sizeOf(encoded, (value) => Buffer.byteLength(value, 'base64'));
+  if (bytes <= maxDataBytes) return undefined;
+  return `its values have ${bytes} bytes, at most ${maxDataBytes} are allowed: split it`;
+}
+
+function sizeOf(data: unknown, bytesOf: (value: string) => number): number {
+  if (!isJsonObject(data)) return 0;
+  const values = Object.values(data).filter((value) => typeof value === 'string');
+  return values.reduce((total, value) => total + bytesOf(value), 0);
+}
+
+function podProblem(object: UnstructuredObject): string | undefined {
+  const template = podTemplateIn(object);
+  if (template === undefined) return undefined;
+  const containers: unknown = template.spec?.containers;
+  const some = Array.isArray(containers) && containers.length > 0;
+  return some ? undefined : 'its pod template has no containers';
+}
+
+function duplicateProblem(object: UnstructuredObject): string | undefined {
+  const found = duplicatesOf(object)[0];
+  if (found === undefined) return undefined;
+  return `${found.path} has two entries with ${found.key}; the server would merge or refuse them`;
+}
+
+function duplicatesOf(object: UnstructuredObject): readonly DuplicateKey[] {
+  if (isKind(object, Service)) return duplicatesInService(object['spec'], 'spec');
+  const template = podTemplateIn(object);
+  return template === undefined ? [] : duplicatesInPod(template.spec, 'spec.template.spec');
+}
