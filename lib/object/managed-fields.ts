@@ -1,0 +1,138 @@
+import type { FieldPath } from './field-path.js';
+import { FieldSet } from './field-set.js';
+import { isLeaf, isMember } from './field-tree.js';
+import type { KubernetesObject, ManagedFieldsEntry } from './kubernetes-object.js';
+
+/** A writer of an object as its `managedFields` name it. */
+export interface FieldManager {
+  readonly name: string;
+  readonly operation: 'Apply' | 'Update';
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  /** RFC 3339; absent where the server recorded none. */
+  readonly time: string | undefined;
+}
+
+/** Options of {@link appliedFields}. */
+export interface AppliedFieldsOptions {
+  /** @defaultValue '', the object itself */
+  readonly subresource?: string | undefined;
+}
+
+/**
+ * What `manager` applied last and nobody changed or removed since, or `undefined` when it has no
+ * Apply entry: it never applied, somebody cleared the `managedFields`, or all was taken.
+ * @throws OperatorError `InvalidValue`: the entry can't be read.
+ */
+export function appliedFields(
+  live: KubernetesObject,
+  manager: string,
+  options: AppliedFieldsOptions = {},
+): FieldSet | undefined {
+  const { subresource = '' } = options;
+  const entry = live.metadata.managedFields?.find(
+    (each) => isEntryOf(each, manager, 'Apply') && (each.subresource ?? '') === subresource,
+  );
+  return entry && FieldSet.fromFieldsV1(entry.fieldsV1 ?? {});
+}
+
+function isEntryOf(
+  entry: ManagedFieldsEntry,
+  manager: string,
+  operation: FieldManager['operation'],
+): boolean {
+  return entry.manager === manager && entry.operation === operation;
+}
+
+/** Who owns the field at `path`, by itself or as part of an atomic whole, newest first. */
+export function fieldManagersOf(live: KubernetesObject, path: FieldPath): FieldManager[] {
+  const entries = live.metadata.managedFields ?? [];
+  return newestFirst(entries.filter((entry) => owns(entry, path)).map(managerOf));
+}
+
+/** Who updated (not applied) the object last, in whatever field. */
+export function lastUpdater(live: KubernetesObject): FieldManager | undefined {
+  const entries = live.metadata.managedFields ?? [];
+  return newestFirst(entries.filter(({ operation }) => operation === 'Update').map(managerOf))[0];
+}
+
+function managerOf(entry: ManagedFieldsEntry): FieldManager {
+  const { manager = '', operation = 'Update', subresource = '', time } = entry;
+  return { name: manager, operation, subresource, time };
+}
+
+function newestFirst(managers: FieldManager[]): FieldManager[] {
+  return managers.sort((a, b) => {
+    const [timeA, timeB] = [a.time ?? '', b.time ?? ''];
+    return timeA === timeB ? 0 : timeA < timeB ? 1 : -1;
+  });
+}
+
+function owns(entry: ManagedFieldsEntry, path: FieldPath): boolean {
+  let node = FieldSet.fromFieldsV1(entry.fieldsV1 ?? {}).root;
+  for (const [depth, element] of path.entries()) {
+    // Nothing can be owned below an atomic list or map but by its owner.
+    if (depth > 0 && isLeaf(node)) return true;
+    const child = node[element];
+    if (child === undefined) return false;
+    node = child;
+  }
+  return path.length > 0 && isMember(node);
+}
+
+/** Options of {@link adoptManagedFields}. */
+export interface AdoptOptions {
+  /** Managers whose Update entries are taken over. */
+  readonly managers: readonly string[];
+  /** The manager whose Apply entry they become part of. */
+  readonly into: string;
+}
+
+/**
+ * Makes what was written by updates of `managers` the property of `into`'s applies, so that a field
+ * that is not applied any more goes away (client-go's `csaupgrade`). Send the result as a JSON patch
+ * that replaces `/metadata/managedFields`, together with the `resourceVersion` that was read.
+ * Entries of subresources stay. Where an Update entry is of another version of the API than the
+ * Apply entry, it is dropped: its fields can't be told in the other version.
+ * @returns the new list, or `undefined` when there is nothing to do.
+ * @throws OperatorError `InvalidValue`: an entry can't be read.
+ */
+export function adoptManagedFields(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  { managers, into }: AdoptOptions,
+): ManagedFieldsEntry[] | undefined {
+  let list = [...(entries ?? [])];
+  let adopted = false;
+  for (const manager of managers) {
+    const updates = list.filter((entry) => isAdoptable(entry, manager));
+    const [first] = updates;
+    if (first === undefined) continue;
+    adopted = true;
+    const applied = list.find((entry) => isOwnApply(entry, into));
+    const target = applied ?? { ...first, manager: into, operation: 'Apply' as const };
+    const merged = withFieldsOf(target, updates);
+    list = list
+      .map((entry) => (entry === (applied ?? first) ? merged : entry))
+      .filter((entry) => !updates.includes(entry));
+  }
+  return adopted ? list : undefined;
+}
+
+function isAdoptable(entry: ManagedFieldsEntry, manager: string): boolean {
+  return isEntryOf(entry, manager, 'Update') && (entry.subresource ?? '') === '';
+}
+
+function isOwnApply(entry: ManagedFieldsEntry, manager: string): boolean {
+  return isEntryOf(entry, manager, 'Apply') && (entry.subresource ?? '') === '';
+}
+
+function withFieldsOf(
+  target: ManagedFieldsEntry,
+  updates: readonly ManagedFieldsEntry[],
+): ManagedFieldsEntry {
+  const sets = [target, ...updates]
+    .filter(({ apiVersion }) => apiVersion === target.apiVersion)
+    .map(({ fieldsV1 }) => FieldSet.fromFieldsV1(fieldsV1 ?? {}));
+  const all = sets.reduce((set, more) => set.union(more), FieldSet.empty);
+  return { ...target, fieldsV1: all.toFieldsV1() };
+}

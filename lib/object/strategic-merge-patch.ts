@@ -1,0 +1,192 @@
+import { isJsonObject, memberOf, setMember } from './json.js';
+import type { Schema } from './schema.js';
+import { badArgument, badPatch, unknownDirective } from './strategic-merge-errors.js';
+import { mergeLists, orderedLists } from './strategic-merge-lists.js';
+import type { ListStrategy } from './strategic-merge-lists.js';
+
+type JsonMap = Readonly<Record<string, unknown>>;
+
+const directive = '$patch';
+const retainKeys = '$retainKeys';
+const elementOrder = '$setElementOrder';
+const deleteFromList = '$deleteFromPrimitiveList';
+
+/**
+ * Applies a strategic merge patch: maps are merged, `null` removes, lists are merged by their
+ * `x-kubernetes-patch-merge-key` where `x-kubernetes-patch-strategy` says `merge`, else replaced.
+ * Directives: `$patch: replace | delete`, `$retainKeys`, `$setElementOrder/<list>`,
+ * `$deleteFromPrimitiveList/<list>`. Behaves as `k8s.io/apimachinery`'s `strategicpatch`.
+ * @param original - Is not changed; what the patch leaves alone is shared.
+ * @param schema - Of `original`.
+ * @throws StrategicMergePatchError the patch is malformed or does not fit.
+ */
+export function applyStrategicMergePatch(
+  original: JsonMap,
+  patch: JsonMap,
+  schema: Schema | undefined,
+): Record<string, unknown> {
+  return mergeMaps(original, patch, schema);
+}
+
+function mergeMaps(
+  original: JsonMap,
+  patch: JsonMap,
+  schema: Schema | undefined,
+): Record<string, unknown> {
+  const how = memberOf(patch, directive);
+  if (how !== undefined) return replaced(how, patch);
+  const result: Record<string, unknown> = { ...original };
+  const rest: Record<string, unknown> = { ...patch };
+  retain(result, rest);
+  orderElements(result, rest, schema);
+  for (const name of Object.keys(rest)) {
+    const deletes = name.startsWith(deleteFromList);
+    const field = deletes ? nameAfter(name, deleteFromList) : name;
+    mergeMember(result, { field, value: rest[name], deletes }, schema);
+  }
+  return result;
+}
+
+function replaced(how: unknown, patch: JsonMap): Record<string, unknown> {
+  if (how === 'delete') return {};
+  if (how !== 'replace') throw unknownDirective(how, patch);
+  const rest = { ...patch };
+  Reflect.deleteProperty(rest, directive);
+  return rest;
+}
+
+/** Drops every field that `$retainKeys` does not name. */
+function retain(result: Record<string, unknown>, patch: Record<string, unknown>): void {
+  const keys = memberOf(patch, retainKeys);
+  if (keys === undefined) return;
+  Reflect.deleteProperty(patch, retainKeys);
+  const message = 'invalid patch format of retainKeys';
+  if (!Array.isArray(keys)) throw badPatch(message);
+  const kept = new Set<unknown>(keys);
+  for (const [name, value] of Object.entries(patch)) {
+    const isList = name.startsWith(deleteFromList) || name.startsWith(elementOrder);
+    if (value !== null && !isList && !kept.has(name)) throw badPatch(message);
+  }
+  for (const name of Object.keys(result)) if (!kept.has(name)) Reflect.deleteProperty(result, name);
+}
+
+/** Merges the lists that come with an order, and takes them out of `patch`. */
+function orderElements(
+  result: Record<string, unknown>,
+  patch: Record<string, unknown>,
+  schema: Schema | undefined,
+): void {
+  for (const name of Object.keys(patch).filter((each) => each.startsWith(elementOrder))) {
+    const order = asList(patch[name]);
+    Reflect.deleteProperty(patch, name);
+    const field = nameAfter(name, elementOrder);
+    const [old, change] = [memberOf(result, field), memberOf(patch, field)];
+    const lists = {
+      order,
+      original: old === undefined ? undefined : asList(old),
+      patch: change === undefined ? undefined : asList(change),
+    };
+    const merged = orderedLists(lists, strategyOf(schema, field));
+    if (merged === undefined) continue;
+    setMember(result, field, merged);
+    Reflect.deleteProperty(patch, field);
+  }
+}
+
+function asList(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value as unknown[];
+  throw badArgument('[]interface {}', value);
+}
+
+function nameAfter(name: string, prefix: string): string {
+  const slash = name.indexOf('/');
+  if (slash >= 0 && name.slice(0, slash) === prefix) return name.slice(slash + 1);
+  const list = prefix === deleteFromList ? 'primitive' : 'setElementOrder';
+  throw badPatch(`invalid patch format of ${list} list`);
+}
+
+interface MemberPatch {
+  readonly field: string;
+  readonly value: unknown;
+  /** `value` lists what goes. */
+  readonly deletes: boolean;
+}
+
+function mergeMember(
+  result: Record<string, unknown>,
+  { field, value, deletes }: MemberPatch,
+  schema: Schema | undefined,
+): void {
+  if (value === null || value === undefined) {
+    Reflect.deleteProperty(result, field);
+    return;
+  }
+  const old = memberOf(result, field);
+  if (isJsonObject(old) && isJsonObject(value)) {
+    setMember(result, field, mergedMap(old, value, fieldSchema(schema, field)));
+  } else if (Array.isArray(old) && Array.isArray(value)) {
+    const strategy = strategyOf(schema, field);
+    const merges = strategy.merges || deletes;
+    setMember(result, field, merges ? mergeLists(old, value, { ...strategy, deletes }) : value);
+  } else if (!deletes) {
+    replaceMember(result, field, value);
+  }
+}
+
+function mergedMap(old: JsonMap, value: JsonMap, schema: Schema | undefined): JsonMap {
+  return strategiesOf(schema).includes('replace') ? value : mergeMaps(old, value, schema);
+}
+
+// What is new has nothing to be merged with: its nulls and directives mean nothing.
+function replaceMember(result: Record<string, unknown>, field: string, value: unknown): void {
+  const plain = withoutDirectives(withoutNulls(value));
+  if (plain === undefined) Reflect.deleteProperty(result, field);
+  else setMember(result, field, plain);
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isJsonObject(value)) return value;
+  return mapMembers(value, (member) => (member === null ? undefined : withoutNulls(member)));
+}
+
+/** `undefined` for a map that is nothing but a directive. */
+function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map(withoutDirectives).filter((item) => item !== undefined);
+  }
+  if (!isJsonObject(value)) return value;
+  return Object.hasOwn(value, directive) ? undefined : mapMembers(value, withoutDirectives);
+}
+
+function mapMembers(value: JsonMap, change: (member: unknown) => unknown): JsonMap {
+  const result: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const changed = change(value[name]);
+    if (changed !== undefined) setMember(result, name, changed);
+  }
+  return result;
+}
+
+function fieldSchema(schema: Schema | undefined, field: string): Schema | undefined {
+  if (schema === undefined) return undefined;
+  const { properties = {}, additionalProperties, allOf } = schema;
+  const property = memberOf(properties, field) as Schema | undefined;
+  if (property !== undefined) return property;
+  if (typeof additionalProperties === 'object') return additionalProperties;
+  return allOf?.length === 1 ? fieldSchema(allOf[0], field) : undefined;
+}
+
+function strategyOf(schema: Schema | undefined, field: string): ListStrategy {
+  const list = fieldSchema(schema, field);
+  return {
+    merges: strategiesOf(list).includes('merge'),
+    mergeKey: list?.['x-kubernetes-patch-merge-key'] ?? '',
+    mergeItems: (old, item) => mergeMaps(old, item, list?.items),
+    deletes: false,
+  };
+}
+
+function strategiesOf(schema: Schema | undefined): readonly string[] {
+  return schema?.['x-kubernetes-patch-strategy']?.split(',') ?? [];
+}
