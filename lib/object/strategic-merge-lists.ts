@@ -202,24 +202,34 @@ function arranged(
   { original, patch, order }: Arrangement,
   mergeKey: string,
 ): unknown[] {
-  const keys = (list: readonly unknown[]) =>
-    mergeKey === '' ? [...list] : list.map((item) => keyOf(item, mergeKey));
-  const [named, wanted, before] = [
-    new Set(keys(patch)),
-    keys(order),
-    looseKeys(original, mergeKey),
-  ];
   const key = (item: unknown) => (mergeKey === '' ? item : keyOf(item, mergeKey));
-  const rank = (list: readonly unknown[]) => (a: unknown, b: unknown) =>
-    list.indexOf(key(a)) - list.indexOf(key(b));
-  const right = merged.filter((item) => named.has(key(item))).toSorted(rank(wanted));
-  const left = merged.filter((item) => !named.has(key(item))).toSorted(rank(before));
-  return interleaved(left, right, (item) => before.indexOf(key(item)));
+  const named = new Set(patch.map(key));
+  const [wanted, before] = [placesOf(order.map(key)), placesOf(original.map(looseKey(mergeKey)))];
+  const by = (places: Places) => (a: unknown, b: unknown) =>
+    placeIn(places, key(a)) - placeIn(places, key(b));
+  const right = merged.filter((item) => named.has(key(item))).toSorted(by(wanted));
+  const left = merged.filter((item) => !named.has(key(item))).toSorted(by(before));
+  return interleaved(left, right, (item) => placeIn(before, key(item)));
 }
 
-function looseKeys(items: readonly unknown[], mergeKey: string): unknown[] {
-  if (mergeKey === '') return [...items];
-  return items.map((item) => (isJsonObject(item) ? memberOf(item, mergeKey) : undefined));
+type Places = ReadonlyMap<unknown, number>;
+
+function placesOf(keys: readonly unknown[]): Places {
+  const places = new Map<unknown, number>();
+  for (const [place, key] of keys.entries()) if (!places.has(key)) places.set(key, place);
+  return places;
+}
+
+function placeIn(places: Places, key: unknown): number {
+  return places.get(key) ?? -1;
+}
+
+// The live list may have entries that can't be named: they have no place.
+function looseKey(mergeKey: string): (item: unknown) => unknown {
+  return (item) => {
+    if (mergeKey === '') return item;
+    return isJsonObject(item) ? memberOf(item, mergeKey) : undefined;
+  };
 }
 
 function interleaved(
