@@ -1,0 +1,86 @@
+import type { Event } from '../object/kinds.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { formatMicroTime } from '../object/micro-time.js';
+import { dns1123SubdomainProblem, maxSubdomainLength } from '../object/names.js';
+import { referenceTo } from '../object/object-reference.js';
+import type { ObjectReference } from '../object/object-reference.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { Random } from '../system/random.js';
+import { cutText } from './cut-text.js';
+import { maxTextBytes } from './event-recorder-options.js';
+import type { ObjectEvent } from './recorder.js';
+
+const maxNoteBytes = 1_024;
+
+/** Who and when of a new Event. */
+export interface EventOrigin {
+  readonly controllerName: string;
+  readonly instance: string;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+  readonly random: Random;
+}
+
+/**
+ * The events.k8s.io/v1 Event that says `event`, as the API server accepts it. An Event lives in the
+ * namespace of what it is regarding; those of cluster-scoped objects live in `default`.
+ * @throws OperatorError `InvalidObject`: `regarding` or `related` has no name, or `reason` or `action`
+ * is empty.
+ */
+export function newEvent(event: ObjectEvent, origin: EventOrigin): Event {
+  const { type, reason, action, note } = event;
+  const regarding = toReference(event.regarding);
+  if (reason === '' || action === '') {
+    const missing = reason === '' ? 'reason' : 'action';
+    throw new OperatorError('InvalidObject', `event on ${regarding.kind}: no ${missing}`);
+  }
+  return {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: {
+      namespace: regarding.namespace ?? 'default',
+      name: eventName(regarding.name, origin.random),
+    },
+    eventTime: formatMicroTime(origin.nowMs),
+    type,
+    reason: cutText(reason, maxTextBytes),
+    action: cutText(action, maxTextBytes),
+    note: cutText(note, maxNoteBytes),
+    regarding: present(regarding),
+    ...(event.related === undefined ? {} : { related: present(toReference(event.related)) }),
+    reportingController: origin.controllerName,
+    reportingInstance: origin.instance,
+  };
+}
+
+/** The reference to an object, or the reference itself; an empty namespace is none. */
+export function toReference(subject: KubernetesObject | ObjectReference): ObjectReference {
+  if ('metadata' in subject) return referenceTo(subject);
+  if (subject.name === '') {
+    throw new OperatorError('InvalidObject', `event: the ${subject.kind} has no name`);
+  }
+  const { namespace = '', ...rest } = subject;
+  return namespace === '' ? rest : { ...rest, namespace };
+}
+
+/**
+ * A name that no Event has: replicas may report on one object in the same microsecond, and an Event
+ * of that name would be taken for ours.
+ */
+function eventName(objectName: string, random: Random): string {
+  const suffix = random.uuid().replaceAll('-', '').slice(0, 16);
+  // Roles and the like have names that no Event may have, for example `system:node`.
+  const isUsable = dns1123SubdomainProblem(objectName) === undefined;
+  const base = isUsable ? objectName : 'object';
+  const kept = base.slice(0, maxSubdomainLength - suffix.length - 1).replace(/[-.]+$/, '');
+  return `${kept}.${suffix}`;
+}
+
+/** The reference with what it has, as a reference in an object is written. */
+function present(reference: ObjectReference): Record<string, string> {
+  const { apiVersion, kind, namespace, name, uid } = reference;
+  const parts = { apiVersion, kind, namespace, name, uid };
+  return Object.fromEntries(
+    Object.entries(parts).filter((part): part is [string, string] => part[1] !== undefined),
+  );
+}

@@ -1,0 +1,166 @@
+import { isStaleWrite } from '../client/retry-on-conflict.js';
+import {
+  isAlreadyExists,
+  isApiError,
+  isNamespaceTerminating,
+  isNotFound,
+} from '../object/api-error.js';
+import { describeObject } from '../object/describe-object.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { sameKey } from '../object/object-key.js';
+import type { ObjectReference } from '../object/object-reference.js';
+import { redactChanges } from '../object/redact.js';
+import { groupOf } from '../object/resource-type.js';
+import { silentLogger } from '../system/logger.js';
+import { isOperatorError } from '../system/operator-error.js';
+import { toReference } from './new-event.js';
+import type { ObjectWritten, WriteFailed, WriteVerb } from './operator-events.js';
+import type { ObjectEvent } from './recorder.js';
+import type { RecordingClientOptions } from './recording-client.js';
+
+/** What a write is about to write. */
+export interface WriteTarget {
+  readonly verb: WriteVerb;
+  /** Without a name for a collection, and where the server is to generate it. */
+  readonly ref: WriteFailed['ref'];
+  /** The version that an update replaces. */
+  readonly resourceVersion?: string | undefined;
+  /** What of a collection is deleted. */
+  readonly selector?: string | undefined;
+}
+
+/** What a write has written. */
+export interface WriteResult {
+  readonly object: KubernetesObject | undefined;
+  /** Whether an apply created the object. */
+  readonly created?: boolean;
+}
+
+type Outcome = 'created' | 'configured' | 'deleted';
+
+const reasons = { created: 'Created', configured: 'Configured', deleted: 'Deleted' } as const;
+
+const actions = {
+  create: 'Create',
+  update: 'Update',
+  patch: 'Patch',
+  apply: 'Apply',
+  delete: 'Delete',
+  deleteCollection: 'Delete',
+} as const;
+
+/** Says what became of writes, to the recorder and the emitter; whatever they do, it never throws. */
+export class WriteReport {
+  readonly #options: RecordingClientOptions;
+  readonly #owner: ObjectReference | undefined;
+
+  /** @throws OperatorError `InvalidObject`: the owner has no name. */
+  constructor(options: RecordingClientOptions) {
+    this.#options = options;
+    this.#owner = options.owner && toReference(options.owner);
+  }
+
+  succeeded(target: WriteTarget, result: WriteResult): void {
+    const { verb, ref, resourceVersion } = target;
+    const { object } = result;
+    const isSame = resourceVersion !== undefined && object !== undefined;
+    if (verb === 'update' && isSame && object.metadata.resourceVersion === resourceVersion) return;
+    this.#guarded(() => {
+      const outcome = outcomeOf(verb, result);
+      const name = object?.metadata.name ?? ref.name;
+      if (name === undefined) this.#collectionDeleted(target);
+      else this.#written(outcome, verb, { ...ref, name, ...uidOf(object) });
+    });
+  }
+
+  failed({ verb, ref }: WriteTarget, error: unknown): void {
+    if (isPartOfTheGame(verb, error)) return;
+    this.#guarded(() => {
+      this.#options.emitter?.emit('failed', { ref, owner: this.#owner, verb, error });
+      const action = actions[verb];
+      const subject = describeObject({ ...ref, name: ref.name ?? '' });
+      const note = `${action} ${subject}: ${explanation(ref.kind, error)}`;
+      this.#record(ref, { type: 'Warning', reason: `${action}Failed`, action, note });
+    });
+  }
+
+  #written(outcome: Outcome, verb: WriteVerb, ref: ObjectReference): void {
+    const { emitter, detailsOf } = this.#options;
+    const { changes = [], cause } = detailsOf?.(ref) ?? {};
+    const shown = redactChanges(ref.kind, changes);
+    const payload: ObjectWritten = { ref, owner: this.#owner, changes: shown, cause };
+    emitter?.emit(outcome, payload);
+    const note = `${reasons[outcome]} ${describeObject(ref)}${detailsText(payload)}`;
+    const action = actions[verb];
+    this.#record(ref, { type: 'Normal', reason: reasons[outcome], action, note });
+  }
+
+  #collectionDeleted({ ref, selector = '' }: WriteTarget): void {
+    const where = ref.namespace === undefined ? '' : ` in ${ref.namespace}`;
+    const which = selector === '' ? '' : ` with ${selector}`;
+    const note = `Deleted every ${ref.kind}${where}${which}`;
+    this.#record(ref, { type: 'Normal', reason: 'Deleted', action: 'Delete', note });
+  }
+
+  /** An Event needs something that it is shown at: without owner or name there is none. */
+  #record(
+    ref: WriteFailed['ref'],
+    event: Pick<ObjectEvent, 'type' | 'reason' | 'action' | 'note'>,
+  ): void {
+    const object = ref.name === undefined ? undefined : toReference({ ...ref, name: ref.name });
+    const regarding = this.#owner ?? object;
+    if (regarding === undefined) return;
+    const related = object !== undefined && sameObject(regarding, object) ? undefined : object;
+    this.#options.recorder?.record({ regarding, related, ...event });
+  }
+
+  #guarded(report: () => void): void {
+    try {
+      report();
+    } catch (error) {
+      const { logger = silentLogger } = this.#options;
+      logger.error('a write could not be recorded', { error });
+    }
+  }
+}
+
+function outcomeOf(verb: WriteVerb, { created = verb === 'create' }: WriteResult): Outcome {
+  if (verb === 'delete' || verb === 'deleteCollection') return 'deleted';
+  return created ? 'created' : 'configured';
+}
+
+function uidOf(object: KubernetesObject | undefined): { uid?: string } {
+  const uid = object?.metadata.uid;
+  return uid === undefined ? {} : { uid };
+}
+
+function sameObject(one: ObjectReference, other: ObjectReference): boolean {
+  const sameKind = one.kind === other.kind && groupOf(one.apiVersion) === groupOf(other.apiVersion);
+  return sameKind && sameKey(one, other);
+}
+
+function isPartOfTheGame(verb: WriteVerb, error: unknown): boolean {
+  if (isStaleWrite(error) || isAlreadyExists(error) || isNamespaceTerminating(error)) return true;
+  if (isOperatorError(error, 'Aborted')) return true;
+  return isNotFound(error) && (verb === 'delete' || verb === 'update' || verb === 'patch');
+}
+
+const mostPaths = 10;
+
+function detailsText({ changes, cause }: ObjectWritten): string {
+  const paths = changes.slice(0, mostPaths).map(({ path }) => path || 'everything');
+  const more = changes.length - paths.length;
+  if (more > 0) paths.push(`${more} more`);
+  return (paths.length === 0 ? '' : `: ${paths.join(', ')}`) + (cause ? ` (${cause})` : '');
+}
+
+/** The error's message; for a Secret only what can't quote its data. */
+function explanation(kind: string, error: unknown): string {
+  if (kind !== 'Secret') return error instanceof Error ? error.message : String(error);
+  if (isApiError(error)) {
+    const fields = error.causes.map(({ field = '' }) => field).filter((field) => field !== '');
+    const where = fields.length === 0 ? '' : ` at ${fields.join(', ')}`;
+    return `${error.status} ${error.reason}`.trimEnd() + where;
+  }
+  return isOperatorError(error) ? error.code : 'the reason is not shown, it may quote data';
+}

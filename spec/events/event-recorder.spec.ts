@@ -1,0 +1,410 @@
+import { expect } from 'chai';
+import { EventRecorder } from '../../lib/events/event-recorder.js';
+import type { EventRecorderOptions } from '../../lib/events/event-recorder-options.js';
+import type { ObjectEvent } from '../../lib/events/recorder.js';
+import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+import type { Logger } from '../../lib/system/logger.js';
+import type { Metrics } from '../../lib/system/metrics.js';
+import { seededRandom } from '../../lib/system/random.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { FakeClient, apiError } from './fake-client.js';
+
+const minute = 60_000;
+
+const regarding = {
+  apiVersion: 'example.com/v1',
+  kind: 'Tenant',
+  namespace: 'shop',
+  name: 'acme',
+  uid: 'u-1',
+};
+
+const event = (part: Partial<ObjectEvent> = {}): ObjectEvent => ({
+  regarding,
+  type: 'Normal',
+  reason: 'Created',
+  action: 'Create',
+  note: 'Created ConfigMap shop/web',
+  ...part,
+});
+
+/** An event that is like no other. */
+const distinct = (n: number, part: Partial<ObjectEvent> = {}): ObjectEvent =>
+  event({ reason: `Reason${n}`, ...part });
+
+function setUp(options: Partial<EventRecorderOptions> = {}) {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 2, 3, 4, 5, 678));
+  const fake = new FakeClient();
+  const dropped: Record<string, number> = {};
+  const lines: string[] = [];
+  const count = (value = 1, labels: Readonly<Record<string, string>> = {}): void => {
+    const { reason = 'written' } = labels;
+    dropped[reason] = (dropped[reason] ?? 0) + value;
+  };
+  const metrics = { counter: () => ({ add: count }) } as Partial<Metrics> as Metrics;
+  const log = (message: string): number => lines.push(message);
+  const logger = { warn: log, error: log, info: log, debug: log } as Partial<Logger> as Logger;
+  const recorder = new EventRecorder({
+    client: fake.client,
+    controllerName: 'shop-operator',
+    instance: 'shop-operator-0',
+    clock,
+    random: seededRandom(1),
+    metrics,
+    logger,
+    ...options,
+  });
+  return { clock, fake, recorder, counts: dropped, lines };
+}
+
+const nameOf = (body: unknown): string => (body as KubernetesObject).metadata.name ?? '';
+
+const countOf = (body: unknown): number =>
+  (body as { body: { series: { count: number } } }).body.series.count;
+
+const bodies = (fake: FakeClient): Record<string, unknown>[] =>
+  fake.calls.map(({ body }) => body as Record<string, unknown>);
+
+describe('EventRecorder', () => {
+  it('writes an Event with every field that the API server asks for', async () => {
+    const { fake, recorder } = setUp();
+    const related = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'web' };
+    recorder.record(event({ related }));
+    await recorder.flush();
+    const name = nameOf(bodies(fake)[0]);
+    expect(bodies(fake)).to.deep.equal([
+      {
+        apiVersion: 'events.k8s.io/v1',
+        kind: 'Event',
+        metadata: { namespace: 'shop', name },
+        eventTime: '2026-01-02T03:04:05.678000Z',
+        type: 'Normal',
+        reason: 'Created',
+        action: 'Create',
+        note: 'Created ConfigMap shop/web',
+        regarding,
+        related,
+        reportingController: 'shop-operator',
+        reportingInstance: 'shop-operator-0',
+      },
+    ]);
+  });
+
+  it('writes in the order of recording', async () => {
+    const { fake, recorder } = setUp();
+    for (const n of [1, 2, 3]) recorder.record(distinct(n));
+    await recorder.flush();
+    expect(bodies(fake).map(({ reason }) => reason)).to.deep.equal([
+      'Reason1',
+      'Reason2',
+      'Reason3',
+    ]);
+  });
+
+  it('returns before anything is written', async () => {
+    const { fake, recorder } = setUp();
+    recorder.record(event());
+    expect(fake.calls).to.be.empty;
+    await recorder.stop();
+  });
+
+  describe('series', () => {
+    it('counts an event that comes again, and writes the second at once', async () => {
+      const { clock, fake, recorder, counts } = setUp();
+      recorder.record(event());
+      await clock.advance(1_000);
+      recorder.record(event({ note: 'the note of the first stands for all' }));
+      await clock.advance(1_000);
+      recorder.record(event());
+      await clock.advance(1_000);
+      expect(fake.verbs).to.deep.equal(['create', 'patch']);
+      const series = { count: 2, lastObservedTime: '2026-01-02T03:04:06.678000Z' };
+      expect(bodies(fake)[1]).to.deep.equal({ type: 'merge', body: { series } });
+      expect(fake.calls[1]?.name).to.equal(nameOf(bodies(fake)[0]));
+      await clock.advance(6 * minute);
+      const last = { count: 3, lastObservedTime: '2026-01-02T03:04:07.678000Z' };
+      expect(bodies(fake)[2]).to.deep.equal({ type: 'merge', body: { series: last } });
+      expect(counts).to.deep.equal({ written: 3 });
+      expect(clock.pendingTimers).to.equal(0);
+    });
+
+    it('writes like events of one turn at once', async () => {
+      const { fake, recorder } = setUp();
+      for (let n = 0; n < 40; n++) recorder.record(event());
+      await recorder.flush();
+      expect(fake.verbs).to.deep.equal(['create']);
+      expect(bodies(fake)[0]).to.have.nested.property('series.count', 40);
+    });
+
+    it('ends six minutes after the last event of it', async () => {
+      const { clock, fake, recorder } = setUp();
+      recorder.record(event());
+      await clock.advance(6 * minute - 1);
+      recorder.record(event());
+      await clock.advance(6 * minute - 1);
+      recorder.record(event());
+      await clock.advance(6 * minute);
+      recorder.record(event());
+      await recorder.flush();
+      expect(fake.verbs).to.deep.equal(['create', 'patch', 'patch', 'create']);
+      expect(bodies(fake)[3]).not.to.have.property('series');
+    });
+
+    it('is written every half hour while it runs', async () => {
+      const { clock, fake, recorder } = setUp();
+      for (let n = 0; n < 65; n++) {
+        recorder.record(event());
+        await clock.advance(minute);
+      }
+      const counts = bodies(fake).slice(1).map(countOf);
+      expect(counts).to.deep.equal([2, 31, 61]);
+    });
+
+    it('needs the same object, related object, type, reason and action', async () => {
+      const { fake, recorder } = setUp();
+      const others: Partial<ObjectEvent>[] = [
+        { regarding: { ...regarding, uid: 'u-2' } },
+        { related: regarding },
+        { type: 'Warning' },
+        { reason: 'Other' },
+        { action: 'Other' },
+      ];
+      for (const part of [{}, ...others]) recorder.record(event(part));
+      await recorder.flush();
+      expect(fake.verbs).to.deep.equal(Array.from({ length: 6 }, () => 'create'));
+    });
+
+    it('is created anew when its Event has expired', async () => {
+      const { clock, fake, recorder } = setUp();
+      recorder.record(event());
+      await clock.advance(1);
+      fake.answer = ({ verb }) => {
+        if (verb === 'patch') throw apiError(404, 'NotFound', { verb });
+      };
+      recorder.record(event());
+      await clock.advance(1);
+      expect(fake.verbs).to.deep.equal(['create', 'patch', 'create']);
+      expect(bodies(fake)[2]).to.have.nested.property('series.count', 2);
+    });
+
+    it('brings its count with a flush', async () => {
+      const { clock, fake, recorder } = setUp();
+      for (const ms of [1, 1, 1]) {
+        recorder.record(event());
+        await clock.advance(ms);
+      }
+      await recorder.flush();
+      expect(fake.verbs).to.deep.equal(['create', 'patch', 'patch']);
+      expect(clock.pendingTimers).to.equal(0);
+    });
+  });
+
+  describe('spam filter', () => {
+    it('lets 25 events about one object pass, then one in five minutes', async () => {
+      const { clock, fake, recorder, counts, lines } = setUp();
+      for (let n = 0; n < 30; n++) recorder.record(distinct(n));
+      await recorder.flush();
+      expect(fake.calls).to.have.length(25);
+      expect(counts).to.deep.equal({ written: 25, spam: 5 });
+      expect(recorder.droppedEvents).to.equal(5);
+      expect(lines).to.deep.equal(['events dropped: too many about one object']);
+      await clock.advance(5 * minute);
+      for (const n of [31, 32]) recorder.record(distinct(n));
+      await recorder.flush();
+      expect(fake.calls).to.have.length(26);
+    });
+
+    it('counts each object by itself', async () => {
+      const { fake, recorder } = setUp({ burst: 1 });
+      for (const name of ['a', 'b', 'a']) {
+        recorder.record(distinct(fake.calls.length, { regarding: { ...regarding, name } }));
+        await recorder.flush();
+      }
+      expect(fake.calls).to.have.length(2);
+    });
+
+    it('does not count what belongs to a series', async () => {
+      const { clock, recorder } = setUp({ burst: 1 });
+      for (let n = 0; n < 9; n++) {
+        recorder.record(event());
+        await clock.advance(1);
+      }
+      expect(recorder.droppedEvents).to.equal(0);
+    });
+  });
+
+  describe('a failing write', () => {
+    const passing = [
+      { title: 'no connection', error: new OperatorError('ConnectionFailed', 'reset') },
+      { title: 'no answer', error: new OperatorError('Timeout', 'late') },
+      { title: 'an overloaded server', error: apiError(429, 'TooManyRequests') },
+      { title: 'a broken server', error: apiError(500) },
+    ];
+    for (const { title, error } of passing) {
+      it(`is tried again with back-off after ${title}`, async () => {
+        const { clock, fake, recorder, counts } = setUp();
+        const moments: number[] = [];
+        fake.answer = () => {
+          moments.push(clock.monotonicMs());
+          if (moments.length < 4) throw error;
+        };
+        recorder.record(event());
+        await clock.advance(20_000);
+        const delays = moments.slice(1).map((moment, n) => moment - (moments[n] ?? 0));
+        for (const [n, delay] of delays.entries()) {
+          expect(delay).to.be.within(1_000 * 2 ** n, 1_250 * 2 ** n);
+        }
+        expect(counts).to.deep.equal({ written: 1 });
+      });
+    }
+
+    it('waits for as long as the server asks', async () => {
+      const { clock, fake, recorder } = setUp();
+      fake.answer = () => {
+        if (fake.calls.length === 1)
+          throw apiError(429, 'TooManyRequests', { retryAfterMs: 9_000 });
+      };
+      recorder.record(event());
+      await clock.advance(8_999);
+      expect(fake.calls).to.have.length(1);
+      await clock.advance(9_000 / 4 + 1);
+      expect(fake.calls).to.have.length(2);
+    });
+
+    it('is given up after twelve tries', async () => {
+      const { clock, fake, recorder, counts } = setUp();
+      fake.answer = () => {
+        throw apiError(503);
+      };
+      recorder.record(event());
+      await clock.advance(10 * minute);
+      expect(fake.calls).to.have.length(12);
+      expect(counts).to.deep.equal({ exhausted: 1 });
+      expect(clock.pendingTimers).to.equal(0);
+    });
+
+    it('that may have been carried out is not done twice', async () => {
+      const { clock, fake, recorder, counts } = setUp();
+      fake.answer = () => {
+        throw fake.calls.length === 1
+          ? new OperatorError('ConnectionFailed', 'reset')
+          : apiError(409, 'AlreadyExists');
+      };
+      recorder.record(event());
+      await clock.advance(2_000);
+      expect(fake.verbs).to.deep.equal(['create', 'create']);
+      expect(counts).to.deep.equal({ written: 1 });
+    });
+
+    const refused = [
+      { error: apiError(403, 'Forbidden'), line: 'writing events.events.k8s.io is not allowed' },
+      {
+        error: apiError(403, 'Forbidden', { causes: [{ reason: 'NamespaceTerminating' }] }),
+        line: 'their namespace is being deleted',
+      },
+    ];
+    for (const { error, line } of refused) {
+      it(`is counted but logged once when ${line}`, async () => {
+        const { fake, recorder, counts, lines } = setUp();
+        fake.answer = () => {
+          throw error;
+        };
+        for (const n of [1, 2, 3]) recorder.record(distinct(n));
+        await recorder.flush();
+        expect(fake.calls).to.have.length(3);
+        expect(counts).to.deep.equal({ refused: 3 });
+        expect(lines).to.deep.equal([`events dropped: ${line}`]);
+      });
+    }
+
+    it('does not keep the next like it from being tried', async () => {
+      const { fake, recorder } = setUp();
+      fake.answer = () => {
+        throw apiError(422, 'Invalid');
+      };
+      recorder.record(event());
+      await recorder.flush();
+      recorder.record(event());
+      await recorder.flush();
+      expect(fake.verbs).to.deep.equal(['create', 'create']);
+    });
+  });
+
+  it('drops what finds no room in the queue, and says so once', async () => {
+    const { fake, recorder, counts, lines } = setUp({ maxQueued: 2 });
+    for (let n = 0; n < 5; n++) recorder.record(distinct(n));
+    await recorder.flush();
+    expect(fake.calls).to.have.length(2);
+    expect(counts).to.deep.equal({ written: 2, queue_full: 3 });
+    expect(lines).to.deep.equal(['events dropped: too many wait to be written']);
+  });
+
+  for (const part of [{ reason: '' }, { action: '' }, { regarding: { ...regarding, name: '' } }]) {
+    it(`never throws, but counts what is invalid: ${JSON.stringify(part)}`, async () => {
+      const { recorder, counts } = setUp();
+      recorder.record(event(part));
+      await recorder.flush();
+      expect(counts).to.deep.equal({ invalid: 1 });
+    });
+  }
+
+  describe('stop', () => {
+    it('aborts the write under way, drops what waits and leaves no timer', async () => {
+      const { clock, fake, recorder, counts } = setUp();
+      fake.answer = ({ signal }) =>
+        new Promise((_, reject) =>
+          signal?.addEventListener('abort', () => reject(signal.reason as Error)),
+        );
+      for (const n of [1, 2, 3]) recorder.record(distinct(n));
+      await clock.advance(0);
+      await recorder.stop();
+      expect(fake.calls).to.have.length(1);
+      expect(counts).to.deep.equal({ stopped: 3 });
+      recorder.record(event());
+      expect(recorder.droppedEvents).to.equal(4);
+      expect(clock.pendingTimers).to.equal(0);
+    });
+
+    it('ends the wait before another try, and that for the end of a series', async () => {
+      const { clock, fake, recorder } = setUp();
+      for (const ms of [1, 1, 1]) {
+        recorder.record(event());
+        await clock.advance(ms);
+      }
+      expect(clock.pendingTimers).to.equal(1);
+      fake.answer = () => {
+        throw apiError(503);
+      };
+      recorder.record(distinct(1));
+      await clock.advance(1);
+      await recorder.stop();
+      await recorder.stop();
+      expect(clock.pendingTimers).to.equal(0);
+    });
+  });
+
+  it('waits for a flush no longer than its signal allows', async () => {
+    const { fake, recorder } = setUp();
+    let finish = (): void => undefined;
+    fake.answer = () => new Promise<void>((resolve) => (finish = resolve));
+    recorder.record(event());
+    const controller = new AbortController();
+    const flushed = recorder.flush(controller.signal).catch((error: unknown) => error);
+    await new Promise((resolve) => setImmediate(resolve));
+    controller.abort(new Error('enough'));
+    expect(await flushed).to.have.property('message', 'enough');
+    finish();
+    await recorder.flush();
+    expect(recorder.droppedEvents).to.equal(0);
+  });
+
+  const bad = [{ controllerName: 'no good' }, { instance: '' }, { burst: 0 }, { maxQueued: NaN }];
+  for (const options of bad) {
+    it(`refuses ${JSON.stringify(options)}`, () => {
+      expect(() => setUp(options))
+        .to.throw('EventRecorder')
+        .with.property('code', 'InvalidOption');
+    });
+  }
+});

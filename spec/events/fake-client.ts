@@ -1,0 +1,61 @@
+import type { Client } from '../../lib/client/client.js';
+import { ApiError } from '../../lib/object/api-error.js';
+import type { StatusCause } from '../../lib/object/api-error.js';
+
+/** One call that a {@link FakeClient} got. */
+export interface FakeCall {
+  readonly verb: string;
+  /** The object of a create, update or apply; the body of a patch. */
+  readonly body?: unknown;
+  readonly name?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Gives the answer to a call, or throws it. */
+export type Answer = (call: FakeCall) => unknown;
+
+/** A Client of no server: every call is noted and answered by `answer`, at first with its body. */
+export class FakeClient {
+  readonly calls: FakeCall[] = [];
+  answer: Answer = ({ body }) => body;
+  readonly client: Client;
+
+  constructor() {
+    const call = async <T>(fake: FakeCall): Promise<T> => {
+      this.calls.push(fake);
+      return (await this.answer(fake)) as T;
+    };
+    const unasked = (): never => {
+      throw new Error('not expected');
+    };
+    this.client = {
+      get: (type, key) => call({ verb: 'get', name: key.name }),
+      list: () => call({ verb: 'list' }),
+      pages: unasked,
+      watch: unasked,
+      create: (body, options) => call({ verb: 'create', body, signal: options?.signal }),
+      update: (body, options) => call({ verb: 'update', body, signal: options?.signal }),
+      patch: (type, { name }, patch, options) =>
+        call({ verb: 'patch', name, body: patch, signal: options?.signal }),
+      apply: (body) => call({ verb: 'apply', body }),
+      delete: (type, { name }) => call({ verb: 'delete', name }),
+      deleteCollection: () => call({ verb: 'deleteCollection' }),
+      resourceType: unasked,
+    };
+  }
+
+  get verbs(): string[] {
+    return this.calls.map(({ verb }) => verb);
+  }
+}
+
+/** An answer that is an error. */
+export function apiError(
+  status: number,
+  reason = '',
+  options: { message?: string; causes?: StatusCause[]; retryAfterMs?: number; verb?: string } = {},
+): ApiError {
+  const { message = 'no', causes = [], retryAfterMs, verb = 'create' } = options;
+  const body = { code: status, reason, message, details: { causes } };
+  return new ApiError(body, { verb, kind: 'Event', status, retryAfterMs });
+}

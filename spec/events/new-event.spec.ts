@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { cutText } from '../../lib/events/cut-text.js';
+import { newEvent } from '../../lib/events/new-event.js';
+import type { ObjectEvent } from '../../lib/events/recorder.js';
+import { dns1123SubdomainProblem } from '../../lib/object/names.js';
+import { seededRandom } from '../../lib/system/random.js';
+
+const random = seededRandom(7);
+const origin = { controllerName: 'c', instance: 'i', nowMs: 0, random };
+
+const made = (part: Partial<ObjectEvent>) => {
+  const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web' };
+  const event = {
+    regarding,
+    type: 'Normal',
+    reason: 'R',
+    action: 'A',
+    note: 'n',
+    ...part,
+  } as const;
+  return newEvent(event, origin);
+};
+
+describe('newEvent', () => {
+  it('puts Events of cluster-scoped objects into the namespace default', () => {
+    const { metadata, regarding } = made({
+      regarding: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', uid: 'u' } },
+    });
+    expect(metadata.namespace).to.equal('default');
+    expect(regarding).to.deep.equal({ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' });
+  });
+
+  it('cuts what is too long', () => {
+    const long = 'ä'.repeat(2_000);
+    const { note, reason, action } = made({ note: long, reason: long, action: long });
+    expect(Buffer.byteLength(note ?? '')).to.be.within(1_021, 1_024);
+    expect(Buffer.byteLength(reason ?? '')).to.be.within(125, 128);
+    expect(Buffer.byteLength(action ?? '')).to.be.within(125, 128);
+  });
+
+  it('gives every Event a name of its own that the API server takes', () => {
+    const names = ['web', 'a'.repeat(253), `${'a'.repeat(235)}.b`, 'system:node', 'Upper'].flatMap(
+      (name) => [1, 2].map(() => made({ regarding: { apiVersion: 'v1', kind: 'Pod', name } })),
+    );
+    const all = names.map(({ metadata }) => metadata.name ?? '');
+    for (const name of all) expect(dns1123SubdomainProblem(name)).to.equal(undefined);
+    expect(new Set(all).size).to.equal(all.length);
+    expect(all[0]).to.match(/^web\.[0-9a-f]{16}$/);
+  });
+});
+
+describe('cutText', () => {
+  it('never exceeds the bytes nor splits a character', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 60 });
+    const property = fc.property(text, fc.integer({ min: 3, max: 80 }), (whole, max) => {
+      const cut = cutText(whole, max);
+      expect(Buffer.byteLength(cut)).to.be.at.most(max);
+      if (Buffer.byteLength(whole) <= max) expect(cut).to.equal(whole);
+      else expect(whole.startsWith(cut.slice(0, -1)) && cut.endsWith('…')).to.equal(true);
+    });
+    fc.assert(property);
+  });
+});
