@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { LruMap } from '../../lib/events/lru-map.js';
+import { SpamFilter } from '../../lib/events/spam-filter.js';
+
+describe('SpamFilter', () => {
+  it('allows a burst, then one for each refill, and never saves up more than a burst', () => {
+    const filter = new SpamFilter({ burst: 2, refillMs: 100, capacity: 10 });
+    const allowed = [0, 0, 0, 99, 100, 100, 10_000, 10_000, 10_000].map((ms) =>
+      filter.allow('a', ms),
+    );
+    expect(allowed).to.deep.equal([true, true, false, false, true, false, true, true, false]);
+  });
+
+  it('forgets the object that it has not seen for longest', () => {
+    const filter = new SpamFilter({ burst: 1, refillMs: 100, capacity: 2 });
+    const allowed = ['a', 'b', 'a', 'c', 'a', 'b'].map((key) => filter.allow(key, 0));
+    expect(allowed).to.deep.equal([true, true, false, true, false, true]);
+  });
+});
+
+describe('LruMap', () => {
+  it('gives back the entry that had to go', () => {
+    const map = new LruMap<string, number>(2);
+    expect([map.set('a', 1), map.set('b', 2), map.get('a'), map.set('c', 3)]).to.deep.equal([
+      undefined,
+      undefined,
+      1,
+      2,
+    ]);
+    expect([...map.values()]).to.deep.equal([1, 3]);
+    map.delete('a');
+    expect([map.size, map.get('a')]).to.deep.equal([1, undefined]);
+  });
+});
