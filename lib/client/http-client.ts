@@ -275,8 +275,9 @@ function requestFor(
   target: ResourceTarget,
   { query, signal }: { readonly query?: Query; readonly signal?: AbortSignal | undefined },
 ): PlainRequest {
-  const { verb, namespace, name } = target;
-  const call = { verb, kind: type.kind, namespace, name };
+  const { verb, namespace, name, subresource } = target;
+  const kind = subresource === undefined ? type.kind : `${type.kind}/${subresource}`;
+  const call = { verb, kind, namespace, name };
   return { call, path: resourcePath(type, target, query), signal };
 }
 

@@ -42,7 +42,8 @@ export function subresourceContract(it: Behaviour): void {
       { subresource: 'scale' },
     );
     expect(patched.spec?.replicas).to.equal(2);
-    const update = { ...patched, spec: { replicas: 1 } };
+    // Without a version: the Deployment's controller writes too.
+    const update = { ...patched, metadata: key, spec: { replicas: 1 } };
     await client.update(update, { subresource: 'scale', parent: Deployment });
     expect((await client.get(Deployment, key)).spec?.replicas).to.equal(1);
   });

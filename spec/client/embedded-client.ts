@@ -1,0 +1,25 @@
+import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
+import type { EmbeddedApiServerOptions } from '../../lib/apiserver/index.js';
+import { createClient } from '../../lib/client/index.js';
+import type { ClientSettings, ConnectedClient } from '../../lib/client/index.js';
+import type { ConfigMap } from '../../lib/object/kinds.js';
+
+/** A server of its own and a client of it, in this process. */
+export interface EmbeddedClient {
+  readonly server: EmbeddedApiServer;
+  readonly client: ConnectedClient;
+}
+
+/** Starts one; its namespaces are `default` and those of the system. */
+export function embeddedClient(
+  options: EmbeddedApiServerOptions = {},
+  settings: ClientSettings = {},
+): EmbeddedClient {
+  const server = new EmbeddedApiServer(options);
+  return { server, client: createClient({ transport: server.transport(), ...settings }) };
+}
+
+/** A ConfigMap of the namespace `default`. */
+export function configMapNamed(name: string, data: Record<string, string> = {}): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name }, data };
+}

@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ExecCredentials } from '../../lib/client/exec-credentials.js';
+import type { ExecEntry } from '../../lib/client/kube-config-file.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { failureOf } from './scripted-transport.js';
+import { withFolder } from './temporary-folder.js';
+
+const startMs = Date.UTC(2026, 0, 1);
+
+/** Credentials of a program that is this JavaScript. */
+function credentialsOf(script: string, more: Partial<ExecEntry> = {}) {
+  const clock = new VirtualClock(startMs);
+  const apiVersion = 'client.authentication.k8s.io/v1';
+  const exec = { apiVersion, command: process.execPath, args: ['-e', script], ...more };
+  const cluster = { server: 'https://example.com', 'tls-server-name': 'sni' };
+  const context = {
+    ...{ source: 'kubeconfig here', name: 'one', namespace: undefined, cluster, user: {} },
+  };
+  let renewals = 0;
+  const onNewCertificate = async (): Promise<void> => void (renewals += 1);
+  const credentials = new ExecCredentials(context, exec, { clock, onNewCertificate });
+  return { credentials, clock, renewals: () => renewals };
+}
+
+const print = (status: string): string =>
+  `console.log(JSON.stringify({ kind: 'ExecCredential', status: ${status} }))`;
+
+/** Counts its runs in a file, and prints the number as a token. */
+const counting = (folder: string, more = ''): string => `
+  const fs = require('node:fs');
+  fs.appendFileSync(${JSON.stringify(join(folder, 'runs'))}, 'x');
+  const n = fs.readFileSync(${JSON.stringify(join(folder, 'runs'))}).length;
+  ${print(`{ token: 'token-' + n, ${more} }`)}`;
+
+describe('ExecCredentials', () => {
+  it('are what the program prints, asked for once by many', () =>
+    withFolder({}, async (folder) => {
+      const { credentials } = credentialsOf(counting(folder));
+      const all = await Promise.all([1, 2, 3].map(() => credentials.headers()));
+      expect(all).to.deep.equal(all.map(() => ({ authorization: 'Bearer token-1' })));
+      await credentials.headers();
+      expect(await readFile(join(folder, 'runs'), 'utf8')).to.equal('x');
+    }));
+
+  it('are renewed when they expire, and when the server rejects them', () =>
+    withFolder({}, async (folder) => {
+      const { credentials, clock } = credentialsOf(
+        counting(folder, `expirationTimestamp: '2026-01-01T00:10:00Z'`),
+      );
+      expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer token-1' });
+      await clock.advance(594_000);
+      expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer token-1' });
+      await clock.advance(1_000);
+      expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer token-2' });
+      await credentials.refresh();
+      expect(await readFile(join(folder, 'runs'), 'utf8')).to.equal('xxx');
+    }));
+
+  it('may be a certificate; another one is announced', () =>
+    withFolder({}, async (folder) => {
+      const more = `clientCertificateData: 'cert-' + n, clientKeyData: 'key-' + n`;
+      const { credentials, renewals } = credentialsOf(counting(folder, more));
+      expect(await credentials.certificate()).to.deep.equal({ cert: 'cert-1', key: 'key-1' });
+      expect(renewals()).to.equal(0);
+      await credentials.refresh();
+      expect(await credentials.certificate()).to.deep.equal({ cert: 'cert-2', key: 'key-2' });
+      expect(renewals()).to.equal(1);
+    }));
+
+  it('tells the program what is asked, and of which cluster where it wants to know', async () => {
+    const echo = print(`{ token: process.env.KUBERNETES_EXEC_INFO + process.env.EXTRA }`);
+    const env = [{ name: 'EXTRA', value: '!' }];
+    const { credentials } = credentialsOf(echo, { env, provideClusterInfo: true });
+    const { authorization = '' } = await credentials.headers();
+    expect(authorization.endsWith('!')).to.equal(true);
+    expect(JSON.parse(authorization.slice('Bearer '.length, -1))).to.deep.equal({
+      kind: 'ExecCredential',
+      apiVersion: 'client.authentication.k8s.io/v1',
+      spec: {
+        interactive: false,
+        cluster: { server: 'https://example.com', 'tls-server-name': 'sni' },
+      },
+    });
+  });
+
+  const broken: readonly (readonly [string, string, Partial<ExecEntry>, string])[] = [
+    ['fails', `console.error('log in first'); process.exit(3)`, {}, 'exited with 3: log in first'],
+    ['prints no JSON', `console.log('secret')`, {}, 'printed no ExecCredential'],
+    ['prints null', `console.log('null')`, {}, 'printed no ExecCredential'],
+    ['prints something else', `console.log('{"kind":"Pod"}')`, {}, 'printed no ExecCredential'],
+    ['prints no credentials', print('{}'), {}, 'printed no ExecCredential'],
+    ['prints half a pair', print(`{ clientCertificateData: 'x' }`), {}, 'without its key'],
+    [
+      'is missing',
+      '',
+      { command: '/no/such/program', installHint: 'get it there' },
+      'get it there',
+    ],
+    ['is not named', '', { command: '' }, 'exec.command is missing'],
+    ['wants a terminal', '', { interactiveMode: 'Always' }, 'needs a terminal'],
+  ];
+  for (const [title, script, more, expected] of broken) {
+    it(`say what is wrong when the program ${title}`, async () => {
+      const { credentials } = credentialsOf(script, more);
+      const error = await failureOf(credentials.headers());
+      expect(error).to.have.property('code', 'InvalidKubeConfig');
+      expect(error.message).to.contain('kubeconfig here').and.to.contain(expected);
+      expect(error.message).not.to.contain('secret');
+    });
+  }
+});

@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import { faulty, writeVerbs } from '../../lib/client/index.js';
+import type { FaultRule, FaultyClient } from '../../lib/client/index.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { configMapNamed, embeddedClient } from './embedded-client.js';
+import { failureOf } from './scripted-transport.js';
+
+const key = { namespace: 'default', name: 'web' };
+const reset = { type: 'reset' } as const;
+
+const withRules = (...rules: FaultRule[]): FaultyClient =>
+  faulty(embeddedClient().client, { rules });
+
+describe('faulty', () => {
+  it('passes everything on where no rule says otherwise', async () => {
+    const client = withRules();
+    const created = await client.create(configMapNamed('web'));
+    expect(await client.get(ConfigMap, key)).to.deep.equal(created);
+    expect(client.injected).to.deep.equal([]);
+  });
+
+  it('fails before the server is reached', async () => {
+    const client = withRules({ verbs: ['create'], fault: reset });
+    const error = await failureOf(client.create(configMapNamed('web')));
+    expect(error).to.include({ code: 'ConnectionFailed', requestSent: false });
+    expect(error.message).to.equal('create ConfigMap default/web: injected reset');
+    expect((await client.list(ConfigMap, { namespace: 'default' })).items).to.deep.equal([]);
+  });
+
+  it('fails after the server has done it, so that only the answer is lost', async () => {
+    const client = withRules({ verbs: ['create'], when: 'after', fault: reset });
+    const error = await failureOf(client.create(configMapNamed('web')));
+    expect(error).to.include({ code: 'ConnectionFailed', requestSent: true });
+    expect((await client.get(ConfigMap, key)).metadata.name).to.equal('web');
+  });
+
+  it('answers with an error of the server', async () => {
+    const fault = {
+      type: 'error',
+      status: 429,
+      reason: 'TooManyRequests',
+      retryAfterMs: 5,
+    } as const;
+    const client = withRules({ fault });
+    const error = await failureOf(client.get(ConfigMap, key));
+    expect(error).to.include({ code: 'ApiError', status: 429, reason: 'TooManyRequests' });
+    expect(error).to.have.nested.property('context.retryAfterMs', 5);
+  });
+
+  it('times out', async () => {
+    const client = withRules({ fault: { type: 'timeout' } });
+    expect(await failureOf(client.get(ConfigMap, key))).to.have.property('code', 'Timeout');
+  });
+
+  it('delays by the clock', async () => {
+    const clock = new VirtualClock();
+    const { client, server } = embeddedClient();
+    const rules = [{ fault: { type: 'delay', ms: 500 } } as const];
+    const created = faulty(client, { rules, clock }).create(configMapNamed('web'));
+    await clock.advance(499);
+    expect(
+      server.requests.count(({ verb, resource }) => verb === 'create' && resource === 'configmaps'),
+    ).to.equal(0);
+    await clock.advance(1);
+    expect((await created).metadata.name).to.equal('web');
+  });
+
+  it('chooses by verb, kind and name', async () => {
+    const client = withRules(
+      { verbs: ['get'], kinds: ['Secret'], fault: reset },
+      { verbs: writeVerbs, names: ['bad'], fault: reset },
+    );
+    await client.create(configMapNamed('web'));
+    await client.get(ConfigMap, key);
+    expect(await failureOf(client.create(configMapNamed('bad')))).to.have.property(
+      'code',
+      'ConnectionFailed',
+    );
+  });
+
+  it('chooses the nth call, or all from the nth on', async () => {
+    const outcomes = async (calls: FaultRule['calls']): Promise<string> => {
+      const client = withRules({ calls, fault: reset });
+      let text = '';
+      for (let n = 0; n < 4; n++) {
+        const list = client.list(ConfigMap).then(
+          () => '.',
+          () => '!',
+        );
+        text += await list;
+      }
+      return text;
+    };
+    expect(await outcomes(2)).to.equal('.!..');
+    expect(await outcomes({ from: 3 })).to.equal('..!!');
+    expect(await outcomes(undefined)).to.equal('!!!!');
+  });
+
+  it('repeats itself for a seed, and counts what it did', async () => {
+    const outcomes = async (seed: number): Promise<string> => {
+      const rules = [{ probability: 0.5, fault: reset }];
+      const client = faulty(embeddedClient().client, { rules, seed });
+      let text = '';
+      for (let n = 0; n < 32; n++) {
+        text += await client.list(ConfigMap).then(
+          () => '.',
+          () => '!',
+        );
+      }
+      expect(client.injected).to.have.length(text.replaceAll('.', '').length);
+      return text;
+    };
+    const [one, again, other] = [await outcomes(1), await outcomes(1), await outcomes(2)];
+    expect(one).to.equal(again).and.not.to.equal(other);
+    expect(one)
+      .to.match(/\.\.*!/)
+      .and.to.match(/!!*\./);
+  });
+
+  it('breaks a watch at its start, or at an event; doubles events', async () => {
+    const seen: string[] = [];
+    const watch = async (...rules: FaultRule[]): Promise<void> => {
+      const client = withRules(...rules);
+      await client.create(configMapNamed('a'));
+      await client.create(configMapNamed('b'));
+      for await (const event of client.watch(ConfigMap, { namespace: 'default' })) {
+        if (event.type !== 'BOOKMARK') seen.push(event.object.metadata.name ?? '');
+        if (seen.length === 3) break;
+      }
+    };
+    await failureOf(watch({ verbs: ['watch'], fault: reset }));
+    expect(seen.splice(0)).to.deep.equal([]);
+    await failureOf(watch({ verbs: ['event'], calls: 2, fault: reset }));
+    expect(seen.splice(0)).to.deep.equal(['a']);
+    await watch({ verbs: ['event'], calls: 1, fault: { type: 'duplicate' } });
+    expect(seen.splice(0)).to.deep.equal(['a', 'a', 'b']);
+  });
+});

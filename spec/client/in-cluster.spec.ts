@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { clientInCluster, defaultClient } from '../../lib/client/index.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { answerJson, startStubServer } from '../system/stub-server.js';
+import type { StubServer } from '../system/stub-server.js';
+import { failureOf } from './scripted-transport.js';
+import { withFolder } from './temporary-folder.js';
+
+const certificate = (name: string): string =>
+  readFileSync(new URL(`../system/certificates/${name}`, import.meta.url), 'utf8');
+
+describe('clientInCluster', () => {
+  let server: StubServer;
+
+  before(async () => {
+    const tls = { cert: certificate('server.pem'), key: certificate('server.key') };
+    server = await startStubServer((_, response) => answerJson(response, { metadata: {} }), tls);
+  });
+
+  after(() => server.close());
+
+  const env = () => ({
+    KUBERNETES_SERVICE_HOST: '127.0.0.1',
+    KUBERNETES_SERVICE_PORT: String(server.port),
+  });
+  const account = { 'ca.crt': certificate('ca.pem'), token: 'abc\n', namespace: 'shop\n' };
+
+  it('uses the service account of the Pod', () =>
+    withFolder(account, async (directory) => {
+      const client = await clientInCluster({ directory, env: env() });
+      await client.get(ConfigMap, { namespace: 'shop', name: 'web' });
+      await client.close();
+      expect(server.requests.at(-1)?.headers.authorization).to.equal('Bearer abc');
+      expect(client.defaultNamespace).to.equal('shop');
+    }));
+
+  it('takes the namespace from POD_NAMESPACE where that is set', () =>
+    withFolder(account, async (directory) => {
+      const podEnv = { ...env(), POD_NAMESPACE: 'other' };
+      expect((await clientInCluster({ directory, env: podEnv })).defaultNamespace).to.equal(
+        'other',
+      );
+    }));
+
+  it('says that this is no Pod', () =>
+    withFolder(account, async (directory) => {
+      const error = await failureOf(clientInCluster({ directory, env: {} }));
+      expect(error).to.have.property('code', 'InvalidKubeConfig');
+      expect(error.message).to.contain('KUBERNETES_SERVICE_HOST');
+    }));
+
+  for (const missing of ['token', 'ca.crt'] as const) {
+    it(`names the ${missing} that is missing`, () => {
+      const rest = Object.entries(account).filter(([name]) => name !== missing);
+      return withFolder(Object.fromEntries(rest), async (directory) => {
+        const error = await failureOf(clientInCluster({ directory, env: env() }));
+        expect(error).to.have.property('code', 'InvalidKubeConfig');
+        expect(error.message).to.contain(missing);
+      });
+    });
+  }
+});
+
+describe('defaultClient', () => {
+  it('takes the file that KUBECONFIG names, in a Pod too', async () => {
+    const env = { KUBECONFIG: '/no/such/file', KUBERNETES_SERVICE_HOST: '127.0.0.1' };
+    expect((await failureOf(defaultClient({ env }))).message).to.contain('/no/such/file');
+  });
+
+  it('takes what it is given before all else', async () => {
+    const env = { KUBECONFIG: '/no/such/file' };
+    const error = await failureOf(defaultClient({ env, text: 'hello' }));
+    expect(error.message).to.contain('it is no kubeconfig');
+  });
+});

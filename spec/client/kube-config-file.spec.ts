@@ -1,0 +1,116 @@
+import { delimiter, join } from 'node:path';
+import { expect } from 'chai';
+import { readKubeConfig } from '../../lib/client/kube-config-file.js';
+import { failureOf } from './scripted-transport.js';
+import { withFolder } from './temporary-folder.js';
+
+const file = (name: string, more = ''): string => `
+current-context: ${name}
+contexts:
+- {name: ${name}, context: {cluster: ${name}, user: ${name}, namespace: ${name}}}
+clusters:
+- {name: ${name}, cluster: {server: 'https://${name}.example.com', certificate-authority: ca.pem}}
+users:
+- {name: ${name}, user: {client-certificate: client.pem, client-key: /keys/client.key, tokenFile: t}}
+${more}`;
+
+describe('readKubeConfig', () => {
+  it('resolves the current context, paths from the folder of the file', () =>
+    withFolder({ config: file('one') }, async (folder) => {
+      const context = await readKubeConfig({ path: join(folder, 'config') });
+      expect(context).to.include({ name: 'one', namespace: 'one' });
+      expect(context.cluster).to.deep.equal({
+        ...{ server: 'https://one.example.com', 'certificate-authority': join(folder, 'ca.pem') },
+      });
+      expect(context.user).to.deep.equal({
+        'client-certificate': join(folder, 'client.pem'),
+        'client-key': '/keys/client.key',
+        tokenFile: join(folder, 't'),
+      });
+    }));
+
+  it('merges the files of KUBECONFIG: the first to name something wins, missing ones are no matter', () =>
+    withFolder(
+      { a: file('one'), b: file('two') + file('one').replaceAll('\n', '\n# ') },
+      async (folder) => {
+        const files = ['a', 'none', 'b'].map((name) => join(folder, name));
+        const env = { KUBECONFIG: files.join(delimiter) };
+        expect(await readKubeConfig({ env })).to.include({ name: 'one' });
+        expect(await readKubeConfig({ env, context: 'two' })).to.have.nested.property(
+          'cluster.server',
+          'https://two.example.com',
+        );
+      },
+    ));
+
+  it('makes a command with a slash relative to the file, a bare one stays', () =>
+    withFolder({}, async () => {
+      const exec = (command: string) =>
+        file('one', `- {name: x, user: {exec: {command: ${command}}}}`).replace(
+          'user: one',
+          'user: x',
+        );
+      const bare = await readKubeConfig({ text: exec('aws') });
+      expect(bare.user.exec?.command).to.equal('aws');
+      const text = await readKubeConfig({ text: exec('./bin/login') });
+      expect(text.user.exec?.command).to.equal('bin/login');
+    }));
+
+  it('lets a context do without a user', async () => {
+    const text = file('one').replace(' user: one,', '');
+    expect((await readKubeConfig({ text })).user).to.deep.equal({});
+  });
+
+  it('is JSON too', async () => {
+    const text = JSON.stringify({
+      'current-context': 'a',
+      contexts: [{ name: 'a', context: { cluster: 'a' } }],
+      clusters: [{ name: 'a', cluster: { server: 'https://a' } }],
+    });
+    expect(await readKubeConfig({ text })).to.have.nested.property('cluster.server', 'https://a');
+  });
+
+  const broken: readonly (readonly [string, string, string, string?])[] = [
+    ['no YAML', 'a: "secret', 'line 1 is no YAML'],
+    ['no mapping', 'hello', 'it is no kubeconfig'],
+    ['nothing', '', 'it is no kubeconfig'],
+    ['no current context', 'clusters: []', 'there is no current-context'],
+    ['an unknown context', file('one'), 'contexts has no "two" (there are: one)', 'two'],
+    [
+      'an unknown cluster',
+      file('one').replace('cluster: one', 'cluster: x'),
+      'clusters has no "x"',
+    ],
+    ['an unknown user', file('one').replace('user: one', 'user: x'), 'users has no "x"'],
+    ['no server', file('one').replace(/server: '[^']*',/, ''), 'cluster "one" has no server'],
+    ['a list that is none', 'contexts: {}', 'contexts is no list'],
+    ['an entry without a name', 'contexts: [{}]', 'contexts[0].name is missing'],
+    ['an entry that is none', 'users: [{name: a, user: hello}]', 'users[0].user is no mapping'],
+    ['null entries', 'contexts: [null]', 'contexts[0].name is missing'],
+  ];
+  for (const [title, text, expected, context] of broken) {
+    it(`names what is wrong with: ${title}`, async () => {
+      const error = await failureOf(readKubeConfig({ text, context }));
+      expect(error).to.have.property('code', 'InvalidKubeConfig');
+      expect(error.message).to.contain(expected);
+      expect(error.message).not.to.contain('secret');
+    });
+  }
+
+  it('names the file that cannot be read', () =>
+    withFolder({}, async (folder) => {
+      const path = join(folder, 'none');
+      for (const source of [{ path }, { env: { KUBECONFIG: path } }, { path: [path, path] }]) {
+        const error = await failureOf(readKubeConfig(source));
+        expect(error).to.have.property('code', 'InvalidKubeConfig');
+        expect(error.message).to.contain(path);
+      }
+    }));
+
+  it('is not led astray by names of prototypes', async () => {
+    const text =
+      'current-context: __proto__\n__proto__: {clusters: []}\ncontexts: [{name: __proto__}]';
+    const error = await failureOf(readKubeConfig({ text }));
+    expect(error.message).to.contain('clusters has no ""');
+  });
+});

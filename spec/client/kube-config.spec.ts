@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { clientFromKubeConfig } from '../../lib/client/index.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { answerJson, startStubServer } from '../system/stub-server.js';
+import type { StubServer } from '../system/stub-server.js';
+import { failureOf } from './scripted-transport.js';
+
+const certificate = (name: string): string =>
+  readFileSync(new URL(`../system/certificates/${name}`, import.meta.url), 'utf8');
+
+const data = (name: string): string => Buffer.from(certificate(name)).toString('base64');
+
+/** A kubeconfig of one cluster and user, as JSON, which is YAML. */
+const kubeConfig = (cluster: object, user: object, context: object = {}): string =>
+  JSON.stringify({
+    'current-context': 'one',
+    contexts: [{ name: 'one', context: { cluster: 'one', user: 'one', ...context } }],
+    clusters: [{ name: 'one', cluster }],
+    users: [{ name: 'one', user }],
+  });
+
+const key = { namespace: 'shop', name: 'web' };
+
+describe('clientFromKubeConfig', () => {
+  let server: StubServer;
+
+  before(async () => {
+    const identity = { cert: certificate('server.pem'), key: certificate('server.key') };
+    const tls = { ...identity, ca: certificate('ca.pem'), requestCert: true };
+    server = await startStubServer(
+      ({ socket }, response) => {
+        const peer = socket instanceof TLSSocket ? socket.getPeerCertificate() : {};
+        answerJson(response, { subject: (peer as { subject?: unknown }).subject ?? 'nobody' });
+      },
+      { ...tls, rejectUnauthorized: false },
+    );
+  });
+
+  after(() => server.close());
+
+  const cluster = () => ({ server: server.url, 'certificate-authority-data': data('ca.pem') });
+
+  /** What the server saw of a request. */
+  const ask = async (text: string) => {
+    const client = await clientFromKubeConfig({ text });
+    const answer: unknown = await client.get(ConfigMap, key).finally(() => client.close());
+    return { answer, headers: server.requests.at(-1)?.headers ?? {} };
+  };
+
+  const users: readonly (readonly [string, object, object])[] = [
+    ['a token', { token: 'abc' }, { authorization: 'Bearer abc' }],
+    [
+      'a password',
+      { username: 'me', password: 'pass' },
+      { authorization: `Basic ${Buffer.from('me:pass').toString('base64')}` },
+    ],
+    [
+      'impersonation',
+      { token: 'abc', as: 'you', 'as-groups': ['g'], 'as-user-extra': { 'a.b/c': ['d'] } },
+      {
+        authorization: 'Bearer abc',
+        'impersonate-user': 'you',
+        'impersonate-group': 'g',
+        'impersonate-extra-a.b%2fc': 'd',
+      },
+    ],
+    [
+      'an exec plugin',
+      {
+        exec: {
+          command: process.execPath,
+          args: ['-p', `JSON.stringify({ kind: 'ExecCredential', status: { token: 'xyz' } })`],
+        },
+      },
+      { authorization: 'Bearer xyz' },
+    ],
+  ];
+  for (const [title, user, headers] of users) {
+    it(`authenticates with ${title}`, async () => {
+      expect((await ask(kubeConfig(cluster(), user))).headers).to.include(headers);
+    });
+  }
+
+  it('authenticates with a client certificate', async () => {
+    const pair = {
+      'client-certificate-data': data('client.pem'),
+      'client-key-data': data('client.key'),
+    };
+    const { answer } = await ask(kubeConfig(cluster(), pair));
+    expect(answer).to.have.nested.property('subject.CN', 'spec client');
+  });
+
+  it('authenticates with an auth-provider, by client-node', async function () {
+    // Loading client-node takes about a second.
+    this.timeout(20_000);
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const token = [part({}), part({ exp: 4_000_000_000 }), 'signature'].join('.');
+    const user = { 'auth-provider': { name: 'oidc', config: { 'id-token': token } } };
+    const { headers } = await ask(kubeConfig(cluster(), user));
+    expect(headers).to.include({ authorization: `Bearer ${token}` });
+  });
+
+  it('checks the server against tls-server-name, or not at all', async () => {
+    const wrong = { ...cluster(), 'tls-server-name': 'wrong.example.com' };
+    expect((await failureOf(ask(kubeConfig(wrong, {})))).message).to.contain('wrong.example.com');
+    const right = { ...cluster(), 'tls-server-name': 'apiserver.example.com' };
+    await ask(kubeConfig(right, {}));
+    await ask(kubeConfig({ server: server.url, 'insecure-skip-tls-verify': true }, {}));
+  });
+
+  it('asks for no compression where the cluster says so', async () => {
+    const { headers } = await ask(kubeConfig({ ...cluster(), 'disable-compression': true }, {}));
+    expect(headers).not.to.have.property('accept-encoding');
+  });
+
+  it('knows the namespace of the context', async () => {
+    const named = await clientFromKubeConfig({
+      text: kubeConfig(cluster(), {}, { namespace: 'shop' }),
+    });
+    const unnamed = await clientFromKubeConfig({ text: kubeConfig(cluster(), {}) });
+    expect([named.defaultNamespace, unnamed.defaultNamespace]).to.deep.equal(['shop', 'default']);
+  });
+
+  const broken: readonly (readonly [string, object, object, string])[] = [
+    ['a proxy', { server: 'https://a', 'proxy-url': 'http://p' }, {}, 'proxy-url is not supported'],
+    ['no URL', { server: 'a:6443' }, {}, 'server is no http or https URL'],
+    ['two groups', { server: 'https://a' }, { 'as-groups': ['a', 'b'] }, 'several values'],
+    [
+      'a missing CA',
+      { server: 'https://a', 'certificate-authority': '/no/ca.pem' },
+      {},
+      'certificate-authority: ENOENT',
+    ],
+    ['a missing key', { server: 'https://a' }, { 'client-key': '/no/key' }, 'client-key: ENOENT'],
+  ];
+  for (const [title, brokenCluster, user, expected] of broken) {
+    it(`refuses ${title}`, async () => {
+      const error = await failureOf(
+        clientFromKubeConfig({ text: kubeConfig(brokenCluster, user) }),
+      );
+      expect(error).to.have.property('code', 'InvalidKubeConfig');
+      expect(error.message).to.contain(expected);
+    });
+  }
+});

@@ -1,0 +1,17 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Runs with a new folder that holds these files, and removes it. */
+export async function withFolder(
+  files: Readonly<Record<string, string>>,
+  run: (folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'operator-builder-'));
+  try {
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    await run(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

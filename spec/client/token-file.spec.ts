@@ -1,0 +1,59 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { tokenFile } from '../../lib/client/index.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { failureOf } from './scripted-transport.js';
+import { withFolder } from './temporary-folder.js';
+
+describe('tokenFile', () => {
+  it('reads the token, and again after a minute', () =>
+    withFolder({ token: 'one\n' }, async (folder) => {
+      const [path, clock] = [join(folder, 'token'), new VirtualClock()];
+      const credentials = tokenFile(path, clock);
+      expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer one' });
+      await writeFile(path, 'two');
+      await clock.advance(59_999);
+      expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer one' });
+      await clock.advance(1);
+      expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer two' });
+    }));
+
+  it('reads it at once when the server rejects it', () =>
+    withFolder({ token: 'one' }, async (folder) => {
+      const path = join(folder, 'token');
+      const credentials = tokenFile(path, new VirtualClock());
+      await credentials.headers();
+      await writeFile(path, 'two');
+      await credentials.refresh?.();
+      expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer two' });
+    }));
+
+  it('keeps the token that it has while the file is away', () =>
+    withFolder({ token: 'one' }, async (folder) => {
+      const [path, clock] = [join(folder, 'token'), new VirtualClock()];
+      const credentials = tokenFile(path, clock);
+      await credentials.headers();
+      await rm(path);
+      await clock.advance(60_000);
+      expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer one' });
+      expect(await failureOf(credentials.refresh?.() ?? Promise.resolve())).to.have.property(
+        'code',
+        'InvalidKubeConfig',
+      );
+    }));
+
+  for (const [title, files] of [
+    ['is missing', {}],
+    ['is empty', { token: ' \n' }],
+  ] as const) {
+    it(`names the file that ${title}`, () =>
+      withFolder(files, async (folder) => {
+        const path = join(folder, 'token');
+        const credentials = tokenFile(path, new VirtualClock());
+        const error = await failureOf(Promise.resolve(credentials.headers()));
+        expect(error).to.have.property('code', 'InvalidKubeConfig');
+        expect(error.message).to.contain(path);
+      }));
+  }
+});

@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import { faulty, waitFor } from '../../lib/client/index.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { configMapNamed, embeddedClient } from './embedded-client.js';
+import { failureOf, refusal, scripted } from './scripted-transport.js';
+
+const ready = configMapNamed('web', { ready: 'yes' });
+const isReady = (now?: { data?: Record<string, string> }) => now?.data?.['ready'] === 'yes';
+
+describe('waitFor', () => {
+  it('returns at once what is so already, without a watch', async () => {
+    const { client, server } = embeddedClient();
+    const created = await client.create(ready);
+    expect(await waitFor(client, ready, { until: isReady })).to.deep.equal(created);
+    expect(server.requests.count(({ verb }) => verb === 'watch')).to.equal(0);
+  });
+
+  it('waits for nothing, where there is nothing', async () => {
+    const { client } = embeddedClient();
+    expect(await waitFor(client, ready, { until: (now) => now === undefined })).to.equal(undefined);
+  });
+
+  it('sees what a watch tells, and leaves no watch open', async () => {
+    const clock = new VirtualClock();
+    const { client, server } = embeddedClient();
+    const waiting = waitFor(client, ready, { until: isReady, clock });
+    await client.create(configMapNamed('other', { ready: 'yes' }));
+    await client.create(ready);
+    expect((await waiting)?.metadata.name).to.equal('web');
+    expect({ watches: server.openWatches, timers: clock.pendingTimers }).to.deep.equal({
+      ...{ watches: 0, timers: 0 },
+    });
+  });
+
+  it('goes on after a broken connection and after the end of a watch', async () => {
+    const clock = new VirtualClock();
+    const { client, server } = embeddedClient();
+    const shaky = faulty(client, {
+      rules: [{ verbs: ['watch'], calls: 1, fault: { type: 'reset' } }],
+    });
+    const waiting = waitFor(shaky, ready, { until: isReady, clock });
+    await clock.advance(500);
+    server.dropWatches();
+    await clock.advance(500);
+    await client.create(ready);
+    expect((await waiting)?.metadata.name).to.equal('web');
+  });
+
+  it('throws Timeout when it takes too long, naming the object', async () => {
+    const clock = new VirtualClock();
+    const { client, server } = embeddedClient();
+    const failure = failureOf(waitFor(client, ready, { until: isReady, clock, timeoutMs: 5_000 }));
+    await clock.advance(5_000);
+    const error = await failure;
+    expect(error).to.have.property('code', 'Timeout');
+    expect(error.message).to.equal('wait for ConfigMap default/web: not as wanted after 5000 ms');
+    expect({ watches: server.openWatches, timers: clock.pendingTimers }).to.deep.equal({
+      ...{ watches: 0, timers: 0 },
+    });
+  });
+
+  it('throws Aborted when its signal is aborted', async () => {
+    const clock = new VirtualClock();
+    const controller = new AbortController();
+    const { client } = embeddedClient();
+    const { signal } = controller;
+    const failure = failureOf(waitFor(client, ready, { until: isReady, clock, signal }));
+    await clock.advance(0);
+    controller.abort();
+    expect(await failure).to.have.property('code', 'Aborted');
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('throws what forbids the waiting', async () => {
+    const { client } = scripted(() => refusal(403, 'Forbidden'));
+    expect(await failureOf(waitFor(client, ready, { until: isReady }))).to.have.property(
+      'status',
+      403,
+    );
+  });
+
+  it('throws what the condition throws', async () => {
+    const { client } = embeddedClient();
+    const until = () => {
+      throw new Error('broken condition');
+    };
+    expect((await failureOf(waitFor(client, ready, { until }))).message).to.equal(
+      'broken condition',
+    );
+  });
+});
