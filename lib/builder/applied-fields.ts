@@ -3,46 +3,35 @@ import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import { pathToString } from '../object/field-path.js';
 import type { FieldPath } from '../object/field-path.js';
-import type {
-  KubernetesObject,
-  ManagedFieldsEntry,
-  UnstructuredObject,
-} from '../object/kubernetes-object.js';
+import { FieldSet } from '../object/field-set.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { appliedFields, fieldManagersOf, lastUpdater } from '../object/managed-fields.js';
 import { redactChanges } from '../object/redact.js';
-import { noFields, ownsPath, uncoveredPaths, valueAt } from './covered-fields.js';
-import type { DesiredObject } from './desired-object.js';
-import { differences } from './desired-differences.js';
+import { uncoveredPaths } from '../object/uncovered-paths.js';
+import { valueAtPath } from '../object/value-at-path.js';
+import { desiredDifferences, differences } from './desired-differences.js';
+import type { DesiredObject, Pair } from './desired-object.js';
 import { appliedHashAnnotation } from './marks.js';
-
-/** Our entry in the `managedFields` of `live`, or undefined. */
-export function appliedEntry(
-  { metadata }: KubernetesObject,
-  manager: string,
-): ManagedFieldsEntry | undefined {
-  return metadata.managedFields?.find(
-    (entry) =>
-      entry.manager === manager && entry.operation === 'Apply' && entry.subresource === undefined,
-  );
-}
 
 /**
  * Whether `live` is as `desired` says, without comparing values: we applied the same object before,
  * and every field of it is still ours.
  */
-export function isUnchanged(
-  live: UnstructuredObject,
-  { object, hash }: DesiredObject,
-  manager: string,
-): boolean {
-  if (live.metadata.annotations?.[appliedHashAnnotation] !== hash) return false;
-  const fields = appliedEntry(live, manager)?.fieldsV1;
-  return fields !== undefined && uncoveredPaths(fields, object).length === 0;
+export function isUnchanged({ live, desired }: Pair, manager: string): boolean {
+  if (!isSameDesire(live, desired)) return false;
+  const fields = appliedFields(live, manager);
+  return fields !== undefined && uncoveredPaths(fields, desired.object, { live }).length === 0;
+}
+
+function isSameDesire(live: UnstructuredObject, { hash }: DesiredObject): boolean {
+  return live.metadata.annotations?.[appliedHashAnnotation] === hash;
 }
 
 /** A field that somebody has taken from us. */
 export interface Drift {
   readonly path: FieldPath;
   readonly from: unknown;
+  readonly to: unknown;
   readonly manager: string;
 }
 
@@ -50,51 +39,53 @@ export interface Drift {
  * The fields of `desired` that were taken from us: changed or removed by `manager`. Where nobody has
  * the field now, whoever wrote last is named.
  */
-export function driftOf(
-  live: UnstructuredObject,
-  { object, hash }: DesiredObject,
-  manager: string,
-): readonly Drift[] {
-  const fields = appliedEntry(live, manager)?.fieldsV1 ?? noFields;
-  const sameDesire = live.metadata.annotations?.[appliedHashAnnotation] === hash;
-  return uncoveredPaths(fields, object).flatMap((uncovered) =>
-    differing(live, object, uncovered).flatMap(({ path, from }) => {
-      const taker = ownerOf(live, path, manager) ?? ownerOf(live, uncovered, manager);
-      if (taker !== undefined) return [{ path, from, manager: taker }];
+export function driftOf({ live, desired }: Pair, manager: string): readonly Drift[] {
+  const fields = appliedFields(live, manager) ?? FieldSet.empty;
+  const sameDesire = isSameDesire(live, desired);
+  return uncoveredPaths(fields, desired.object, { live }).flatMap((uncovered) =>
+    differing({ live, desired }, uncovered).flatMap((difference) => {
+      const taker = ownerOf(live, difference.path, manager) ?? ownerOf(live, uncovered, manager);
+      if (taker !== undefined) return [{ ...difference, manager: taker }];
       // Nobody's, and we want something else than we applied: it is new, not taken.
-      return sameDesire ? [{ path, from, manager: newestWriter(live, manager) }] : [];
+      return sameDesire ? [{ ...difference, manager: newestWriter(live, manager) }] : [];
     }),
   );
 }
 
 /** What differs at or below `path`; `path` itself where it was taken with the value left as it was. */
-function differing(
-  live: UnstructuredObject,
-  desired: UnstructuredObject,
-  path: FieldPath,
-): readonly { readonly path: FieldPath; readonly from: unknown }[] {
-  const [from, to] = [valueAt(live, path), valueAt(desired, path)];
+function differing({ live, desired }: Pair, path: FieldPath): readonly Omit<Drift, 'manager'>[] {
+  const [from, to] = [valueAtPath(live, path), valueAtPath(desired.object, path)];
   const found = differences({ desired: to, live: from, path });
-  return found.length === 0 ? [{ path, from }] : found;
+  return found.length === 0 ? [{ path, from, to }] : found;
 }
 
-function ownerOf(live: KubernetesObject, path: FieldPath, manager: string): string | undefined {
-  const others = (live.metadata.managedFields ?? []).filter((entry) => !isOurs(entry, manager));
-  const owner = others.find(({ fieldsV1 }) => fieldsV1 !== undefined && ownsPath(fieldsV1, path));
-  return owner?.manager;
+function ownerOf(live: UnstructuredObject, path: FieldPath, manager: string): string | undefined {
+  const owners = fieldManagersOf(live, path);
+  return owners.find(({ name, operation }) => name !== manager || operation !== 'Apply')?.name;
 }
 
-function newestWriter(live: KubernetesObject, manager: string): string {
-  const updates = (live.metadata.managedFields ?? []).filter(
-    (entry) =>
-      entry.operation === 'Update' && !isOurs(entry, manager) && entry.subresource === undefined,
+function newestWriter(live: UnstructuredObject, manager: string): string {
+  const last = lastUpdater(live)?.name;
+  return last === undefined || last === manager ? 'unknown' : last;
+}
+
+// What the server does by itself, and our own bookkeeping.
+const unasked = [...serverSetFields, 'status', `metadata.annotations["${appliedHashAnnotation}"]`];
+
+/** What an apply is going to change, as far as it can be known before the server has answered. */
+export function expectedChanges(
+  { desired, live }: Pair,
+  drift: readonly Drift[],
+): readonly FieldChange[] {
+  const repaired = drift.map(({ path, ...change }) => ({ path: pathToString(path), ...change }));
+  const others = desiredDifferences(desired.object, live).filter(
+    ({ path }) => !repaired.some((change) => change.path === path),
   );
-  const newest = updates.sort((one, other) => ((one.time ?? '') < (other.time ?? '') ? 1 : -1));
-  return newest[0]?.manager ?? 'unknown';
+  return redactChanges(live.kind, [...repaired, ...others].filter(isAskedFor));
 }
 
-function isOurs(entry: ManagedFieldsEntry, manager: string): boolean {
-  return entry.manager === manager && entry.operation === 'Apply';
+function isAskedFor({ path }: FieldChange): boolean {
+  return !unasked.includes(path);
 }
 
 /** What {@link appliedChanges} compares. */
@@ -104,21 +95,16 @@ export interface AppliedObjects {
   readonly drift: readonly Drift[];
 }
 
-const unasked = [...serverSetFields, 'status', `metadata.annotations["${appliedHashAnnotation}"]`];
-
 /** What an apply changed: the drift that it repaired, with who had caused it, then all the rest. */
 export function appliedChanges({ before, after, drift }: AppliedObjects): readonly FieldChange[] {
   const repaired = drift.map(({ path, from, manager }) => ({
-    ...{ path: pathToString(path), from, to: valueAt(after, path), manager },
+    ...{ path: pathToString(path), from, to: valueAtPath(after, path), manager },
   }));
   const explained = (change: FieldChange): boolean =>
     repaired.some(({ path, from, to }) => pathsMeet(path, change.path) && !isEqual(from, to));
   const others = diffObjects(before, after, { ignore: unasked });
   const changes = [...repaired, ...others.filter((change) => !explained(change))];
-  return redactChanges(
-    after.kind,
-    changes.filter(({ path }) => !unasked.includes(path)),
-  );
+  return redactChanges(after.kind, changes.filter(isAskedFor));
 }
 
 // One is the other or above it. The two write list keys in different ways, so that a step into a list

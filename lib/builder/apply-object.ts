@@ -1,10 +1,11 @@
+import type { Applied, ApplyOptions } from '../client/client.js';
 import { isConflict, isForbidden, isInvalid, isApiError } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
 import { adoptFields } from './adopt-fields.js';
-import { appliedChanges, driftOf, isUnchanged } from './applied-fields.js';
+import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './applied-fields.js';
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
@@ -15,7 +16,8 @@ import { isKind } from './kind-traits.js';
 import type { ImmutablePolicy } from './link.js';
 import { done, pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
-import { checkOwnership, ownershipOf } from './ownership.js';
+import { checkOwnership, reasonToWait } from './ownership.js';
+import { causeOfRollout, rolloutCauses } from './rollout-causes.js';
 import { recreateObject } from './recreate-object.js';
 
 /** Says why an object that exists and is to be changed has to wait; undefined: it need not. */
@@ -62,19 +64,12 @@ async function createObject(context: RunContext, desired: DesiredObject): Promis
 async function bringAbout(context: RunContext, pair: Pair, gate: Gate): Promise<Outcome> {
   const { desired, live } = pair;
   const { owner, adopt } = context.settings;
-  const { deletionTimestamp, finalizers = [] } = live.metadata;
-  if (deletionTimestamp !== undefined) {
-    const held = finalizers.length === 0 ? '' : ` (finalizers: ${finalizers.join(', ')})`;
-    return pending(desired.ref, `is being deleted${held}`, { live });
-  }
-  if (ownershipOf(live, owner).state === 'earlier') {
-    const earlier = `an earlier ${describeObject(owner)}`;
-    return pending(desired.ref, `belongs to ${earlier}, garbage collection will take it`, { live });
-  }
+  const why = reasonToWait(live, owner);
+  if (why !== undefined) return pending(desired.ref, why, { live });
   checkOwnership(live, owner, desired.link.options.adopt ?? adopt);
   const adopted = await adoptFields(context, pair);
   const { controllerName } = context.settings;
-  if (isUnchanged(adopted, desired, controllerName)) {
+  if (isUnchanged({ desired, live: adopted }, controllerName)) {
     return done('unchanged', desired.ref, { live: adopted });
   }
   const wait = gate(adopted);
@@ -86,11 +81,15 @@ async function updateObject(context: RunContext, pair: Pair): Promise<Outcome> {
   const { desired, live } = pair;
   const { controllerName } = context.settings;
   await handOverReplicas(context, pair);
-  const drift = driftOf(live, desired, controllerName);
+  const drift = driftOf(pair, controllerName);
+  const cause = drift.length > 0 ? 'drift' : causeOfRollout(rolloutCauses(pair));
+  context.announce(desired.ref, { changes: expectedChanges(pair, drift), cause });
   try {
     const { object } = await apply(context, withUid(desired.object, live));
     const changes = appliedChanges({ before: live, after: object, drift });
-    return done('configured', desired.ref, { changes, live: object });
+    const causes = rolloutCauses(pair);
+    const rolled = causes.length > 0 && { causes };
+    return done('configured', desired.ref, { changes, ...rolled, live: object });
   } catch (error) {
     if (isStale(error)) throw error;
     return refusedUpdate(context, pair, error);
@@ -141,15 +140,21 @@ function show(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value);
 }
 
-function withUid(object: UnstructuredObject, live: UnstructuredObject): UnstructuredObject {
+/** `object` for an apply that must meet `live` and no other of its name. */
+export function withUid(object: UnstructuredObject, live: UnstructuredObject): UnstructuredObject {
   const { uid } = live.metadata;
   return { ...object, metadata: { ...object.metadata, ...(uid !== undefined && { uid }) } };
 }
 
-function apply(
-  { client, settings }: RunContext,
-  object: UnstructuredObject,
-): ReturnType<typeof client.apply<UnstructuredObject>> {
+/** How a chain's objects are applied: unknown fields are refused, and other managers' are taken. */
+export function applyOptions({ settings }: Pick<RunContext, 'settings'>): ApplyOptions {
   const { controllerName: fieldManager, signal } = settings;
-  return client.apply(object, { force: true, fieldManager, signal, fieldValidation: 'Strict' });
+  return { force: true, fieldManager, signal, fieldValidation: 'Strict' };
+}
+
+function apply(
+  context: RunContext,
+  object: UnstructuredObject,
+): Promise<Applied<UnstructuredObject>> {
+  return context.client.apply(object, applyOptions(context));
 }

@@ -1,4 +1,5 @@
 import type { Client } from '../client/client.js';
+import type { OperatorEvents } from '../events/operator-events.js';
 import type { Recorder } from '../events/recorder.js';
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
@@ -52,6 +53,8 @@ export interface BuilderOptions<Order extends string = string> {
   readonly maxDeletions?: number | `${number}%`;
   /** Where Kubernetes events on the owner go. @defaultValue nowhere */
   readonly recorder?: Recorder;
+  /** Where events within this process go. @defaultValue nowhere */
+  readonly emitter?: OperatorEvents;
   /** @defaultValue the clock of the machine */
   readonly clock?: Clock;
   /** @defaultValue none */
@@ -85,6 +88,7 @@ export interface BuilderSettings {
   readonly rolloutOrder: readonly string[] | undefined;
   readonly maxDeletions: DeletionLimit;
   readonly recorder: Recorder | undefined;
+  readonly emitter: OperatorEvents | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal | undefined;
@@ -102,7 +106,14 @@ export type DeletionLimit = (owned: number) => number;
 export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings {
   const { client, owner, controllerName, labels = {}, owns, kinds, rolloutOrder } = options;
   const { onImmutable = 'fail', adopt = false, adoptManagers = [], hashPrefixes = {} } = options;
-  const { maxDeletions, recorder, clock = systemClock, logger = silentLogger, signal } = options;
+  const {
+    maxDeletions,
+    recorder,
+    emitter,
+    clock = systemClock,
+    logger = silentLogger,
+    signal,
+  } = options;
   const { configMap = 'CONFIGMAP_HASH_', secret = 'SECRET_HASH_' } = hashPrefixes;
   checkControllerName(controllerName);
   checkLabels(labels);
@@ -110,7 +121,8 @@ export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings 
     owns === undefined && kinds === undefined ? undefined : [...(owns ?? []), ...(kinds ?? [])];
   return {
     ...{ client, owner, controllerName, labels, owns: visited },
-    ...{ onImmutable, adopt, adoptManagers, rolloutOrder, recorder, clock, logger, signal },
+    ...{ onImmutable, adopt, adoptManagers, rolloutOrder, recorder, emitter },
+    ...{ clock, logger, signal },
     namespace: namespaceOf(owner, options.namespace),
     maxDeletions: resolveMaxDeletions(maxDeletions),
     hashPrefixes: { configMap, secret },

@@ -2,7 +2,6 @@ import type { Client } from '../client/client.js';
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
-import { apiVersionOf } from '../object/resource-type.js';
 import type { ResourceType, TypeReference } from '../object/resource-type.js';
 import { InternalStore } from '../store/internal-store.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';

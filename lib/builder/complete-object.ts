@@ -1,6 +1,6 @@
 import { encodedData } from '../hash/data-hash.js';
 import type { ConfigurationData } from '../hash/data-hash.js';
-import { isJsonObject } from '../object/json.js';
+import { isJsonObject, withoutMember } from '../object/json.js';
 import { PersistentVolumeClaim, Secret } from '../object/kinds.js';
 import type {
   KubernetesObject,
@@ -33,8 +33,7 @@ export function completeObject(
   const metadata = completeMetadata(settings, chained);
   const body = builtInType(object) === undefined ? jsonOf(object) : withoutNulls(object);
   // Whoever writes the status, it is not the applier of the spec: it would never count as applied.
-  const { status: _status, ...desired } = body as UnstructuredObject;
-  const complete = encodeSecret({ ...desired, metadata });
+  const complete = encodeSecret({ ...withoutMember(body, 'status'), metadata });
   return retains(chained) ? complete : withController(settings, chained, complete);
 }
 
@@ -113,8 +112,8 @@ function withController(
 // A key that was once applied as `stringData` could never be removed again.
 function encodeSecret(object: UnstructuredObject): UnstructuredObject {
   if (!isKind(object, Secret) || object['stringData'] === undefined) return object;
-  const { stringData: _encoded, ...rest } = object;
-  return { ...rest, data: encodedData(object as ConfigurationData) } as UnstructuredObject;
+  const data = encodedData(object as ConfigurationData);
+  return { ...withoutMember(object, 'stringData'), data };
 }
 
 // A copy by JSON's rules: undefined members go, nothing is shared with the caller's object.

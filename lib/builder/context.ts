@@ -1,4 +1,5 @@
 import type { Client } from '../client/client.js';
+import type { WriteDetails } from '../events/recording-client.js';
 import { isNotFound } from '../object/api-error.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
@@ -22,6 +23,8 @@ export interface RunContext {
   /** Records what it writes. */
   readonly client: Client;
   readonly report: (report: Report) => void;
+  /** Says what the next write to the object of `ref` changes, for its event. */
+  readonly announce: (ref: ObjectReference, details: WriteDetails) => void;
 }
 
 /** Reads an object; undefined where there is none. */

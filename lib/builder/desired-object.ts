@@ -1,12 +1,12 @@
 import { hashObject } from '../hash/hash-object.js';
-import { isJsonObject } from '../object/json.js';
+import { isJsonObject, withoutMember } from '../object/json.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { BuilderSettings } from './builder-options.js';
 import type { ChainedObject } from './chain.js';
 import { appliedHashAnnotation } from './marks.js';
 import { podTemplateIn, withPodTemplate } from './pod-references.js';
-import { stampTemplate } from './stamp.js';
-import type { Stamp } from './stamp.js';
+import { stampTemplate, stampVariables } from './stamp.js';
+import type { Stamp, StampVariable } from './stamp.js';
 
 /** An object of a chain in its final form. */
 export interface DesiredObject extends ChainedObject {
@@ -18,6 +18,8 @@ export interface DesiredObject extends ChainedObject {
   readonly hash: string;
   /** `spec.replicas` is somebody else's. */
   readonly replicasExternal: boolean;
+  /** The hashes of ConfigMaps and Secrets that are in its pod template. */
+  readonly variables: readonly StampVariable[];
 }
 
 /** A desired object and the one that is there. */
@@ -39,25 +41,25 @@ export function finishObject(
   { stamps, replicasExternal }: FinishHow,
 ): DesiredObject {
   const template = podTemplateIn(complete);
+  const variables =
+    template === undefined ? [] : stampVariables(template, stamps, settings.hashPrefixes);
   const stamped =
     template === undefined
       ? complete
-      : withPodTemplate(complete, stampTemplate(template, stamps, settings.hashPrefixes));
+      : withPodTemplate(complete, stampTemplate(template, variables));
   const applied = replicasExternal ? withoutReplicas(stamped) : stamped;
   const hash = hashObject(applied);
   return {
     ...chained,
     object: withHash(applied, hash),
     creation: withHash(stamped, hash),
-    hash,
-    replicasExternal,
+    ...{ hash, replicasExternal, variables },
   };
 }
 
 function withoutReplicas(object: UnstructuredObject): UnstructuredObject {
   if (!isJsonObject(object['spec'])) return object;
-  const { replicas: _external, ...spec } = object['spec'];
-  return { ...object, spec };
+  return { ...object, spec: withoutMember(object['spec'], 'replicas') };
 }
 
 function withHash(object: UnstructuredObject, hash: string): UnstructuredObject {

@@ -1,10 +1,9 @@
+import { fieldPath } from '../object/field-path.js';
 import { isJsonObject } from '../object/json.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { appliedEntry } from './applied-fields.js';
+import { appliedFields } from '../object/managed-fields.js';
 import type { RunContext } from './context.js';
 import type { Pair } from './desired-object.js';
-import { ownsPath } from './covered-fields.js';
-import { fieldPath } from '../object/field-path.js';
 
 const keeper = 'operator-builder-replicas';
 
@@ -17,9 +16,9 @@ export async function handOverReplicas(
   { desired, live }: Pair,
 ): Promise<void> {
   if (!desired.replicasExternal) return;
-  const fields = appliedEntry(live, settings.controllerName)?.fieldsV1 ?? {};
   const replicas = replicasOf(live);
-  if (replicas === undefined || !ownsPath(fields, fieldPath('spec', 'replicas'))) return;
+  const ours = appliedFields(live, settings.controllerName);
+  if (replicas === undefined || ours?.has(fieldPath('spec', 'replicas')) !== true) return;
   const { apiVersion, kind, metadata } = live;
   const { name, namespace, uid } = metadata;
   const kept: UnstructuredObject = {

@@ -1,3 +1,4 @@
+import omit from 'lodash/omit.js';
 import { isApiError } from '../object/api-error.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import { ConfigMap, PersistentVolumeClaim, Secret, StatefulSet } from '../object/kinds.js';
@@ -32,8 +33,7 @@ function isFrozen(live: UnstructuredObject, path: string): boolean {
 }
 
 function bodyOf(object: UnstructuredObject): object {
-  const { metadata: _metadata, status: _status, ...body } = object;
-  return body;
+  return omit(object, ['metadata', 'status']);
 }
 
 const immutability = /immutable|may not change|cannot change|can't be changed/i;

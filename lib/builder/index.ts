@@ -36,6 +36,8 @@ export type {
 } from './kinds/workloads.js';
 export type { ImmutablePolicy, LinkOptions, ObjectOptions } from './link.js';
 export type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
+export { renderPlan } from './render-plan.js';
+export type { RenderPlanOptions } from './render-plan.js';
 export { isReconcileFailed, ReconcileFailedError } from './reconcile-failed-error.js';
 export { requeueAfterOf } from './results.js';
 export type { ObjectResult, Operation, RolloutState } from './results.js';

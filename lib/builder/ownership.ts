@@ -44,6 +44,16 @@ export function ownerKindOf(owner: KubernetesObject): string {
   return group === '' ? owner.kind : `${owner.kind}.${group}`;
 }
 
+/** Why an object that exists can't be written yet; undefined: it can, as far as this goes. */
+export function reasonToWait(live: KubernetesObject, owner: KubernetesObject): string | undefined {
+  const { deletionTimestamp, finalizers = [] } = live.metadata;
+  if (deletionTimestamp !== undefined) {
+    return `is being deleted${finalizers.length === 0 ? '' : ` (finalizers: ${finalizers.join(', ')})`}`;
+  }
+  if (ownershipOf(live, owner).state !== 'earlier') return undefined;
+  return `belongs to an earlier ${describeObject(owner)}, garbage collection will take it`;
+}
+
 /**
  * Refuses to write over what is not ours.
  * @throws AlreadyOwnedError `AlreadyOwned`: another controller has it.

@@ -1,8 +1,81 @@
-import type { Chain } from './chain.js';
+import { dryRun } from '../client/dry-run.js';
+import { describeObject } from '../object/describe-object.js';
+import { referenceTo } from '../object/object-reference.js';
+import type { ObjectReference } from '../object/object-reference.js';
+import { isOperatorError } from '../system/operator-error.js';
+import type { Chain, ChainedObject, LostObject } from './chain.js';
 import type { RunContext } from './context.js';
-import type { Plan } from './plan-types.js';
-import { OperatorError } from '../system/operator-error.js';
+import { refId } from './dependencies.js';
+import { comesBeforeWorkloads, rollsPods } from './kind-traits.js';
+import { failure, planObject } from './plan-object.js';
+import type { PlannedStep } from './plan-object.js';
+import { planPruning } from './plan-pruning.js';
+import type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
+import { inRolloutOrder } from './reconcile-workloads.js';
+import { rolloutStateOf } from './rollout-state.js';
 
-export function makePlan(_context: RunContext, _chain: Chain): Promise<Plan> {
-  throw new OperatorError('Stopped', 'not there yet');
+/** What reconciling all of `chain` would do. Writes nothing. */
+export async function makePlan(context: RunContext, chain: Chain): Promise<Plan> {
+  const { owner } = context.settings;
+  const ref = { ...referenceTo(owner) };
+  if (owner.metadata.deletionTimestamp !== undefined) {
+    return { owner: ref, objects: [], rollouts: [], changed: false };
+  }
+  const dry: RunContext = { ...context, client: dryRun(context.settings.client), report: ignore };
+  const steps = await Promise.all(
+    inOrder(context, chain).map((chained) => planObject(dry, chain, chained)),
+  );
+  const known = [...chain.lost.map(lostObject), ...steps.map(({ planned }) => planned)];
+  const pruned = await planPruning(dry, { chain, steps, planned: known });
+  const rollouts = rolloutsOf(context, steps);
+  const objects = [...known.map((planned) => withOrder(planned, rollouts)), ...pruned];
+  const changed = objects.some(({ action }) => action !== 'unchanged');
+  return { owner: ref, objects, rollouts, changed };
+}
+
+function ignore(): void {
+  // Nothing happened: a plan makes no events.
+}
+
+function inOrder({ settings }: RunContext, { objects }: Chain): readonly ChainedObject[] {
+  const workloads = objects.filter(({ stage }) => stage === 'workload');
+  const early = objects.filter(({ ref }) => comesBeforeWorkloads(ref));
+  const late = objects.filter((one) => !workloads.includes(one) && !early.includes(one));
+  return [...early, ...inRolloutOrder(workloads, settings.rolloutOrder), ...late];
+}
+
+// A kind that is not there yet can be planned all the same.
+function lostObject({ ref, error }: LostObject): PlannedObject {
+  if (!isOperatorError(error, 'UnknownKind')) return failure(ref, error);
+  const reason = `the server serves no ${ref.kind} of ${ref.apiVersion} yet`;
+  return { action: 'create', ref, changes: [], approximate: true, reason };
+}
+
+/** The workloads whose pods would be replaced, each after the one before it that is not at rest. */
+function rolloutsOf(
+  { settings }: RunContext,
+  steps: readonly PlannedStep[],
+): readonly PlannedRollout[] {
+  const rollouts: PlannedRollout[] = [];
+  let before: ObjectReference | undefined;
+  for (const { chained, planned, live, causes } of steps) {
+    if (!rollsPods(chained.ref) || live === undefined) continue;
+    const changes = planned.changes.filter(({ path }) => path.startsWith('spec.template'));
+    const rolls =
+      planned.action === 'recreate' || (planned.action === 'configure' && changes.length > 0);
+    const { ref } = planned;
+    const after = before !== undefined && { after: before };
+    if (rolls) rollouts.push({ ref, changes, causes, ...after });
+    const { progressDeadlineSeconds = 600 } = chained.link.workload ?? {};
+    const state = rolloutStateOf(live, { ...settings, progressDeadlineSeconds })?.state;
+    if (rolls || state === 'progressing' || state === 'stuck') before ??= ref;
+  }
+  return rollouts;
+}
+
+function withOrder(planned: PlannedObject, rollouts: readonly PlannedRollout[]): PlannedObject {
+  const id = refId(planned.ref);
+  const after = rollouts.find(({ ref }) => refId(ref) === id)?.after;
+  if (after === undefined) return planned;
+  return { ...planned, reason: `once ${describeObject(after)} is rolled out` };
 }

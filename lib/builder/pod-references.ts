@@ -18,7 +18,7 @@ export function podTemplateIn(object: KubernetesObject): PodTemplate | undefined
   for (const field of podTemplatePath(object) ?? []) {
     node = isJsonObject(node) ? node[field] : undefined;
   }
-  return isJsonObject(node) ? (node as PodTemplate) : undefined;
+  return isJsonObject(node) ? node : undefined;
 }
 
 /** A copy of `object` with `template` in the place of its pod template. */

@@ -18,6 +18,7 @@ import { done, pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
 import { ownershipOf } from './ownership.js';
 import { stillInUse } from './still-in-use.js';
+import type { Uses } from './still-in-use.js';
 
 /** What pruning found. */
 export interface PruneCandidates {
@@ -29,11 +30,21 @@ export interface PruneCandidates {
   readonly owned: number;
 }
 
-/** Finds what the owner has and the chain does not name. Costs no API call with a cached client. */
-export async function findOrphans(context: RunContext, chain: Chain): Promise<PruneCandidates> {
+/**
+ * Finds what the owner has and the chain does not name. Costs no API call with a cached client.
+ * @param becoming - see {@link Uses}
+ */
+export async function findOrphans(
+  context: RunContext,
+  chain: Chain,
+  becoming?: Uses['becoming'],
+): Promise<PruneCandidates> {
   const owned = await listOwned(context, chain);
   const orphans = owned.filter((candidate) => isOrphan(candidate, chain));
-  const uses = await stillInUse(context, chain, orphans);
+  const uses = await stillInUse(context, {
+    ...{ chain, orphans },
+    ...(becoming !== undefined && { becoming }),
+  });
   const reasonOf = (candidate: Candidate): string | undefined => uses.get(candidate);
   return {
     orphans: orphans.filter((candidate) => reasonOf(candidate) === undefined),
@@ -60,10 +71,12 @@ export function checkDeletions(settings: BuilderSettings, found: PruneCandidates
 
 /** Deletes an orphan: this very one, as it was when it was judged. */
 export async function deleteOrphan(
-  { client, settings }: RunContext,
+  { announce, client, settings }: RunContext,
   { type, object }: Candidate,
 ): Promise<Outcome> {
   const ref = referenceTo(object);
+  const cause = 'no longer desired';
+  announce(ref, { cause });
   const { uid, resourceVersion } = object.metadata;
   const preconditions = {
     ...(uid !== undefined && { uid }),
@@ -78,7 +91,9 @@ export async function deleteOrphan(
     if (isConflict(error)) return pending(ref, 'changed while it was being pruned', retrySoon);
     if (!isNotFound(error)) throw error;
   }
-  return done('deleted', ref);
+  const { emitter, owner } = settings;
+  emitter?.emit('pruned', { ref, owner: referenceTo(owner), changes: [], cause });
+  return done('deleted', ref, { reason: cause });
 }
 
 const retrySoon = { requeueAfterMs: 1_000 };

@@ -5,6 +5,7 @@ import { Pod as PodType } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
+import { rolloutStatus } from '../object/rollout-status.js';
 import type { Gate } from './apply-object.js';
 import { blockedMessage, blockingPod } from './blocking-pod.js';
 import type { ChainedObject } from './chain.js';
@@ -12,6 +13,7 @@ import type { RunContext } from './context.js';
 import { rollsPods } from './kind-traits.js';
 import type { Outcome } from './outcome.js';
 import type { RolloutState } from './results.js';
+import { causeOfRollout } from './rollout-causes.js';
 import { rolloutStateOf } from './rollout-state.js';
 
 /** Workloads in the order of their updates: by `rolloutOrder`, and within a type as chained. */
@@ -88,6 +90,7 @@ async function withRollout(
   const { deadlineInMs, ...judged } = timed;
   const blocked = isUnderway(judged) ? await unblocked(context, outcome.live, unblock) : undefined;
   const rollout = blocked ?? judged;
+  emitRollout(context, outcome, outcome.live);
   if (rollout.state === 'stuck') {
     const note = rollout.message;
     context.report({
@@ -105,6 +108,18 @@ async function withRollout(
     ...(requeueAfterMs !== undefined && { requeueAfterMs }),
   };
   return { ...outcome, result };
+}
+
+// A listener is told when a rollout begins, and how far it is as long as it goes on.
+function emitRollout(
+  { settings: { emitter, owner } }: RunContext,
+  { result }: Exclude<Outcome, { state: 'failed' }>,
+  live: UnstructuredObject,
+): void {
+  const status = rolloutStatus(live);
+  if (status.complete) return;
+  const cause = causeOfRollout(result.causes ?? []);
+  emitter?.emit('rollout', { ref: result.ref, owner: referenceTo(owner), cause, status });
 }
 
 async function unblocked(

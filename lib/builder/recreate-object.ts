@@ -1,3 +1,4 @@
+import omit from 'lodash/omit.js';
 import { isAlreadyExists, isInvalid } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
@@ -73,18 +74,12 @@ async function probe(
 // The old Service still holds its address and ports: the probe would fail for them alone.
 function probeObject(object: UnstructuredObject): UnstructuredObject {
   if (!isKind(object, Service)) return object;
-  const { clusterIP, clusterIPs, healthCheckNodePort, ...spec } = object['spec'] as ServiceSpec;
-  void [clusterIPs, healthCheckNodePort];
-  const headless = clusterIP === 'None' && { clusterIP };
-  const ports = spec.ports?.map(({ nodePort: _held, ...port }) => port);
-  return { ...object, spec: { ...spec, ...headless, ...(ports !== undefined && { ports }) } };
-}
-
-interface ServiceSpec {
-  readonly clusterIP?: string;
-  readonly clusterIPs?: readonly string[];
-  readonly healthCheckNodePort?: number;
-  readonly ports?: readonly { readonly nodePort?: number }[];
+  const given = object['spec'] as NonNullable<Service['spec']>;
+  const headless = given.clusterIP === 'None';
+  const held = [...(headless ? [] : ['clusterIP', 'clusterIPs']), 'healthCheckNodePort'];
+  const ports = given.ports?.map((port) => omit(port, 'nodePort'));
+  const spec = { ...omit(given, held), ...(ports !== undefined && { ports }) };
+  return { ...object, spec };
 }
 
 // Pods that the new selector leaves out would keep their names, and block the new set for ever.

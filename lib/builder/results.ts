@@ -35,6 +35,8 @@ export interface ObjectResult {
   readonly reason?: string;
   /** For workloads that exist. */
   readonly rollout?: RolloutState;
+  /** The ConfigMaps and Secrets whose changed data rolls the pods of the workload. */
+  readonly causes?: readonly ObjectReference[];
   /** Reconcile again after so many milliseconds: no watch tells of what it waits for. */
   readonly requeueAfterMs?: number;
 }

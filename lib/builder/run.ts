@@ -1,5 +1,6 @@
 import { describeObject } from '../object/describe-object.js';
 import { referenceTo } from '../object/object-reference.js';
+import { ownerReferenceTo } from '../object/owner-reference.js';
 import type { InternalStore } from '../store/internal-store.js';
 import { OperatorError } from '../system/operator-error.js';
 import { applyObject } from './apply-object.js';
@@ -17,9 +18,11 @@ import type { Link } from './link.js';
 import { failed, pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
 import { makePlan } from './plan.js';
+import { placeholderUid } from './placeholder-uid.js';
 import type { Plan } from './plan-types.js';
 import { prepareObject } from './prepare-object.js';
 import { checkDeletions, deleteOrphan, findOrphans } from './prune.js';
+import { reportFailure } from './report-failure.js';
 import { ReconcileFailedError } from './reconcile-failed-error.js';
 import { reconcileWorkloads } from './reconcile-workloads.js';
 import type { ObjectResult } from './results.js';
@@ -86,7 +89,12 @@ export class Run {
   }
 
   async plan(): Promise<Plan> {
-    return makePlan(this.#context, await this.#resolve());
+    const { settings } = this.#context;
+    const { metadata } = settings.owner;
+    const { uid = placeholderUid } = metadata;
+    const planned = { ...settings, owner: { ...settings.owner, metadata: { ...metadata, uid } } };
+    const context = { ...this.#context, settings: planned };
+    return makePlan(context, await resolveChain(planned, this.#links));
   }
 
   // A failed look-up of a kind is tried again.
@@ -107,7 +115,8 @@ export class Run {
 
   #ownerIsLeaving(): boolean {
     const { owner } = this.#context.settings;
-    // Also checks that the owner can own at all.
+    // Throws for an owner that was not read from the server.
+    ownerReferenceTo(owner);
     return owner.metadata.deletionTimestamp !== undefined;
   }
 
@@ -182,12 +191,15 @@ export class Run {
       );
       return [...(await Promise.all(deleted)), ...kept];
     } catch (error) {
-      return [failed(referenceTo(this.#context.settings.owner), error)];
+      const outcome = failed(referenceTo(this.#context.settings.owner), error);
+      if (isFailed(outcome)) reportFailure(this.#context, outcome.ref, outcome.error);
+      return [outcome];
     }
   }
 
   #note(outcome: Outcome): Outcome {
-    const ref = outcome.state === 'failed' ? outcome.ref : outcome.result.ref;
+    const ref = isFailed(outcome) ? outcome.ref : outcome.result.ref;
+    if (isFailed(outcome)) reportFailure(this.#context, ref, outcome.error);
     this.#outcomes.set(refId(ref), outcome);
     return outcome;
   }

@@ -11,27 +11,40 @@ export interface Stamp {
   readonly hash: string;
 }
 
+/** A {@link Stamp} as an environment variable. */
+export interface StampVariable {
+  readonly name: string;
+  readonly stamp: Stamp;
+}
+
+/** The variables that carry `stamps` in the containers of `template`, sorted by name. */
+export function stampVariables(
+  { spec }: PodTemplate,
+  stamps: readonly Stamp[],
+  prefixes: Resolved<HashPrefixes>,
+): readonly StampVariable[] {
+  const names = variableNames(stamps, {
+    prefixes,
+    taken: spec === undefined ? new Set() : ownVariables(spec),
+  });
+  return stamps
+    .map((stamp, index) => ({ name: names[index] ?? '', stamp }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
 /**
- * `template` with an environment variable per stamp in every container, init containers too: a
- * changed hash is a changed template, so Kubernetes rolls the pods. They come after the user's own
- * variables, sorted.
+ * `template` with `variables` in every container, init containers too, after the user's own: a changed
+ * hash is a changed template, so Kubernetes rolls the pods.
  */
 export function stampTemplate(
   template: PodTemplate,
-  stamps: readonly Stamp[],
-  prefixes: Resolved<HashPrefixes>,
+  variables: readonly StampVariable[],
 ): PodTemplate {
   const { spec } = template;
-  if (spec === undefined || stamps.length === 0) return template;
-  const names = variableNames(stamps, { prefixes, taken: ownVariables(spec) });
-  const variables = stamps
-    .map((stamp, index) => ({ name: names[index] ?? '', value: stamp.hash }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (spec === undefined || variables.length === 0) return template;
+  const added = variables.map(({ name, stamp }) => ({ name, value: stamp.hash }));
   const stampAll = (containers: readonly Container[]): Container[] =>
-    containers.map((container) => ({
-      ...container,
-      env: [...(container.env ?? []), ...variables],
-    }));
+    containers.map((container) => ({ ...container, env: [...(container.env ?? []), ...added] }));
   const { initContainers, containers } = spec;
   const stamped: PodSpec = {
     ...spec,

@@ -5,8 +5,17 @@ import type { Candidate } from './candidate.js';
 import type { Chain } from './chain.js';
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
+import { refId } from './dependencies.js';
 import { isKind, podTemplatePath } from './kind-traits.js';
 import { podReferencesOf, podTemplateIn } from './pod-references.js';
+
+/** What {@link stillInUse} looks at. */
+export interface Uses {
+  readonly chain: Chain;
+  readonly orphans: readonly Candidate[];
+  /** Workloads that are about to be something else than they are, by id. @defaultValue none */
+  readonly becoming?: ReadonlyMap<string, UnstructuredObject>;
+}
 
 /**
  * Which of `orphans` the live workloads of the chain still refer to, and which one does. While a
@@ -14,14 +23,17 @@ import { podReferencesOf, podTemplateIn } from './pod-references.js';
  */
 export async function stillInUse(
   context: RunContext,
-  chain: Chain,
-  orphans: readonly Candidate[],
+  { chain, orphans, becoming = new Map() }: Uses,
 ): Promise<ReadonlyMap<Candidate, string>> {
   const uses = new Map<Candidate, string>();
   const needed = orphans.filter(({ object }) => isNeededByPods(object));
   if (needed.length === 0) return uses;
   const workloads = chain.objects.filter(({ ref }) => podTemplatePath(ref) !== undefined);
-  const live = await Promise.all(workloads.map(({ type, ref }) => readObject(context, type, ref)));
+  const live = await Promise.all(
+    workloads.map(
+      async ({ type, ref }) => becoming.get(refId(ref)) ?? (await readObject(context, type, ref)),
+    ),
+  );
   for (const candidate of needed) {
     const user = live.find((workload) => workload !== undefined && refersTo(workload, candidate));
     if (user !== undefined) uses.set(candidate, `${describeObject(user)} still refers to it`);

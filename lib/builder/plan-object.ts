@@ -1,0 +1,184 @@
+import { isApiError, isForbidden, isInvalid, isNotFound } from '../object/api-error.js';
+import { describeObject } from '../object/describe-object.js';
+import type { FieldChange } from '../object/diff-by-path.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import type { ObjectReference } from '../object/object-reference.js';
+import { redactChanges } from '../object/redact.js';
+import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import { adoptedRemovals } from './adopt-fields.js';
+import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './applied-fields.js';
+import { applyOptions, immutablePolicy, withUid } from './apply-object.js';
+import type { Chain, ChainedObject } from './chain.js';
+import { readObject } from './context.js';
+import type { RunContext } from './context.js';
+import { desiredDifferences } from './desired-differences.js';
+import { finishObject } from './desired-object.js';
+import type { DesiredObject, Pair } from './desired-object.js';
+import { immutableChanges, isGrowthOnly } from './immutable-changes.js';
+import { failed } from './outcome.js';
+import { checkOwnership, reasonToWait } from './ownership.js';
+import type { PlannedObject } from './plan-types.js';
+import { placeholderUid } from './placeholder-uid.js';
+import { prepareObject } from './prepare-object.js';
+import { rolloutCauses } from './rollout-causes.js';
+import { stampSources } from './stamp-sources.js';
+import { stampsFor } from './stamps-for.js';
+
+/** What is planned for one object, and what the rest of the plan needs to know. */
+export interface PlannedStep {
+  readonly chained: ChainedObject;
+  readonly planned: PlannedObject;
+  /** What it would be afterwards; undefined where it can't be reconciled. */
+  readonly desired?: DesiredObject;
+  readonly live?: UnstructuredObject;
+  /** See {@link rolloutCauses}. */
+  readonly causes: readonly ObjectReference[];
+}
+
+/** Plans one object. Failures are part of the plan. */
+export async function planObject(
+  context: RunContext,
+  chain: Chain,
+  chained: ChainedObject,
+): Promise<PlannedStep> {
+  try {
+    const { desired, guessed } = await desiredObject(context, chain, chained);
+    const live = await readObject(context, desired.type, desired.ref);
+    if (live === undefined) {
+      return { chained, desired, causes: [], planned: await planCreation(context, desired) };
+    }
+    const pair = { desired, live };
+    const planned = await planUpdate(context, pair);
+    const approximate = planned.approximate || guessed;
+    return { chained, ...pair, causes: rolloutCauses(pair), planned: { ...planned, approximate } };
+  } catch (error) {
+    return { chained, causes: [], planned: failure(chained.ref, error) };
+  }
+}
+
+/**
+ * The entry of an object that would fail.
+ * @throws `error` where it is no failure of the object.
+ */
+export function failure(ref: ObjectReference, error: unknown): PlannedObject {
+  const outcome = failed(ref, error);
+  const base = { ref, changes: [], approximate: false };
+  if (outcome.state !== 'failed') {
+    return { ...base, action: 'wait', reason: outcome.result.reason ?? '' };
+  }
+  return { ...base, action: 'fail', error: outcome.error, reason: outcome.error.message };
+}
+
+async function desiredObject(
+  context: RunContext,
+  chain: Chain,
+  chained: ChainedObject,
+): Promise<{ readonly desired: DesiredObject; readonly guessed: boolean }> {
+  const { settings } = context;
+  const prepared = prepareObject(settings, chain, chained);
+  const known = stampSources(context, { chain, outcomes: new Map(), of: chained.ref });
+  let guessed = false;
+  const { stamps } = await stampsFor(prepared, {
+    ...known,
+    live: async (kind, name) => {
+      const found = await known.live(kind, name);
+      if (found !== undefined || known.chained(kind, name) === undefined) return found;
+      // A Secret that is to be created: its UID, and so its hash, is not known yet.
+      guessed = true;
+      return { apiVersion: 'v1', kind, metadata: { name, uid: placeholderUid } };
+    },
+  });
+  const { replicasExternal } = prepared;
+  return { desired: finishObject(settings, prepared, { stamps, replicasExternal }), guessed };
+}
+
+async function planCreation(context: RunContext, desired: DesiredObject): Promise<PlannedObject> {
+  const { ref, creation } = desired;
+  const fields = desiredDifferences(creation, { apiVersion: creation.apiVersion, metadata: ref });
+  const changes = redactChanges(
+    ref.kind,
+    fields.filter(({ path }) => path !== 'kind'),
+  );
+  try {
+    await context.client.apply(creation, applyOptions(context));
+    return { action: 'create', ref, changes, approximate: false };
+  } catch (error) {
+    const reason = dryRunProblem(error);
+    if (reason === undefined) throw error;
+    return { action: 'create', ref, changes, approximate: true, reason };
+  }
+}
+
+async function planUpdate(context: RunContext, pair: Pair): Promise<PlannedObject> {
+  const { desired, live } = pair;
+  const { owner, adopt, controllerName, adoptManagers } = context.settings;
+  const ref = {
+    ...desired.ref,
+    ...(live.metadata.uid !== undefined && { uid: live.metadata.uid }),
+  };
+  const wait = reasonToWait(live, owner);
+  if (wait !== undefined) {
+    return { action: 'wait', ref, changes: [], approximate: false, reason: wait };
+  }
+  checkOwnership(live, owner, desired.link.options.adopt ?? adopt);
+  const removals = adoptedRemovals(pair, adoptManagers);
+  if (removals === undefined && isUnchanged(pair, controllerName)) {
+    return { action: 'unchanged', ref, changes: [], approximate: false };
+  }
+  const drift = driftOf(pair, controllerName);
+  try {
+    const applied = await context.client.apply(
+      withUid(desired.object, live),
+      applyOptions(context),
+    );
+    const changes = appliedChanges({ before: live, after: applied.object, drift });
+    const planned = { action: 'configure', ref, changes, approximate: false } as const;
+    return removals === undefined ? planned : withRemovals(planned, removals, adoptManagers);
+  } catch (error) {
+    const reason = dryRunProblem(error);
+    if (reason === undefined) return planRefused(context, pair, error);
+    const changes = [...expectedChanges(pair, drift), ...(removals ?? [])];
+    return { action: 'configure', ref, changes, approximate: true, reason };
+  }
+}
+
+// The fields are taken over by a write of its own, which a dry run can't build upon.
+function withRemovals(
+  planned: PlannedObject,
+  removals: readonly FieldChange[],
+  managers: readonly string[],
+): PlannedObject {
+  const known = new Set(planned.changes.map(({ path }) => path));
+  const changes = [...planned.changes, ...removals.filter(({ path }) => !known.has(path))];
+  const reason = `takes over the fields of ${managers.join(', ')}`;
+  return { ...planned, changes, approximate: true, reason };
+}
+
+function planRefused(context: RunContext, pair: Pair, error: unknown): PlannedObject {
+  const { desired, live } = pair;
+  const changes = isInvalid(error) ? immutableChanges(desired.object, live, error) : [];
+  if (changes.length === 0) throw error;
+  const base = { ref: desired.ref, changes, approximate: false };
+  const immutable = changes.map(({ path }) => path);
+  const grows = isGrowthOnly(live, changes);
+  if (grows && desired.ref.kind === 'PersistentVolumeClaim') {
+    return { ...base, action: 'wait', reason: 'grows once it is bound' };
+  }
+  if (!grows && immutablePolicy(context, desired) === 'fail') {
+    const reason = `${describeObject(desired.ref)}: ${immutable.join(', ')} can't change once set`;
+    const cause = new OperatorError('ImmutableField', reason, { cause: error });
+    return { ...base, action: 'violate', immutable, reason, error: cause };
+  }
+  const how = grows ? 'its claims grow, and its pods stay' : 'it is deleted and made again';
+  return { ...base, action: 'recreate', immutable, reason: how };
+}
+
+/** Why the server could not try it; undefined: it could, and the error is the answer. */
+function dryRunProblem(error: unknown): string | undefined {
+  if (isOperatorError(error, 'UnknownKind')) return 'the server does not serve the kind yet';
+  if (!isApiError(error)) return undefined;
+  if (isNotFound(error)) return 'its namespace does not exist yet';
+  if (isForbidden(error)) return `no dry run: ${error.message}`;
+  const webhook = /does not support dry run/.test(error.message);
+  return webhook ? 'a webhook does not support dry runs' : undefined;
+}
