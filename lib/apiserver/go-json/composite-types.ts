@@ -80,7 +80,7 @@ interface PlannedField extends GoField {
 
 interface StructPlan {
   readonly fields: readonly PlannedField[];
-  readonly names: ReadonlySet<string>;
+  readonly byName: ReadonlyMap<string, PlannedField>;
 }
 
 function planOf(fields: readonly GoField[]): StructPlan {
@@ -89,7 +89,7 @@ function planOf(fields: readonly GoField[]): StructPlan {
     const leftOut = field.omitZero || (field.omitEmpty && (field.pointer || emptyZero(goType)));
     return { ...field, goType, always: !leftOut };
   });
-  return { fields: planned, names: new Set(fields.map(({ name }) => name)) };
+  return { fields: planned, byName: new Map(planned.map((field) => [field.name, field])) };
 }
 
 function emptyZero(type: GoType): boolean {
@@ -110,30 +110,40 @@ function decodeStruct(
   value: Readonly<Record<string, unknown>>,
   { at, shortName, plan }: StructDecoding,
 ): Record<string, unknown> {
-  const decoded: Record<string, unknown> = {};
   const outer = at.structName;
-  let known = 0;
-  for (const field of plan.fields) {
-    const { name } = field;
-    const raw = value[name];
-    if (raw !== undefined) known++;
-    if (raw === undefined || raw === null) {
-      if (field.always) decoded[name] = field.pointer ? null : field.goType.zero();
+  const given = new Map<string, unknown>();
+  // In the order of the document, which is the order in which problems are told.
+  for (const name of Object.keys(value)) {
+    const field = plan.byName.get(name);
+    if (field === undefined) {
+      at.unknown(name);
       continue;
     }
+    const raw = value[name];
+    if (raw === undefined || raw === null) continue;
     at.structName = shortName;
     at.enterField(name, field.goPath);
-    const one = field.goType.decode(raw, at);
+    given.set(name, field.goType.decode(raw, at));
     at.leaveField(field.goPath);
-    if (field.pointer || !field.goType.isEmpty(one)) decoded[name] = one;
-    else if (!field.omitEmpty) decoded[name] = field.goType.zero();
   }
   at.structName = outer;
-  const keys = Object.keys(value);
-  if (keys.length !== known) {
-    for (const key of keys) if (!plan.names.has(key)) at.unknown(key);
+  return assemble(plan, given);
+}
+
+/** A struct's JSON, in the order of its fields. */
+function assemble(plan: StructPlan, given: ReadonlyMap<string, unknown>): Record<string, unknown> {
+  const assembled: Record<string, unknown> = {};
+  for (const { name, pointer, goType, omitEmpty, always } of plan.fields) {
+    const value = given.get(name);
+    if (value === undefined) {
+      if (always) assembled[name] = pointer ? null : goType.zero();
+    } else if (pointer || !goType.isEmpty(value)) {
+      assembled[name] = value;
+    } else if (!omitEmpty) {
+      assembled[name] = goType.zero();
+    }
   }
-  return decoded;
+  return assembled;
 }
 
 function zeroStruct(plan: StructPlan): Record<string, unknown> {

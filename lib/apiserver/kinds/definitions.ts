@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
 import { readDataFile } from './data-file.js';
 
@@ -13,6 +14,8 @@ export interface RawSchema {
 }
 
 const resolved = new Map<string, Schema>();
+/** The types again, as fields that are always there have them: with the default `{}`. */
+const embedded = new Map<string, Schema>();
 const prefix = '#/components/schemas/';
 
 /** The definition `name` as the document has it. @returns undefined: there is none. */
@@ -30,9 +33,12 @@ export function definition(name: string): Schema {
   const known = resolved.get(name);
   if (known !== undefined) return known;
   const schema: Schema = {};
-  // Registered before it is filled: JSONSchemaProps refers to itself.
+  const always: Schema = {};
+  // Registered before they are filled: JSONSchemaProps refers to itself.
   resolved.set(name, schema);
+  embedded.set(name, always);
   Object.assign(schema, special[name] ?? resolve(rawDefinition(name) ?? {}, false));
+  Object.assign(always, schema, { default: {} });
   return schema;
 }
 
@@ -72,11 +78,17 @@ function resolve(raw: RawSchema, shareable: boolean): Schema {
   return schema;
 }
 
-// A field's own description and default do not part it from its type; other keywords do
+// A field's own description does not part it from its type; other keywords do
 // (`x-kubernetes-patch-strategy` beside the `$ref` of a Deployment's strategy).
 function resolveReference(raw: RawSchema, reference: string, shareable: boolean): Schema {
-  const type = definition(reference.slice(prefix.length));
-  const { $ref: _ref, allOf: _allOf, description: _description, default: _default, ...own } = raw;
-  if (shareable && Object.keys(own).length === 0) return type;
-  return { ...type, ...own };
+  const name = reference.slice(prefix.length);
+  const type = definition(name);
+  const own = Object.entries(raw).filter(([keyword]) => !notOwn.includes(keyword));
+  if (shareable && own.length === 0) return type;
+  const [first] = own;
+  const always = own.length === 1 && first?.[0] === 'default' && isJsonObject(first[1]);
+  if (shareable && always) return embedded.get(name) ?? type;
+  return { ...type, ...(Object.fromEntries(own) as Schema) };
 }
+
+const notOwn = ['$ref', 'allOf', 'description'];

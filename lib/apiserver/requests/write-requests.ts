@@ -5,7 +5,7 @@ import { findObject } from '../server-core.js';
 import { badRequest, conflict, failure, notFound } from '../status-error.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import { createObject } from '../writes/create-object.js';
-import { decodeObject } from '../writes/decode-object.js';
+import { decodeObject, decodePatched } from '../writes/decode-object.js';
 import type { RawObject } from '../writes/decode-object.js';
 import { applyFields } from '../writes/managed-fields.js';
 import { patchObject } from '../writes/patch-object.js';
@@ -106,10 +106,6 @@ function unsupportedPatch({ kind }: ResourceContext): string {
   const supported =
     'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml';
   return `the body of the request was in an unknown format - accepted media types include: ${supported}`;
-}
-
-function decodePatched(write: WriteRequest, patched: RawObject): ReturnType<typeof decodeObject> {
-  return decodeObject(write, patched);
 }
 
 function applyObject(context: ResourceContext, write: WriteRequest): WriteResult {

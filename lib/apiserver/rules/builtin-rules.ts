@@ -1,3 +1,6 @@
+import { appsRules } from './apps.js';
+import { batchRules } from './batch.js';
+import { configRules } from './config.js';
 import type { KindRules } from './kind-rules.js';
 import { namespaceRules } from './namespace.js';
 
@@ -7,5 +10,8 @@ export function builtinRules(group: string, version: string, kind: string): Kind
 }
 
 const rules: Readonly<Partial<Record<string, KindRules>>> = {
+  ...appsRules,
+  ...batchRules,
+  ...configRules,
   '/v1/Namespace': namespaceRules,
 };

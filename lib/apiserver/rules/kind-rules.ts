@@ -23,11 +23,18 @@ export interface KindRules {
   ) => void;
   /** What must hold for an object, whether it is created or updated. */
   readonly validate?: (object: UnstructuredObject, errors: FieldErrors, server: ServerView) => void;
-  /** What may not change. */
+  /** What must hold for a create, beside `validate`. */
+  readonly validateCreate?: (
+    object: UnstructuredObject,
+    errors: FieldErrors,
+    server: ServerView,
+  ) => void;
+  /** What may not change. @throws StatusError 403: admission refuses. */
   readonly validateUpdate?: (
     object: UnstructuredObject,
     old: UnstructuredObject,
     errors: FieldErrors,
+    server: ServerView,
   ) => void;
   /** What must hold for an update of the status. */
   readonly validateStatusUpdate?: (

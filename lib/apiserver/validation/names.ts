@@ -1,5 +1,5 @@
 /** Which names a kind allows. */
-export type NameFormat = 'subdomain' | 'label' | 'label1035' | 'path';
+export type NameFormat = 'subdomain' | 'label' | 'label1035' | 'path' | 'podPrefix';
 
 const labelForm = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const label1035Form = '[a-z]([-a-z0-9]*[a-z0-9])?';
@@ -60,6 +60,8 @@ export function nameProblems(name: string, format: NameFormat): readonly string[
       return label1035Problems(name);
     case 'path':
       return pathSegmentProblems(name);
+    case 'podPrefix':
+      return name.includes('.') ? ['must not contain dots'] : labelProblems(name);
   }
 }
 

@@ -100,6 +100,7 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
     nameFormat: ruling.rules.nameFormat ?? 'subdomain',
   });
   ruling.rules.validate?.(object, errors, core.view);
+  ruling.rules.validateCreate?.(object, errors, core.view);
   if (!errors.empty) throw invalid(subject, errors.causes);
   ruling.rules.warnings?.(object).forEach(request.warn);
 }

@@ -2,7 +2,7 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import { badRequest } from '../status-error.js';
+import { badRequest, failure } from '../status-error.js';
 import type { WriteRequest } from './write-request.js';
 
 /** A body to decode: its JSON and what else reading it told. */
@@ -17,21 +17,49 @@ export interface RawObject {
  * warned of or ignored, as the request asks.
  * @throws StatusError 400: another kind, a wrong type, or a refused field.
  */
-export function decodeObject(
-  request: Pick<WriteRequest, 'kind' | 'fieldValidation' | 'warn'>,
+export function decodeObject(request: DecodeRequest, raw: RawObject): UnstructuredObject {
+  const { kind } = request;
+  try {
+    return decodeStrictly(request, raw);
+  } catch (error) {
+    if (error instanceof DecodeError) throw cannotHandle(kind, error.message);
+    throw error;
+  }
+}
+
+/**
+ * Decodes what a patch has made, as {@link decodeObject} does for bodies.
+ * @throws StatusError 422 with the whole result: the patch made something else of it.
+ */
+export function decodePatched(request: DecodeRequest, raw: RawObject): UnstructuredObject {
+  try {
+    return decodeStrictly(request, raw);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const text = JSON.stringify(JSON.stringify(raw.value));
+    const message = `Invalid value: ${text}: ${error.message}`;
+    const causes = [{ reason: 'FieldValueInvalid', message, field: 'patch' }];
+    throw failure(422, 'Invalid', ` "" is invalid: patch: ${message}`, { causes });
+  }
+}
+
+/** What decoding needs to know of a write. */
+export type DecodeRequest = Pick<WriteRequest, 'kind' | 'fieldValidation' | 'warn'>;
+
+function decodeStrictly(
+  { kind, fieldValidation, warn }: DecodeRequest,
   { value, duplicates = [] }: RawObject,
 ): UnstructuredObject {
-  const { kind } = request;
   checkKind(kind, value);
-  const { object, unknownFields } = decodeOrRefuse(kind, value);
+  const { object, unknownFields } = kind.decode(value);
   const problems = [
     ...unknownFields.map((path) => `unknown field "${path}"`),
     ...duplicates.map((path) => `duplicate field "${path}"`),
   ];
-  if (problems.length > 0 && request.fieldValidation === 'Strict') {
-    throw cannotHandle(kind, `strict decoding error: ${problems.join(', ')}`);
+  if (problems.length > 0 && fieldValidation === 'Strict') {
+    throw new DecodeError(`strict decoding error: ${problems.join(', ')}`);
   }
-  if (request.fieldValidation === 'Warn') problems.forEach(request.warn);
+  if (fieldValidation === 'Warn') problems.forEach((problem) => warn(problem));
   return object;
 }
 
@@ -53,18 +81,6 @@ function checkKind({ type }: ServedKind, value: Readonly<Record<string, unknown>
     throw badRequest(
       `${message}: no kind "${kind}" is registered for version "${expected}" in scheme "pkg/runtime/scheme.go:111"`,
     );
-  }
-}
-
-function decodeOrRefuse(
-  kind: ServedKind,
-  value: Readonly<Record<string, unknown>>,
-): ReturnType<ServedKind['decode']> {
-  try {
-    return kind.decode(value);
-  } catch (error) {
-    if (error instanceof DecodeError) throw cannotHandle(kind, error.message);
-    throw error;
   }
 }
 

@@ -5,6 +5,7 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { applyMergePatch } from '../../object/merge-patch.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import { jsonTypeName } from '../go-json/decoding.js';
 import { badRequest, failure, internalFailure } from '../status-error.js';
 import type { RawObject } from './decode-object.js';
 
@@ -42,7 +43,7 @@ function patchedValue(kind: ServedKind, live: UnstructuredObject, patch: PatchBo
     case 'merge':
       if (!isJsonObject(patch.value)) {
         throw badRequest(
-          'error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}',
+          `error decoding patch: json: cannot unmarshal ${jsonTypeName(patch.value)} into Go value of type map[string]interface {}`,
         );
       }
       return applyMergePatch(live, patch.value);
@@ -54,7 +55,7 @@ function patchedValue(kind: ServedKind, live: UnstructuredObject, patch: PatchBo
 function jsonPatched(live: UnstructuredObject, value: unknown): unknown {
   if (!Array.isArray(value)) {
     throw badRequest(
-      'error decoding patch: json: cannot unmarshal into Go value of type []handlers.jsonPatchOp',
+      `error decoding patch: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type []handlers.jsonPatchOp`,
     );
   }
   if (value.length > operationsLimit) {
@@ -65,7 +66,6 @@ function jsonPatched(live: UnstructuredObject, value: unknown): unknown {
     return applyJsonPatch(live, value as readonly JsonPatchOperation[]);
   } catch (error) {
     if (!(error instanceof JsonPatchError)) throw error;
-    if (error.problem === 'malformed') throw badRequest(error.message);
     throw failure(
       422,
       'Invalid',

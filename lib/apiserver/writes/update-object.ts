@@ -165,7 +165,7 @@ function validate(core: ServerCore, { request, ruling, object, old }: Prepared):
   validateMetaUpdate(object.metadata, old.metadata, errors);
   if (request.subresource === undefined) {
     ruling.rules.validate?.(object, errors, core.view);
-    ruling.rules.validateUpdate?.(object, old, errors);
+    ruling.rules.validateUpdate?.(object, old, errors, core.view);
   } else {
     ruling.rules.validateStatusUpdate?.(object, old, errors);
   }

@@ -1,0 +1,129 @@
+import type {
+  V1ControllerRevision,
+  V1DaemonSet,
+  V1Deployment,
+  V1ReplicaSet,
+  V1StatefulSet,
+} from '@kubernetes/client-node';
+import type { Wire } from '../../object/wire.js';
+import {
+  defaultDaemonSet,
+  defaultDeployment,
+  defaultReplicaSet,
+  defaultStatefulSet,
+} from '../defaulting/workloads.js';
+import type { FieldErrors } from '../validation/field-errors.js';
+import { validateImmutable } from '../validation/immutable.js';
+import { validateNonnegative } from '../validation/numbers.js';
+import {
+  validateDaemonSet,
+  validateDeployment,
+  validateReplicaSet,
+  validateStatefulSet,
+} from '../validation/workloads.js';
+import { deepEqual } from '../writes/deep-equal.js';
+import type { KindRules } from './kind-rules.js';
+import { specChanged, specOrAnnotationsChanged } from './spec-changed.js';
+import { typedRules } from './typed-rules.js';
+
+interface WithSelector {
+  readonly spec?: { readonly selector?: unknown };
+}
+
+function keepSelector(object: WithSelector, old: WithSelector, errors: FieldErrors): void {
+  const { selector } = object.spec ?? {};
+  const change = { field: 'spec.selector', value: selector, old: old.spec?.selector };
+  validateImmutable(change, errors);
+}
+
+const deployment = typedRules<Wire<V1Deployment>>(
+  { defaults: defaultDeployment, validate: validateDeployment, validateUpdate: keepSelector },
+  { specChanged: specOrAnnotationsChanged, statusResets: ['metadata.labels'] },
+);
+
+const replicaSet = typedRules<Wire<V1ReplicaSet>>(
+  { defaults: defaultReplicaSet, validate: validateReplicaSet, validateUpdate: keepSelector },
+  {
+    specChanged,
+    initialStatus: () => ({ replicas: 0 }),
+  },
+);
+
+const mutableInStatefulSet = [
+  'replicas',
+  'template',
+  'updateStrategy',
+  'minReadySeconds',
+  'ordinals',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+];
+
+const statefulSet = typedRules<Wire<V1StatefulSet>>(
+  {
+    defaults: defaultStatefulSet,
+    validateCreate: (object, errors) => validateStatefulSet(object, errors),
+    validateUpdate: (object, old, errors) => {
+      validateStatefulSet(object, errors, true);
+      const fixed = (spec: object | undefined): unknown =>
+        Object.entries(spec ?? {}).filter(([member]) => !mutableInStatefulSet.includes(member));
+      const [now, before] = [fixed(object.spec), fixed(old.spec)];
+      if (deepEqual(sortedEntries(now), sortedEntries(before))) return;
+      errors.forbidden(
+        'spec',
+        "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+      );
+    },
+  },
+  { specChanged, nameFormat: 'podPrefix', initialStatus: () => ({ replicas: 0 }) },
+);
+
+function sortedEntries(entries: unknown): unknown {
+  return Object.fromEntries(entries as [string, unknown][]);
+}
+
+const templateGeneration = 'deprecated.daemonset.template.generation';
+
+const daemonSet = typedRules<Wire<V1DaemonSet>>(
+  {
+    // The number of the template, from before revisions: an annotation that only the server writes.
+    defaults: (object) => {
+      defaultDaemonSet(object);
+      if (object.metadata === undefined) return;
+      object.metadata.annotations = { [templateGeneration]: '0', ...object.metadata.annotations };
+    },
+    validate: validateDaemonSet,
+    validateUpdate: keepSelector,
+    prepareForCreate: ({ metadata }) => {
+      if (metadata === undefined) return;
+      metadata.annotations = { ...metadata.annotations, [templateGeneration]: '1' };
+    },
+    prepareForUpdate: (object, old) => {
+      const { metadata } = object;
+      if (metadata === undefined) return;
+      const before = Number(old.metadata?.annotations?.[templateGeneration] ?? 0);
+      const changed = !deepEqual(object.spec?.template, old.spec?.template);
+      const generation = String(changed ? before + 1 : before);
+      metadata.annotations = { ...metadata.annotations, [templateGeneration]: generation };
+    },
+  },
+  { specChanged },
+);
+
+const controllerRevision = typedRules<Wire<V1ControllerRevision>>({
+  validate: ({ revision }, errors) => validateNonnegative(revision, 'revision', errors),
+  validateCreate: ({ data }, errors) => {
+    if (data === undefined || data === null) errors.required('data', 'data is mandatory');
+  },
+  validateUpdate: (object, old, errors) =>
+    validateImmutable({ field: 'data', value: object.data, old: old.data }, errors),
+});
+
+/** The rules of the apps group. */
+export const appsRules: Readonly<Record<string, KindRules>> = {
+  'apps/v1/Deployment': deployment,
+  'apps/v1/ReplicaSet': replicaSet,
+  'apps/v1/StatefulSet': statefulSet,
+  'apps/v1/DaemonSet': daemonSet,
+  'apps/v1/ControllerRevision': controllerRevision,
+};

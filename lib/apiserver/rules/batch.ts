@@ -1,0 +1,53 @@
+import type { V1CronJob, V1Job } from '@kubernetes/client-node';
+import type { Wire } from '../../object/wire.js';
+import { defaultCronJob, defaultJobSpec } from '../defaulting/workloads.js';
+import { validateCronJob, validateJob, validateJobUpdate } from '../validation/jobs.js';
+import type { KindRules } from './kind-rules.js';
+import { specChanged } from './spec-changed.js';
+import { typedRules } from './typed-rules.js';
+
+type Job = Wire<V1Job>;
+
+const uidLabel = 'batch.kubernetes.io/controller-uid';
+
+/** Pods of a Job are known by its uid, unless it brings a selector of its own. */
+function generateSelector({ metadata, spec }: Job): void {
+  if (metadata === undefined || spec === undefined || spec.manualSelector === true) return;
+  const { name = '', uid = '' } = metadata;
+  spec.template.metadata ??= {};
+  const labels = (spec.template.metadata.labels ??= {});
+  // In place: where the job has its labels from the template, it gets these too.
+  labels[uidLabel] ??= uid;
+  labels['batch.kubernetes.io/job-name'] ??= name;
+  labels['controller-uid'] ??= uid;
+  labels['job-name'] ??= name;
+  spec.selector ??= {};
+  spec.selector.matchLabels = { [uidLabel]: uid, ...spec.selector.matchLabels };
+}
+
+const job = typedRules<Job>(
+  {
+    defaults: ({ metadata, spec }) => {
+      if (spec === undefined) return;
+      const { labels } = spec.template.metadata ?? {};
+      if (labels !== undefined && metadata !== undefined) metadata.labels ??= labels;
+      defaultJobSpec(spec, true);
+    },
+    prepareForCreate: generateSelector,
+    validate: validateJob,
+    validateUpdate: validateJobUpdate,
+    selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
+  },
+  { specChanged, orphansByDefault: false },
+);
+
+const cronJob = typedRules<Wire<V1CronJob>>(
+  { defaults: defaultCronJob, validate: validateCronJob },
+  { specChanged },
+);
+
+/** The rules of the batch group. */
+export const batchRules: Readonly<Record<string, KindRules>> = {
+  'batch/v1/Job': job,
+  'batch/v1/CronJob': cronJob,
+};

@@ -1,0 +1,16 @@
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { deepEqual } from '../writes/deep-equal.js';
+
+/** The generation rule of most kinds: it grows when `spec` changes. */
+export function specChanged(object: UnstructuredObject, old: UnstructuredObject): boolean {
+  return !deepEqual(object['spec'], old['spec']);
+}
+
+/** The rule of the apps group: a Deployment's annotations count too. */
+export function specOrAnnotationsChanged(
+  object: UnstructuredObject,
+  old: UnstructuredObject,
+): boolean {
+  const { annotations = {} } = object.metadata;
+  return specChanged(object, old) || !deepEqual(annotations, old.metadata.annotations ?? {});
+}

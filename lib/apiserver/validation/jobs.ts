@@ -1,0 +1,118 @@
+import type { V1CronJob, V1Job, V1JobSpec } from '@kubernetes/client-node';
+import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from './field-errors.js';
+import { validateImmutable } from './immutable.js';
+import { selects } from './label-selector.js';
+import { validateNonnegative } from './numbers.js';
+import { validatePodTemplate } from './pod-spec.js';
+
+type JobSpec = Wire<V1JobSpec>;
+
+const counts = [
+  'parallelism',
+  'completions',
+  'activeDeadlineSeconds',
+  'backoffLimit',
+  'ttlSecondsAfterFinished',
+  'backoffLimitPerIndex',
+  'maxFailedIndexes',
+] as const;
+
+/** Checks a Job. */
+export function validateJob({ spec }: Wire<V1Job>, errors: FieldErrors): void {
+  if (spec === undefined) return;
+  if (spec.selector === undefined) errors.required('spec.selector');
+  validateJobSpec(spec, 'spec', errors);
+  const labels = spec.template.metadata?.labels;
+  if (spec.selector !== undefined && selects(spec.selector, labels) === false) {
+    const why = '`selector` does not match template `labels`';
+    errors.invalid('spec.template.metadata.labels', labels, why);
+  }
+}
+
+function validateJobSpec(spec: JobSpec, field: string, errors: FieldErrors): void {
+  for (const count of counts) validateNonnegative(spec[count], `${field}.${count}`, errors);
+  const { completionMode = 'NonIndexed', completions, backoffLimitPerIndex } = spec;
+  if (completionMode !== 'NonIndexed' && completionMode !== 'Indexed') {
+    errors.notSupported(`${field}.completionMode`, completionMode, ['NonIndexed', 'Indexed']);
+  }
+  if (completionMode === 'Indexed' && completions === undefined) {
+    errors.required(`${field}.completions`, 'when completion mode is Indexed');
+  }
+  if (completionMode === 'NonIndexed' && backoffLimitPerIndex !== undefined) {
+    const why = 'requires indexed completion mode';
+    errors.invalid(`${field}.backoffLimitPerIndex`, backoffLimitPerIndex, why);
+  }
+  validatePodTemplate(spec.template, `${field}.template`, errors);
+  const { restartPolicy = 'Always' } = spec.template.spec ?? {};
+  const path = `${field}.template.spec.restartPolicy`;
+  if (restartPolicy === 'Always') errors.required(path, 'valid values: "OnFailure", "Never"');
+  else if (restartPolicy !== 'OnFailure' && restartPolicy !== 'Never') {
+    errors.notSupported(path, restartPolicy, ['OnFailure', 'Never']);
+  }
+}
+
+/** Checks what may not change in a Job. */
+export function validateJobUpdate(job: Wire<V1Job>, old: Wire<V1Job>, errors: FieldErrors): void {
+  const { spec } = job;
+  const { spec: before } = old;
+  if (spec === undefined || before === undefined) return;
+  if (spec.completionMode !== 'Indexed') immutable('completions');
+  immutable('selector');
+  if (before.suspend !== true) immutable('template');
+  immutable('completionMode');
+  immutable('podFailurePolicy');
+  immutable('backoffLimitPerIndex');
+  immutable('managedBy');
+  immutable('successPolicy');
+
+  function immutable(member: keyof JobSpec): void {
+    const change = { field: `spec.${member}`, value: spec?.[member], old: before?.[member] };
+    validateImmutable(change, errors);
+  }
+}
+
+const cronField = String.raw`[\d*/,\-?LW#A-Za-z]+`;
+const schedule = new RegExp(
+  `^(?:@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)|@every \\S+|${cronField}(?:\\s+${cronField}){4})$`,
+);
+
+/** Checks a CronJob. */
+export function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
+  const { spec, metadata } = cronJob;
+  if (spec === undefined) return;
+  const { name = '' } = metadata ?? {};
+  if (name.length > 52) {
+    errors.invalid('metadata.name', name, 'must be no more than 52 characters');
+  }
+  if (spec.schedule === '') errors.required('spec.schedule');
+  else validateSchedule(spec.schedule, errors);
+  validateNonnegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds', errors);
+  const { concurrencyPolicy = '' } = spec;
+  const policies = ['Allow', 'Forbid', 'Replace'];
+  if (!policies.includes(concurrencyPolicy)) {
+    errors.notSupported('spec.concurrencyPolicy', concurrencyPolicy, policies);
+  }
+  const { spec: jobSpec } = spec.jobTemplate;
+  if (jobSpec !== undefined) {
+    if (jobSpec.manualSelector === true) {
+      const why = 'is not supported in CronJobs';
+      errors.notSupported('spec.jobTemplate.spec.manualSelector', why, ['nil', 'false']);
+    }
+    validateJobSpec(jobSpec, 'spec.jobTemplate.spec', errors);
+  }
+  validateNonnegative(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit', errors);
+  validateNonnegative(spec.failedJobsHistoryLimit, 'spec.failedJobsHistoryLimit', errors);
+}
+
+function validateSchedule(text: string, errors: FieldErrors): void {
+  const field = 'spec.schedule';
+  if (text.includes('TZ')) {
+    const why = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead';
+    errors.invalid(field, text, why);
+  } else if (!schedule.test(text)) {
+    const count = text.split(/\s+/).filter((part) => part !== '').length;
+    const list = `[${text.split(/\s+/).join(' ')}]`;
+    errors.invalid(field, text, `expected exactly 5 fields, found ${count}: ${list}`);
+  }
+}

@@ -1,0 +1,236 @@
+import type {
+  V1DaemonSet,
+  V1Deployment,
+  V1DeploymentStrategy,
+  V1LabelSelector,
+  V1PodTemplateSpec,
+  V1ReplicaSet,
+  V1StatefulSet,
+} from '@kubernetes/client-node';
+import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from './field-errors.js';
+import { isEmptySelector, selects, validateLabelSelector } from './label-selector.js';
+import { labelProblems } from './names.js';
+import {
+  intOrPercentNumber,
+  validateAtMost100Percent,
+  validateIntOrPercent,
+  validateNonnegative,
+} from './numbers.js';
+import { validatePodTemplate } from './pod-spec.js';
+import { validateClaimSpec } from './claims.js';
+
+type Template = Wire<V1PodTemplateSpec>;
+type Selector = Wire<V1LabelSelector>;
+
+/** Checks a Deployment. */
+export function validateDeployment({ spec }: Wire<V1Deployment>, errors: FieldErrors): void {
+  if (spec === undefined) return;
+  validateNonnegative(spec.replicas, 'spec.replicas', errors);
+  validateSelector(spec.selector, errors, 'deployment');
+  validateTemplate(spec.template, { errors, selector: spec.selector, workload: 'ReplicaSet' });
+  validateStrategy(spec.strategy ?? {}, 'spec.strategy', errors);
+  validateNonnegative(spec.minReadySeconds, 'spec.minReadySeconds', errors);
+  validateNonnegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit', errors);
+  const { progressDeadlineSeconds: deadline } = spec;
+  if (deadline === undefined) return;
+  validateNonnegative(deadline, 'spec.progressDeadlineSeconds', errors);
+  if (deadline <= (spec.minReadySeconds ?? 0)) {
+    const why = 'must be greater than minReadySeconds';
+    errors.invalid('spec.progressDeadlineSeconds', deadline, why);
+  }
+}
+
+function validateStrategy(
+  strategy: Wire<V1DeploymentStrategy>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  const { type = '', rollingUpdate } = strategy;
+  if (type === 'Recreate') {
+    if (rollingUpdate === undefined) return;
+    const why = "may not be specified when strategy `type` is 'Recreate'";
+    errors.forbidden(`${field}.rollingUpdate`, why);
+    return;
+  }
+  if (type !== 'RollingUpdate') {
+    errors.notSupported(field, strategy, ['Recreate', 'RollingUpdate']);
+    return;
+  }
+  const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate ?? {};
+  const path = `${field}.rollingUpdate`;
+  validateIntOrPercent(maxUnavailable, `${path}.maxUnavailable`, errors);
+  validateIntOrPercent(maxSurge, `${path}.maxSurge`, errors);
+  if (intOrPercentNumber(maxUnavailable) === 0 && intOrPercentNumber(maxSurge) === 0) {
+    const why = 'may not be 0 when `maxSurge` is 0';
+    errors.invalid(`${path}.maxUnavailable`, maxUnavailable, why);
+  }
+  validateAtMost100Percent(maxUnavailable, `${path}.maxUnavailable`, errors);
+}
+
+/** Checks a ReplicaSet. */
+export function validateReplicaSet({ spec }: Wire<V1ReplicaSet>, errors: FieldErrors): void {
+  if (spec === undefined) return;
+  validateNonnegative(spec.replicas, 'spec.replicas', errors);
+  validateNonnegative(spec.minReadySeconds, 'spec.minReadySeconds', errors);
+  // The real server says `deployment` here too.
+  validateSelector(spec.selector, errors, 'deployment');
+  const { template, selector } = spec;
+  if (template !== undefined) {
+    validateTemplate(template, { errors, selector, workload: 'ReplicaSet' });
+  }
+}
+
+/** Checks a StatefulSet. */
+export function validateStatefulSet(
+  { spec }: Wire<V1StatefulSet>,
+  errors: FieldErrors,
+  update = false,
+): void {
+  if (spec === undefined) return;
+  const { podManagementPolicy = '', serviceName = '', volumeClaimTemplates = [] } = spec;
+  if (podManagementPolicy !== 'OrderedReady' && podManagementPolicy !== 'Parallel') {
+    const why = "must be 'OrderedReady' or 'Parallel'";
+    errors.invalid('spec.podManagementPolicy', podManagementPolicy, why);
+  }
+  validateSetStrategy(spec, errors);
+  validateRetention(spec, errors);
+  if (!update) {
+    for (const [index, claim] of volumeClaimTemplates.entries()) {
+      const field = `spec.volumeClaimTemplates[${index}].spec`;
+      validateClaimSpec(claim.spec ?? {}, field, errors);
+    }
+  }
+  validateNonnegative(spec.replicas, 'spec.replicas', errors);
+  validateNonnegative(spec.minReadySeconds, 'spec.minReadySeconds', errors);
+  validateNonnegative(spec.ordinals?.start, 'spec.ordinals.start', errors);
+  for (const problem of update || serviceName === '' ? [] : labelProblems(serviceName)) {
+    errors.invalid('spec.serviceName', serviceName, problem);
+  }
+  validateSelector(spec.selector, errors, 'statefulset');
+  const template = withClaimVolumes(spec);
+  validateTemplate(template, { errors, selector: spec.selector, workload: 'StatefulSet' });
+}
+
+type StatefulSetSpec = NonNullable<Wire<V1StatefulSet>['spec']>;
+
+function validateSetStrategy({ updateStrategy = {} }: StatefulSetSpec, errors: FieldErrors): void {
+  const { type = '', rollingUpdate } = updateStrategy;
+  const field = 'spec.updateStrategy';
+  if (type === 'OnDelete') {
+    if (rollingUpdate !== undefined) {
+      const why = "only allowed for updateStrategy 'RollingUpdate'";
+      errors.invalid(`${field}.rollingUpdate`, rollingUpdate, why);
+    }
+  } else if (type === 'RollingUpdate') {
+    validateNonnegative(rollingUpdate?.partition, `${field}.rollingUpdate.partition`, errors);
+    const { maxUnavailable } = rollingUpdate ?? {};
+    if (maxUnavailable === undefined) return;
+    const path = `${field}.rollingUpdate.maxUnavailable`;
+    validateIntOrPercent(maxUnavailable, path, errors);
+    if (intOrPercentNumber(maxUnavailable) === 0) {
+      errors.invalid(path, maxUnavailable, 'cannot be 0');
+    }
+    validateAtMost100Percent(maxUnavailable, path, errors);
+  } else {
+    errors.invalid(field, updateStrategy, "must be 'RollingUpdate' or 'OnDelete'");
+  }
+}
+
+function validateRetention(spec: StatefulSetSpec, errors: FieldErrors): void {
+  const field = 'spec.persistentVolumeClaimRetentionPolicy';
+  for (const member of ['whenDeleted', 'whenScaled'] as const) {
+    const policy = spec.persistentVolumeClaimRetentionPolicy?.[member] ?? 'Retain';
+    if (policy === 'Retain' || policy === 'Delete') continue;
+    errors.notSupported(`${field}.${member}`, policy, ['Retain', 'Delete']);
+  }
+}
+
+/** The pods of a StatefulSet have a volume for each of its claims. */
+function withClaimVolumes(spec: StatefulSetSpec): Template {
+  const { template, volumeClaimTemplates = [] } = spec;
+  if (template.spec === undefined) return template;
+  const { subdomain: _subdomain, hostname: _hostname, ...podSpec } = template.spec;
+  const claims = volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? '');
+  const volumes = [
+    ...claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
+    ...(podSpec.volumes ?? []).filter(({ name }) => !claims.includes(name)),
+  ];
+  return { ...template, spec: { ...podSpec, volumes } };
+}
+
+/** Checks a DaemonSet. */
+export function validateDaemonSet({ spec }: Wire<V1DaemonSet>, errors: FieldErrors): void {
+  if (spec === undefined) return;
+  const { selector, template, updateStrategy = {} } = spec;
+  validateSelector(selector, errors, 'daemonset');
+  validateTemplate(template, { errors, selector, workload: 'DaemonSet' });
+  validateNonnegative(spec.minReadySeconds, 'spec.minReadySeconds', errors);
+  const { type = '', rollingUpdate } = updateStrategy;
+  if (type === 'RollingUpdate') {
+    const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate ?? {};
+    const path = 'spec.updateStrategy.rollingUpdate';
+    validateIntOrPercent(maxUnavailable, `${path}.maxUnavailable`, errors);
+    validateIntOrPercent(maxSurge, `${path}.maxSurge`, errors);
+    const [unavailable, surge] = [intOrPercentNumber(maxUnavailable), intOrPercentNumber(maxSurge)];
+    if (unavailable !== 0 && surge !== 0) {
+      errors.invalid(
+        `${path}.maxSurge`,
+        maxSurge,
+        'may not be set when maxUnavailable is non-zero',
+      );
+    } else if (unavailable === 0 && surge === 0) {
+      errors.required(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0');
+    }
+  } else if (type !== 'OnDelete') {
+    errors.notSupported('spec.updateStrategy', updateStrategy, ['RollingUpdate', 'OnDelete']);
+  }
+  validateNonnegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit', errors);
+}
+
+function validateSelector(given: Selector | null, errors: FieldErrors, workload: string): void {
+  // Decoded objects have null where a pointer has no value.
+  const selector = given ?? undefined;
+  if (selector === undefined) {
+    errors.required('spec.selector');
+    return;
+  }
+  validateLabelSelector(selector, 'spec.selector', errors);
+  if (isEmptySelector(selector)) {
+    errors.invalid('spec.selector', selector, `empty selector is invalid for ${workload}`);
+  }
+}
+
+function validateTemplate(
+  template: Template,
+  {
+    errors,
+    selector,
+    workload,
+  }: { errors: FieldErrors; selector: Selector | null; workload: string },
+): void {
+  const labels = template.metadata?.labels;
+  const selected = selects(selector ?? undefined, labels);
+  const empty = selector !== null && isEmptySelector(selector);
+  if (selected === undefined) {
+    errors.invalid(
+      'spec.selector',
+      selector,
+      workload === 'StatefulSet' ? '' : 'invalid label selector',
+    );
+    return;
+  }
+  if (!selected && !empty) {
+    const why = '`selector` does not match template `labels`';
+    errors.invalid('spec.template.metadata.labels', labels, why);
+  }
+  validatePodTemplate(template, 'spec.template', errors);
+  const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {};
+  if (restartPolicy !== 'Always') {
+    errors.notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always']);
+  }
+  if (activeDeadlineSeconds !== undefined) {
+    const why = `activeDeadlineSeconds in ${workload} is not Supported`;
+    errors.forbidden('spec.template.spec.activeDeadlineSeconds', why);
+  }
+}
