@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { errorCodes } from '../../lib/system/error-codes.js';
+
+const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+
+const rows = [...page.matchAll(/^\| `(\w+)`\s*\|([^|\n]*)\|([^|\n]*)\|$/gm)];
+
+describe('error codes', () => {
+  it('are those that docs/errors.md explains, in the same order', () => {
+    expect(rows.map(([, code]) => code)).to.deep.equal([...errorCodes]);
+  });
+
+  it('have a meaning and a remedy each', () => {
+    for (const [, code, meaning = '', remedy = ''] of rows) {
+      expect(meaning.trim(), code).to.match(/^[A-Z].*\.$/);
+      expect(remedy.trim(), code).to.match(/^[A-Z].*\.$/);
+    }
+  });
+
+  it('are CamelCase, each listed once', () => {
+    expect(new Set(errorCodes).size).to.equal(errorCodes.length);
+    for (const code of errorCodes) expect(code).to.match(/^([A-Z][a-z]+)+$/);
+  });
+});

@@ -1,0 +1,44 @@
+import { inspect } from 'node:util';
+import { expect } from 'chai';
+import { ApiError } from '../../lib/object/api-error.js';
+import { OperatorError, isOperatorError } from '../../lib/system/operator-error.js';
+
+describe('OperatorError', () => {
+  it('carries a code, a message and its cause', () => {
+    const cause = new Error('deep');
+    const error = new OperatorError('Timeout', 'get Pod shop/web: late', { cause });
+    expect(error).to.be.instanceOf(Error);
+    expect(error).to.include({ code: 'Timeout', message: 'get Pod shop/web: late', cause });
+    expect(error.name).to.equal('OperatorError');
+  });
+
+  it('has no cause where none was given', () => {
+    expect(new OperatorError('Timeout', 'late')).not.to.have.property('cause');
+  });
+
+  it('is named after its class', () => {
+    const error = new ApiError({}, { verb: 'get', kind: 'Pod', status: 404 });
+    expect(error.name).to.equal('ApiError');
+    expect(error.stack).to.match(/^ApiError: get Pod: 404/);
+  });
+});
+
+describe('isOperatorError', () => {
+  it('knows the code', () => {
+    const error = new OperatorError('Timeout', 'late');
+    expect(isOperatorError(error)).to.equal(true);
+    expect(isOperatorError(error, 'Timeout')).to.equal(true);
+    expect(isOperatorError(error, 'Aborted')).to.equal(false);
+  });
+
+  it('knows errors of another copy of this package', () => {
+    const foreign = { [Symbol.for('operator-builder.OperatorError')]: true, code: 'Timeout' };
+    expect(isOperatorError(foreign, 'Timeout')).to.equal(true);
+  });
+
+  for (const other of [undefined, null, 'Timeout', new Error('x'), { code: 'Timeout' }]) {
+    it(`refuses ${inspect(other)}`, () => {
+      expect(isOperatorError(other)).to.equal(false);
+    });
+  }
+});

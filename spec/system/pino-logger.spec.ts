@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { silentLogger } from '../../lib/system/logger.js';
+import { pinoLogger } from '../../lib/system/pino-logger.js';
+import type { PinoLoggerOptions } from '../../lib/system/pino-logger.js';
+
+function setUp(options: PinoLoggerOptions = {}) {
+  const lines: Record<string, unknown>[] = [];
+  const destination = {
+    write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+  };
+  return { lines, logger: pinoLogger({ destination, ...options }) };
+}
+
+describe('pinoLogger', () => {
+  it('writes a JSON line with level, time, message and fields', () => {
+    const { lines, logger } = setUp();
+    logger.info('reconciled', { namespace: 'shop', name: 'web' });
+    const { time, ...rest } = lines[0] ?? {};
+    expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(rest).to.deep.equal({
+      level: 'info',
+      msg: 'reconciled',
+      namespace: 'shop',
+      name: 'web',
+    });
+  });
+
+  it('leaves out what is below its level, by default debug', () => {
+    const { lines, logger } = setUp();
+    logger.debug('a');
+    logger.warn('b');
+    logger.error('c');
+    expect(lines.map(({ level }) => level)).to.deep.equal(['warn', 'error']);
+    const verbose = setUp({ level: 'debug' });
+    verbose.logger.debug('a');
+    expect(verbose.lines).to.have.length(1);
+    const silent = setUp({ level: 'silent' });
+    silent.logger.error('a');
+    expect(silent.lines).to.be.empty;
+  });
+
+  it('gives every line of a child its fields', () => {
+    const { lines, logger } = setUp();
+    logger.child({ controller: 'tenant' }).child({ name: 'web' }).info('x', { a: 1 });
+    expect(lines[0]).to.include({ controller: 'tenant', name: 'web', a: 1 });
+  });
+
+  it('writes an error with its stack and causes', () => {
+    const { lines, logger } = setUp();
+    logger.error('failed', { error: new Error('outer', { cause: new Error('inner') }) });
+    const error = lines[0]?.['error'] as Record<string, unknown>;
+    expect(error['message']).to.equal('outer');
+    expect(error['stack']).to.contain('pino-logger.spec');
+    expect(error['cause']).to.have.property('message', 'inner');
+  });
+});
+
+describe('silentLogger', () => {
+  it('drops everything', () => {
+    const logger = silentLogger.child({ a: 1 });
+    for (const level of ['debug', 'info', 'warn', 'error'] as const) {
+      expect(() => logger[level]('x', {})).not.to.throw();
+    }
+  });
+});

@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { Registry, register } from 'prom-client';
+import { noMetrics } from '../../lib/system/metrics.js';
+import { promMetrics } from '../../lib/system/prom-metrics.js';
+
+const named = { name: 'metric', help: 'Help.', labelNames: ['kind'] };
+
+async function textOf(registry: Registry): Promise<string[]> {
+  const text = await registry.metrics();
+  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+describe('promMetrics', () => {
+  it('counts up, by one unless told otherwise', async () => {
+    const registry = new Registry();
+    const counter = promMetrics(registry).counter(named);
+    counter.add();
+    counter.add(2, { kind: 'a' });
+    counter.add(3, { kind: 'a' });
+    expect(await textOf(registry)).to.deep.equal(['metric 1', 'metric{kind="a"} 5']);
+  });
+
+  it('sets gauges and moves them up and down', async () => {
+    const registry = new Registry();
+    const gauge = promMetrics(registry).gauge(named);
+    gauge.set(5, { kind: 'a' });
+    gauge.add(-7, { kind: 'a' });
+    expect(await textOf(registry)).to.deep.equal(['metric{kind="a"} -2']);
+  });
+
+  it('sorts observations into buckets', async () => {
+    const registry = new Registry();
+    const options = { name: 'seconds', help: 'Help.', buckets: [0.1, 1] };
+    const histogram = promMetrics(registry).histogram(options);
+    for (const value of [0.05, 0.5, 5]) histogram.observe(value);
+    expect(await textOf(registry)).to.deep.equal([
+      'seconds_bucket{le="0.1"} 1',
+      'seconds_bucket{le="1"} 2',
+      'seconds_bucket{le="+Inf"} 3',
+      'seconds_sum 5.55',
+      'seconds_count 3',
+    ]);
+  });
+
+  it('gives the same metric for the same name', async () => {
+    const registry = new Registry();
+    const register = (): void => {
+      const metrics = promMetrics(registry);
+      metrics.counter({ ...named, name: 'c' }).add();
+      metrics.gauge({ ...named, name: 'g' }).add(1, {});
+      metrics.histogram({ ...named, name: 'h', buckets: [1] }).observe(0);
+    };
+    register();
+    register();
+    const lines = await textOf(registry);
+    expect(lines).to.include.members(['c 2', 'g 2', 'h_count 2']);
+  });
+
+  it('touches no global registry', () => {
+    promMetrics(new Registry()).counter(named).add();
+    expect(register.getSingleMetric('metric')).to.equal(undefined);
+  });
+});
+
+describe('noMetrics', () => {
+  it('drops everything', () => {
+    noMetrics.counter(named).add();
+    noMetrics.gauge(named).set(1);
+    noMetrics.histogram({ ...named, buckets: [] }).observe(1);
+  });
+});

@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { sleep } from '../../lib/system/clock.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+describe('VirtualClock', () => {
+  it('stands still until it is moved', async () => {
+    const clock = new VirtualClock(1_000);
+    expect([clock.now(), clock.monotonicMs()]).to.deep.equal([1_000, 0]);
+    await clock.advance(250);
+    expect([clock.now(), clock.monotonicMs()]).to.deep.equal([1_250, 250]);
+  });
+
+  it('starts at the beginning of 2026', () => {
+    expect(new Date(new VirtualClock().now()).toISOString()).to.equal('2026-01-01T00:00:00.000Z');
+  });
+
+  it('fires timers in the order of their times, ties in that of their setting, at their time', async () => {
+    const property = fc.asyncProperty(fc.array(fc.nat(20), { maxLength: 20 }), async (delays) => {
+      const clock = new VirtualClock();
+      const fired: [number, number][] = [];
+      for (const [index, delay] of delays.entries()) {
+        clock.setTimer(() => fired.push([clock.monotonicMs(), index]), delay);
+      }
+      await clock.advance(20);
+      const expected = [...delays.entries()].map(([index, delay]) => [delay, index]);
+      expected.sort(([a = 0, i = 0], [b = 0, j = 0]) => a - b || i - j);
+      expect(fired).to.deep.equal(expected);
+      expect(clock.pendingTimers).to.equal(0);
+    });
+    await fc.assert(property, { numRuns: 20 });
+  });
+
+  it('does not fire what is due later, or was cancelled', async () => {
+    const clock = new VirtualClock();
+    const fired: string[] = [];
+    clock.setTimer(() => fired.push('later'), 11);
+    clock.setTimer(() => fired.push('cancelled'), 5).cancel();
+    await clock.advance(10);
+    expect(fired).to.be.empty;
+    expect([clock.pendingTimers, clock.nextTimerMs]).to.deep.equal([1, 1]);
+    await clock.advance(1);
+    expect(fired).to.deep.equal(['later']);
+    expect([clock.pendingTimers, clock.nextTimerMs]).to.deep.equal([0, undefined]);
+  });
+
+  it('fires timers that were set on the way', async () => {
+    const clock = new VirtualClock();
+    const fired: number[] = [];
+    const again = (): void => {
+      fired.push(clock.monotonicMs());
+      clock.setTimer(again, 10);
+    };
+    clock.setTimer(again, 10);
+    await clock.advance(35);
+    expect(fired).to.deep.equal([10, 20, 30]);
+  });
+
+  it('lets promises settle between two timers', async () => {
+    const clock = new VirtualClock();
+    const order: string[] = [];
+    clock.setTimer(() => void Promise.resolve().then(() => order.push('promise of 1')), 1);
+    clock.setTimer(() => order.push('2'), 2);
+    await clock.advance(2);
+    expect(order).to.deep.equal(['promise of 1', '2']);
+  });
+
+  it('takes a negative delay for none', async () => {
+    const clock = new VirtualClock();
+    let fired = false;
+    clock.setTimer(() => (fired = true), -5);
+    await clock.advance(0);
+    expect(fired).to.equal(true);
+    expect(clock.monotonicMs()).to.equal(0);
+  });
+});
+
+describe('sleep', () => {
+  it('resolves when its time has come', async () => {
+    const clock = new VirtualClock();
+    let woke = false;
+    const slept = sleep(clock, 100).then(() => (woke = true));
+    await clock.advance(99);
+    expect(woke).to.equal(false);
+    await clock.advance(1);
+    await slept;
+    expect(woke).to.equal(true);
+  });
+
+  it("throws the signal's reason at once, and leaves no timer", async () => {
+    const clock = new VirtualClock();
+    const controller = new AbortController();
+    const slept = sleep(clock, 100, controller.signal).catch((error: unknown) => error);
+    const reason = new Error('enough');
+    controller.abort(reason);
+    expect(await slept).to.equal(reason);
+    expect(clock.pendingTimers).to.equal(0);
+    expect(await sleep(clock, 1, controller.signal).catch((error: unknown) => error)).to.equal(
+      reason,
+    );
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('leaves no listener on a signal that lives on', async () => {
+    const clock = new VirtualClock();
+    const signal = new AbortController().signal;
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      listeners++;
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      listeners--;
+      remove(...args);
+    };
+    const slept = sleep(clock, 1, signal);
+    expect(listeners).to.equal(1);
+    await clock.advance(1);
+    await slept;
+    expect(listeners).to.equal(0);
+  });
+});
