@@ -51,7 +51,7 @@ function endpointOf(pod: Pod, service: Service): Endpoint {
 
 function portsOn(pod: Pod, service: Service): EndpointPort[] {
   return (service.spec?.ports ?? []).flatMap((port) => {
-    const number = targetPort(pod, port.targetPort ?? port.port);
+    const number = targetPort(pod, port.targetPort || port.port);
     if (number === undefined) return [];
     const { name = '', protocol = 'TCP', appProtocol } = port;
     return { name, port: number, protocol, ...(appProtocol !== undefined && { appProtocol }) };

@@ -52,10 +52,8 @@ class Scheduler {
       return;
     }
     this.#turn++;
-    const { name = '', namespace = '', uid = '' } = pod.metadata;
-    const target = { apiVersion: 'v1', kind: 'Node', name: node.metadata.name ?? '' };
-    const metadata = { name, namespace, uid };
-    await this.#writer.create({ apiVersion: 'v1', kind: 'Binding', metadata, target }, 'binding');
+    const spec = { ...pod.spec, nodeName: node.metadata.name ?? '' } as Pod['spec'];
+    await this.#writer.update({ ...pod, ...(spec && { spec }) });
   }
 
   #claimProblem(pod: Pod): string | undefined {

@@ -1,0 +1,73 @@
+import { controllerNames } from '../apiserver/controllers/index.js';
+import type {
+  ControllerName,
+  ControllersOptions,
+  PodOptions,
+} from '../apiserver/controllers/index.js';
+import type { CustomResourceDefinition } from '../object/kinds.js';
+import type { Clock } from '../system/clock.js';
+import type { Logger } from '../system/logger.js';
+import { systemRandom } from '../system/random.js';
+import type { Random } from '../system/random.js';
+
+/** Options of `EmbeddedCluster.start`. */
+export interface EmbeddedClusterOptions {
+  /** Custom resources to serve from the start. @defaultValue none */
+  readonly crds?: readonly CustomResourceDefinition[] | undefined;
+  /**
+   * Let Deployments, StatefulSets, Jobs, … make pods that run, Services get endpoints and claims
+   * volumes. Without it, only garbage collection and namespace deletion run. @defaultValue false
+   */
+  readonly simulateWorkloads?: boolean | undefined;
+  /** Single controllers to run or not to run, against `simulateWorkloads`. */
+  readonly controllers?: ControllersOptions['controllers'];
+  /** How pods are simulated. */
+  readonly pods?: PodOptions | undefined;
+  /** How many Nodes there are, at least 0. @defaultValue 1 */
+  readonly nodes?: number | undefined;
+  /** How long a Job waits with a new pod after one failed, in milliseconds. @defaultValue 10_000 */
+  readonly jobPodBackoffMs?: number | undefined;
+  /** Bearer tokens and whom they stand for, over HTTP. @defaultValue none: all are administrators */
+  readonly users?: Readonly<Record<string, string>> | undefined;
+  /** Listen on this port of 127.0.0.1 from the start; 0: any free one. @defaultValue don't listen */
+  readonly port?: number | undefined;
+  /** How many changes can be watched from behind, at least 1. @defaultValue the server's */
+  readonly logLength?: number | undefined;
+  /** @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+  /** Source of uids and names. @defaultValue the machine's */
+  readonly random?: Random | undefined;
+  /** Gets what a controller of the cluster failed at. @defaultValue none */
+  readonly logger?: Logger | undefined;
+}
+
+/** {@link EmbeddedClusterOptions} as its parts take them. */
+export interface ResolvedEmbeddedClusterOptions extends ControllersOptions {
+  readonly random: Random;
+  readonly users: Readonly<Record<string, string>>;
+  readonly logLength: number | undefined;
+}
+
+const alwaysOn: readonly ControllerName[] = ['garbageCollector', 'namespaces'];
+
+/** Defaults; ranges are checked by the parts. */
+export function resolveEmbeddedClusterOptions(
+  options: EmbeddedClusterOptions,
+): ResolvedEmbeddedClusterOptions {
+  const { simulateWorkloads = false, controllers = {}, users = {}, logLength } = options;
+  const { random = systemRandom, logger, pods, nodes, jobPodBackoffMs } = options;
+  const on = controllerNames.map((name) => {
+    const byDefault = simulateWorkloads || alwaysOn.includes(name);
+    return [name, controllers[name] ?? byDefault] as const;
+  });
+  return {
+    controllers: Object.fromEntries(on),
+    random,
+    users,
+    logLength,
+    logger,
+    pods,
+    nodes,
+    jobPodBackoffMs,
+  };
+}

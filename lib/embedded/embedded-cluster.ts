@@ -1,0 +1,188 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { EmbeddedApiServer } from '../apiserver/index.js';
+import type { Faults, RequestLog } from '../apiserver/index.js';
+import { startControllers } from '../apiserver/controllers/index.js';
+import type { Controllers } from '../apiserver/controllers/index.js';
+import { createClient } from '../client/index.js';
+import type { ClientSettings, ConnectedClient } from '../client/index.js';
+import type { CustomResourceDefinition } from '../object/kinds.js';
+import { systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import { OperatorError } from '../system/operator-error.js';
+import { VirtualClock } from '../system/virtual-clock.js';
+import { whenEstablished } from './established.js';
+import { resolveEmbeddedClusterOptions } from './embedded-cluster-options.js';
+import type {
+  EmbeddedClusterOptions,
+  ResolvedEmbeddedClusterOptions,
+} from './embedded-cluster-options.js';
+import { kubeConfigText } from './kube-config-text.js';
+
+/** Options of {@link EmbeddedCluster.client}. */
+export interface EmbeddedClientOptions extends ClientSettings {
+  /** Who asks: the user of the request log and of managed fields. @defaultValue 'system:admin' */
+  readonly user?: string | undefined;
+}
+
+/** Options of {@link EmbeddedCluster.settled}. */
+export interface SettledOptions {
+  /** Move a `VirtualClock` on to what the controllers wait for. @defaultValue true */
+  readonly advanceClock?: boolean | undefined;
+}
+
+/**
+ * A Kubernetes cluster in this process: an {@link EmbeddedApiServer} and the controllers that make a
+ * cluster of it. For tests and demonstrations: it keeps everything in memory.
+ *
+ * @example
+ * ```ts
+ * const cluster = await EmbeddedCluster.start({ simulateWorkloads: true });
+ * const client = cluster.client();
+ * await client.create(deployment);
+ * await cluster.settled();
+ * await cluster.stop();
+ * ```
+ */
+export class EmbeddedCluster<C extends Clock = Clock> {
+  /** The server, for what the cluster has no name for. */
+  readonly server: EmbeddedApiServer;
+  /** The clock that it was started with. */
+  readonly clock: C;
+  readonly #options: ResolvedEmbeddedClusterOptions;
+  readonly #controllers: Controllers;
+  readonly #clients = new Set<ConnectedClient>();
+  #url: string | undefined;
+
+  private constructor(clock: C, options: ResolvedEmbeddedClusterOptions) {
+    const { random, users, logLength } = options;
+    this.clock = clock;
+    this.#options = options;
+    this.server = new EmbeddedApiServer({
+      clock,
+      random,
+      users,
+      ...(logLength !== undefined && { logLength }),
+    });
+    this.#controllers = startControllers(this.server.loopback, { ...options, clock });
+  }
+
+  /**
+   * Starts a cluster; its custom resources are served when it is there.
+   * @throws OperatorError `InvalidOption`: an option is out of its range.
+   * @throws ApiError a custom resource definition is not accepted.
+   */
+  static start(options?: EmbeddedClusterOptions): Promise<EmbeddedCluster>;
+  /** Starts a cluster that lives by `options.clock`. */
+  static start<C extends Clock>(
+    options: EmbeddedClusterOptions & { readonly clock: C },
+  ): Promise<EmbeddedCluster<C>>;
+  static async start(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
+    const { clock = systemClock } = options;
+    const cluster = new EmbeddedCluster(clock, resolveEmbeddedClusterOptions(options));
+    try {
+      await cluster.#begin(options);
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+    return cluster;
+  }
+
+  /** What was asked of the server by clients; its own controllers don't count. */
+  get requests(): RequestLog {
+    return this.server.requests;
+  }
+
+  /** Rules that make requests fail. */
+  get faults(): Faults {
+    return this.server.faults;
+  }
+
+  /**
+   * Where the server listens, for example `http://127.0.0.1:41231`.
+   * @throws OperatorError `Stopped`: it does not listen; see {@link EmbeddedCluster.listen}.
+   */
+  get url(): string {
+    if (this.#url === undefined) {
+      throw new OperatorError('Stopped', 'the cluster does not listen: call listen() first');
+    }
+    return this.#url;
+  }
+
+  /** A client without a socket. It is closed with the cluster. */
+  client(options: EmbeddedClientOptions = {}): ConnectedClient {
+    const { user, clock = this.clock, random = this.#options.random, ...settings } = options;
+    const transport = this.server.transport(user);
+    const client = createClient({ ...settings, clock, random, transport });
+    this.#clients.add(client);
+    return client;
+  }
+
+  /** Serves over HTTP on 127.0.0.1, once. @returns the URL */
+  async listen(port = 0): Promise<string> {
+    this.#url ??= await this.server.listen({ port });
+    return this.#url;
+  }
+
+  /**
+   * A kubeconfig for kubectl and other clients: YAML. @param user - one of the `users`; without one
+   * it is the administrator's.
+   * @throws OperatorError `Stopped`: the cluster does not listen.
+   * @throws OperatorError `InvalidOption`: there is no such user.
+   */
+  kubeConfig(user?: string): string {
+    return kubeConfigText({ url: this.url, user, users: this.#options.users });
+  }
+
+  /** Writes {@link EmbeddedCluster.kubeConfig} to a file that only its owner can read. */
+  async writeKubeConfig(path: string, user?: string): Promise<void> {
+    await writeFile(path, this.kubeConfig(user), { mode: 0o600 });
+    // The mode above counts only where the file is new.
+    await chmod(path, 0o600);
+  }
+
+  /**
+   * Resolves when the cluster's controllers have nothing left to do: pods are ready or stuck,
+   * rollouts are over or blocked, what was deleted is gone. Crash loops, schedules and deadlines go
+   * on for ever and do not count. Time of a `VirtualClock` moves on as far as that takes, unless
+   * `advanceClock` is false: then it resolves when nothing is due now.
+   */
+  async settled(options: SettledOptions = {}): Promise<void> {
+    const { advanceClock = true } = options;
+    const { clock } = this;
+    if (!(clock instanceof VirtualClock)) {
+      await this.#controllers.settled();
+      return;
+    }
+    for (;;) {
+      await this.#controllers.quiet();
+      const nextMs = this.#controllers.nextWorkInMs;
+      if (!advanceClock || nextMs === undefined) return;
+      await clock.advance(nextMs);
+    }
+  }
+
+  /** Ends the controllers, every client and watch, and the server. No timer or socket is left. */
+  async stop(): Promise<void> {
+    this.#controllers.stop();
+    await Promise.all([...this.#clients].map((client) => client.close()));
+    await this.server.stop();
+  }
+
+  async #begin({ crds = [], port }: EmbeddedClusterOptions): Promise<void> {
+    await this.#controllers.quiet();
+    await this.#install(crds);
+    if (port !== undefined) await this.listen(port);
+  }
+
+  async #install(crds: readonly CustomResourceDefinition[]): Promise<void> {
+    if (crds.length === 0) return;
+    const client = this.client();
+    for (const crd of crds) {
+      await client.create(crd);
+      await whenEstablished(client, crd);
+    }
+    this.#clients.delete(client);
+    await client.close();
+  }
+}

@@ -1,0 +1,32 @@
+export { EmbeddedApiServer, StatusError, isStatusError } from '../apiserver/index.js';
+export type {
+  CommittedChange,
+  EmbeddedApiServerOptions,
+  Fault,
+  FaultEffect,
+  FaultMatch,
+  FaultRule,
+  Faults,
+  ListenOptions,
+  Loopback,
+  LoopbackDeleteOptions,
+  LoopbackWriteOptions,
+  RequestEntry,
+  RequestLog,
+  RequestMark,
+} from '../apiserver/index.js';
+export {
+  controllerNames,
+  podBehaviorAnnotation,
+  startControllers,
+} from '../apiserver/controllers/index.js';
+export type {
+  ControllerName,
+  Controllers,
+  ControllersOptions,
+  PodBehavior,
+  PodOptions,
+} from '../apiserver/controllers/index.js';
+export { EmbeddedCluster } from './embedded-cluster.js';
+export type { EmbeddedClientOptions, SettledOptions } from './embedded-cluster.js';
+export type { EmbeddedClusterOptions } from './embedded-cluster-options.js';

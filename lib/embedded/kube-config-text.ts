@@ -1,0 +1,37 @@
+import { stringify } from 'yaml';
+import { OperatorError } from '../system/operator-error.js';
+
+/** What a kubeconfig is made of. */
+export interface KubeConfigParts {
+  readonly url: string;
+  /** Who it is for; undefined: whoever needs no token. */
+  readonly user: string | undefined;
+  /** Bearer tokens and whom they stand for. */
+  readonly users: Readonly<Record<string, string>>;
+}
+
+const clusterName = 'embedded';
+
+/**
+ * A kubeconfig with one context: YAML. It may hold a token: don't log it.
+ * @throws OperatorError `InvalidOption`: no token stands for the user.
+ */
+export function kubeConfigText({ url, user, users }: KubeConfigParts): string {
+  const name = user ?? 'admin';
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: clusterName, cluster: { server: url } }],
+    users: [{ name, user: user === undefined ? {} : { token: tokenOf(user, users) } }],
+    contexts: [{ name: clusterName, context: { cluster: clusterName, user: name } }],
+    'current-context': clusterName,
+  });
+}
+
+function tokenOf(user: string, users: Readonly<Record<string, string>>): string {
+  const found = Object.entries(users).find(([, name]) => name === user);
+  if (found === undefined) {
+    throw new OperatorError('InvalidOption', `no user ${user}: name it in the option users`);
+  }
+  return found[0];
+}
