@@ -1,4 +1,3 @@
-import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { ApiError } from '../../lib/object/api-error.js';
 import { OperatorError, isOperatorError } from '../../lib/system/operator-error.js';
@@ -36,8 +35,9 @@ describe('isOperatorError', () => {
     expect(isOperatorError(foreign, 'Timeout')).to.equal(true);
   });
 
-  for (const other of [undefined, null, 'Timeout', new Error('x'), { code: 'Timeout' }]) {
-    it(`refuses ${inspect(other)}`, () => {
+  const others = { undefined, null: null, 'a string': 'Timeout', 'a plain object': { code: 'x' } };
+  for (const [title, other] of Object.entries({ ...others, 'a plain error': new Error('x') })) {
+    it(`refuses ${title}`, () => {
       expect(isOperatorError(other)).to.equal(false);
     });
   }
