@@ -102,10 +102,22 @@ export function comparePathElements(a: PathElement, b: PathElement): number {
   const rank = 'fkvi'.indexOf(a.charAt(0)) - 'fkvi'.indexOf(b.charAt(0));
   if (rank !== 0) return rank;
   if (a.charCodeAt(0) === fieldCode) return a < b ? -1 : 1;
-  return compareParsed(parsePathElement(a), parsePathElement(b));
+  return comparePlainKeys(a, b) || compareParsed(parsePathElement(a), parsePathElement(b));
 }
 
 const fieldCode = 'f'.charCodeAt(0);
+
+/** Orders two keys whose first fields have one name and texts without escapes; 0: not such. */
+function comparePlainKeys(a: PathElement, b: PathElement): number {
+  const start = a.indexOf('":"') + 3;
+  if (start < 3 || a.includes('\\') || b.includes('\\')) return 0;
+  if (!b.startsWith(a.slice(0, start))) return 0;
+  const [textA, textB] = [
+    a.slice(start, a.indexOf('"', start)),
+    b.slice(start, b.indexOf('"', start)),
+  ];
+  return textA === textB ? 0 : textA < textB ? -1 : 1;
+}
 
 function compareParsed(a: ParsedElement, b: ParsedElement): number {
   if (a.type === 'key' && b.type === 'key') return compareKeys(a.keys, b.keys);
@@ -189,11 +201,13 @@ function quoted(value: unknown): string {
 
 /** A value as the server writes it inside an element: `<`, `>` and `&` are escaped. */
 export function elementJson(value: unknown): string {
+  if (typeof value === 'string' && needsNoEscapes.test(value)) return `"${value}"`;
   const text = JSON.stringify(value);
   if (typeof value !== 'string' || !needsEscapes.test(text)) return text;
   return text.replace(escaped, (char) => escapes.get(char) ?? unicodeEscape(char));
 }
 
+const needsNoEscapes = /^[\w ./:-]*$/;
 const needsEscapes = /[<>&\u2028\u2029]|\\[bf]/;
 const escaped = /[<>&\u2028\u2029]|\\./g;
 // The escape sequences as a whole, so that the `b` of an escaped backslash is left alone.

@@ -47,29 +47,44 @@ export function elementsOf(node: FieldNode): PathElement[] {
 
 /** Collects the children of a node; elements may come in any order, each once. */
 export class FieldNodeBuilder {
-  readonly #children: [PathElement, FieldNode][] = [];
+  readonly #elements: PathElement[] = [];
+  readonly #nodes: FieldNode[] = [];
 
   add(element: PathElement, node: FieldNode | undefined): void {
-    if (node !== undefined) this.#children.push([element, node]);
+    if (node === undefined) return;
+    this.#elements.push(element);
+    this.#nodes.push(node);
   }
 
   /** The node, or `undefined` when nothing was added and it is no member. */
   build(member: boolean): FieldNode | undefined {
-    const children = this.#children;
-    if (children.length === 0) return member ? leaf : undefined;
-    if (!isSorted(children)) children.sort(([a], [b]) => comparePathElements(a, b));
+    if (!isSorted(this.#elements)) return this.#sorted().buildSorted(member);
+    return this.buildSorted(member);
+  }
+
+  /** {@link build} where the elements came in order, as those of another node do. */
+  buildSorted(member: boolean): FieldNode | undefined {
+    const [elements, nodes] = [this.#elements, this.#nodes];
+    if (elements.length === 0) return member ? leaf : undefined;
     const node: FieldsV1 = member ? { [self]: leaf } : {};
-    for (const [element, child] of children) node[element] = child;
+    for (const [at, element] of elements.entries()) node[element] = nodes[at] ?? leaf;
     return node;
+  }
+
+  #sorted(): FieldNodeBuilder {
+    const sorted = new FieldNodeBuilder();
+    const children = this.#elements.map((element, at) => ({ element, node: this.#nodes[at] }));
+    children.sort((a, b) => comparePathElements(a.element, b.element));
+    for (const { element, node } of children) sorted.add(element, node);
+    return sorted;
   }
 }
 
-function isSorted(children: readonly (readonly [PathElement, FieldNode])[]): boolean {
-  for (let at = 1; at < children.length; at++) {
-    const [a, b] = [children[at - 1]?.[0] ?? '', children[at]?.[0] ?? ''];
-    if (comparePathElements(a, b) > 0) return false;
-  }
-  return true;
+function isSorted(elements: readonly PathElement[]): boolean {
+  return elements.every((element, at) => {
+    const before = elements[at - 1];
+    return before === undefined || comparePathElements(before, element) <= 0;
+  });
 }
 
 /** What is in either. */
@@ -120,7 +135,7 @@ function intersectChildren(a: FieldNode, b: FieldNode, member: boolean): FieldNo
     const other = b[element];
     if (other !== undefined) builder.add(element, intersectionOf(a[element] ?? leaf, other));
   }
-  return builder.build(member);
+  return builder.buildSorted(member);
 }
 
 /** What is in `a` and not in `b`, field by field: a parent in `b` does not take its children. */
@@ -160,7 +175,7 @@ function differ(a: FieldNode, b: FieldNode, how: DifferHow): FieldNode | undefin
     shrunk ||= rest !== child;
     builder.add(element, rest);
   }
-  return shrunk ? builder.build(how.member) : a;
+  return shrunk ? builder.buildSorted(how.member) : a;
 }
 
 function sharesElements(a: FieldNode, b: FieldNode): boolean {
@@ -190,7 +205,7 @@ export function covers(a: FieldNode, b: FieldNode): boolean {
 export function leavesOf(node: FieldNode): FieldNode {
   const builder = new FieldNodeBuilder();
   for (const element of elementsOf(node)) builder.add(element, leavesOf(node[element] ?? leaf));
-  return builder.build(false) ?? leaf;
+  return builder.buildSorted(false) ?? leaf;
 }
 
 /**

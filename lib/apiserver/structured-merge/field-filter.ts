@@ -47,7 +47,7 @@ function includedOf(node: FieldNode, patterns: readonly Pattern[]): FieldNode | 
     if (rests.length === 0) continue;
     builder.add(element, rests.some((rest) => rest.length === 0) ? child : include(child, rests));
   }
-  return builder.build(false);
+  return builder.buildSorted(false);
 }
 
 function include(child: FieldNode, rests: readonly Pattern[]): FieldNode | undefined {

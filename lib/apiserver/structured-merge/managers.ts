@@ -119,15 +119,15 @@ export function encodeOwners(owners: Owners): ManagedFieldsEntry[] | undefined {
 
 function encodeOwner(owner: Owner): ManagedFieldsEntry {
   const { manager, operation, apiVersion, time, set, subresource } = owner;
-  return {
-    ...(manager === '' ? {} : { manager }),
-    operation,
-    apiVersion,
-    ...(time === undefined ? {} : { time }),
-    fieldsType: 'FieldsV1',
-    fieldsV1: set.toFieldsV1(),
-    ...(subresource === '' ? {} : { subresource }),
-  };
+  const entry: ManagedFieldsEntry = {};
+  if (manager !== '') entry.manager = manager;
+  entry.operation = operation;
+  entry.apiVersion = apiVersion;
+  if (time !== undefined) entry.time = time;
+  entry.fieldsType = 'FieldsV1';
+  entry.fieldsV1 = set.toFieldsV1();
+  if (subresource !== '') entry.subresource = subresource;
+  return entry;
 }
 
 function compareOwners(a: Owner, b: Owner): number {

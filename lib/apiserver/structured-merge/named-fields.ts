@@ -31,7 +31,7 @@ function withNamedFields(node: FieldNode, atom: Atom): FieldNode {
     changed ||= named !== child;
     builder.add(element, named);
   }
-  return changed ? (builder.build(isMember(node)) ?? node) : node;
+  return changed ? (builder.buildSorted(isMember(node)) ?? node) : node;
 }
 
 function isNamed(atom: Atom, element: PathElement): boolean {

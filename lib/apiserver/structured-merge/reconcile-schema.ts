@@ -54,5 +54,5 @@ function reconcileChildren(
     changed ||= now !== child;
     builder.add(element, now);
   }
-  return changed ? (builder.build(isMember(node)) ?? node) : node;
+  return changed ? (builder.buildSorted(isMember(node)) ?? node) : node;
 }

@@ -54,12 +54,13 @@ function validateList(value: unknown, list: ListType, options: ValidateOptions):
     if (named.element === undefined) {
       return [...problems, ...problem(`element ${index}: ${named.problem}`)];
     }
-    const step = elementToServerString(named.element);
-    if (!options.allowDuplicates && seen.has(named.element)) {
-      problems.push(...problem(`duplicate entries for key ${step}`));
+    const { element } = named;
+    if (!options.allowDuplicates && seen.has(element)) {
+      problems.push(...problem(`duplicate entries for key ${elementToServerString(element)}`));
     }
-    seen.add(named.element);
-    problems.push(...prefixed(validateValue(item, list.items.atom, options), step));
+    seen.add(element);
+    const found = validateValue(item, list.items.atom, options);
+    if (found.length > 0) problems.push(...prefixed(found, elementToServerString(element)));
   }
   return problems;
 }
