@@ -131,7 +131,7 @@ export class FieldSet {
   }
 
   #result(root: FieldNode): FieldSet {
-    return root === this.root ? this : FieldSet.ofRoot(root);
+    return root === this.root ? this : setOfRoot(root);
   }
 }
 
@@ -150,6 +150,12 @@ function nodeAt(root: FieldNode, path: FieldPath): FieldNode | undefined {
   let node: FieldNode | undefined = root;
   for (const element of path) node = node?.[element];
   return node;
+}
+
+// Not `FieldSet.ofRoot` within the private method: tsc 6.0 then replaces every mention of the class
+// in its body by a variable that it sets after the class, too late for `static empty`.
+function setOfRoot(root: FieldNode): FieldSet {
+  return FieldSet.ofRoot(root);
 }
 
 function rootOfPath(path: FieldPath): FieldNode {
