@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+
+/** An API server to measure clients against. */
+export interface MeasuredServer {
+  /** `the embedded server over HTTP`, … */
+  readonly description: string;
+  /** A kubeconfig as text. */
+  readonly kubeConfig: string;
+  stop(): void;
+}
+
+/** The server that `KUBECONFIG` names, else an embedded one in a process of its own. */
+export async function startMeasuredServer(): Promise<MeasuredServer> {
+  const path = process.env['KUBECONFIG'];
+  if (path !== undefined && path !== '') {
+    const kubeConfig = await readFile(path, 'utf8');
+    return { description: 'the server of KUBECONFIG', kubeConfig, stop: () => undefined };
+  }
+  const script = new URL('embedded-server.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, ['--import', 'tsx', script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const server = await new Promise<string>((resolve, reject) => {
+    child.stdout.once('data', (data: Buffer) => resolve(data.toString().trim()));
+    child.once('exit', (code) => reject(new Error(`the embedded server ended with ${code ?? 0}`)));
+  });
+  return {
+    description: 'the embedded server over HTTP',
+    kubeConfig: kubeConfigOf(server),
+    stop: () => child.stdin.end(),
+  };
+}
+
+function kubeConfigOf(server: string): string {
+  return JSON.stringify({
+    'current-context': 'bench',
+    contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
+    // client-node speaks plain HTTP only to servers that need not be verified.
+    clusters: [{ name: 'bench', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'bench', user: {} }],
+  });
+}

@@ -1,0 +1,43 @@
+/** A number measured several times. */
+export interface BenchRow {
+  readonly label: string;
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** What one bench found. */
+export interface BenchResult {
+  readonly name: string;
+  /** Of the rows, for example `requests/s`. */
+  readonly unit: string;
+  readonly rows: readonly BenchRow[];
+  /** Of two things that were measured pair by pair in this run; above 1: the first is more. */
+  readonly ratio?: BenchRow;
+}
+
+/** The middle and the ends of `values`. */
+export function rowOf(label: string, values: readonly number[]): BenchRow {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? NaN;
+  const lower = sorted.length % 2 === 0 ? (sorted[middle - 1] ?? NaN) : upper;
+  return {
+    label,
+    median: (lower + upper) / 2,
+    min: sorted[0] ?? NaN,
+    max: sorted.at(-1) ?? NaN,
+  };
+}
+
+/** Each of the first divided by its counterpart of the second. */
+export function ratioOf(
+  label: string,
+  first: readonly number[],
+  second: readonly number[],
+): BenchRow {
+  return rowOf(
+    label,
+    first.map((value, n) => value / (second[n] ?? NaN)),
+  );
+}
