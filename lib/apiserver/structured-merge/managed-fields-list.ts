@@ -12,8 +12,7 @@ interface Metadata extends Omit<ObjectMeta, 'managedFields'> {
 
 /** The metadata of an object that may be without, as an apply or a zero value may. */
 export function metadataOf(object: UnstructuredObject): Metadata {
-  const { metadata }: { metadata?: Metadata | null } = object;
-  return metadata ?? {};
+  return (object as { metadata?: Metadata | null }).metadata ?? {};
 }
 
 /** `object` without its `managedFields`; the object itself where it has none. */

@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  canonicalElement,
+  comparePathElements,
+  fieldElement,
+  fieldPath,
+  indexElement,
+  keyElement,
+  parsePathElement,
+  pathToServerString,
+  pathToString,
+  valueElement,
+} from '../../lib/object/field-path.js';
+
+describe('path elements', () => {
+  it('are written as Go writes them: keys sorted, signs of HTML escaped', () => {
+    expect(fieldElement('a.b/c')).to.equal('f:a.b/c');
+    expect(keyElement({ protocol: 'TCP', containerPort: 80 })).to.equal(
+      'k:{"containerPort":80,"protocol":"TCP"}',
+    );
+    expect(valueElement('<a> & "b"')).to.equal('v:"\\u003ca\\u003e \\u0026 \\"b\\""');
+    expect(valueElement('\b\f\n\\b')).to.equal('v:"\\u0008\\u000c\\n\\\\b"');
+    expect(indexElement(3)).to.equal('i:3');
+  });
+
+  it('are taken apart again', () => {
+    const element = fc.oneof(
+      fc.string().map(fieldElement),
+      fc.dictionary(fc.string(), scalar(), { minKeys: 1 }).map(keyElement),
+      scalar().map(valueElement),
+      fc.nat().map(indexElement),
+    );
+    const property = fc.property(element, (text) => {
+      const parsed = parsePathElement(text);
+      expect(canonicalElement(text)).to.equal(text);
+      if (parsed.type === 'key') {
+        expect(keyElement(Object.fromEntries(parsed.keys))).to.equal(text);
+      }
+      if (parsed.type === 'value') expect(valueElement(parsed.value)).to.equal(text);
+    });
+    fc.assert(property);
+  });
+
+  for (const [text, canonical] of [
+    ['k:{ "b": 1, "a": "x" }', 'k:{"a":"x","b":1}'],
+    ['k:{"a":"<"}', 'k:{"a":"\\u003c"}'],
+    ['v: "x"', 'v:"x"'],
+    ['v:1.0', 'v:1'],
+    ['i:+3', 'i:3'],
+    ['f:', 'f:'],
+    ['x:unknown', undefined],
+  ] as const) {
+    it(`reads ${text} as ${String(canonical)}`, () => {
+      expect(canonicalElement(text)).to.equal(canonical);
+    });
+  }
+
+  for (const text of ['', 'f', 'spec', 'k:{', 'k:["a"]', 'v:', 'i:x', '__proto__']) {
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      expect(() => canonicalElement(text))
+        .to.throw(JSON.stringify(text))
+        .with.property('code', 'InvalidValue');
+    });
+  }
+
+  it('have the order in which the server writes them', () => {
+    const ordered = [
+      'f:Z',
+      'f:a',
+      'k:{"a":9}',
+      'k:{"a":10}',
+      'k:{"a":10,"b":1}',
+      'k:{"a":"a"}',
+      'k:{"a":"a b"}',
+      'k:{"a":"a\\"b"}',
+      'k:{"a":"a-b"}',
+      'k:{"a":true}',
+      'k:{"b":1}',
+      'v:2',
+      'v:10',
+      'v:"x"',
+      'v:false',
+      'v:true',
+      'i:2',
+      'i:10',
+    ];
+    expect(ordered.toReversed().sort(comparePathElements)).to.deep.equal(ordered);
+  });
+
+  it('have a total order', () => {
+    const key = fc.record({ name: fc.string(), port: fc.nat() }).map(keyElement);
+    const property = fc.property(key, key, key, (a, b, c) => {
+      expect(Math.sign(comparePathElements(a, b))).to.equal(-Math.sign(comparePathElements(b, a)));
+      expect(comparePathElements(a, b) === 0).to.equal(a === b);
+      if (comparePathElements(a, b) <= 0 && comparePathElements(b, c) <= 0) {
+        expect(comparePathElements(a, c)).to.be.at.most(0);
+      }
+    });
+    fc.assert(property);
+  });
+});
+
+describe('paths as text', () => {
+  const containers = fieldPath('spec', 'containers');
+  const port = [
+    ...containers,
+    keyElement({ name: 'web' }),
+    'f:ports',
+    keyElement({ containerPort: 80, protocol: 'TCP' }),
+  ];
+
+  it('are short for people', () => {
+    expect(pathToString(port)).to.equal(
+      'spec.containers[name=web].ports[containerPort=80,protocol=TCP]',
+    );
+    expect(pathToString([...fieldPath('metadata', 'finalizers'), valueElement('a/b')])).to.equal(
+      'metadata.finalizers[=a/b]',
+    );
+    expect(pathToString(fieldPath('metadata', 'annotations', 'example.com/a'))).to.equal(
+      'metadata.annotations["example.com/a"]',
+    );
+    expect(pathToString(['f:spec', 'i:0'])).to.equal('spec[0]');
+  });
+
+  it('are those of the server in its messages', () => {
+    expect(pathToServerString(port)).to.equal(
+      '.spec.containers[name="web"].ports[containerPort=80,protocol="TCP"]',
+    );
+    expect(pathToServerString(['f:a', 'v:"x"', 'i:0'])).to.equal('.a[="x"][0]');
+  });
+});
+
+function scalar(): fc.Arbitrary<unknown> {
+  return fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
+}

@@ -1,0 +1,157 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { FieldPath } from '../../lib/object/field-path.js';
+import { fieldPath } from '../../lib/object/field-path.js';
+import { FieldSet } from '../../lib/object/field-set.js';
+import type { FieldsV1 } from '../../lib/object/kubernetes-object.js';
+import { recordings } from '../apiserver/structured-merge/scenarios/recording.js';
+
+// Few elements, so that sets meet.
+const element = fc.constantFrom('f:a', 'f:b', 'k:{"n":"x"}', 'k:{"n":10}', 'k:{"n":9}', 'v:"s"');
+const path = fc.array(element, { minLength: 1, maxLength: 4 });
+const paths = fc.array(path, { maxLength: 8 });
+
+/** Paths as texts: the model that a set must agree with. */
+const texts = (list: readonly FieldPath[]) => new Set(list.map((each) => each.join('|')));
+const members = (set: FieldSet) => texts(set.paths());
+
+const pairs = (check: (a: FieldPath[], b: FieldPath[]) => void) => {
+  fc.assert(fc.property(paths, paths, check));
+};
+
+describe('FieldSet', () => {
+  it('has exactly the paths that it was made of', () => {
+    pairs((a, b) => {
+      const set = FieldSet.of(...a);
+      expect(members(set)).to.deep.equal(texts(a));
+      expect(set.size).to.equal(texts(a).size);
+      expect(set.isEmpty).to.equal(a.length === 0);
+      for (const each of b) expect(set.has(each)).to.equal(texts(a).has(each.join('|')));
+    });
+  });
+
+  it('unites, intersects and subtracts path by path', () => {
+    pairs((a, b) => {
+      const [left, right] = [FieldSet.of(...a), FieldSet.of(...b)];
+      const other = texts(b);
+      const filtered = (wanted: boolean) =>
+        texts(a.filter((each) => other.has(each.join('|')) === wanted));
+      expect(members(left.union(right))).to.deep.equal(texts([...a, ...b]));
+      expect(members(left.intersection(right))).to.deep.equal(filtered(true));
+      expect(members(left.difference(right))).to.deep.equal(filtered(false));
+      expect(left.covers(right)).to.equal(right.difference(left).isEmpty);
+    });
+  });
+
+  it('subtracts what is below a member too, where that is asked for', () => {
+    pairs((a, b) => {
+      const other = texts(b);
+      const isBelow = (each: FieldPath) =>
+        each.some((_, depth) => other.has(each.slice(0, depth + 1).join('|')));
+      const wanted = texts(a.filter((each) => !isBelow(each)));
+      const rest = FieldSet.of(...a).recursiveDifference(FieldSet.of(...b));
+      expect(members(rest)).to.deep.equal(wanted);
+    });
+  });
+
+  it('knows its leaves', () => {
+    pairs((a) => {
+      const leaves = a.filter(
+        (each) => !a.some((other) => other.length > each.length && startsWith(other, each)),
+      );
+      expect(members(FieldSet.of(...a).leaves())).to.deep.equal(texts(leaves));
+    });
+  });
+
+  it('looks below an element', () => {
+    pairs((a) => {
+      const wanted = a.filter(([first, ...rest]) => first === 'f:a' && rest.length > 0);
+      const below = FieldSet.of(...a).below('f:a');
+      expect(members(below)).to.deep.equal(texts(wanted.map(([, ...rest]) => rest)));
+    });
+  });
+
+  it('has one text, however it came about', () => {
+    pairs((a, b) => {
+      const set = FieldSet.of(...a, ...b);
+      const again = FieldSet.of(...b.toReversed()).union(FieldSet.of(...a.toReversed()));
+      expect(JSON.stringify(again.toFieldsV1())).to.equal(JSON.stringify(set.toFieldsV1()));
+      expect(again.equals(set)).to.equal(true);
+      expect(again.equals(set.with(['f:other']))).to.equal(false);
+    });
+  });
+
+  it('is the very same set when nothing changes', () => {
+    pairs((a, b) => {
+      const [set, other] = [FieldSet.of(...a), FieldSet.of(...b)];
+      const both = set.union(other);
+      expect(both.union(set)).to.equal(both);
+      expect(both.difference(FieldSet.empty)).to.equal(both);
+      const rest = set.difference(other);
+      expect(rest.difference(other)).to.equal(rest);
+      expect(both.recursiveDifference(FieldSet.of(['f:other']))).to.equal(both);
+    });
+  });
+
+  it('is read back from its text, in whatever order that is written', () => {
+    pairs((a) => {
+      const set = FieldSet.of(...a);
+      const parsed = JSON.parse(JSON.stringify(set.toFieldsV1())) as FieldsV1;
+      if (!set.isEmpty) expect(FieldSet.fromFieldsV1(parsed).toFieldsV1()).to.equal(parsed);
+      const shuffled = reversed(parsed);
+      const text = JSON.stringify(FieldSet.fromFieldsV1(shuffled).toFieldsV1());
+      expect(text).to.equal(JSON.stringify(parsed));
+    });
+  });
+
+  it('writes sets as a real server does', () => {
+    const entries = ['ownership', 'structures', 'custom']
+      .flatMap(recordings)
+      .flatMap(({ steps }) => steps.map(({ after }) => after))
+      .flatMap((after) => (after === 'same' ? [] : (after?.metadata.managedFields ?? [])));
+    expect(entries.length).to.be.greaterThan(100);
+    for (const { fieldsV1 = {} } of entries) {
+      const read = FieldSet.fromFieldsV1(reversed(fieldsV1));
+      expect(JSON.stringify(read.toFieldsV1())).to.equal(JSON.stringify(fieldsV1));
+    }
+  });
+
+  it('lists the paths of a level before those below', () => {
+    const set = FieldSet.of(fieldPath('a', 'b'), fieldPath('c'), fieldPath('a'));
+    expect(set.toString()).to.equal('.a\n.c\n.a.b');
+  });
+
+  it('puts right what clients write', () => {
+    const fields = {
+      '.': {},
+      'x:new': { 'f:a': {} },
+      'f:b': { 'x:new': {} },
+      'k:{ "b":1, "a":2 }': { '.': {} },
+      'k:{"a":2,"b":1}': { 'f:c': {} },
+      'f:a': null,
+    } as unknown as FieldsV1;
+    const expected = '{"f:a":{},"f:b":{},"k:{\\"a\\":2,\\"b\\":1}":{".":{},"f:c":{}}}';
+    expect(JSON.stringify(FieldSet.fromFieldsV1(fields).toFieldsV1())).to.equal(expected);
+  });
+
+  for (const fields of [{ spec: {} }, { 'f:a': 5 }, { 'f:a': { 'k:x': {} } }, { 'f:a': [] }]) {
+    it(`refuses ${JSON.stringify(fields)}`, () => {
+      const read = () => FieldSet.fromFieldsV1(fields as unknown as FieldsV1);
+      expect(read).to.throw('path element').with.property('code', 'InvalidValue');
+    });
+  }
+
+  it('holds no member for the whole object', () => {
+    expect(FieldSet.of([]).isEmpty).to.equal(true);
+    expect(FieldSet.empty.has([])).to.equal(false);
+  });
+});
+
+function startsWith(whole: FieldPath, start: FieldPath): boolean {
+  return start.every((each, at) => whole[at] === each);
+}
+
+function reversed(fields: FieldsV1): FieldsV1 {
+  const entries = Object.entries(fields).toReversed();
+  return Object.fromEntries(entries.map(([name, below]) => [name, reversed(below)]));
+}

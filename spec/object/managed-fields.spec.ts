@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import { fieldPath, keyElement } from '../../lib/object/field-path.js';
+import type {
+  FieldsV1,
+  KubernetesObject,
+  ManagedFieldsEntry,
+} from '../../lib/object/kubernetes-object.js';
+import {
+  adoptManagedFields,
+  appliedFields,
+  fieldManagersOf,
+  lastUpdater,
+} from '../../lib/object/managed-fields.js';
+
+const fields = (...names: string[]): FieldsV1 => ({
+  'f:data': Object.fromEntries(names.map((name) => [`f:${name}`, {}])),
+});
+
+function entry(
+  manager: string,
+  operation: 'Apply' | 'Update',
+  more: Partial<ManagedFieldsEntry>,
+): ManagedFieldsEntry {
+  return { manager, operation, apiVersion: 'v1', fieldsType: 'FieldsV1', ...more };
+}
+
+function object(...managedFields: ManagedFieldsEntry[]): KubernetesObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', managedFields } };
+}
+
+describe('appliedFields', () => {
+  const live = object(
+    entry('op', 'Apply', { fieldsV1: fields('a') }),
+    entry('op', 'Apply', { fieldsV1: fields('s'), subresource: 'status' }),
+    entry('op', 'Update', { fieldsV1: fields('u') }),
+  );
+
+  it('reads the Apply entry of a manager, by subresource', () => {
+    expect(String(appliedFields(live, 'op'))).to.equal('.data.a');
+    expect(String(appliedFields(live, 'op', { subresource: 'status' }))).to.equal('.data.s');
+  });
+
+  it('finds none of a manager that only updated, or where there are no entries', () => {
+    expect(appliedFields(live, 'other')).to.equal(undefined);
+    expect(appliedFields(object(entry('op', 'Update', {})), 'op')).to.equal(undefined);
+    expect(appliedFields({ ...live, metadata: {} }, 'op')).to.equal(undefined);
+  });
+});
+
+describe('fieldManagersOf', () => {
+  const live = object(
+    entry('one', 'Apply', { time: '2026-01-01T00:00:00Z', fieldsV1: fields('a', 'b') }),
+    entry('two', 'Update', { time: '2026-01-03T00:00:00Z', fieldsV1: fields('a') }),
+    entry('scaler', 'Update', { subresource: 'scale', fieldsV1: fields('a') }),
+    entry('atomic', 'Apply', {
+      time: '2026-01-02T00:00:00Z',
+      fieldsV1: { 'f:spec': { 'f:list': {} } },
+    }),
+  );
+
+  it('names the owners of a field, newest first', () => {
+    expect(fieldManagersOf(live, fieldPath('data', 'a'))).to.deep.equal([
+      { name: 'two', operation: 'Update', subresource: '', time: '2026-01-03T00:00:00Z' },
+      { name: 'one', operation: 'Apply', subresource: '', time: '2026-01-01T00:00:00Z' },
+      { name: 'scaler', operation: 'Update', subresource: 'scale', time: undefined },
+    ]);
+  });
+
+  it('names the owner of the atomic list or map that a field is in', () => {
+    const path = [...fieldPath('spec', 'list'), keyElement({ name: 'x' }), 'f:image'];
+    expect(fieldManagersOf(live, path).map(({ name }) => name)).to.deep.equal(['atomic']);
+  });
+
+  it('knows no owner of a struct, nor of what nobody set', () => {
+    expect(fieldManagersOf(live, fieldPath('data'))).to.deep.equal([]);
+    expect(fieldManagersOf(live, fieldPath('data', 'z'))).to.deep.equal([]);
+    expect(fieldManagersOf(live, [])).to.deep.equal([]);
+  });
+});
+
+describe('lastUpdater', () => {
+  it('is the newest Update entry', () => {
+    const live = object(
+      entry('a', 'Apply', { time: '2026-01-09T00:00:00Z' }),
+      entry('b', 'Update', { time: '2026-01-02T00:00:00Z' }),
+      entry('c', 'Update', { time: '2026-01-03T00:00:00Z' }),
+    );
+    expect(lastUpdater(live)?.name).to.equal('c');
+    expect(lastUpdater(object())).to.equal(undefined);
+  });
+});
+
+describe('adoptManagedFields', () => {
+  const adopt = (entries: ManagedFieldsEntry[], ...managers: string[]) =>
+    adoptManagedFields(entries, { managers, into: 'op' });
+  const applied = entry('op', 'Apply', { fieldsV1: fields('a'), time: '2026-01-01T00:00:00Z' });
+  const updated = entry('manager', 'Update', {
+    fieldsV1: fields('b'),
+    time: '2026-01-02T00:00:00Z',
+  });
+  const other = entry('hpa', 'Update', { fieldsV1: fields('c') });
+
+  it('merges the Update entries of the managers into the Apply entry', () => {
+    const kubectl = entry('kubectl', 'Update', { fieldsV1: fields('d') });
+    expect(adopt([applied, updated, other, kubectl], 'manager', 'kubectl')).to.deep.equal([
+      { ...applied, fieldsV1: fields('a', 'b', 'd') },
+      other,
+    ]);
+  });
+
+  it('turns the first Update entry into an Apply entry where there is none', () => {
+    const second = entry('before', 'Update', { fieldsV1: fields('d') });
+    expect(adopt([updated, other, second], 'manager', 'before')).to.deep.equal([
+      { ...updated, manager: 'op', operation: 'Apply', fieldsV1: fields('b', 'd') },
+      other,
+    ]);
+  });
+
+  it('drops the fields of another version of the API', () => {
+    const old = entry('manager', 'Update', { apiVersion: 'v1beta1', fieldsV1: fields('x') });
+    expect(adopt([applied, old, updated], 'manager')).to.deep.equal([
+      { ...applied, fieldsV1: fields('a', 'b') },
+    ]);
+  });
+
+  it('leaves subresources, other operations and other managers alone', () => {
+    const status = entry('manager', 'Update', { subresource: 'status' });
+    expect(adopt([applied, status, other], 'manager')).to.equal(undefined);
+    expect(adopt([applied], 'op')).to.equal(undefined);
+    expect(adoptManagedFields(undefined, { managers: ['x'], into: 'op' })).to.equal(undefined);
+  });
+
+  it('does not change the entries that it was given', () => {
+    const entries = [structuredClone(applied), structuredClone(updated)];
+    adopt(entries, 'manager');
+    expect(entries).to.deep.equal([applied, updated]);
+  });
+});

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { FieldSet } from '../../lib/object/field-set.js';
+import { pathToString } from '../../lib/object/field-path.js';
+import type {
+  FieldsV1,
+  KubernetesObject,
+  UnstructuredObject,
+} from '../../lib/object/kubernetes-object.js';
+import { uncoveredPaths } from '../../lib/object/uncovered-paths.js';
+
+function desired(fields: Record<string, unknown>): UnstructuredObject {
+  return { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'x', namespace: 'y' }, ...fields };
+}
+
+function uncovered(
+  fieldsV1: FieldsV1,
+  fields: Record<string, unknown>,
+  live?: KubernetesObject,
+): string[] {
+  const set = FieldSet.fromFieldsV1(fieldsV1);
+  return uncoveredPaths(set, desired(fields), { live }).map(pathToString);
+}
+
+describe('uncoveredPaths', () => {
+  it('finds nothing where the entry has every field, whatever the values', () => {
+    const entry = { 'f:spec': { 'f:a': {}, 'f:deep': { 'f:b': {} } } };
+    expect(uncovered(entry, { spec: { a: 1, deep: { b: '1000m' } } })).to.deep.equal([]);
+    expect(uncovered(entry, { spec: { a: 2 } })).to.deep.equal([]);
+  });
+
+  it('never wants what the server records no owner of', () => {
+    const metadata = { name: 'x', namespace: 'y', uid: 'u', labels: { a: 'b' } };
+    expect(uncovered({}, { metadata: { name: 'x' } })).to.deep.equal([]);
+    expect(uncovered({}, { metadata })).to.deep.equal(['metadata']);
+    const entry = { 'f:metadata': { 'f:labels': { 'f:a': {} } } };
+    expect(uncovered(entry, { metadata })).to.deep.equal([]);
+  });
+
+  it('names the outermost field that is missing', () => {
+    const entry = { 'f:spec': { 'f:a': {} } };
+    const fields = { spec: { a: 1, b: { c: 1 }, 'd.e': 1 }, status: { x: 1 } };
+    expect(uncovered(entry, fields)).to.deep.equal(['spec.b', 'spec["d.e"]', 'status']);
+  });
+
+  it('walks lists by key, and tells which field of which entry is missing', () => {
+    const entry = {
+      'f:c': {
+        'k:{"name":"web"}': { '.': {}, 'f:name': {} },
+        'k:{"name":"side"}': { '.': {}, 'f:name': {}, 'f:image': {} },
+      },
+    };
+    const c = [
+      { name: 'side', image: 's' },
+      { name: 'web', image: 'w' },
+      { name: 'new', image: 'n' },
+    ];
+    expect(uncovered(entry, { c })).to.deep.equal(['c[name=web].image', 'c[name=new]']);
+  });
+
+  it('takes a key field that is left out for its default', () => {
+    const port = (protocol: string) => `k:{"port":53,"protocol":"${protocol}"}`;
+    const all = { '.': {}, 'f:port': {} };
+    const entry = { 'f:p': { [port('TCP')]: all, [port('UDP')]: { ...all, 'f:protocol': {} } } };
+    const p = [{ port: 53 }, { port: 53, protocol: 'UDP' }];
+    expect(uncovered(entry, { p })).to.deep.equal([]);
+    expect(uncovered(entry, { p: [...p, { port: 80 }] })).to.deep.equal(['p[port=80]']);
+    const half = { 'f:p': { [port('UDP')]: { ...all, 'f:protocol': {} } } };
+    expect(uncovered(half, { p })).to.deep.equal(['p[port=53]']);
+  });
+
+  it('walks sets by value', () => {
+    const entry = { 'f:tags': { 'v:"a"': {}, 'v:1': {} } };
+    expect(uncovered(entry, { tags: ['a', 1] })).to.deep.equal([]);
+    expect(uncovered(entry, { tags: ['b', 1] })).to.deep.equal(['tags[=b]']);
+  });
+
+  it('takes a field without anything below it for atomic', () => {
+    const entry = { 'f:list': {}, 'f:map': {} };
+    expect(uncovered(entry, { list: [{ a: 1 }], map: { a: { b: 1 } } })).to.deep.equal([]);
+  });
+
+  it('wants empty maps and nulls to be owned, but no empty lists', () => {
+    expect(uncovered({ 'f:a': {}, 'f:b': {} }, { a: {}, b: null, c: [] })).to.deep.equal([]);
+    expect(uncovered({ 'f:a': { 'f:x': {} } }, { a: {}, b: null })).to.deep.equal(['a', 'b']);
+    expect(uncovered({}, { a: undefined })).to.deep.equal([]);
+  });
+
+  describe('with the live object', () => {
+    const entry = { 'f:free': { '.': {}, 'f:k': {} } };
+    const live = (k: unknown, others: FieldsV1 = {}) => ({
+      ...desired({ free: { k } }),
+      metadata: { managedFields: [{ fieldsV1: entry }, { fieldsV1: others }] },
+    });
+    const fields = { free: { k: { a: '1', b: '' } } };
+
+    it('sees a map that others have emptied or filled', () => {
+      expect(uncovered(entry, fields)).to.deep.equal([]);
+      expect(uncovered(entry, fields, live({}))).to.deep.equal(['free.k.a']);
+      const others = { 'f:free': { 'f:k': { 'f:a': {} } } };
+      expect(uncovered(entry, fields, live({ a: '2' }, others))).to.deep.equal(['free.k.a']);
+    });
+
+    it('leaves atomic maps alone, though the server writes them in its own way', () => {
+      expect(uncovered(entry, fields, live({ a: '01', defaulted: 'x' }))).to.deep.equal([]);
+    });
+  });
+});
