@@ -31,7 +31,7 @@ export type { IntOrString, RollingUpdateBounds } from './int-or-string.js';
 export { isJsonObject } from './json.js';
 export type { JsonObject, JsonValue } from './json.js';
 export { applyJsonPatch, JsonPatchError } from './json-patch.js';
-export type { JsonPatchOperation, JsonPatchProblem } from './json-patch.js';
+export type { JsonPatchOperation, JsonPatchOptions, JsonPatchProblem } from './json-patch.js';
 export {
   ClusterRole,
   ClusterRoleBinding,

@@ -1,5 +1,6 @@
 import isEqual from 'lodash/isEqual.js';
 import { OperatorError } from '../system/operator-error.js';
+import { formatJsonPointer, isWellEscaped, parseJsonPointer } from './json-pointer.js';
 import { isJsonObject, memberOf, withMember, withoutMember } from './json.js';
 
 /** One operation of a JSON patch (RFC 6902). */
@@ -7,6 +8,16 @@ export type JsonPatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
+
+/** Options of {@link applyJsonPatch}. */
+export interface JsonPatchOptions {
+  /**
+   * `kubernetes` reads patches as kube-apiserver does, which is laxer than RFC 6902: `replace` adds a
+   * member that is absent, `test` finds null there, an absent `value` is null, a list index may have
+   * leading zeros, and a negative one counts from the end. @defaultValue 'rfc6902'
+   */
+  readonly dialect?: 'rfc6902' | 'kubernetes' | undefined;
+}
 
 /**
  * Why a JSON patch was refused: it is `malformed` (no document could take it), the document has no
@@ -37,10 +48,13 @@ export class JsonPatchError extends OperatorError {
 export function applyJsonPatch(
   document: unknown,
   operations: readonly JsonPatchOperation[],
+  options: JsonPatchOptions = {},
 ): unknown {
+  const { dialect = 'rfc6902' } = options;
+  const patcher = new JsonPatcher(dialect === 'kubernetes');
   return operations.reduce<unknown>((before, operation, index) => {
     try {
-      return applyOperation(before, operation);
+      return patcher.apply(before, operation);
     } catch (error) {
       if (error instanceof Refusal) throw new JsonPatchError(error.problem, index, error.message);
       throw error;
@@ -58,151 +72,172 @@ class Refusal extends Error {
   }
 }
 
-function applyOperation(document: unknown, operation: JsonPatchOperation): unknown {
-  const { op, path } = operation;
-  const tokens = tokensOf(path, 'path');
-  switch (op) {
-    case 'add':
-      return add(document, tokens, valueOf(operation));
-    case 'remove':
-      return remove(document, tokens);
-    case 'replace':
-      read(document, tokens);
-      return replace(document, tokens, valueOf(operation));
-    case 'test':
-      if (!isEqual(read(document, tokens), valueOf(operation))) {
-        throw new Refusal('test-failed', `test ${path || '(root)'}: the value is another one`);
-      }
-      return document;
-    case 'copy':
-      return add(document, tokens, read(document, tokensOf(operation.from, 'from')));
-    case 'move':
-      return move(document, operation.from, path);
-    default:
-      throw new Refusal('malformed', `unknown op ${JSON.stringify(op)}`);
-  }
-}
-
-function move(document: unknown, from: string, path: string): unknown {
-  const source = tokensOf(from, 'from');
-  const target = tokensOf(path, 'path');
-  const value = read(document, source);
-  if (from === path) return document;
-  if (path.startsWith(`${from}/`)) {
-    throw new Refusal('malformed', `move: ${from || '(root)'} can't move into itself`);
-  }
-  return add(remove(document, source), target, value);
-}
-
-function valueOf(operation: JsonPatchOperation & { value?: unknown }): unknown {
-  // Absent is malformed; null is a value.
-  if (operation.value === undefined) throw new Refusal('malformed', `${operation.op} has no value`);
-  return operation.value;
-}
-
-/** The reference tokens of a JSON pointer (RFC 6901). */
-function tokensOf(pointer: unknown, member: string): string[] {
-  if (typeof pointer !== 'string') throw new Refusal('malformed', `${member} is missing`);
-  if (pointer === '') return [];
-  if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) {
-    throw new Refusal('malformed', `${member} ${pointer} is no JSON pointer`);
-  }
-  // `~01` is `~1`: one pass, or it would become `/`.
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((token) => token.replaceAll(/~[01]/g, (escaped) => (escaped === '~0' ? '~' : '/')));
-}
-
-function read(document: unknown, tokens: readonly string[]): unknown {
-  return tokens.reduce<unknown>((value, _token, depth) => child(value, tokens, depth), document);
-}
-
-function add(document: unknown, tokens: readonly string[], value: unknown): unknown {
-  return atParent(document, tokens, {
-    root: () => value,
-    list: (list, token) => list.toSpliced(indexIn(list, token, tokens, 1), 0, value),
-    object: (object, name) => withMember(object, name, value),
-  });
-}
-
-function replace(document: unknown, tokens: readonly string[], value: unknown): unknown {
-  return atParent(document, tokens, {
-    root: () => value,
-    list: (list, token) => list.with(indexIn(list, token, tokens, 0), value),
-    object: (object, name) => withMember(object, name, value),
-  });
-}
-
-function remove(document: unknown, tokens: readonly string[]): unknown {
-  read(document, tokens);
-  return atParent(document, tokens, {
-    root: () => null,
-    list: (list, token) => list.toSpliced(indexIn(list, token, tokens, 0), 1),
-    object: (object, name) => withoutMember(object, name),
-  });
-}
-
 /** What an operation does to the container that its path ends in. */
 interface ParentEdit {
-  root(): unknown;
-  list(list: readonly unknown[], token: string): unknown;
+  /** @param index - where in the list; its length for one past the last */
+  list(list: readonly unknown[], index: number): unknown;
   object(object: Readonly<Record<string, unknown>>, name: string): unknown;
+  /** Whether the index may be one past the last. @defaultValue false */
+  readonly mayAppend?: boolean;
 }
 
-/** Rebuilds the containers on the way to the last token, the last one by `edit`. */
-function atParent(document: unknown, tokens: readonly string[], edit: ParentEdit): unknown {
-  const last = tokens.at(-1);
-  if (last === undefined) return edit.root();
-  const rebuild = (container: unknown, depth: number): unknown => {
-    if (depth < tokens.length - 1) {
-      const inner = rebuild(child(container, tokens, depth), depth + 1);
-      const token = tokens[depth] ?? '';
-      return Array.isArray(container)
-        ? container.with(Number(token), inner)
-        : withMember(container as Record<string, unknown>, token, inner);
+/** Applies single operations, in the dialect of RFC 6902 or the laxer one of kube-apiserver. */
+class JsonPatcher {
+  readonly #isLax: boolean;
+
+  constructor(isLax: boolean) {
+    this.#isLax = isLax;
+  }
+
+  apply(document: unknown, operation: JsonPatchOperation): unknown {
+    const { op, path } = operation;
+    const tokens = this.#tokensOf(path, 'path');
+    switch (op) {
+      case 'add':
+        return this.#add(document, tokens, this.#valueOf(operation));
+      case 'remove':
+        this.#read(document, tokens);
+        return this.#remove(document, tokens);
+      case 'replace':
+        return this.#replace(document, tokens, this.#valueOf(operation));
+      case 'test':
+        return this.#test(document, tokens, this.#valueOf(operation));
+      case 'copy':
+        return this.#add(document, tokens, this.#read(document, this.#fromOf(operation)));
+      case 'move':
+        return this.#move(document, this.#fromOf(operation), tokens);
+      default:
+        throw new Refusal('malformed', `unknown op ${JSON.stringify(op)}`);
     }
-    if (Array.isArray(container)) return edit.list(container, last);
-    if (isJsonObject(container)) return edit.object(container, last);
-    throw missing(tokens, depth);
-  };
-  return rebuild(document, 0);
-}
+  }
 
-function child(container: unknown, tokens: readonly string[], depth: number): unknown {
-  const token = tokens[depth] ?? '';
-  const value = Array.isArray(container)
-    ? (container[indexIn(container, token, tokens, 0)] as unknown)
-    : isJsonObject(container)
-      ? memberOf(container, token)
-      : undefined;
-  if (value === undefined) throw missing(tokens, depth + 1);
-  return value;
-}
+  #add(document: unknown, tokens: readonly string[], value: unknown): unknown {
+    if (tokens.length === 0) return value;
+    return this.#atParent(document, tokens, {
+      list: (list, index) => list.toSpliced(index, 0, value),
+      object: (object, name) => withMember(object, name, value),
+      mayAppend: true,
+    });
+  }
 
-/** @param beyond - how far past the last entry the index may point; 1 allows `-` too. */
-function indexIn(
-  list: readonly unknown[],
-  token: string,
-  tokens: readonly string[],
-  beyond: 0 | 1,
-): number {
-  if (token === '-' && beyond === 1) return list.length;
-  const index = /^(?:0|[1-9][0-9]*)$/.test(token) ? Number(token) : NaN;
-  if (!(index < list.length + beyond)) {
-    const path = pointerOf(tokens);
+  #remove(document: unknown, tokens: readonly string[]): unknown {
+    if (tokens.length === 0) return null;
+    return this.#atParent(document, tokens, {
+      list: (list, index) => list.toSpliced(index, 1),
+      object: (object, name) => withoutMember(object, name),
+    });
+  }
+
+  #replace(document: unknown, tokens: readonly string[], value: unknown): unknown {
+    if (!this.#isLax) this.#read(document, tokens);
+    if (tokens.length === 0) return value;
+    return this.#atParent(document, tokens, {
+      list: (list, index) => list.with(index, value),
+      object: (object, name) => withMember(object, name, value),
+    });
+  }
+
+  #test(document: unknown, tokens: readonly string[], value: unknown): unknown {
+    const isHeld =
+      (this.#isLax && value === null && this.#isAbsent(document, tokens)) ||
+      isEqual(this.#read(document, tokens), value);
+    if (isHeld) return document;
+    const path = formatJsonPointer(tokens) || '(root)';
+    throw new Refusal('test-failed', `test ${path}: the value is another one`);
+  }
+
+  /** Whether the path ends in a member that an object, which is there, has not. */
+  #isAbsent(document: unknown, tokens: readonly string[]): boolean {
+    const name = tokens.at(-1);
+    if (name === undefined) return false;
+    const parent = this.#read(document, tokens.slice(0, -1));
+    return isJsonObject(parent) && memberOf(parent, name) === undefined;
+  }
+
+  #move(document: unknown, from: readonly string[], tokens: readonly string[]): unknown {
+    const value = this.#read(document, from);
+    if (isEqual(from, tokens)) return document;
+    if (isEqual(from, tokens.slice(0, from.length))) {
+      const path = formatJsonPointer(from) || '(root)';
+      throw new Refusal('malformed', `move: ${path} can't move into itself`);
+    }
+    return this.#add(this.#remove(document, from), tokens, value);
+  }
+
+  #read(document: unknown, tokens: readonly string[]): unknown {
+    return tokens.reduce<unknown>(
+      (value, _token, depth) => this.#child(value, tokens, depth),
+      document,
+    );
+  }
+
+  /** Rebuilds the containers on the way to the last token, the last one by `edit`. */
+  #atParent(document: unknown, tokens: readonly string[], edit: ParentEdit): unknown {
+    const { mayAppend = false } = edit;
+    const rebuild = (container: unknown, depth: number): unknown => {
+      const token = tokens[depth] ?? '';
+      if (depth < tokens.length - 1) {
+        const inner = rebuild(this.#child(container, tokens, depth), depth + 1);
+        return Array.isArray(container)
+          ? container.with(this.#indexIn(container, tokens, { depth }), inner)
+          : withMember(container as Record<string, unknown>, token, inner);
+      }
+      if (Array.isArray(container)) {
+        return edit.list(container, this.#indexIn(container, tokens, { depth, mayAppend }));
+      }
+      if (isJsonObject(container)) return edit.object(container, token);
+      throw missing(tokens, depth);
+    };
+    return rebuild(document, 0);
+  }
+
+  #child(container: unknown, tokens: readonly string[], depth: number): unknown {
+    const token = tokens[depth] ?? '';
+    const value = Array.isArray(container)
+      ? (container[this.#indexIn(container, tokens, { depth })] as unknown)
+      : isJsonObject(container)
+        ? memberOf(container, token)
+        : undefined;
+    if (value === undefined) throw missing(tokens, depth + 1);
+    return value;
+  }
+
+  #indexIn(
+    list: readonly unknown[],
+    tokens: readonly string[],
+    { depth, mayAppend = false }: { depth: number; mayAppend?: boolean },
+  ): number {
+    const token = tokens[depth] ?? '';
+    if (token === '-' && mayAppend) return list.length;
+    const places = list.length + (mayAppend ? 1 : 0);
+    const isIndex = (this.#isLax ? /^[+-]?[0-9]+$/ : /^(?:0|[1-9][0-9]*)$/).test(token);
+    const index = isIndex ? Number(token) : NaN;
+    const fromStart = index < 0 ? index + places : index;
+    if (fromStart >= 0 && fromStart < places) return fromStart;
+    const path = formatJsonPointer(tokens);
     throw new Refusal('missing-path', `${path}: ${token} is no index of a list of ${list.length}`);
   }
-  return index;
+
+  #valueOf(operation: JsonPatchOperation & { value?: unknown }): unknown {
+    if (operation.value !== undefined) return operation.value;
+    if (this.#isLax) return null;
+    // Absent is malformed; null is a value.
+    throw new Refusal('malformed', `${operation.op} has no value`);
+  }
+
+  #fromOf(operation: { readonly from?: unknown }): string[] {
+    return this.#tokensOf(operation.from, 'from');
+  }
+
+  #tokensOf(pointer: unknown, member: string): string[] {
+    if (typeof pointer !== 'string') throw new Refusal('malformed', `${member} is missing`);
+    const tokens = parseJsonPointer(pointer);
+    if (tokens !== undefined && (this.#isLax || isWellEscaped(pointer))) return tokens;
+    throw new Refusal('malformed', `${member} ${pointer} is no JSON pointer`);
+  }
 }
 
 function missing(tokens: readonly string[], depth: number): Refusal {
-  const path = pointerOf(tokens);
-  const gone = pointerOf(tokens.slice(0, depth)) || '(root)';
-  return new Refusal('missing-path', `${path}: ${gone} is not there`);
-}
-
-function pointerOf(tokens: readonly string[]): string {
-  const escaped = tokens.map((token) => token.replaceAll('~', '~0').replaceAll('/', '~1'));
-  return escaped.map((token) => `/${token}`).join('');
+  const gone = formatJsonPointer(tokens.slice(0, depth)) || '(root)';
+  return new Refusal('missing-path', `${formatJsonPointer(tokens)}: ${gone} is not there`);
 }

@@ -1,9 +1,5 @@
 import type { JsonPatchOperation } from './json-patch.js';
 
-export { applyJsonPatch, JsonPatchError } from './json-patch.js';
-export type { JsonPatchOperation } from './json-patch.js';
-export { applyMergePatch, createMergePatch } from './merge-patch.js';
-
 /** A patch and how the server has to read it. */
 export type Patch =
   | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }

@@ -103,6 +103,45 @@ describe('applyJsonPatch', () => {
     expect(applyJsonPatch(added, [{ op: 'remove', path: '/__proto__' }])).to.deep.equal(document);
   });
 
+  // Seen on kube-apiserver v1.36.3.
+  describe('in the dialect of kube-apiserver', () => {
+    const lax = (...operations: object[]): unknown =>
+      applyJsonPatch(document, operations as JsonPatchOperation[], { dialect: 'kubernetes' });
+
+    it('adds a member that is to be replaced but absent', () => {
+      const result = lax({ op: 'replace', path: '/a/no', value: 1 });
+      expect(result).to.have.deep.property('a', { b: 1, c: null, no: 1 });
+    });
+
+    it('finds null where nothing is', () => {
+      expect(lax({ op: 'test', path: '/a/no', value: null })).to.equal(document);
+      expect(lax({ op: 'test', path: '/a/no' })).to.equal(document);
+      expect(lax({ op: 'test', path: '/a/c', value: null })).to.equal(document);
+      expect(() => lax({ op: 'test', path: '/a/b', value: null })).to.throw('another one');
+      expect(() => lax({ op: 'test', path: '', value: null })).to.throw('another one');
+      expect(() => lax({ op: 'test', path: '/no/no', value: null })).to.throw('not there');
+      expect(() => lax({ op: 'test', path: '/list/3', value: null })).to.throw('no index');
+    });
+
+    it('takes an absent value for null', () => {
+      expect(lax({ op: 'add', path: '/a/d' })).to.have.nested.property('a.d', null);
+    });
+
+    it('counts negative indices from the end, and takes leading zeros', () => {
+      const remove = lax({ op: 'remove', path: '/list/-1' });
+      expect(remove).to.have.deep.property('list', [1, 2]);
+      const add = lax({ op: 'add', path: '/list/-1', value: 4 });
+      expect(add).to.have.deep.property('list', [1, 2, 3, 4]);
+      const replace = lax({ op: 'replace', path: '/list/01', value: 9 });
+      expect(replace).to.have.deep.property('list', [1, 9, 3]);
+      expect(() => lax({ op: 'remove', path: '/list/-4' })).to.throw('no index');
+    });
+
+    it('still refuses to remove what is not there', () => {
+      expect(() => lax({ op: 'remove', path: '/a/no' })).to.throw('/a/no is not there');
+    });
+  });
+
   it('shares what did not change', () => {
     const result = apply({ op: 'replace', path: '/list/0', value: 9 }) as typeof document;
     expect(result.a).to.equal(document.a);
