@@ -13,6 +13,7 @@ import { OwnerIndex } from './owner-index.js';
 import type { ServerCore } from './server-core.js';
 import { findObject } from './server-core.js';
 import { notFound, unknownResource } from './status-error.js';
+import { bindPod } from './writes/bind-pod.js';
 import { createObject } from './writes/create-object.js';
 import { decodeObject } from './writes/decode-object.js';
 import { deleteObject } from './writes/delete-object.js';
@@ -70,6 +71,7 @@ export class ServerLoopback implements Loopback {
     object: UnstructuredObject,
     options: LoopbackWriteOptions,
   ): Promise<UnstructuredObject> {
+    if (options.subresource === 'binding') return bindPod(this.#core, object);
     const request = this.#writeOf(object, { ...options, subresource: undefined });
     const decoded = decodeObject(request, { value: object });
     return createObject(this.#core, { request: { ...request, name: '' }, object: decoded }).object;

@@ -98,7 +98,7 @@ function prepare(core: ServerCore, prepared: Prepared): UnstructuredObject {
   const { metadata } = object;
   if (old.metadata.generation === undefined) delete metadata.generation;
   else metadata.generation = old.metadata.generation;
-  const next = request.subresource === undefined ? object : statusOnly(prepared);
+  const next = writtenPart(prepared);
   if (request.subresource === undefined) {
     keepStatus(ruling, next, old);
     ruling.rules.prepareForUpdate?.(next, old, core.view);
@@ -108,6 +108,15 @@ function prepare(core: ServerCore, prepared: Prepared): UnstructuredObject {
   }
   keepSystemFields(next.metadata, old.metadata);
   return next;
+}
+
+function writtenPart(prepared: Prepared): UnstructuredObject {
+  const { request, object, old } = prepared;
+  if (request.subresource === undefined) return object;
+  if (request.subresource !== 'finalize') return statusOnly(prepared);
+  // Of a Namespace, and the only way to take finalizers out of its spec.
+  const { metadata } = object;
+  return { ...old, metadata, spec: object['spec'] };
 }
 
 /** Through the main resource the status stays what it is. */

@@ -52,8 +52,10 @@ class Scheduler {
       return;
     }
     this.#turn++;
-    const spec = { ...pod.spec, nodeName: node.metadata.name ?? '' } as Pod['spec'];
-    await this.#writer.update({ ...pod, ...(spec && { spec }) });
+    const { name = '', namespace = '', uid = '' } = pod.metadata;
+    const target = { apiVersion: 'v1', kind: 'Node', name: node.metadata.name ?? '' };
+    const metadata = { name, namespace, uid };
+    await this.#writer.create({ apiVersion: 'v1', kind: 'Binding', metadata, target }, 'binding');
   }
 
   #claimProblem(pod: Pod): string | undefined {
