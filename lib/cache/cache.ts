@@ -6,7 +6,12 @@ import { newCacheMetrics } from './cache-metrics.js';
 import { resolveCacheOptions } from './cache-options.js';
 import type { CacheOptions, CachedType, ResolvedCacheOptions } from './cache-options.js';
 import { ChangeNotifier } from './change-notifier.js';
-import type { HandlerRegistration, Informer, InformerStatus } from './informer.js';
+import type {
+  HandlerRegistration,
+  Informer,
+  InformerStatus,
+  WaitForSyncOptions,
+} from './informer.js';
 import { SharedInformer } from './shared-informer.js';
 import type { InformerParts, InformerScope } from './shared-informer.js';
 
@@ -16,12 +21,6 @@ export interface InformerOptions {
   readonly metadataOnly?: boolean | undefined;
   /** `metadata.managedFields` is wanted, by all who share the kind. @defaultValue false */
   readonly keepManagedFields?: boolean | undefined;
-}
-
-/** Options of {@link Cache.waitForSync}. */
-export interface WaitForSyncOptions {
-  /** What to do about kinds that the server does not serve. @defaultValue 'wait' */
-  readonly parked?: 'wait' | 'pass' | undefined;
 }
 
 /** A shared informer and how many use it. */
@@ -120,9 +119,8 @@ export class Cache {
    * there yet, and why. Its `cause` is the signal's reason.
    */
   async waitForSync(signal?: AbortSignal, options: WaitForSyncOptions = {}): Promise<void> {
-    const { parked = 'wait' } = options;
     const missing = (): readonly InformerStatus[] =>
-      this.status().filter((status) => !status.synced && !(status.parked && parked === 'pass'));
+      this.status().filter((status) => isMissing(status, options));
     const isOver = (): boolean => this.#phase === 'stopped' || missing().length === 0;
     try {
       await this.#changes.until(isOver, { signal });
@@ -184,6 +182,10 @@ function nameOf(type: TypeReference<KubernetesObject>, metadataOnly: boolean): s
   return `${apiVersionOf(type)} ${type.kind}${metadataOnly ? ' metadata' : ''}`;
 }
 
+function isMissing({ synced, parked }: InformerStatus, options: WaitForSyncOptions): boolean {
+  return !synced && !(parked && options.parked === 'pass');
+}
+
 function describeMissing({ kind, apiVersion, problem, parked }: InformerStatus): string {
   const reason = problem instanceof Error ? problem.message : 'still listing';
   return `${kind} (${apiVersion}): ${parked ? `not served: ${reason}` : reason}`;
@@ -200,6 +202,11 @@ function lease<T extends KubernetesObject>(
     get synced() {
       return shared.synced;
     },
+    waitForSync: async (signal, options = {}) => {
+      await shared.changes.until(() => released || !isMissing(shared.status(), options), {
+        signal,
+      });
+    },
     get: (key) => shared.get(key),
     list: (namespace) => shared.list(namespace),
     byIndex: (name, value) => shared.store.byIndex(name, value),
@@ -214,6 +221,7 @@ function lease<T extends KubernetesObject>(
       if (released) return;
       released = true;
       for (const handler of handlers) handler.remove();
+      shared.changes.notify();
       giveBack();
     },
   };

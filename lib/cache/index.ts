@@ -1,5 +1,5 @@
 export { Cache } from './cache.js';
-export type { InformerOptions, WaitForSyncOptions } from './cache.js';
+export type { InformerOptions } from './cache.js';
 export { cachedType } from './cache-options.js';
 export type { CacheOptions, CachedType } from './cache-options.js';
 export { cachedClient } from './cached-client.js';
@@ -16,6 +16,7 @@ export type {
   Informer,
   InformerStatus,
   UpdatedEvent,
+  WaitForSyncOptions,
 } from './informer.js';
 export type { Transform } from './intake.js';
 export { compareResourceVersions } from './resource-version.js';

@@ -44,6 +44,12 @@ export interface HandlerRegistration {
   remove(): void;
 }
 
+/** Options of {@link Informer.waitForSync} and `Cache.waitForSync`. */
+export interface WaitForSyncOptions {
+  /** What to do about kinds that the server does not serve. @defaultValue 'wait' */
+  readonly parked?: 'wait' | 'pass' | undefined;
+}
+
 /** How one kind in a cache is doing; for readiness checks and people. */
 export interface InformerStatus {
   readonly apiVersion: string;
@@ -65,6 +71,11 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
   readonly type: TypeReference<T>;
   /** Everything that existed at the start is there. */
   readonly synced: boolean;
+  /**
+   * Waits until it is synced, or given up.
+   * @throws the signal's reason, as soon as it is aborted.
+   */
+  waitForSync(signal?: AbortSignal, options?: WaitForSyncOptions): Promise<void>;
   /** What the watch has shown of an object. */
   get(key: ObjectKey): T | undefined;
   /** What the watch has shown, of one namespace or all of them, in no order. */

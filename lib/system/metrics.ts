@@ -10,6 +10,11 @@ export interface Counter {
 export interface Gauge {
   set(value: number, labels?: MetricLabels): void;
   add(value: number, labels?: MetricLabels): void;
+  /**
+   * Calls `update` right before the metric is collected: for values that change by themselves, such
+   * as an age. Absent where nothing is collected. @returns what ends it
+   */
+  onCollect?(update: () => void): () => void;
 }
 
 /** A distribution, in seconds where it is a duration. */

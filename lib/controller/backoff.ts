@@ -1,0 +1,53 @@
+import { OperatorError } from '../system/operator-error.js';
+import type { Resolved } from '../system/resolved.js';
+
+/** Options of {@link Backoff}. */
+export interface BackoffOptions {
+  /** Delay after the first failure, in milliseconds, at least 1. @defaultValue 5 */
+  readonly baseDelayMs?: number;
+  /** Longest delay, in milliseconds, at least `baseDelayMs`. @defaultValue 1_000_000 */
+  readonly maxDelayMs?: number;
+}
+
+/**
+ * Exponential back-off for each key: the nth failure in a row waits `baseDelayMs * 2 ** (n - 1)`,
+ * never longer than `maxDelayMs`; the curve and defaults of client-go's workqueue.
+ */
+export class Backoff {
+  readonly #options: Resolved<BackoffOptions>;
+  readonly #failures = new Map<string, number>();
+
+  /** @throws OperatorError `InvalidOption`: an option is out of its range. */
+  constructor(options: BackoffOptions = {}) {
+    this.#options = resolveBackoffOptions(options);
+  }
+
+  /** Counts a failure of `key`; returns the milliseconds to wait. */
+  next(key: string): number {
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    const { baseDelayMs, maxDelayMs } = this.#options;
+    // Not `1 << failures`: at the 32nd failure it turns negative, a hot loop.
+    return Math.min(baseDelayMs * 2 ** failures, maxDelayMs);
+  }
+
+  /** How often `key` has failed since it was last forgotten. */
+  failures(key: string): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  /** Call on success, or every key that ever failed stays in memory. */
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+}
+
+function resolveBackoffOptions(options: BackoffOptions): Resolved<BackoffOptions> {
+  const { baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
+  // Negated, so that NaN is refused too.
+  if (!(1 <= baseDelayMs && baseDelayMs <= maxDelayMs)) {
+    const got = `baseDelayMs ${baseDelayMs}, maxDelayMs ${maxDelayMs}`;
+    throw new OperatorError('InvalidOption', `Backoff: want 1 <= base <= max, got ${got}`);
+  }
+  return { baseDelayMs, maxDelayMs };
+}

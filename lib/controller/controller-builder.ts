@@ -1,0 +1,107 @@
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { TypeReference } from '../object/resource-type.js';
+import { Controller } from './controller.js';
+import { resolveControllerOptions } from './controller-options.js';
+import type { ControllerOptions } from './controller-options.js';
+import { enqueueObject, enqueueOwner } from './handlers.js';
+import type { EnqueueOwnerOptions, Mapper } from './handlers.js';
+import { kindSource } from './kind-source.js';
+import type { Predicate } from './predicates.js';
+import type { Reconciler } from './reconciler.js';
+import type { Source } from './source.js';
+
+/** Options of one watch. */
+export interface WatchKindOptions<T extends KubernetesObject = KubernetesObject> {
+  /** Which events matter. @defaultValue all */
+  readonly predicate?: Predicate<T> | undefined;
+  /** Watch `metadata` only: less traffic and memory. @defaultValue false */
+  readonly metadataOnly?: boolean | undefined;
+  /**
+   * Cache `managedFields`, which who applies objects of the kind reads. @defaultValue true for what
+   * is owned, else false
+   */
+  readonly keepManagedFields?: boolean | undefined;
+}
+
+/** Options of {@link ControllerBuilder.owns}. */
+export interface OwnsOptions<T extends KubernetesObject = KubernetesObject>
+  extends WatchKindOptions<T>, EnqueueOwnerOptions {}
+
+/**
+ * Describes a controller, link by link. Every link returns a new builder; nothing runs before
+ * `complete(…).start(…)`.
+ */
+export interface ControllerBuilder {
+  /** Reconciles the owner when an object of `type` changes whose controller it is. */
+  owns<T extends KubernetesObject>(
+    type: TypeReference<T>,
+    options?: OwnsOptions<T>,
+  ): ControllerBuilder;
+  /** Reconciles what `mapper` says when an object of `type` changes. */
+  watches<T extends KubernetesObject>(
+    type: TypeReference<T>,
+    mapper: Mapper<T>,
+    options?: WatchKindOptions<T>,
+  ): ControllerBuilder;
+  /** Reconciles what another source says: a timer, a stream, a callback. */
+  from(source: Source): ControllerBuilder;
+  /** Sets options; those of earlier links that are not named here stay. */
+  withOptions(options: ControllerOptions): ControllerBuilder;
+  /**
+   * Ends the description.
+   * @throws OperatorError `InvalidOption`: an option is out of its range.
+   */
+  complete(reconciler: Reconciler): Controller;
+}
+
+/**
+ * Describes a controller that reconciles objects of `type` when they change.
+ *
+ * @example
+ * ```ts
+ * const controller = controllerFor(ParseableTenant, { predicate: generationChanged() })
+ *   .owns(StatefulSet)
+ *   .withOptions({ maxConcurrentReconciles: 4 })
+ *   .complete(async ({ key, client, signal }) => done());
+ * ```
+ */
+export function controllerFor<T extends KubernetesObject>(
+  type: TypeReference<T>,
+  options: WatchKindOptions<T> = {},
+): ControllerBuilder {
+  const self = kindSource(type, { ...options, mapper: enqueueObject() });
+  return builder({ type, sources: [self], options: {} });
+}
+
+interface Description {
+  readonly type: TypeReference<KubernetesObject>;
+  readonly sources: readonly Source[];
+  readonly options: ControllerOptions;
+}
+
+function builder(description: Description): ControllerBuilder {
+  const { type, sources, options } = description;
+  const withSource = (source: Source): ControllerBuilder =>
+    builder({ ...description, sources: [...sources, source] });
+  return {
+    owns: (owned, owns = {}) => {
+      const { keepManagedFields = true } = owns;
+      return withSource(
+        kindSource(owned, { ...owns, keepManagedFields, mapper: enqueueOwner(type, owns) }),
+      );
+    },
+    watches: (watched, mapper, watches = {}) =>
+      withSource(kindSource(watched, { ...watches, mapper })),
+    from: withSource,
+    withOptions: (more) => builder({ ...description, options: { ...options, ...named(more) } }),
+    complete: (reconciler) => {
+      const resolved = resolveControllerOptions(type.kind, options);
+      return new Controller({ type, sources, reconciler, options: resolved });
+    },
+  };
+}
+
+/** Without what is undefined, which would erase what an earlier link said. */
+function named(options: ControllerOptions): ControllerOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,44 @@
+import type { Logger } from '../system/logger.js';
+import type { FailureKind } from './failure.js';
+import type { HotLoop } from './hot-loop-detector.js';
+
+/** What a controller tells of itself, beside its log: for tests, user interfaces, alarms. */
+export type ControllerEvent = HotLoopEvent | ReconciledEvent;
+
+/** A key keeps writing one object, and is slowed down. */
+export interface HotLoopEvent extends HotLoop {
+  readonly type: 'hotLoop';
+  readonly controller: string;
+}
+
+/** How a reconcile ended. */
+export type ReconcileOutcome = 'success' | 'requeueAfter' | 'timeout' | FailureKind;
+
+/** A reconcile has ended, or its time has. */
+export interface ReconciledEvent {
+  readonly type: 'reconciled';
+  readonly controller: string;
+  readonly key: string;
+  readonly reconcileID: string;
+  readonly outcome: ReconcileOutcome;
+  readonly durationMs: number;
+  /** Why it failed. */
+  readonly error?: unknown;
+  /** When it will run again if nothing changes before, in milliseconds. */
+  readonly againInMs?: number | undefined;
+}
+
+/** Takes what controllers tell. What it throws is logged. */
+export type ControllerEventListener = (event: ControllerEvent) => void;
+
+/** Tells the listener; what it throws is logged. */
+export function tell(
+  { onEvent, logger }: { readonly onEvent: ControllerEventListener; readonly logger: Logger },
+  event: ControllerEvent,
+): void {
+  try {
+    onEvent(event);
+  } catch (error) {
+    logger.error(`the listener to controller events threw at ${event.type}`, { error });
+  }
+}

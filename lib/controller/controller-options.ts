@@ -1,0 +1,52 @@
+import { OperatorError } from '../system/operator-error.js';
+import type { BackoffOptions } from './backoff.js';
+import type { HotLoopOptions } from './hot-loop-detector.js';
+
+/** Options of a controller. */
+export interface ControllerOptions {
+  /** For logs and metrics; no two controllers of a process may share it. @defaultValue the kind, in lower case */
+  readonly name?: string | undefined;
+  /** How many keys are reconciled at once; a whole number, at least 1. @defaultValue 1 */
+  readonly maxConcurrentReconciles?: number | undefined;
+  /**
+   * How long a reconcile may take, in milliseconds, above 0; then its signal is aborted, its worker
+   * is free, and it counts as failed. @defaultValue Infinity: no limit
+   */
+  readonly reconcileTimeoutMs?: number | undefined;
+  /** The delays of keys that fail. @defaultValue 5 ms, doubling to 1,000 s */
+  readonly backoff?: BackoffOptions | undefined;
+  /** When a key writes one object too often; `false`: never. @defaultValue 20 times in a minute */
+  readonly hotLoop?: HotLoopOptions | false | undefined;
+}
+
+/** {@link ControllerOptions}, resolved. */
+export interface ResolvedControllerOptions {
+  readonly name: string;
+  readonly maxConcurrentReconciles: number;
+  readonly reconcileTimeoutMs: number;
+  readonly backoff: BackoffOptions;
+  readonly hotLoop: HotLoopOptions | false;
+}
+
+/**
+ * Fills in the defaults.
+ * @throws OperatorError `InvalidOption`: an option is out of its range.
+ */
+export function resolveControllerOptions(
+  kind: string,
+  options: ControllerOptions,
+): ResolvedControllerOptions {
+  const { name = kind.toLowerCase(), maxConcurrentReconciles = 1 } = options;
+  const { reconcileTimeoutMs = Infinity, backoff = {}, hotLoop = {} } = options;
+  const refuse = (what: string): never => {
+    throw new OperatorError('InvalidOption', `controller ${name}: ${what}`);
+  };
+  if (name === '') refuse('name is empty');
+  if (!(Number.isInteger(maxConcurrentReconciles) && maxConcurrentReconciles >= 1)) {
+    refuse(`maxConcurrentReconciles ${maxConcurrentReconciles}: want 1, 2, …`);
+  }
+  if (!(reconcileTimeoutMs > 0)) {
+    refuse(`reconcileTimeoutMs ${reconcileTimeoutMs}: want more than 0`);
+  }
+  return { name, maxConcurrentReconciles, reconcileTimeoutMs, backoff, hotLoop };
+}

@@ -1,0 +1,80 @@
+/** Something that is due at some time; the heap keeps its place in it. */
+export interface Delayed {
+  readonly key: string;
+  readonly dueMs: number;
+  /** Ties come in this order. */
+  readonly order: number;
+  /** Where it is in the heap; the heap's own. */
+  index: number;
+}
+
+/*
+ *              items[0]              the soonest
+ *           /            \
+ *      items[1]        items[2]      the children of i are 2i+1 and 2i+2, never sooner than it
+ *      /     \
+ *  items[3]  items[4]
+ */
+
+/** What is due later, the soonest first. Anything in it can be removed: nothing piles up. */
+export class DelayHeap<T extends Delayed> {
+  readonly #items: T[] = [];
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  /** The soonest, or undefined. */
+  peek(): T | undefined {
+    return this.#items[0];
+  }
+
+  add(item: T): void {
+    this.#items.push(item);
+    this.#rise(item, this.#items.length - 1);
+  }
+
+  /** Removes `item`, which must be in the heap. */
+  remove(item: T): void {
+    const { index } = item;
+    const last = this.#items.pop();
+    if (last === undefined || last === item) return;
+    this.#rise(last, index);
+    this.#sink(last, last.index);
+  }
+
+  #rise(item: T, from: number): void {
+    let index = from;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      const above = this.#items[parent];
+      if (above === undefined || !isSooner(item, above)) break;
+      this.#put(above, index);
+      index = parent;
+    }
+    this.#put(item, index);
+  }
+
+  #sink(item: T, from: number): void {
+    let index = from;
+    for (;;) {
+      const [left, right] = [this.#items[2 * index + 1], this.#items[2 * index + 2]];
+      const child =
+        right !== undefined && left !== undefined && isSooner(right, left) ? right : left;
+      if (child === undefined || !isSooner(child, item)) break;
+      const next = child.index;
+      this.#put(child, index);
+      index = next;
+    }
+    this.#put(item, index);
+  }
+
+  #put(item: T, index: number): void {
+    this.#items[index] = item;
+    item.index = index;
+  }
+}
+
+function isSooner(one: Delayed, other: Delayed): boolean {
+  return one.dueMs < other.dueMs || (one.dueMs === other.dueMs && one.order < other.order);
+}

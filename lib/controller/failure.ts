@@ -1,0 +1,50 @@
+import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
+import { isStaleWrite } from '../client/retry-on-conflict.js';
+import { isApiError, isNamespaceTerminating } from '../object/api-error.js';
+import { isOperatorError } from '../system/operator-error.js';
+
+/**
+ * What a failed reconcile calls for.
+ *
+ * - `conflict`: an object changed since it was read; a quiet retry.
+ * - `waiting`: for what time will mend, as a namespace that is being deleted; a quiet retry.
+ * - `terminal`: no retry.
+ * - `error`: a retry, and a line in the log.
+ */
+export type FailureKind = 'conflict' | 'waiting' | 'terminal' | 'error';
+
+/** What `error`, thrown by a reconcile, calls for. */
+export function failureKindOf(error: unknown): FailureKind {
+  if (isReconcileFailed(error) && error.terminal) return 'terminal';
+  const parts = partsOf(error);
+  if (parts.length > 0) return kindOfAll(parts.map(failureKindOf));
+  if (isOperatorError(error, 'Terminal')) return 'terminal';
+  if (isNamespaceTerminating(error)) return 'waiting';
+  return isStaleWrite(error) ? 'conflict' : 'error';
+}
+
+/** Several failures at once are as loud as the loudest; one that may be mended is worth a retry. */
+function kindOfAll(kinds: readonly FailureKind[]): FailureKind {
+  if (kinds.every((kind) => kind === 'terminal')) return 'terminal';
+  if (kinds.includes('error') || kinds.includes('terminal')) return 'error';
+  return kinds.includes('conflict') ? 'conflict' : 'waiting';
+}
+
+/** Whether `error` is a mistake in the reconciler's code, as a panic is in Go. */
+export function isBug(error: unknown): boolean {
+  const bugs = [TypeError, ReferenceError, RangeError, SyntaxError];
+  return !(error instanceof Error) || bugs.some((bug) => error instanceof bug);
+}
+
+/** How long the server asks to wait, in milliseconds; 0 where it does not say. */
+export function retryAfterMsOf(error: unknown): number {
+  const own = isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
+  return Math.max(own, ...partsOf(error).map(retryAfterMsOf));
+}
+
+/** The errors that `error` stands for: those of an AggregateError, or of a `ReconcileFailed`. */
+function partsOf(error: unknown): readonly unknown[] {
+  if (!(error instanceof Error) || !('errors' in error) || !Array.isArray(error.errors)) return [];
+  // What was left alone since another object failed says nothing of its own.
+  return (error.errors as unknown[]).filter((part) => !isOperatorError(part, 'DependencyFailed'));
+}

@@ -1,0 +1,62 @@
+export { Backoff } from './backoff.js';
+export type { BackoffOptions } from './backoff.js';
+export { Controller } from './controller.js';
+export { controllerFor } from './controller-builder.js';
+export type { ControllerBuilder, OwnsOptions, WatchKindOptions } from './controller-builder.js';
+export type {
+  ControllerEvent,
+  ControllerEventListener,
+  HotLoopEvent,
+  ReconciledEvent,
+  ReconcileOutcome,
+} from './controller-event.js';
+export type { ControllerOptions } from './controller-options.js';
+export type { ControllerRuntime } from './controller-runtime.js';
+export type { FailureKind } from './failure.js';
+export { enqueueObject, enqueueOwner, requestFor } from './handlers.js';
+export type { EnqueueOwnerOptions, MapContext, Mapped, Mapper } from './handlers.js';
+export type { HotLoop, HotLoopOptions } from './hot-loop-detector.js';
+export { initialListPriority, kindSource } from './kind-source.js';
+export type { KindSourceOptions } from './kind-source.js';
+export {
+  and,
+  annotationChanged,
+  generationChanged,
+  ignoreAnnotated,
+  ignoreNamespaces,
+  labelChanged,
+  labelSelector,
+  not,
+  onEvents,
+  or,
+  resourceVersionChanged,
+} from './predicates.js';
+export type { EventPredicates, Predicate } from './predicates.js';
+export type { ReconcileClient } from './reconcile-client.js';
+export type { ReconcileContext, Reconciler } from './reconciler.js';
+export { done, requeueAfter } from './result.js';
+export type { Done, RequeueAfter, Result } from './result.js';
+export { runControllers } from './run-controllers.js';
+export type { RunControllersOptions } from './run-controllers.js';
+export type { ActiveReconcile, ControllerStatus, RunningController } from './running-controller.js';
+export type { EnqueueOptions, Source, SourceContext, StartedSource } from './source.js';
+export { callbackSource, emitterSource, streamSource, timerSource } from './sources.js';
+export type {
+  CallbackSource,
+  CallbackSourceOptions,
+  Emitter,
+  EmitterSourceOptions,
+  ItemMapper,
+  StreamSourceOptions,
+  TimerSourceOptions,
+} from './sources.js';
+export { TerminalError } from './terminal-error.js';
+export type {
+  EventTrigger,
+  RequeueTrigger,
+  RetryTrigger,
+  SourceTrigger,
+  Trigger,
+} from './trigger.js';
+export { WorkQueue } from './work-queue.js';
+export type { AddOptions, WorkItem, WorkQueueOptions } from './work-queue.js';

@@ -1,0 +1,112 @@
+import type { Logger } from '../system/logger.js';
+import { tell } from './controller-event.js';
+import type { ReconcileOutcome } from './controller-event.js';
+import type { ControllerParts } from './controller-parts.js';
+import { failureKindOf, isBug, retryAfterMsOf } from './failure.js';
+import type { ReconcileRun, RunEnd } from './reconcile-run.js';
+import type { Trigger } from './trigger.js';
+import type { WorkItem } from './work-queue.js';
+
+/** A reconcile that has ended, or whose time has. */
+export interface EndedReconcile {
+  readonly item: WorkItem;
+  readonly run: ReconcileRun;
+  readonly logger: Logger;
+}
+
+interface Heeded {
+  readonly outcome: ReconcileOutcome;
+  readonly againInMs?: number | undefined;
+  readonly error?: unknown;
+}
+
+/** The label `result` of controller-runtime's metric. */
+const results: Readonly<Record<ReconcileOutcome, string>> = {
+  success: 'success',
+  requeueAfter: 'requeue_after',
+  conflict: 'requeue',
+  waiting: 'requeue',
+  error: 'error',
+  terminal: 'error',
+  timeout: 'error',
+};
+
+/** Does what the outcome of a reconcile calls for: requeues, counts, logs, tells. */
+export class Outcomes {
+  readonly #parts: ControllerParts;
+
+  constructor(parts: ControllerParts) {
+    this.#parts = parts;
+    const { metrics, name } = parts;
+    // So that a rate over them is there before the first error is.
+    for (const result of new Set(Object.values(results))) {
+      metrics.reconciles.add(0, { controller: name, result });
+    }
+  }
+
+  heed(ended: EndedReconcile, end: RunEnd): void {
+    const { metrics, name, runtime } = this.#parts;
+    const { item, run } = ended;
+    const heeded = this.#requeued(ended, end);
+    const durationMs = run.lastedMs;
+    metrics.reconciles.add(1, { controller: name, result: results[heeded.outcome] });
+    metrics.durations.observe(durationMs / 1000, { controller: name });
+    const { reconcileID } = run;
+    const facts = { controller: name, key: item.key, reconcileID, durationMs };
+    tell(runtime, { type: 'reconciled', ...facts, ...heeded });
+  }
+
+  #requeued(ended: EndedReconcile, end: RunEnd): Heeded {
+    const { queue } = this.#parts;
+    const { item, run } = ended;
+    switch (end.type) {
+      case 'timedOut':
+        return this.#failed(ended, run.signal.reason, 'timeout');
+      case 'threw':
+        return this.#failed(ended, end.error, failureKindOf(end.error));
+      case 'returned':
+        queue.forget(item.key);
+        if (end.result.type === 'done') return { outcome: 'success' };
+        return this.#again(item, end.result.afterMs);
+    }
+  }
+
+  #again({ key, priority }: WorkItem, wantedMs: number): Heeded {
+    const { queue, triggers, hotLoops } = this.#parts;
+    const afterMs = Math.max(wantedMs, hotLoops?.delayMs(key) ?? 0);
+    triggers.add(key, { type: 'requeue', afterMs });
+    queue.add(key, { priority, afterMs });
+    return { outcome: 'requeueAfter', againInMs: afterMs };
+  }
+
+  #failed(ended: EndedReconcile, error: unknown, outcome: ReconcileOutcome): Heeded {
+    const { queue, triggers, hotLoops } = this.#parts;
+    const { key, priority } = ended.item;
+    this.#count(outcome, error);
+    // The controller is being stopped: that is why, and nothing will be retried.
+    const isEnded = ended.run.signal.aborted && outcome !== 'timeout';
+    if (outcome === 'terminal') queue.forget(key);
+    let againInMs: number | undefined;
+    if (outcome !== 'terminal' && !isEnded) {
+      const trigger: Trigger = { type: 'retry', failures: queue.failures(key) + 1 };
+      triggers.add(key, trigger);
+      const atLeastMs = Math.max(retryAfterMsOf(error), hotLoops?.delayMs(key) ?? 0);
+      againInMs = queue.addRateLimited(key, priority, atLeastMs);
+    }
+    const fields = { error, againInMs };
+    const isQuiet = isEnded || outcome === 'conflict' || outcome === 'waiting';
+    if (isQuiet) ended.logger.debug(`reconcile: ${outcome}`, fields);
+    else ended.logger.error(`reconcile failed: ${outcome}`, fields);
+    return { outcome, againInMs, error };
+  }
+
+  #count(outcome: ReconcileOutcome, error: unknown): void {
+    const { metrics, name: controller } = this.#parts;
+    if (outcome === 'conflict') metrics.conflicts.add(1, { controller });
+    if (outcome === 'conflict' || outcome === 'waiting') return;
+    metrics.errors.add(1, { controller });
+    if (outcome === 'terminal') metrics.terminalErrors.add(1, { controller });
+    if (outcome === 'timeout') metrics.timeouts.add(1, { controller });
+    if (isBug(error)) metrics.bugs.add(1, { controller });
+  }
+}

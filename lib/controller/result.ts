@@ -1,0 +1,42 @@
+import { OperatorError } from '../system/operator-error.js';
+
+/**
+ * What a reconcile wants to happen next. Throwing is the third way: the key is tried again after a
+ * growing delay (not where the error is terminal).
+ */
+export type Result = Done | RequeueAfter;
+
+/** Nothing until something changes. The key's back-off is over. */
+export interface Done {
+  readonly type: 'done';
+}
+
+/** Again after `afterMs`, or sooner if something changes. The key's back-off is over. */
+export interface RequeueAfter {
+  readonly type: 'requeueAfter';
+  readonly afterMs: number;
+}
+
+const doneResult: Done = Object.freeze({ type: 'done' });
+
+/** Nothing to do until something changes. */
+export function done(): Done {
+  return doneResult;
+}
+
+/**
+ * Again after `afterMs` milliseconds.
+ * @throws OperatorError `InvalidOption`: `afterMs` is not above 0. To try again at once is to throw.
+ */
+export function requeueAfter(afterMs: number): RequeueAfter {
+  if (!(afterMs > 0)) {
+    throw new OperatorError('InvalidOption', `requeueAfter: want more than 0 ms, got ${afterMs}`);
+  }
+  return { type: 'requeueAfter', afterMs };
+}
+
+/** Whether a handler returned a {@link Result}. */
+export function isResult(value: unknown): value is Result {
+  const { type } = (value ?? {}) as Partial<Result>;
+  return type === 'done' || type === 'requeueAfter';
+}

@@ -1,0 +1,192 @@
+import { ReconnectDelay } from '../cache/reconnect-delay.js';
+import type { ObjectKey } from '../object/kubernetes-object.js';
+import { sleep } from '../system/clock.js';
+import type { Timer } from '../system/clock.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { Mapped } from './handlers.js';
+import type { Source, SourceContext } from './source.js';
+import type { SourceTrigger } from './trigger.js';
+
+/** Says what to reconcile since `item` arrived. */
+export type ItemMapper<T> = (item: T) => Mapped;
+
+/** Options of {@link streamSource}. */
+export interface StreamSourceOptions<T> {
+  /** For logs, metrics and triggers. */
+  readonly name: string;
+  /** Begins the stream; it has to end when `signal` is aborted. */
+  readonly open: (signal: AbortSignal) => AsyncIterable<T>;
+  readonly mapper: ItemMapper<T>;
+}
+
+/**
+ * The items of an async iterable. One that throws is logged, counted and opened again after a growing
+ * delay; one that ends has ended.
+ */
+export function streamSource<T>(options: StreamSourceOptions<T>): Source {
+  const { name } = options;
+  return {
+    name,
+    start: (context) => {
+      const ended = new AbortController();
+      const running = follow(options, context, ended.signal);
+      return {
+        stop: async () => {
+          ended.abort(new OperatorError('Stopped', `source ${name}: the controller was stopped`));
+          await running;
+        },
+      };
+    },
+  };
+}
+
+async function follow<T>(
+  { name, open, mapper }: StreamSourceOptions<T>,
+  context: SourceContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, random } = context;
+  const delay = new ReconnectDelay(clock, random);
+  for (;;) {
+    try {
+      for await (const item of open(signal)) await enqueueItem(name, () => mapper(item), context);
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      context.failed('stream', error);
+    }
+    const isOver = await sleep(clock, delay.next(), signal).then(
+      () => false,
+      () => true,
+    );
+    if (isOver) return;
+  }
+}
+
+/** What emits: Node's EventEmitter, eventemitter3. */
+export interface Emitter<T> {
+  on(event: string, listener: (item: T) => void): unknown;
+  off(event: string, listener: (item: T) => void): unknown;
+}
+
+/** Options of {@link emitterSource}. */
+export interface EmitterSourceOptions<T> {
+  readonly emitter: Emitter<T>;
+  /** The event to listen to; also the name of the source. */
+  readonly event: string;
+  readonly mapper: ItemMapper<T>;
+}
+
+/** The events of an emitter. */
+export function emitterSource<T>({ emitter, event, mapper }: EmitterSourceOptions<T>): Source {
+  return {
+    name: event,
+    start: (context) => {
+      const listener = (item: T): void => {
+        void enqueueItem(event, () => mapper(item), context);
+      };
+      emitter.on(event, listener);
+      return { stop: () => void emitter.off(event, listener) };
+    },
+  };
+}
+
+/** Options of {@link timerSource}. */
+export interface TimerSourceOptions {
+  /** For logs, metrics and triggers. @defaultValue 'timer' */
+  readonly name?: string | undefined;
+  /** The time from one round to the next, in milliseconds, at least 1. */
+  readonly everyMs: number;
+  /** The first round comes at the start, not after `everyMs`. @defaultValue false */
+  readonly atStart?: boolean | undefined;
+  /** What to reconcile in a round. */
+  readonly requests: () => Mapped;
+}
+
+/**
+ * A round of requests at a steady pace. A round begins when the one before is enqueued.
+ * @throws OperatorError `InvalidOption`: `everyMs` is less than 1.
+ */
+export function timerSource(options: TimerSourceOptions): Source {
+  const { name = 'timer', everyMs, atStart = false, requests } = options;
+  if (!(everyMs >= 1)) {
+    throw new OperatorError('InvalidOption', `timerSource ${name}: everyMs ${everyMs}: want >= 1`);
+  }
+  return {
+    name,
+    start: (context) => {
+      let timer: Timer | undefined;
+      let isStopped = false;
+      const round = async (): Promise<void> => {
+        await enqueueItem(name, requests, context);
+        arm(everyMs);
+      };
+      const arm = (afterMs: number): void => {
+        if (!isStopped) timer = context.clock.setTimer(() => void round(), afterMs);
+      };
+      arm(atStart ? 0 : everyMs);
+      return {
+        stop: () => {
+          isStopped = true;
+          timer?.cancel();
+        },
+      };
+    },
+  };
+}
+
+/** Options of {@link callbackSource}. */
+export interface CallbackSourceOptions<T> {
+  /** For logs, metrics and triggers. @defaultValue 'callback' */
+  readonly name?: string | undefined;
+  readonly mapper: ItemMapper<T>;
+}
+
+/** A source that is fed by calls. */
+export interface CallbackSource<T> extends Source {
+  /**
+   * Enqueues what `item` maps to; for the handler of a webhook, for example.
+   * @returns how many keys that were
+   * @throws OperatorError `Stopped`: no controller that uses the source is running.
+   * @throws what the mapper throws: a caller should hear of a bad item.
+   */
+  notify(item: T): Promise<number>;
+}
+
+/** A source that is fed by calls of `notify`: an HTTP callback, a message, a test. */
+export function callbackSource<T>(options: CallbackSourceOptions<T>): CallbackSource<T> {
+  const { name = 'callback', mapper } = options;
+  const contexts = new Set<SourceContext>();
+  return {
+    name,
+    start: (context) => {
+      contexts.add(context);
+      return { stop: () => void contexts.delete(context) };
+    },
+    notify: async (item) => {
+      if (contexts.size === 0) {
+        throw new OperatorError('Stopped', `source ${name}: no controller is running that uses it`);
+      }
+      const keys = await mapper(item);
+      for (const context of contexts) enqueueAll(name, keys, context);
+      return keys.length;
+    },
+  };
+}
+
+async function enqueueItem(
+  source: string,
+  map: () => Mapped,
+  context: SourceContext,
+): Promise<void> {
+  try {
+    enqueueAll(source, await map(), context);
+  } catch (error) {
+    context.failed('mapper', error);
+  }
+}
+
+function enqueueAll(source: string, keys: readonly ObjectKey[], context: SourceContext): void {
+  const trigger: SourceTrigger = { type: 'source', source };
+  for (const key of keys) context.enqueue(key, { trigger });
+}

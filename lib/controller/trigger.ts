@@ -1,0 +1,95 @@
+import type { CacheEvent } from '../cache/informer.js';
+import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
+import { referenceTo } from '../object/object-reference.js';
+import type { ObjectReference } from '../object/object-reference.js';
+
+/** What caused a reconcile. */
+export type Trigger = EventTrigger | SourceTrigger | RequeueTrigger | RetryTrigger;
+
+/** An object changed. */
+export interface EventTrigger {
+  readonly type: 'event';
+  readonly event: CacheEvent['type'];
+  readonly object: ObjectReference;
+  /** It existed already when the controller started. */
+  readonly isInInitialList: boolean;
+  /**
+   * Paths of what changed, for example `spec.replicas`, without what the server sets itself; empty
+   * but for an update. Computed when read.
+   */
+  readonly changedFields: readonly string[];
+}
+
+/** A source that watches no objects: a timer, a stream, a callback. */
+export interface SourceTrigger {
+  readonly type: 'source';
+  readonly source: string;
+}
+
+/** The last reconcile asked for it. */
+export interface RequeueTrigger {
+  readonly type: 'requeue';
+  readonly afterMs: number;
+}
+
+/** The last reconcile failed. */
+export interface RetryTrigger {
+  readonly type: 'retry';
+  /** How often it has failed in a row. */
+  readonly failures: number;
+}
+
+/** The trigger that `event` is. */
+export function eventTrigger(event: CacheEvent): EventTrigger {
+  let changedFields: readonly string[] | undefined;
+  return {
+    type: 'event',
+    event: event.type,
+    object: referenceTo(event.object),
+    isInInitialList: event.type === 'added' && event.isInInitialList,
+    get changedFields() {
+      changedFields ??= changedFieldsOf(event);
+      return changedFields;
+    },
+  };
+}
+
+function changedFieldsOf(event: CacheEvent): readonly string[] {
+  if (event.type !== 'updated') return [];
+  return diffObjects(event.old, event.object, { ignore: serverSetFields }).map(({ path }) => path);
+}
+
+/** What caused the next reconcile of a key: the first few triggers, and how many there were more. */
+export interface TriggerList {
+  readonly triggers: readonly Trigger[];
+  readonly more: number;
+}
+
+const kept = 10;
+
+/** Remembers for each key that waits what it waits for. */
+export class PendingTriggers {
+  readonly #pending = new Map<string, { triggers: Trigger[]; more: number }>();
+
+  add(key: string, trigger: Trigger): void {
+    const pending = this.#pending.get(key);
+    if (pending === undefined) this.#pending.set(key, { triggers: [trigger], more: 0 });
+    // Each may hold two states of an object: a key that waits long must not hold hundreds.
+    else if (pending.triggers.length < kept) pending.triggers.push(trigger);
+    else pending.more++;
+  }
+
+  /** Hands over what there is about `key`. */
+  take(key: string): TriggerList {
+    const pending = this.#pending.get(key) ?? { triggers: [], more: 0 };
+    this.#pending.delete(key);
+    // A requeue that was asked for may not be due yet: what came in before says more.
+    const isOwn = ({ type }: Trigger): boolean => type === 'requeue' || type === 'retry';
+    const { triggers, more } = pending;
+    return { more, triggers: triggers.toSorted((a, b) => Number(isOwn(a)) - Number(isOwn(b))) };
+  }
+
+  clear(): void {
+    this.#pending.clear();
+  }
+}

@@ -1,0 +1,42 @@
+import type { Counter, Gauge, Histogram, Metrics } from '../system/metrics.js';
+
+/** The metrics of a work queue, under the names that controller-runtime's dashboards know. */
+export interface WorkQueueMetrics {
+  readonly depth: Gauge;
+  readonly adds: Counter;
+  readonly queueDuration: Histogram;
+  readonly workDuration: Histogram;
+  readonly unfinishedWork: Gauge;
+  readonly longestRunning: Gauge;
+  readonly retries: Counter;
+}
+
+/** Registers the metrics of work queues. */
+export function newWorkQueueMetrics(metrics: Metrics): WorkQueueMetrics {
+  const labelNames = ['name', 'controller'];
+  const named = (name: string, help: string) => ({ name: `workqueue_${name}`, help, labelNames });
+  // 10 ns to 1,000 s, as controller-runtime.
+  const buckets = Array.from({ length: 12 }, (_, n) => 10 ** (n - 8));
+  return {
+    depth: metrics.gauge({
+      ...named('depth', 'Keys that wait for a worker.'),
+      labelNames: [...labelNames, 'priority'],
+    }),
+    adds: metrics.counter(named('adds_total', 'Keys added, those that waited already left out.')),
+    queueDuration: metrics.histogram({
+      ...named('queue_duration_seconds', 'How long keys wait for a worker.'),
+      buckets,
+    }),
+    workDuration: metrics.histogram({
+      ...named('work_duration_seconds', 'How long keys are worked on.'),
+      buckets,
+    }),
+    unfinishedWork: metrics.gauge(
+      named('unfinished_work_seconds', 'The time spent so far on keys that are worked on, in sum.'),
+    ),
+    longestRunning: metrics.gauge(
+      named('longest_running_processor_seconds', 'The longest time spent so far on one key.'),
+    ),
+    retries: metrics.counter(named('retries_total', 'Keys added again after a failure.')),
+  };
+}

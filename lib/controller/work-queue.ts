@@ -1,0 +1,309 @@
+import type { Clock, Timer } from '../system/clock.js';
+import { systemClock } from '../system/clock.js';
+import { noMetrics } from '../system/metrics.js';
+import type { Metrics } from '../system/metrics.js';
+import { OperatorError } from '../system/operator-error.js';
+import { Backoff } from './backoff.js';
+import type { BackoffOptions } from './backoff.js';
+import { DelayHeap } from './delay-heap.js';
+import type { Delayed } from './delay-heap.js';
+import { Fifo } from './fifo.js';
+import { ReadyList } from './ready-list.js';
+import type { Ticket } from './ready-list.js';
+import { newWorkQueueMetrics } from './work-queue-metrics.js';
+import type { WorkQueueMetrics } from './work-queue-metrics.js';
+
+/** Options of {@link WorkQueue}. */
+export interface WorkQueueOptions {
+  /** What its metrics are labelled with. */
+  readonly name: string;
+  /** @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+  /** @defaultValue drops everything */
+  readonly metrics?: Metrics | undefined;
+  /** Of keys that fail. @defaultValue 5 ms, doubling to 1,000 s */
+  readonly backoff?: BackoffOptions | undefined;
+  /**
+   * Every so manyth key handed out is the one that has waited longest, whatever its priority; a whole
+   * number, at least 1. @defaultValue 8
+   */
+  readonly agingEvery?: number | undefined;
+  /** Which keys share a turn. @defaultValue the namespace: what stands before the `/` */
+  readonly groupOf?: ((key: string) => string) | undefined;
+}
+
+/** Options of {@link WorkQueue.add}. */
+export interface AddOptions {
+  /** Higher goes first; any number. @defaultValue 0 */
+  readonly priority?: number | undefined;
+  /** Not before so many milliseconds. @defaultValue 0 */
+  readonly afterMs?: number | undefined;
+}
+
+/** A key that was handed out. */
+export interface WorkItem {
+  readonly key: string;
+  readonly priority: number;
+}
+
+interface DelayedKey extends Delayed {
+  readonly priority: number;
+}
+
+interface ReadyKey {
+  readonly ticket: Ticket;
+  readonly sinceMs: number;
+}
+
+/*
+ *        add(afterMs)             due                get              done
+ *   ──────────────► delayed ─────────────► ready ─────────► processing ─────► (gone)
+ *        add ────────────────────────────►   ▲                  │  ▲
+ *                                            │     done         │  │ add
+ *                                            └──────── again ◄──┴──┘
+ */
+
+/**
+ * Keys that have to be worked on.
+ *
+ * ## Guarantees
+ * - A key waits once, however often it is added; what is added sooner or with a higher priority wins.
+ * - A key is never worked on twice at once: one that is added meanwhile is handed out again after
+ *   `done`.
+ * - A key that was added is handed out after the addition, unless the queue is shut down.
+ * - Priorities, turns of namespaces and aging are those of `ReadyList`: nothing starves.
+ * - A delay ends on the millisecond, by the clock's monotonic time; never early.
+ */
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #metrics: WorkQueueMetrics;
+  readonly #labels: { readonly name: string; readonly controller: string };
+  readonly #groupOf: (key: string) => string;
+  readonly #backoff: Backoff;
+  readonly #delayed = new Map<string, DelayedKey>();
+  readonly #heap = new DelayHeap<DelayedKey>();
+  readonly #readyList: ReadyList;
+  readonly #ready = new Map<string, ReadyKey>();
+  readonly #processing = new Map<string, { readonly sinceMs: number }>();
+  /** Added while they were worked on, by key: the priority. */
+  readonly #again = new Map<string, number>();
+  readonly #getters = new Fifo<(item: WorkItem | undefined) => void>();
+  readonly #drained: (() => void)[] = [];
+  readonly #endCollecting: (() => void) | undefined;
+  #timer: { readonly dueMs: number; readonly timer: Timer } | undefined;
+  #order = 0;
+  #isShutDown = false;
+
+  /** @throws OperatorError `InvalidOption`: an option is out of its range. */
+  constructor(options: WorkQueueOptions) {
+    const { name, clock = systemClock, metrics = noMetrics, backoff, agingEvery = 8 } = options;
+    const { groupOf = namespaceOf } = options;
+    if (!(Number.isInteger(agingEvery) && agingEvery >= 1)) {
+      throw new OperatorError('InvalidOption', `WorkQueue: agingEvery ${agingEvery}: want 1, 2, …`);
+    }
+    this.#clock = clock;
+    this.#groupOf = groupOf;
+    this.#backoff = new Backoff(backoff);
+    this.#readyList = new ReadyList(agingEvery);
+    this.#labels = { name, controller: name };
+    this.#metrics = newWorkQueueMetrics(metrics);
+    this.#endCollecting = this.#metrics.unfinishedWork.onCollect?.(() => this.#age());
+  }
+
+  /** How many keys wait for a worker. */
+  get depth(): number {
+    return this.#ready.size;
+  }
+
+  /** How many keys wait for their time. */
+  get delayed(): number {
+    return this.#delayed.size;
+  }
+
+  /** The keys that are worked on, and since when by the monotonic clock. */
+  processing(): ReadonlyMap<string, { readonly sinceMs: number }> {
+    return this.#processing;
+  }
+
+  /** Whether `key` waits, for a worker or for its time, or will be handed out again. */
+  has(key: string): boolean {
+    return this.#ready.has(key) || this.#delayed.has(key) || this.#again.has(key);
+  }
+
+  /** Adds `key`; does nothing once the queue is shut down. */
+  add(key: string, options: AddOptions = {}): void {
+    const { priority = 0, afterMs = 0 } = options;
+    if (this.#isShutDown) return;
+    // Negated, so that NaN is now.
+    if (!(afterMs > 0)) this.#makeReady(key, priority);
+    else this.#delay(key, priority, this.#clock.monotonicMs() + afterMs);
+  }
+
+  /**
+   * Adds `key` after a failure: after its back-off, or `atLeastMs` if that is longer.
+   * @returns the milliseconds it has to wait
+   */
+  addRateLimited(key: string, priority = 0, atLeastMs = 0): number {
+    const afterMs = Math.max(this.#backoff.next(key), atLeastMs);
+    this.#metrics.retries.add(1, this.#labels);
+    this.add(key, { priority, afterMs });
+    return afterMs;
+  }
+
+  /** Ends the back-off of `key`; call it on success. */
+  forget(key: string): void {
+    this.#backoff.forget(key);
+  }
+
+  /** How often `key` has failed in a row. */
+  failures(key: string): number {
+    return this.#backoff.failures(key);
+  }
+
+  /** The next key, as soon as there is one; undefined once the queue is shut down. */
+  get(): Promise<WorkItem | undefined> {
+    if (this.#isShutDown) return Promise.resolve(undefined);
+    const item = this.#handOut();
+    if (item !== undefined) return Promise.resolve(item);
+    return new Promise((resolve) => this.#getters.push(resolve));
+  }
+
+  /** The work on `key` has ended; call it once for each key that was handed out. */
+  done(key: string): void {
+    const work = this.#processing.get(key);
+    if (work === undefined) return;
+    this.#processing.delete(key);
+    const workMs = this.#clock.monotonicMs() - work.sinceMs;
+    this.#metrics.workDuration.observe(workMs / 1000, this.#labels);
+    const priority = this.#again.get(key);
+    this.#again.delete(key);
+    // Counted when it was added.
+    if (priority !== undefined && !this.#isShutDown) this.#enqueue(key, priority);
+    if (this.#processing.size === 0) for (const resolve of this.#drained.splice(0)) resolve();
+  }
+
+  /** Hands out nothing more; what waits is dropped, what is worked on goes on. */
+  shutDown(): void {
+    if (this.#isShutDown) return;
+    this.#isShutDown = true;
+    this.#timer?.timer.cancel();
+    this.#endCollecting?.();
+    for (const { ticket } of this.#ready.values()) this.#countDepth(-1, ticket.priority);
+    for (const keys of [this.#delayed, this.#ready, this.#again]) keys.clear();
+    for (let get = this.#getters.shift(); get; get = this.#getters.shift()) get(undefined);
+  }
+
+  /** Resolves as soon as nothing is worked on. */
+  drained(): Promise<void> {
+    if (this.#processing.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#drained.push(resolve));
+  }
+
+  #makeReady(key: string, atLeast: number): void {
+    const delayed = this.#delayed.get(key);
+    if (delayed !== undefined) this.#undelay(delayed);
+    const priority = Math.max(atLeast, delayed?.priority ?? -Infinity);
+    const again = this.#again.get(key);
+    const ready = this.#ready.get(key);
+    if (this.#processing.has(key)) {
+      if (again === undefined) this.#metrics.adds.add(1, this.#labels);
+      this.#again.set(key, Math.max(priority, again ?? -Infinity));
+    } else if (ready === undefined) {
+      this.#metrics.adds.add(1, this.#labels);
+      this.#enqueue(key, priority);
+    } else if (priority > ready.ticket.priority) {
+      this.#countDepth(-1, ready.ticket.priority);
+      this.#readyList.raise(ready.ticket, priority);
+      this.#countDepth(1, priority);
+    }
+  }
+
+  #enqueue(key: string, priority: number): void {
+    const ticket = { key, group: this.#groupOf(key), priority, taken: false };
+    this.#ready.set(key, { ticket, sinceMs: this.#clock.monotonicMs() });
+    this.#readyList.add(ticket);
+    this.#countDepth(1, priority);
+    const get = this.#getters.shift();
+    if (get !== undefined) get(this.#handOut());
+  }
+
+  #handOut(): WorkItem | undefined {
+    const ticket = this.#readyList.take();
+    if (ticket === undefined) return undefined;
+    const { key, priority } = ticket;
+    const nowMs = this.#clock.monotonicMs();
+    const waitedMs = nowMs - (this.#ready.get(key)?.sinceMs ?? nowMs);
+    this.#ready.delete(key);
+    this.#processing.set(key, { sinceMs: nowMs });
+    this.#countDepth(-1, priority);
+    this.#metrics.queueDuration.observe(waitedMs / 1000, this.#labels);
+    return { key, priority };
+  }
+
+  #delay(key: string, priority: number, dueMs: number): void {
+    // It will be handed out sooner anyway.
+    if (this.#ready.has(key) || this.#again.has(key)) return;
+    const known = this.#delayed.get(key);
+    if (known !== undefined) this.#undelay(known);
+    const delayed: DelayedKey = {
+      key,
+      priority: Math.max(priority, known?.priority ?? -Infinity),
+      dueMs: Math.min(dueMs, known?.dueMs ?? Infinity),
+      order: this.#order++,
+      index: 0,
+    };
+    this.#delayed.set(key, delayed);
+    this.#heap.add(delayed);
+    this.#arm();
+  }
+
+  #undelay(delayed: DelayedKey): void {
+    this.#delayed.delete(delayed.key);
+    this.#heap.remove(delayed);
+    this.#arm();
+  }
+
+  /** Sets the timer to the soonest delay. */
+  #arm(): void {
+    const soonest = this.#heap.peek();
+    if (soonest?.dueMs === this.#timer?.dueMs) return;
+    this.#timer?.timer.cancel();
+    this.#timer = undefined;
+    if (soonest === undefined) return;
+    // Rounded up, for a timer may cut a fraction off and fire early.
+    const waitMs = Math.ceil(soonest.dueMs - this.#clock.monotonicMs());
+    const timer = this.#clock.setTimer(() => this.#due(), waitMs);
+    this.#timer = { dueMs: soonest.dueMs, timer };
+  }
+
+  #due(): void {
+    this.#timer = undefined;
+    const nowMs = this.#clock.monotonicMs();
+    for (let next = this.#heap.peek(); next && next.dueMs <= nowMs; next = this.#heap.peek()) {
+      this.#delayed.delete(next.key);
+      this.#heap.remove(next);
+      this.#makeReady(next.key, next.priority);
+    }
+    this.#arm();
+  }
+
+  #countDepth(change: number, priority: number): void {
+    this.#metrics.depth.add(change, { ...this.#labels, priority: String(priority) });
+  }
+
+  #age(): void {
+    const nowMs = this.#clock.monotonicMs();
+    let [sumMs, longestMs] = [0, 0];
+    for (const { sinceMs } of this.#processing.values()) {
+      sumMs += nowMs - sinceMs;
+      longestMs = Math.max(longestMs, nowMs - sinceMs);
+    }
+    this.#metrics.unfinishedWork.set(sumMs / 1000, this.#labels);
+    this.#metrics.longestRunning.set(longestMs / 1000, this.#labels);
+  }
+}
+
+function namespaceOf(key: string): string {
+  const slash = key.indexOf('/');
+  return slash < 0 ? '' : key.slice(0, slash);
+}
