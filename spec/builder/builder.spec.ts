@@ -1,0 +1,6 @@
+import { builderSuite } from './suite/builder-suite.js';
+import { embeddedTarget } from './suite/embedded-target.js';
+
+describe('The builder on the embedded server', () => {
+  builderSuite(embeddedTarget);
+});

@@ -1,0 +1,315 @@
+import { expect } from 'chai';
+import type { Builder } from '../../../lib/builder/index.js';
+import {
+  ConfigMap,
+  Deployment,
+  PersistentVolumeClaim,
+  Secret,
+  Service,
+  StatefulSet,
+} from '../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import type { BuilderOptions } from '../../../lib/builder/index.js';
+import type { OpenScene } from './builder-suite.js';
+import { podSpec, summary, usedKinds, withCache } from './scene.js';
+import type { Scene } from './scene.js';
+
+const claimSpec = {
+  accessModes: ['ReadWriteOnce'],
+  resources: { requests: { storage: '1Gi' } },
+};
+
+/** The four objects of the smallest tenant. */
+function tenant(scene: Scene, address = '0.0.0.0', options: Partial<BuilderOptions> = {}): Builder {
+  return scene
+    .builder(options)
+    .configMap({ name: 'env', data: { ADDRESS: address } })
+    .service({ name: 'web', spec: { ports: [{ port: 80, targetPort: 8000 }] } })
+    .persistentVolumeClaim({ name: 'stage', spec: claimSpec })
+    .statefulSet({
+      name: 'web',
+      replicas: 1,
+      serviceName: 'web',
+      podSpec: ({ envFromConfigMap, mountClaim }) => {
+        const { volume, volumeMount } = mountClaim('stage', { mountPath: '/stage' });
+        return {
+          volumes: [volume],
+          containers: [
+            {
+              name: 'web',
+              image: 'registry.example/web:1',
+              envFrom: [envFromConfigMap('env')],
+              // Nothing that the server writes in another way must look like a change.
+              env: [{ name: 'EMPTY', value: '' }],
+              ports: [{ containerPort: 8000 }],
+              resources: { requests: { cpu: '1000m', memory: '0.5Gi' } },
+              volumeMounts: [volumeMount],
+            },
+          ],
+        };
+      },
+    });
+}
+
+const all = [
+  ['ConfigMap', 'env'],
+  ['Service', 'web'],
+  ['PersistentVolumeClaim', 'stage'],
+  ['StatefulSet', 'web'],
+].map(([kind = '', name = '']) => `${kind}/${name}`);
+
+async function versions(scene: Scene): Promise<readonly unknown[]> {
+  const objects: KubernetesObject[] = await Promise.all([
+    scene.get(ConfigMap, 'env'),
+    scene.get(Service, 'web'),
+    scene.get(PersistentVolumeClaim, 'stage'),
+    scene.get(StatefulSet, 'web'),
+  ]);
+  return objects.map(({ metadata }) => [metadata.resourceVersion, metadata.generation]);
+}
+
+/** Creating, leaving alone, changing. */
+export function applyingSuite(open: OpenScene): void {
+  it('creates four objects by four writes', async () => {
+    const scene = await open();
+    const results = await tenant(scene).reconcile();
+    expect(summary(results)).to.deep.equal(all.map((name) => `created ${name}`));
+    expect(await scene.writes()).to.deep.equal([
+      'patch configmaps/env',
+      'patch persistentvolumeclaims/stage',
+      'patch services/web',
+      'patch statefulsets/web',
+    ]);
+  });
+
+  it('leaves everything alone when it is reconciled again, and says so', async () => {
+    const scene = await open();
+    await scene.reconcileUntilDone(() => tenant(scene));
+    const before = await versions(scene);
+    await scene.writes();
+    const results = await tenant(scene).reconcile();
+    expect(summary(results)).to.deep.equal(all.map((name) => `unchanged ${name}`));
+    expect(await scene.writes()).to.deep.equal([]);
+    expect(await versions(scene)).to.deep.equal(before);
+  });
+
+  it('neither reads nor writes for an unchanged chain where the client has a cache', async () => {
+    const scene = await open();
+    await scene.reconcileUntilDone(() => tenant(scene));
+    // As after a restart: nothing is known but what the cache shows.
+    const cached = await withCache(scene.operator.client, usedKinds);
+    await scene.operator.requests();
+    const results = await tenant(scene, '0.0.0.0', { client: cached.client }).reconcile();
+    const requests = await scene.operator.requests();
+    await cached.stop();
+    expect(summary(results)).to.deep.equal(all.map((name) => `unchanged ${name}`));
+    expect(requests.filter(({ verb }) => verb !== 'watch')).to.deep.equal([]);
+  });
+
+  it('creates and changes by nothing but writes where the client has a cache', async () => {
+    const scene = await open();
+    const cached = await withCache(scene.operator.client, usedKinds);
+    const chain = (address: string): Builder => tenant(scene, address, { client: cached.client });
+    await scene.operator.requests();
+    await chain('0.0.0.0').reconcile();
+    const created = await scene.operator.requests();
+    await chain('0.0.0.0').reconcile();
+    const again = await scene.operator.requests();
+    await scene.reconcileUntilDone(() => chain('0.0.0.0'));
+    await scene.operator.requests();
+    await chain('::1').reconcile();
+    const changed = await scene.operator.requests();
+    await cached.stop();
+    const verbs = (requests: typeof created): string[] => requests.map(({ verb }) => verb);
+    expect(verbs(created)).to.deep.equal(['patch', 'patch', 'patch', 'patch']);
+    expect(verbs(again)).to.deep.equal([]);
+    expect(verbs(changed)).to.deep.equal(['patch', 'patch']);
+  });
+
+  it('changes a ConfigMap and the workload that uses it by two writes', async () => {
+    const scene = await open();
+    await scene.reconcileUntilDone(() => tenant(scene));
+    await scene.writes();
+    const results = await tenant(scene, '::1').reconcile();
+    expect(await scene.writes()).to.deep.equal(['patch configmaps/env', 'patch statefulsets/web']);
+    const [configMap, , , workload] = results;
+    expect(configMap?.changes).to.deep.equal([
+      { path: 'data.ADDRESS', from: '0.0.0.0', to: '::1' },
+    ]);
+    const ref = { apiVersion: 'v1', kind: 'ConfigMap', namespace: scene.namespace, name: 'env' };
+    expect(workload?.causes).to.deep.equal([ref]);
+  });
+
+  it('gives each object owner, labels and hash, and pods none of the labels', async () => {
+    const scene = await open();
+    await tenant(scene, '0.0.0.0', { labels: { team: 'blue', version: '7' } }).reconcile();
+    const { metadata, spec } = await scene.get(StatefulSet, 'web');
+    const { apiVersion, kind } = scene.owner;
+    const { name, uid } = scene.owner.metadata;
+    expect(metadata.ownerReferences).to.deep.equal([
+      { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true },
+    ]);
+    expect(metadata.labels).to.deep.equal({
+      'app.kubernetes.io/name': 'configmap',
+      'app.kubernetes.io/instance': 'shop',
+      'app.kubernetes.io/managed-by': 'shop-operator',
+      team: 'blue',
+      version: '7',
+    });
+    expect(metadata.annotations?.['operator-builder.io/applied-hash']).to.match(/^[0-9a-f]{64}$/);
+    expect(spec?.template.metadata?.labels).to.deep.equal({
+      'operator-builder.io/workload': 'statefulset.web',
+    });
+  });
+
+  it('rolls no pod when only the labels of the operator change', async () => {
+    const scene = await open();
+    const chain = (version: string): Builder =>
+      tenant(scene, '0.0.0.0', { labels: { 'app.kubernetes.io/version': version } });
+    await scene.reconcileUntilDone(() => chain('1'));
+    const before = await scene.get(StatefulSet, 'web');
+    await chain('2').reconcile();
+    const after = await scene.get(StatefulSet, 'web');
+    expect(after.metadata.labels?.['app.kubernetes.io/version']).to.equal('2');
+    expect(after.spec?.template).to.deep.equal(before.spec?.template);
+    expect(after.status?.updateRevision).to.equal(before.status?.updateRevision);
+  });
+
+  it('lets a Service select the pods of the workload of its name', async () => {
+    const scene = await open();
+    await scene
+      .builder()
+      .service({ name: 'web', spec: { ports: [{ port: 80 }] } })
+      .service({ name: 'admin', workload: 'web', spec: { ports: [{ port: 81 }] } })
+      .service({ name: 'none', spec: { ports: [{ port: 82 }] } })
+      .service({ name: 'own', spec: { ports: [{ port: 83 }], selector: { a: 'b' } } })
+      .deployment({ name: 'web', podSpec })
+      .reconcile();
+    const selectorOf = async (name: string): Promise<unknown> =>
+      (await scene.get(Service, name)).spec?.selector;
+    const selector = { 'operator-builder.io/workload': 'deployment.web' };
+    expect(await selectorOf('web')).to.deep.equal(selector);
+    expect(await selectorOf('admin')).to.deep.equal(selector);
+    expect(await selectorOf('none')).to.equal(undefined);
+    expect(await selectorOf('own')).to.deep.equal({ a: 'b' });
+  });
+
+  it('removes a field and a list entry that are no longer desired', async () => {
+    const scene = await open();
+    const chain = (more: boolean): Builder =>
+      scene
+        .builder()
+        .configMap({ name: 'env', data: { A: '1', ...(more && { B: '2' }) } })
+        .deployment({
+          name: 'web',
+          podSpec: {
+            containers: [
+              {
+                name: 'web',
+                image: 'registry.example/web:1',
+                env: [{ name: 'A', value: '1' }, ...(more ? [{ name: 'B', value: '2' }] : [])],
+                ...(more && { workingDir: '/srv' }),
+              },
+            ],
+          },
+        });
+    await chain(true).reconcile();
+    await chain(false).reconcile();
+    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1' });
+    const container = (await scene.get(Deployment, 'web')).spec?.template.spec?.containers[0];
+    expect(container?.env).to.deep.equal([{ name: 'A', value: '1' }]);
+    expect(container?.workingDir).to.equal(undefined);
+  });
+
+  it('removes a key that was given as stringData', async () => {
+    const scene = await open();
+    const chain = (stringData: Record<string, string>): Builder =>
+      scene.builder().secret({ name: 'token', stringData });
+    await chain({ a: '1', b: '2' }).reconcile();
+    await chain({ a: '1' }).reconcile();
+    expect((await scene.get(Secret, 'token')).data).to.deep.equal({ a: 'MQ==' });
+    expect(summary(await chain({ a: '1' }).reconcile())).to.deep.equal(['unchanged Secret/token']);
+  });
+
+  it("never shows a Secret's values, in results or events", async () => {
+    const scene = await open();
+    const chain = (password: string): Builder =>
+      scene.builder().secret({ name: 'token', stringData: { password } });
+    await chain('hunter2').reconcile();
+    const results = await chain('correct horse').reconcile();
+    expect(results[0]?.changes.map(({ path }) => path)).to.deep.equal(['data.password']);
+    const told = JSON.stringify([results, scene.events]);
+    for (const value of ['hunter2', 'aHVudGVyMg==', 'correct horse', 'Y29ycmVjdCBob3JzZQ==']) {
+      expect(told).not.to.include(value);
+    }
+  });
+
+  it('reconciles one part at a time', async () => {
+    const scene = await open();
+    const builder = tenant(scene);
+    expect(summary(await builder.reconcileConfigMap())).to.deep.equal(['created ConfigMap/env']);
+    expect(summary(await builder.reconcileService())).to.deep.equal(['created Service/web']);
+    expect(summary(await builder.reconcileStorage())).to.deep.equal([
+      'created PersistentVolumeClaim/stage',
+    ]);
+    expect(summary(await builder.reconcileDeployOrSts())).to.deep.equal([
+      'created StatefulSet/web',
+    ]);
+    expect(summary(await builder.reconcileNetworkPolicy())).to.deep.equal([]);
+    expect(summary(await builder.reconcileObjects())).to.deep.equal([]);
+    expect(summary(await builder.reconcileStore())).to.deep.equal([]);
+  });
+
+  it('makes an object of every kind that it has a method for', async () => {
+    const scene = await open();
+    const chain = (): Builder => everyKind(scene);
+    const created = await chain().reconcile();
+    expect(created.map(({ operation }) => operation)).to.deep.equal(created.map(() => 'created'));
+    expect(created).to.have.length(17);
+    const again = await chain().reconcile();
+    expect(again.map(({ operation }) => operation)).to.deep.equal(again.map(() => 'unchanged'));
+  });
+}
+
+function everyKind(scene: Scene): Builder {
+  const role = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' };
+  return scene
+    .builder()
+    .serviceAccount({ name: 'web', automountServiceAccountToken: false })
+    .role({ name: 'reader', rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] })
+    .roleBinding({
+      name: 'reader',
+      roleRef: role,
+      subjects: [{ kind: 'ServiceAccount', name: 'web' }],
+    })
+    .configMap({ name: 'env', data: { A: '1' }, binaryData: { B: 'AA==' } })
+    .secret({ name: 'token', stringData: { a: '1' } })
+    .service({ name: 'web', spec: { ports: [{ port: 80 }] } })
+    .persistentVolumeClaim({ name: 'data', spec: claimSpec })
+    .networkPolicy({ name: 'deny', spec: { podSelector: {}, policyTypes: ['Ingress'] } })
+    .deployment({ name: 'web', podSpec })
+    .statefulSet({ name: 'store', serviceName: 'web', podSpec })
+    .daemonSet({ name: 'agent', podSpec })
+    .job({ name: 'once', podSpec })
+    .cronJob({ name: 'nightly', schedule: '0 3 * * *', podSpec })
+    .podDisruptionBudget({
+      name: 'web',
+      spec: { minAvailable: 1, selector: { matchLabels: { a: 'b' } } },
+    })
+    .horizontalPodAutoscaler({
+      name: 'web',
+      spec: {
+        maxReplicas: 3,
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+      },
+    })
+    .ingress({
+      name: 'web',
+      spec: { defaultBackend: { service: { name: 'web', port: { number: 80 } } } },
+    })
+    .object({
+      apiVersion: 'v1',
+      kind: 'Endpoints',
+      metadata: { name: 'elsewhere' },
+    });
+}

@@ -1,0 +1,364 @@
+import { expect } from 'chai';
+import { Builder, isReconcileFailed } from '../../../lib/builder/index.js';
+import { faulty } from '../../../lib/client/index.js';
+import type { Fault } from '../../../lib/client/index.js';
+import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
+import { isOperatorError } from '../../../lib/system/operator-error.js';
+import type { OperatorError } from '../../../lib/system/operator-error.js';
+import type { OpenScene } from './builder-suite.js';
+import { errorsOf } from './immutable.js';
+import { controllerName, podSpec, summary } from './scene.js';
+import type { Scene } from './scene.js';
+
+async function refusal(work: () => Promise<unknown>): Promise<OperatorError> {
+  try {
+    await work();
+  } catch (error) {
+    if (isOperatorError(error)) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+function dynamic(name: string): string {
+  return name;
+}
+
+/** Each mistake is a typed error that names object and remedy, and nothing is half done. */
+export function badInputSuite(open: OpenScene): void {
+  const ports = [{ port: 80 }];
+
+  describe('a chain that makes no sense is refused before anything is written', () => {
+    const cases: readonly [string, (scene: Scene) => Builder, string, string][] = [
+      [
+        'two objects of one kind and name',
+        (scene) => scene.builder().configMap({ name: 'a' }).configMap({ name: 'a' }),
+        'DuplicateObject',
+        'is in the chain twice',
+      ],
+      [
+        'a name in rolloutOn that was never chained',
+        (scene) =>
+          scene
+            .builder()
+            .configMap({ name: 'a' })
+            .deployment({ name: 'web', podSpec, rolloutOn: [dynamic('b')] }),
+        'UnknownReference',
+        'rolloutOn names ConfigMap or Secret b',
+      ],
+      [
+        'a name that pods refer to and that was never chained',
+        (scene) =>
+          scene.builder().deployment({
+            name: 'web',
+            podSpec: ({ envFromConfigMap }) => {
+              const envFrom = [envFromConfigMap(dynamic('b'))];
+              return { containers: [{ name: 'web', image: 'registry.example/web:1', envFrom }] };
+            },
+          }),
+        'UnknownReference',
+        'envFromConfigMap names ConfigMap b',
+      ],
+      [
+        'a serviceName that was never chained',
+        (scene) => scene.builder().statefulSet({ name: 'web', podSpec, serviceName: dynamic('b') }),
+        'UnknownReference',
+        'serviceName names Service b',
+      ],
+      [
+        'a node type that is not in rolloutOrder',
+        (scene) =>
+          scene
+            .builder({ rolloutOrder: ['data'] })
+            .deployment({ name: 'web', podSpec, nodeType: dynamic('dta') }),
+        'UnknownReference',
+        'its nodeType dta is not in rolloutOrder (data)',
+      ],
+      [
+        'an object in another namespace than its owner',
+        (scene) => scene.builder().configMap({ name: 'a', namespace: 'elsewhere' }),
+        'InvalidOwner',
+        'owner references never cross namespaces',
+      ],
+      [
+        'a cluster-scoped object of a namespaced owner',
+        (scene) =>
+          scene.builder().object({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a' } }),
+        'InvalidOwner',
+        'the owner is namespaced, the object is not',
+      ],
+    ];
+    for (const [title, chain, code, text] of cases) {
+      it(title, async () => {
+        const scene = await open();
+        const error = await refusal(() => chain(scene).reconcile());
+        expect(error.code).to.equal(code);
+        expect(error.message).to.include(text);
+        expect(await scene.writes()).to.deep.equal([]);
+      });
+    }
+
+    it('an owner that was never read from the server', async () => {
+      const scene = await open();
+      const owner = { ...scene.owner, metadata: { name: 'shop', namespace: scene.namespace } };
+      const error = await refusal(() =>
+        scene.builder({ owner }).configMap({ name: 'a' }).reconcile(),
+      );
+      expect(error.code).to.equal('InvalidOwner');
+      expect(error.message).to.include('read from the server');
+    });
+
+    it('a namespace that is not the one of the owner', async () => {
+      const scene = await open();
+      const construct = (): unknown => scene.builder({ namespace: 'elsewhere' });
+      expect(construct).to.throw('never cross namespaces').with.property('code', 'InvalidOwner');
+    });
+  });
+
+  describe('an object that is wrong fails by itself, and the rest is done', () => {
+    const cases: readonly [string, (chain: Builder) => Builder, string, string][] = [
+      [
+        'two variables of one name',
+        (chain) =>
+          chain.deployment({
+            name: 'bad',
+            podSpec: {
+              containers: [
+                {
+                  ...{ name: 'web', image: 'registry.example/web:1' },
+                  env: [
+                    { name: 'A', value: '1' },
+                    { name: 'A', value: '2' },
+                  ],
+                },
+              ],
+            },
+          }),
+        'InvalidObject',
+        'spec.template.spec.containers[name=web].env has two entries with name=A',
+      ],
+      [
+        'two ports of one number, one with the protocol left out',
+        (chain) =>
+          chain.service({
+            name: 'bad',
+            spec: { ports: [{ port: 80 }, { port: 80, protocol: 'TCP' }] },
+          }),
+        'InvalidObject',
+        'spec.ports has two entries with port=80,protocol=TCP',
+      ],
+      [
+        'an invalid name',
+        (chain) => chain.configMap({ name: 'Not_A_Name' }),
+        'InvalidObject',
+        'metadata.name',
+      ],
+      [
+        'an invalid label',
+        (chain) => chain.configMap({ name: 'bad', labels: { a: 'not a value' } }),
+        'InvalidObject',
+        'metadata.labels',
+      ],
+      [
+        'a ConfigMap over 1 MiB',
+        (chain) => chain.configMap({ name: 'bad', data: { A: 'x'.repeat(1_048_577) } }),
+        'InvalidObject',
+        'at most 1048576 are allowed: split it',
+      ],
+      [
+        'a kind that is not served',
+        (chain) =>
+          chain.object({
+            apiVersion: 'example.com/v1',
+            kind: 'Nothing',
+            metadata: { name: 'bad' },
+          }),
+        'UnknownKind',
+        'install its CustomResourceDefinition',
+      ],
+      [
+        'a field that the kind does not have',
+        (chain) => chain.service({ name: 'bad', spec: { ports, nonsense: true } as never }),
+        'Terminal',
+        'nonsense',
+      ],
+      [
+        'what the server finds invalid',
+        (chain) => chain.deployment({ name: 'bad', podSpec, replicas: -1 }),
+        'Terminal',
+        'spec.replicas',
+      ],
+    ];
+    for (const [title, withBad, code, text] of cases) {
+      it(title, async () => {
+        const scene = await open();
+        await scene.builder().configMap({ name: 'no-longer', data: {} }).reconcile();
+        const chain = withBad(scene.builder().configMap({ name: 'good', data: { A: '1' } }));
+        const errors = await errorsOf(chain);
+        expect(errors).to.have.length(1);
+        expect(errors[0]?.code).to.equal(code);
+        expect(errors[0]?.message).to.include(text);
+        expect(await scene.find(ConfigMap, 'good'), 'the good one').not.to.equal(undefined);
+        expect(await scene.find(ConfigMap, 'no-longer'), 'not pruned').not.to.equal(undefined);
+        expect(scene.events.some(({ type }) => type === 'Warning')).to.equal(true);
+      });
+    }
+  });
+
+  it('throws all failures together, says what was done, and whether a retry can help', async () => {
+    const scene = await open();
+    const chain = scene
+      .builder()
+      .configMap({ name: 'Bad_One' })
+      .configMap({ name: 'Bad_Two' })
+      .configMap({ name: 'good' });
+    const error = await refusal(() => chain.reconcile());
+    if (!isReconcileFailed(error)) throw error;
+    expect(error.errors.map(({ code }) => code)).to.deep.equal(['InvalidObject', 'InvalidObject']);
+    expect(summary(error.results)).to.deep.equal(['created ConfigMap/good']);
+    expect(error.terminal).to.equal(true);
+    expect(error.message).to.include('Bad_One').and.to.include('Bad_Two');
+  });
+
+  it('leaves alone what depends on a failed object, and prunes nothing', async () => {
+    const scene = await open();
+    await scene.builder().configMap({ name: 'no-longer', data: {} }).reconcile();
+    const chain = scene
+      .builder()
+      .configMap({ name: 'env', data: { A: 'x'.repeat(1_048_577) } })
+      .deployment({ name: 'uses-it', podSpec, rolloutOn: ['env'] })
+      .deployment({ name: 'does-not', podSpec });
+    const error = await refusal(() => chain.reconcile());
+    if (!isReconcileFailed(error)) throw error;
+    expect(error.errors.map(({ code }) => code)).to.deep.equal([
+      'InvalidObject',
+      'DependencyFailed',
+    ]);
+    expect(summary(error.results)).to.deep.equal(['created Deployment/does-not']);
+    expect(await scene.find(Deployment, 'uses-it')).to.equal(undefined);
+    const pruning = await refusal(() => chain.reconcileStore());
+    expect(pruning.code).to.equal('DependencyFailed');
+    expect(await scene.find(ConfigMap, 'no-longer')).not.to.equal(undefined);
+  });
+
+  describe('a server that fails in the middle', () => {
+    const faults: readonly [string, Fault, string, boolean][] = [
+      ['answers 403', { type: 'error', status: 403, reason: 'Forbidden' }, 'ApiError', false],
+      ['answers 500', { type: 'error', status: 500, reason: 'InternalError' }, 'ApiError', false],
+      ['goes away', { type: 'reset' }, 'ConnectionFailed', false],
+      ['gives no answer', { type: 'timeout' }, 'Timeout', false],
+    ];
+    for (const [title, fault, code, terminal] of faults) {
+      it(`${title}: a typed error that names the object; all is right once it is back`, async () => {
+        const scene = await open();
+        const chain = (client = scene.operator.client): Builder =>
+          scene
+            .builder({ client })
+            .configMap({ name: 'env', data: { A: '1' } })
+            .service({ name: 'web', spec: { ports } })
+            .deployment({ name: 'web', podSpec, rolloutOn: ['env'] });
+        const rules = [{ fault, verbs: ['apply' as const], kinds: ['ConfigMap'] }];
+        const broken = chain(faulty(scene.operator.client, { rules }));
+        const error = await refusal(() => broken.reconcile());
+        if (!isReconcileFailed(error)) throw error;
+        expect(error.errors.map((one) => one.code)).to.deep.equal([code, 'DependencyFailed']);
+        expect(error.errors[0]?.message).to.include('ConfigMap').and.to.include('env');
+        expect(error.terminal).to.equal(terminal);
+        expect(summary(error.results)).to.deep.equal(['created Service/web']);
+        await scene.reconcileUntilDone(chain);
+        expect(await scene.find(Service, 'web')).not.to.equal(undefined);
+      });
+    }
+
+    it('loses the answer of a write: the next reconcile finds it done', async () => {
+      const scene = await open();
+      const fault = { type: 'reset' } as const;
+      const rules = [{ fault, verbs: ['apply' as const], when: 'after' as const, calls: 1 }];
+      const client = faulty(scene.operator.client, { rules });
+      const chain = (): Builder => scene.builder({ client }).configMap({ name: 'env' });
+      await refusal(() => chain().reconcile());
+      expect(summary(await chain().reconcile())).to.deep.equal(['unchanged ConfigMap/env']);
+    });
+
+    it('has a conflict: it is read and done again, quietly', async () => {
+      const scene = await open();
+      await scene
+        .builder()
+        .configMap({ name: 'env', data: { A: '1' } })
+        .reconcile();
+      scene.events.length = 0;
+      const fault = { type: 'error', status: 409, reason: 'Conflict' } as const;
+      const client = faulty(scene.operator.client, {
+        rules: [{ fault, verbs: ['apply'], calls: 1 }],
+      });
+      const results = await scene
+        .builder({ client })
+        .configMap({ name: 'env', data: { A: '2' } })
+        .reconcile();
+      expect(summary(results)).to.deep.equal(['configured ConfigMap/env']);
+      expect(scene.events.map(({ type }) => type)).to.deep.equal(['Normal']);
+    });
+
+    it('is deleting the namespace: it waits, without an error or an event', async () => {
+      const scene = await open();
+      const { namespace } = scene;
+      const finalizers = ['example.com/held'];
+      await scene.admin.create<ConfigMap>({
+        ...{
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { namespace, name: 'held', finalizers },
+        },
+      });
+      await scene.admin.delete({ apiVersion: 'v1', kind: 'Namespace' }, { name: namespace });
+      const results = await scene.builder().secret({ name: 'token' }).reconcile();
+      expect(summary(results)).to.deep.equal(['pending Secret/token']);
+      expect(results[0]?.reason).to.include('namespace is being deleted');
+      expect(scene.events).to.deep.equal([]);
+      await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
+    });
+
+    it('stops at once when the signal ends it', async () => {
+      const scene = await open();
+      const signal = AbortSignal.abort();
+      const chain = scene.builder({ signal }).configMap({ name: 'env' });
+      const error = await refusal(() => chain.reconcile());
+      expect(error.code).to.equal('Aborted');
+      expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
+    });
+  });
+
+  it('reconciles a kind as soon as it is served', async () => {
+    const scene = await open();
+    const group = `${scene.namespace}.example.com`;
+    const chain = (): Builder =>
+      new Builder({
+        client: scene.operator.client,
+        owner: scene.owner,
+        controllerName,
+        owns: [],
+      }).object({
+        ...{ apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'one' } },
+      });
+    expect((await errorsOf(chain()))[0]?.code).to.equal('UnknownKind');
+    await scene.admin.create({
+      ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+      metadata: { name: `widgets.${group}` },
+      spec: {
+        group,
+        scope: 'Namespaced',
+        names: { plural: 'widgets', kind: 'Widget', singular: 'widget', listKind: 'WidgetList' },
+        versions: [
+          {
+            ...{ name: 'v1', served: true, storage: true },
+            schema: { openAPIV3Schema: { type: 'object' } },
+          },
+        ],
+      },
+    } as never);
+    await scene.target.eventually(async () => {
+      expect(summary(await chain().reconcile())).to.deep.equal(['created Widget/one']);
+    });
+    expect(summary(await chain().reconcile())).to.deep.equal(['unchanged Widget/one']);
+  });
+}

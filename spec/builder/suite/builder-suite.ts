@@ -1,0 +1,38 @@
+import { applyingSuite } from './applying.js';
+import { badInputSuite } from './bad-input.js';
+import { claimsSuite } from './claims.js';
+import { driftSuite } from './drift.js';
+import { hashingSuite } from './hashing.js';
+import { immutableSuite } from './immutable.js';
+import { planSuite } from './plan.js';
+import { pruningSuite } from './pruning.js';
+import { replicasSuite } from './replicas.js';
+import { rolloutsSuite } from './rollouts.js';
+import { Scene } from './scene.js';
+import { takingOverSuite } from './taking-over.js';
+import type { BuilderTarget, NewTarget } from './target.js';
+
+/** What a part of the suite is handed: a cluster to open a {@link Scene} on. */
+export type OpenScene = () => Promise<Scene>;
+
+/** How the builder behaves, on whatever server. */
+export function builderSuite(newTarget: NewTarget): void {
+  let target: BuilderTarget;
+  before(async () => {
+    target = await newTarget();
+  });
+  after(() => target.close());
+  const open: OpenScene = () => Scene.open(target);
+
+  describe('applying', () => applyingSuite(open));
+  describe('drift', () => driftSuite(open));
+  describe('hash-triggered rollouts', () => hashingSuite(open));
+  describe('the order of rollouts', () => rolloutsSuite(open));
+  describe('replicas that belong to an autoscaler', () => replicasSuite(open));
+  describe('immutable fields', () => immutableSuite(open));
+  describe('claims', () => claimsSuite(open));
+  describe('taking over', () => takingOverSuite(open));
+  describe('pruning', () => pruningSuite(open));
+  describe('bad input and failures', () => badInputSuite(open));
+  describe('plan', () => planSuite(open));
+}

@@ -1,0 +1,215 @@
+import { expect } from 'chai';
+import type { Builder, ObjectResult } from '../../../lib/builder/index.js';
+import {
+  PersistentVolumeClaim,
+  Pod,
+  StatefulSet,
+  StorageClass,
+} from '../../../lib/object/kinds.js';
+import { newOwner, podSpec, summary } from './scene.js';
+import type { Scene } from './scene.js';
+import type { OpenScene } from './builder-suite.js';
+import { errorsOf } from './immutable.js';
+
+const growing = 'growing';
+const fixed = 'fixed';
+
+function claimSpec(
+  storage: string,
+  storageClassName: string,
+): NonNullable<PersistentVolumeClaim['spec']> {
+  const accessModes = ['ReadWriteOnce'];
+  return { accessModes, storageClassName, resources: { requests: { storage } } };
+}
+
+async function sizeOf(scene: Scene, name: string): Promise<string | undefined> {
+  const claim = await scene.get(PersistentVolumeClaim, name);
+  return claim.spec?.resources?.requests?.['storage'];
+}
+
+/** Two classes of which one can grow; made once a cluster. */
+async function ensureClasses(scene: Scene): Promise<void> {
+  for (const [name, allowVolumeExpansion] of [[growing, true] as const, [fixed, false] as const]) {
+    const storageClass: StorageClass = {
+      ...{ apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: { name } },
+      ...{ provisioner: 'kwok.x-k8s.io/volume', allowVolumeExpansion },
+    };
+    await scene.admin.apply(storageClass, { fieldManager: 'suite', force: true });
+  }
+}
+
+/** Binds a claim, as a provisioner would. */
+async function bind(scene: Scene, name: string): Promise<void> {
+  const key = { namespace: scene.namespace, name };
+  const claim = await scene.admin.get(PersistentVolumeClaim, key);
+  if (claim.status?.phase === 'Bound') return;
+  const capacity = { storage: claim.spec?.resources?.requests?.['storage'] };
+  const body = { status: { phase: 'Bound', capacity, accessModes: ['ReadWriteOnce'] } };
+  const options = { subresource: 'status', fieldManager: 'provisioner' };
+  await scene.admin.patch(PersistentVolumeClaim, key, { type: 'merge', body }, options);
+}
+
+/** Claims: kept, taken over, grown. */
+export function claimsSuite(open: OpenScene): void {
+  const claim = (scene: Scene, storage: string, storageClass = growing): Builder =>
+    scene
+      .builder()
+      .persistentVolumeClaim({ name: 'data', spec: claimSpec(storage, storageClass) })
+      .configMap({ name: 'env', data: { storage } });
+
+  it('grows a bound claim', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    await claim(scene, '1Gi').reconcile();
+    await bind(scene, 'data');
+    const [result] = await claim(scene, '2Gi').reconcile();
+    expect(result?.operation).to.equal('configured');
+    expect(result?.changes).to.deep.include({
+      ...{ path: 'spec.resources.requests.storage', from: '1Gi', to: '2Gi' },
+    });
+    expect(await sizeOf(scene, 'data')).to.equal('2Gi');
+  });
+
+  it('says so by an event where the class can not grow, and does the rest', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    await claim(scene, '1Gi', fixed).reconcile();
+    await bind(scene, 'data');
+    const results = await claim(scene, '2Gi', fixed).reconcile();
+    expect(summary(results)).to.deep.equal([
+      'pending PersistentVolumeClaim/data',
+      'configured ConfigMap/env',
+    ]);
+    expect(results[0]?.reason).to.include("can't grow to 2Gi");
+    expect(scene.events.map(({ reason }) => reason)).to.include('ResizeRefused');
+    expect(await sizeOf(scene, 'data')).to.equal('1Gi');
+  });
+
+  it('waits for an unbound claim to be bound, and holds nothing up', async () => {
+    const scene = await open();
+    const chain = (storage: string): Builder =>
+      claim(scene, storage, 'nobody-provisions').deployment({
+        name: 'web',
+        podSpec: {
+          ...podSpec,
+          volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+        },
+      });
+    await chain('1Gi').reconcile();
+    const results = await chain('2Gi').reconcile();
+    expect(results[0]).to.deep.include({ operation: 'pending', requeueAfterMs: 30_000 });
+    expect(results[0]?.reason).to.include('once it is bound');
+    expect(summary(results)).to.include('unchanged Deployment/web');
+  });
+
+  it('refuses to shrink a claim, also where the builder may recreate', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    await claim(scene, '2Gi').reconcile();
+    await bind(scene, 'data');
+    const smaller = scene
+      .builder({ onImmutable: 'recreate' })
+      .persistentVolumeClaim({ name: 'data', spec: claimSpec('1Gi', growing) });
+    const [error] = await errorsOf(smaller);
+    expect(error?.code).to.equal('ImmutableField');
+    expect(error?.message).to.include('spec.resources.requests.storage ("2Gi" to "1Gi")');
+    expect(await sizeOf(scene, 'data')).to.equal('2Gi');
+  });
+
+  it('grows the claims of a volumeClaimTemplate, and keeps the pods', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    const chain = (storage: string): Builder =>
+      scene.builder().statefulSet({
+        name: 'store',
+        podSpec,
+        replicas: 2,
+        volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claimSpec(storage, growing) }],
+      });
+    await chain('1Gi').reconcile();
+    await scene.target.eventually(async () => {
+      for (const ordinal of [0, 1]) await bind(scene, `data-store-${ordinal}`);
+      expect((await scene.get(StatefulSet, 'store')).status?.readyReplicas).to.equal(2);
+    });
+    const pod = (await scene.get(Pod, 'store-0')).metadata.uid;
+    const set = (await scene.get(StatefulSet, 'store')).metadata.uid;
+    await scene.reconcileUntilDone(() => chain('2Gi'));
+    expect(await sizeOf(scene, 'data-store-0')).to.equal('2Gi');
+    expect(await sizeOf(scene, 'data-store-1')).to.equal('2Gi');
+    const { metadata, spec } = await scene.get(StatefulSet, 'store');
+    expect(metadata.uid).not.to.equal(set);
+    const [template] = spec?.volumeClaimTemplates ?? [];
+    expect(template?.spec?.resources?.requests?.['storage']).to.equal('2Gi');
+    expect((await scene.get(Pod, 'store-0')).metadata.uid).to.equal(pod);
+    expect(summary(await chain('2Gi').reconcile())).to.deep.equal(['unchanged StatefulSet/store']);
+  });
+
+  it('outlives its owner by default, and a new owner of the name takes it over', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    await claim(scene, '1Gi').reconcile();
+    const { metadata } = await scene.get(PersistentVolumeClaim, 'data');
+    expect(metadata.ownerReferences).to.equal(undefined);
+    expect(metadata.labels?.['operator-builder.io/owner-uid']).to.equal(scene.owner.metadata.uid);
+    expect(metadata.annotations).to.include({
+      'operator-builder.io/owner-kind': 'ConfigMap',
+      'operator-builder.io/owner-name': 'shop',
+    });
+    await deleteOwner(scene);
+    scene.owner = await newOwner(scene.admin, scene.namespace, 'shop');
+    const results = await takenOver(scene, () => claim(scene, '1Gi'));
+    expect(summary(results)).to.include('configured PersistentVolumeClaim/data');
+    const after = (await scene.get(PersistentVolumeClaim, 'data')).metadata;
+    expect(after.uid).to.equal(metadata.uid);
+    expect(after.labels?.['operator-builder.io/owner-uid']).to.equal(scene.owner.metadata.uid);
+  });
+
+  it('goes with its owner where it is asked to', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    const chain = scene.builder().persistentVolumeClaim({
+      ...{ name: 'data', spec: claimSpec('1Gi', growing), whenOwnerDeleted: 'delete' },
+    });
+    await chain.reconcile();
+    const { ownerReferences } = (await scene.get(PersistentVolumeClaim, 'data')).metadata;
+    expect(ownerReferences?.[0]?.uid).to.equal(scene.owner.metadata.uid);
+    await deleteOwner(scene);
+    await scene.target.eventually(async () => {
+      expect(await scene.find(PersistentVolumeClaim, 'data')).to.equal(undefined);
+    });
+  });
+
+  it('is not pruned unless it says so, and then it is', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    const spec = claimSpec('1Gi', growing);
+    await scene
+      .builder()
+      .persistentVolumeClaim({ name: 'kept', spec })
+      .persistentVolumeClaim({ name: 'pruned', spec, prune: true })
+      .persistentVolumeClaim({ name: 'owned', spec, prune: true, whenOwnerDeleted: 'delete' })
+      .reconcile();
+    const results = await scene.builder().reconcile();
+    expect(summary(results).sort()).to.deep.equal([
+      'deleted PersistentVolumeClaim/owned',
+      'deleted PersistentVolumeClaim/pruned',
+    ]);
+    expect(await scene.find(PersistentVolumeClaim, 'kept')).not.to.equal(undefined);
+  });
+}
+
+async function deleteOwner(scene: Scene): Promise<void> {
+  const { apiVersion, kind, metadata } = scene.owner;
+  const { namespace, name = '' } = metadata;
+  await scene.admin.delete({ apiVersion, kind }, { namespace, name });
+}
+
+/** The results of the first reconcile in which nothing waits for garbage collection. */
+function takenOver(scene: Scene, chain: () => Builder): Promise<readonly ObjectResult[]> {
+  return scene.target.eventually(async () => {
+    const builder = chain();
+    const plan = await builder.plan();
+    expect(plan.objects.filter(({ action }) => action === 'wait')).to.deep.equal([]);
+    return builder.reconcile();
+  });
+}

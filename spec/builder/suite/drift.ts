@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import type { Builder } from '../../../lib/builder/index.js';
+import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
+import type { OpenScene } from './builder-suite.js';
+import { summary } from './scene.js';
+import type { Scene } from './scene.js';
+
+function chainOf(scene: Scene): Builder {
+  return scene
+    .builder()
+    .configMap({ name: 'env', data: { A: '1' } })
+    .service({ name: 'web', spec: { ports: [{ port: 80, targetPort: 8000 }] } })
+    .deployment({
+      name: 'web',
+      replicas: 2,
+      podAnnotations: { ours: 'yes' },
+      podSpec: {
+        containers: [
+          {
+            name: 'web',
+            image: 'registry.example/web:1',
+            args: ['--fast'],
+            resources: { limits: { cpu: '1000m' } },
+          },
+        ],
+      },
+    });
+}
+
+/** What others change: repaired where it is ours, left alone where it is not. */
+export function driftSuite(open: OpenScene): void {
+  it('repairs what was edited, and says path, values and manager', async () => {
+    const scene = await open();
+    await chainOf(scene).reconcile();
+    await scene.edit(ConfigMap, 'env', { body: { data: { A: 'edited' } }, by: 'kubectl-edit' });
+    const results = await chainOf(scene).reconcile();
+    expect(results[0]).to.deep.include({
+      operation: 'configured',
+      changes: [{ path: 'data.A', from: 'edited', to: '1', manager: 'kubectl-edit' }],
+    });
+    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1' });
+    expect(summary(await chainOf(scene).reconcile())).to.include('unchanged ConfigMap/env');
+  });
+
+  it('puts back what was removed, naming who wrote last', async () => {
+    const scene = await open();
+    await chainOf(scene).reconcile();
+    await scene.edit(ConfigMap, 'env', { body: { data: null }, by: 'cleaner' });
+    const results = await chainOf(scene).reconcile();
+    expect(results[0]?.operation).to.equal('configured');
+    expect(results[0]?.changes.map(({ path, to }) => [path, to])).to.deep.include([
+      'data',
+      { A: '1' },
+    ]);
+    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1' });
+  });
+
+  it('repairs a list that is one value, and an entry of a list with keys', async () => {
+    const scene = await open();
+    await chainOf(scene).reconcile();
+    const container = { name: 'web', image: 'registry.example/evil', args: ['--slow'] };
+    await scene.edit(Deployment, 'web', {
+      body: { spec: { template: { spec: { containers: [container] } } } },
+    });
+    const results = await chainOf(scene).reconcile();
+    const changes = results[2]?.changes.map(({ path, manager }) => `${path} ${manager ?? ''}`);
+    expect(changes).to.include('spec.template.spec.containers[name=web].image kubectl-edit');
+    expect(changes?.some((change) => /args.* kubectl-edit$/.test(change))).to.equal(true);
+    const live = (await scene.get(Deployment, 'web')).spec?.template.spec?.containers[0];
+    expect([live?.image, live?.args]).to.deep.equal(['registry.example/web:1', ['--fast']]);
+  });
+
+  it('repairs a field below a spec that somebody replaced by an equal one', async () => {
+    const scene = await open();
+    await chainOf(scene).reconcile();
+    const live = await scene.get(ConfigMap, 'env');
+    await scene.admin.update({ ...live, data: { A: '2' } }, { fieldManager: 'replacer' });
+    expect(summary(await chainOf(scene).reconcile())).to.include('configured ConfigMap/env');
+    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1' });
+  });
+
+  it('leaves what is not ours to others, also when our own state changes', async () => {
+    const scene = await open();
+    await chainOf(scene).reconcile();
+    await scene.edit(Deployment, 'web', {
+      body: {
+        metadata: { annotations: { 'example.com/injected': 'yes' } },
+        spec: { template: { metadata: { annotations: { sidecar: 'injected' } } } },
+      },
+      by: 'mesh',
+    });
+    await scene.edit(ConfigMap, 'env', { body: { data: { THEIRS: 'x' } }, by: 'other' });
+    await scene.writes();
+    expect(summary(await chainOf(scene).reconcile())).to.deep.equal([
+      'unchanged ConfigMap/env',
+      'unchanged Service/web',
+      'unchanged Deployment/web',
+    ]);
+    expect(await scene.writes()).to.deep.equal([]);
+    const changed = (): Builder => scene.builder().configMap({ name: 'env', data: { B: '1' } });
+    await changed().reconcileConfigMap();
+    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ B: '1', THEIRS: 'x' });
+    const { metadata, spec } = await scene.get(Deployment, 'web');
+    expect(metadata.annotations?.['example.com/injected']).to.equal('yes');
+    expect(spec?.template.metadata?.annotations).to.deep.equal({
+      ours: 'yes',
+      sidecar: 'injected',
+    });
+  });
+
+  it('leaves a sidecar and its ports to the injector', async () => {
+    const scene = await open();
+    await chainOf(scene).reconcile();
+    const live = await scene.get(Deployment, 'web');
+    const { containers = [] } = live.spec?.template.spec ?? {};
+    const sidecar = { name: 'proxy', image: 'registry.example/proxy:1' };
+    const body = { spec: { template: { spec: { containers: [...containers, sidecar] } } } };
+    await scene.edit(Deployment, 'web', { body, by: 'injector' });
+    expect(summary(await chainOf(scene).reconcile())).to.include('unchanged Deployment/web');
+    const after = (await scene.get(Deployment, 'web')).spec?.template.spec?.containers;
+    expect(after?.map(({ name }) => name)).to.deep.equal(['web', 'proxy']);
+  });
+
+  it('applies again when somebody has cleared the managed fields', async () => {
+    const scene = await open();
+    await chainOf(scene).reconcile();
+    await scene.edit(Service, 'web', { body: { metadata: { managedFields: [{}] } } });
+    expect(summary(await chainOf(scene).reconcile())).to.include('configured Service/web');
+    expect(summary(await chainOf(scene).reconcile())).to.include('unchanged Service/web');
+  });
+
+  it('tells of drift in an event that names path and manager', async () => {
+    const scene = await open();
+    await chainOf(scene).reconcile();
+    await scene.edit(ConfigMap, 'env', { body: { data: { A: 'edited' } } });
+    scene.events.length = 0;
+    await chainOf(scene).reconcile();
+    const [event] = scene.events;
+    expect(event).to.deep.include({ type: 'Normal', reason: 'Configured' });
+    expect(event?.note).to.include('data.A').and.to.include('drift');
+  });
+}

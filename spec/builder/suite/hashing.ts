@@ -1,0 +1,222 @@
+import { expect } from 'chai';
+import type { Builder } from '../../../lib/builder/index.js';
+import { configMapHash, secretHash } from '../../../lib/hash/index.js';
+import {
+  ConfigMap,
+  CronJob,
+  Deployment,
+  Job,
+  Pod,
+  Secret,
+  StatefulSet,
+} from '../../../lib/object/kinds.js';
+import type { OpenScene } from './builder-suite.js';
+import { podSpec, summary } from './scene.js';
+import type { Scene } from './scene.js';
+
+type Env = readonly { readonly name: string; readonly value?: string }[] | undefined;
+
+async function envOf(scene: Scene, name: string): Promise<Env> {
+  return (await scene.get(Deployment, name)).spec?.template.spec?.containers[0]?.env;
+}
+
+const image = 'registry.example/web:1';
+
+/** Which changes roll which pods. */
+export function hashingSuite(open: OpenScene): void {
+  it('rolls the pods of those workloads that use a changed ConfigMap, and no others', async () => {
+    const scene = await open();
+    const chain = (a: string): Builder =>
+      scene
+        .builder()
+        .configMap({ name: 'a', data: { A: a } })
+        .configMap({ name: 'b', data: { B: '1' } })
+        .deployment({
+          name: 'uses-a',
+          podSpec: ({ envFromConfigMap }) => ({
+            containers: [{ name: 'web', image, envFrom: [envFromConfigMap('a')] }],
+          }),
+        })
+        .statefulSet({
+          name: 'uses-b',
+          podSpec: ({ mountConfigMap }) => {
+            const { volume, volumeMount } = mountConfigMap('b', { mountPath: '/b' });
+            const containers = [{ name: 'web', image, volumeMounts: [volumeMount] }];
+            return { volumes: [volume], containers };
+          },
+        })
+        .deployment({ name: 'uses-none', podSpec });
+    await scene.reconcileUntilDone(() => chain('1'));
+    const podsBefore = await podsByWorkload(scene);
+    await scene.writes();
+    await scene.reconcileUntilDone(() => chain('2'));
+    expect(await scene.writes()).to.deep.equal(['patch configmaps/a', 'patch deployments/uses-a']);
+    const podsAfter = await scene.target.eventually(async () => {
+      const pods = await podsByWorkload(scene);
+      expect(pods.get('deployment.uses-a')).to.have.length(1);
+      return pods;
+    });
+    const before = podsBefore.get('deployment.uses-a');
+    expect(podsAfter.get('deployment.uses-a')).not.to.deep.equal(before);
+    for (const name of ['statefulset.uses-b', 'deployment.uses-none']) {
+      expect(podsAfter.get(name), name).to.deep.equal(podsBefore.get(name));
+    }
+  });
+
+  it('stamps a variable for each, after the own ones and sorted, into every container', async () => {
+    const scene = await open();
+    await scene
+      .builder()
+      .configMap({ name: 'z-env', data: { A: '1' } })
+      .configMap({ name: 'a.env', data: { A: '2' } })
+      .configMap({ name: 'unused', data: { A: '3' } })
+      .secret({ name: 'token', stringData: { t: 'x' } })
+      .deployment({
+        name: 'web',
+        rolloutOn: ['token'],
+        podSpec: ({ envFromConfigMap, mountConfigMap }) => {
+          const { volume } = mountConfigMap('a.env', { mountPath: '/a' });
+          return {
+            volumes: [volume],
+            initContainers: [{ name: 'init', image, envFrom: [envFromConfigMap('z-env')] }],
+            containers: [{ name: 'web', image, env: [{ name: 'ZZZ', value: '1' }] }],
+          };
+        },
+      })
+      .reconcile();
+    const { uid = '' } = (await scene.get(Secret, 'token')).metadata;
+    const stamps = [
+      { name: 'CONFIGMAP_HASH_A_ENV', value: configMapHash({ data: { A: '2' } }) },
+      { name: 'CONFIGMAP_HASH_Z_ENV', value: configMapHash({ data: { A: '1' } }) },
+      { name: 'SECRET_HASH_TOKEN', value: secretHash({ stringData: { t: 'x' } }, uid) },
+    ];
+    const { spec } = (await scene.get(Deployment, 'web')).spec?.template ?? {};
+    expect(spec?.containers[0]?.env).to.deep.equal([{ name: 'ZZZ', value: '1' }, ...stamps]);
+    expect(spec?.initContainers?.[0]?.env).to.deep.equal(stamps);
+  });
+
+  it('changes no template when only the labels of a ConfigMap change', async () => {
+    const scene = await open();
+    const chain = (label: string): Builder =>
+      scene
+        .builder()
+        .configMap({ name: 'env', data: { A: '1' }, labels: { label } })
+        .deployment({ name: 'web', podSpec, rolloutOn: ['env'] });
+    await chain('a').reconcile();
+    const { metadata: before } = await scene.get(Deployment, 'web');
+    expect(summary(await chain('b').reconcile())).to.deep.equal([
+      'configured ConfigMap/env',
+      'unchanged Deployment/web',
+    ]);
+    const { metadata: after } = await scene.get(Deployment, 'web');
+    expect(after.generation).to.equal(before.generation);
+  });
+
+  it('rolls on a Secret too, and not when it is only applied again', async () => {
+    const scene = await open();
+    const chain = (password: string): Builder =>
+      scene
+        .builder()
+        .secret({ name: 'token', stringData: { password } })
+        .deployment({ name: 'web', podSpec, rolloutOn: ['token'] });
+    await chain('1').reconcile();
+    const first = await envOf(scene, 'web');
+    expect(summary(await chain('1').reconcile())).to.include('unchanged Deployment/web');
+    await chain('2').reconcile();
+    expect(await envOf(scene, 'web')).not.to.deep.equal(first);
+  });
+
+  it('leaves a Job as it is, and lets the next run of a CronJob see the change', async () => {
+    const scene = await open();
+    const chain = (value: string): Builder =>
+      scene
+        .builder()
+        .configMap({ name: 'env', data: { A: value } })
+        .job({
+          name: 'once',
+          podSpec: ({ envFromConfigMap }) => ({
+            containers: [{ name: 'job', image, envFrom: [envFromConfigMap('env')] }],
+          }),
+        })
+        .cronJob({
+          name: 'nightly',
+          schedule: '0 3 * * *',
+          podSpec: ({ envFromConfigMap }) => ({
+            containers: [{ name: 'job', image, envFrom: [envFromConfigMap('env')] }],
+          }),
+        });
+    await chain('1').reconcile();
+    const { uid } = (await scene.get(Job, 'once')).metadata;
+    expect(summary(await chain('2').reconcile())).to.deep.equal([
+      'configured ConfigMap/env',
+      'unchanged Job/once',
+      'configured CronJob/nightly',
+    ]);
+    const job = await scene.get(Job, 'once');
+    expect(job.metadata.uid).to.equal(uid);
+    expect(job.spec?.template.spec?.containers[0]?.env).to.equal(undefined);
+    const template = (await scene.get(CronJob, 'nightly')).spec?.jobTemplate.spec?.template;
+    expect(template?.spec?.containers[0]?.env).to.deep.equal([
+      { name: 'CONFIGMAP_HASH_ENV', value: configMapHash({ data: { A: '2' } }) },
+    ]);
+  });
+
+  it('follows a ConfigMap that is not in the chain only where it is asked to', async () => {
+    const scene = await open();
+    const { namespace } = scene;
+    const configMap = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace, name: 'theirs' },
+    };
+    await scene.admin.create<ConfigMap>({ ...configMap, data: { A: '1' } } as ConfigMap);
+    const withTheirs = {
+      containers: [{ name: 'web', image, envFrom: [{ configMapRef: { name: 'theirs' } }] }],
+    };
+    const chain = (): Builder =>
+      scene
+        .builder()
+        .deployment({ name: 'follows', podSpec: withTheirs, followReferences: true })
+        .deployment({ name: 'does-not', podSpec: withTheirs });
+    await chain().reconcile();
+    const hash = (value: string): Env => [
+      { name: 'CONFIGMAP_HASH_THEIRS', value: configMapHash({ data: { A: value } }) },
+    ];
+    expect(await envOf(scene, 'follows')).to.deep.equal(hash('1'));
+    expect(await envOf(scene, 'does-not')).to.equal(undefined);
+    await scene.edit(ConfigMap, 'theirs', { body: { data: { A: '2' } } });
+    await scene.reconcileUntilDone(chain);
+    expect(await envOf(scene, 'follows')).to.deep.equal(hash('2'));
+  });
+
+  it('keeps the variables of names that meet apart, in either order', async () => {
+    const scene = await open();
+    const chain = (first: string, second: string): Builder =>
+      scene
+        .builder()
+        .configMap({ name: first, data: { A: '1' } })
+        .configMap({ name: second, data: { A: '1' } })
+        .statefulSet({ name: 'web', podSpec, rolloutOn: [first, second] });
+    await scene.reconcileUntilDone(() => chain('my-env', 'my.env'));
+    const { env } = (await scene.get(StatefulSet, 'web')).spec?.template.spec?.containers[0] ?? {};
+    const names = env?.map(({ name }) => name) ?? [];
+    expect(names).to.have.length(2);
+    for (const name of names) expect(name).to.match(/^CONFIGMAP_HASH_MY_ENV_[0-9A-F]{8}$/);
+    expect(summary(await chain('my.env', 'my-env').reconcile())).to.include(
+      'unchanged StatefulSet/web',
+    );
+  });
+}
+
+/** The UIDs of the pods that are not on their way out, by the label of their workload. */
+async function podsByWorkload(scene: Scene): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { namespace } = scene;
+  const { items } = await scene.admin.list(Pod, { namespace });
+  const pods = new Map<string, string[]>();
+  for (const { metadata } of items) {
+    if (metadata.deletionTimestamp !== undefined) continue;
+    const workload = metadata.labels?.['operator-builder.io/workload'] ?? '';
+    pods.set(workload, [...(pods.get(workload) ?? []), metadata.uid ?? ''].sort());
+  }
+  return pods;
+}

@@ -1,0 +1,200 @@
+import { expect } from 'chai';
+import type { Builder } from '../../../lib/builder/index.js';
+import { isReconcileFailed } from '../../../lib/builder/index.js';
+import {
+  ConfigMap,
+  Deployment,
+  Job,
+  Pod,
+  RoleBinding,
+  Secret,
+  Service,
+  StatefulSet,
+} from '../../../lib/object/kinds.js';
+import type { OperatorError } from '../../../lib/system/operator-error.js';
+import type { OpenScene } from './builder-suite.js';
+import { podSpec, summary } from './scene.js';
+import type { Scene } from './scene.js';
+
+/** The errors that reconciling `chain` ends with. */
+export async function errorsOf(chain: Builder): Promise<readonly OperatorError[]> {
+  try {
+    await chain.reconcile();
+  } catch (error) {
+    if (isReconcileFailed(error)) return error.errors;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+/** Fields that the server never lets change. */
+export function immutableSuite(open: OpenScene): void {
+  type Policy = 'fail' | 'recreate' | 'recreateOrphan';
+
+  const setOf = (scene: Scene, serviceName: string, onImmutable: Policy = 'fail'): Builder =>
+    scene.builder({ onImmutable }).statefulSet({ name: 'web', podSpec, spec: { serviceName } });
+
+  it('fails by default, naming the field by our own comparison, in error and event', async () => {
+    const scene = await open();
+    await setOf(scene, 'one').reconcile();
+    const [error] = await errorsOf(setOf(scene, 'two'));
+    expect(error?.code).to.equal('ImmutableField');
+    expect(error?.message).to.include(`StatefulSet ${scene.namespace}/web can't be applied`);
+    expect(error?.message).to.include('spec.serviceName ("one" to "two")');
+    expect(error?.message).to.include('onImmutable');
+    const event = scene.events.find(({ reason }) => reason === 'ImmutableField');
+    expect(event?.note).to.include('spec.serviceName');
+    expect((await scene.get(StatefulSet, 'web')).spec?.serviceName).to.equal('one');
+  });
+
+  it('recreates where it may', async () => {
+    const scene = await open();
+    await setOf(scene, 'one').reconcile();
+    const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
+    const [result] = await setOf(scene, 'two', 'recreate').reconcile();
+    expect(result).to.deep.include({
+      operation: 'recreated',
+      changes: [{ path: 'spec.serviceName', from: 'one', to: 'two' }],
+    });
+    const { metadata, spec } = await scene.get(StatefulSet, 'web');
+    expect(metadata.uid).not.to.equal(uid);
+    expect(spec?.serviceName).to.equal('two');
+    await scene.reconcileUntilDone(() => setOf(scene, 'two', 'recreate'));
+  });
+
+  it('deletes nothing when the new object would be invalid', async () => {
+    const scene = await open();
+    await setOf(scene, 'one').reconcile();
+    const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
+    const invalid = scene.builder({ onImmutable: 'recreate' }).statefulSet({
+      name: 'web',
+      podSpec: { containers: [{ name: 'Not_A_Name', image: 'registry.example/web:1' }] },
+      spec: { serviceName: 'two' },
+    });
+    const [error] = await errorsOf(invalid);
+    expect(error?.code).to.equal('Terminal');
+    expect(error?.message).to.include('nothing was deleted');
+    expect((await scene.get(StatefulSet, 'web')).metadata.uid).to.equal(uid);
+    expect((await scene.writes()).filter((write) => write.startsWith('delete'))).to.deep.equal([]);
+  });
+
+  it('recreates around the pods where it is asked to', async () => {
+    const scene = await open();
+    await scene.reconcileUntilDone(() => setOf(scene, 'one'));
+    const { uid } = (await scene.get(Pod, 'web-0')).metadata;
+    const set = (await scene.get(StatefulSet, 'web')).metadata.uid;
+    await scene.reconcileUntilDone(() => setOf(scene, 'two', 'recreateOrphan'));
+    expect((await scene.get(StatefulSet, 'web')).metadata.uid).not.to.equal(set);
+    expect((await scene.get(Pod, 'web-0')).metadata.uid).to.equal(uid);
+  });
+
+  it('refuses to keep pods that the new selector does not match', async () => {
+    const scene = await open();
+    const chain = (selector: Record<string, string>): Builder =>
+      scene
+        .builder({ onImmutable: 'recreateOrphan' })
+        .statefulSet({ name: 'web', podSpec, selector });
+    await scene.reconcileUntilDone(() => chain({ a: '1' }));
+    const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
+    const [error] = await errorsOf(chain({ a: '1', b: '2' }));
+    expect(error?.code).to.equal('ImmutableField');
+    expect(error?.message).to.include('selector does not match');
+    expect((await scene.get(StatefulSet, 'web')).metadata.uid).to.equal(uid);
+  });
+
+  it('takes the policy of the object before that of the builder', async () => {
+    const scene = await open();
+    const chain = (serviceName: string): Builder =>
+      scene.builder({ onImmutable: 'recreate' }).statefulSet({
+        ...{ name: 'web', podSpec, onImmutable: 'fail' },
+        spec: { serviceName },
+      });
+    await chain('one').reconcile();
+    expect((await errorsOf(chain('two')))[0]?.code).to.equal('ImmutableField');
+  });
+
+  it('knows the immutable fields of the other kinds', async () => {
+    const scene = await open();
+    const chain = (late: boolean): Builder => othersOf(scene, late);
+    await chain(false).reconcile();
+    const errors = await errorsOf(chain(true));
+    const said = errors.map(({ code, message }) => [
+      code,
+      /applied: ([\w.[\]]+)/.exec(message)?.[1],
+    ]);
+    expect(said).to.deep.equal([
+      ['ImmutableField', 'roleRef.name'],
+      ['ImmutableField', 'data.A'],
+      ['ImmutableField', 'type'],
+      ['ImmutableField', 'spec.clusterIP'],
+      ['ImmutableField', 'spec.selector.matchLabels.late'],
+      ['ImmutableField', 'spec.template.spec.containers[name=web].image'],
+    ]);
+  });
+
+  it('recreates the other kinds', async () => {
+    const scene = await open();
+    await othersOf(scene, false).reconcile();
+    const results = await othersOf(scene, true, 'recreate').reconcile();
+    const recreated = results.filter(({ operation }) => operation === 'recreated');
+    // A Job may still have a finalizer, and then goes with the next reconcile.
+    expect(recreated.map(({ ref }) => ref.kind)).to.include.members([
+      ...['RoleBinding', 'ConfigMap', 'Secret', 'Service', 'Deployment'],
+    ]);
+    await scene.target.eventually(async () => {
+      const again = await othersOf(scene, true, 'recreate').reconcile();
+      expect(again.map(({ operation }) => operation)).to.deep.equal(again.map(() => 'unchanged'));
+    });
+    expect((await scene.get(RoleBinding, 'reader')).roleRef.name).to.equal('late');
+    expect((await scene.get(ConfigMap, 'fixed')).data).to.deep.equal({ A: 'late' });
+    expect((await scene.get(Secret, 'typed')).type).to.equal('example.com/late');
+    expect((await scene.get(Service, 'web')).spec?.clusterIP).to.equal('None');
+    expect((await scene.get(Deployment, 'web')).spec?.selector.matchLabels).to.have.property(
+      'late',
+    );
+    const [container] = (await scene.get(Job, 'once')).spec?.template.spec?.containers ?? [];
+    expect(container?.image).to.equal('registry.example/late:1');
+  });
+
+  it('says so when the server refuses a change for another reason', async () => {
+    const scene = await open();
+    await setOf(scene, 'one').reconcile();
+    const invalid = scene
+      .builder({ onImmutable: 'recreate' })
+      .statefulSet({ name: 'web', podSpec, replicas: -1, spec: { serviceName: 'one' } });
+    const [error] = await errorsOf(invalid);
+    expect(error?.code).to.equal('Terminal');
+    expect(error?.message).to.include('spec.replicas');
+    expect(summary(await setOf(scene, 'one').reconcile())).to.deep.equal([
+      'unchanged StatefulSet/web',
+    ]);
+  });
+}
+
+function othersOf(scene: Scene, late: boolean, onImmutable: 'fail' | 'recreate' = 'fail'): Builder {
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role' };
+  return scene
+    .builder({ onImmutable })
+    .roleBinding({
+      name: 'reader',
+      roleRef: { ...roleRef, name: late ? 'late' : 'early' },
+      subjects: [{ kind: 'ServiceAccount', name: 'web' }],
+    })
+    .configMap({ name: 'fixed', data: { A: late ? 'late' : 'early' }, immutable: true })
+    .secret({ name: 'typed', type: `example.com/${late ? 'late' : 'early'}` })
+    .service({
+      name: 'web',
+      spec: { ports: [{ port: 80 }], ...(late && { clusterIP: 'None' }) },
+    })
+    .deployment({
+      name: 'web',
+      podSpec,
+      selector: { app: 'web', ...(late && { late: 'yes' }) },
+    })
+    .job({
+      name: 'once',
+      podSpec: {
+        containers: [{ name: 'web', image: `registry.example/${late ? 'late' : 'early'}:1` }],
+      },
+    });
+}

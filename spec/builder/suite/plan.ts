@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import type { Builder, Plan } from '../../../lib/builder/index.js';
+import { renderPlan } from '../../../lib/builder/index.js';
+import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
+import type { OpenScene } from './builder-suite.js';
+import { podSpec, summary } from './scene.js';
+import type { Scene } from './scene.js';
+
+function actions(plan: Plan): string[] {
+  return plan.objects.map(({ action, ref }) => `${action} ${ref.kind}/${ref.name}`);
+}
+
+/** What would be done, without doing it. */
+export function planSuite(open: OpenScene): void {
+  const chainOf = (scene: Scene, value: string, serviceName = 'one'): Builder =>
+    scene
+      .builder()
+      .configMap({ name: 'env', data: { A: value } })
+      .secret({ name: 'token', stringData: { t: value } })
+      .deployment({ name: 'web', podSpec, rolloutOn: ['env'] })
+      .statefulSet({ name: 'store', podSpec, rolloutOn: ['env', 'token'], spec: { serviceName } });
+
+  it('foretells what reconcile then does, and writes nothing itself', async () => {
+    const scene = await open();
+    const created = await chainOf(scene, '1').plan();
+    expect(actions(created)).to.deep.equal([
+      'create ConfigMap/env',
+      'create Secret/token',
+      'create Deployment/web',
+      'create StatefulSet/store',
+    ]);
+    expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
+    await scene.reconcileUntilDone(() => chainOf(scene, '1'));
+    const unchanged = await chainOf(scene, '1').plan();
+    expect(unchanged.changed).to.equal(false);
+    expect(unchanged.rollouts).to.deep.equal([]);
+    const before = await scene.get(ConfigMap, 'env');
+    const changed = await chainOf(scene, '2').plan();
+    expect(actions(changed)).to.deep.equal([
+      'configure ConfigMap/env',
+      'configure Secret/token',
+      'configure Deployment/web',
+      'configure StatefulSet/store',
+    ]);
+    expect(changed.objects[0]?.changes).to.deep.equal([{ path: 'data.A', from: '1', to: '2' }]);
+    expect(changed.objects.map(({ approximate }) => approximate)).to.deep.equal([
+      ...[false, false, false, false],
+    ]);
+    expect(await scene.get(ConfigMap, 'env')).to.deep.equal(before);
+  });
+
+  it('names the workloads that would restart, which change causes it, and in which order', async () => {
+    const scene = await open();
+    await scene.reconcileUntilDone(() => chainOf(scene, '1'));
+    const { rollouts } = await chainOf(scene, '2').plan();
+    expect(rollouts.map(({ ref }) => ref.name)).to.deep.equal(['web', 'store']);
+    expect(rollouts.map(({ causes }) => causes.map(({ name }) => name))).to.deep.equal([
+      ['env'],
+      ['env', 'token'],
+    ]);
+    expect(rollouts.map(({ after }) => after?.name)).to.deep.equal([undefined, 'web']);
+    const scaled = scene.builder().deployment({ name: 'web', podSpec, replicas: 2 });
+    expect((await scaled.plan()).rollouts).to.have.length(1);
+  });
+
+  it('names immutable fields, by policy', async () => {
+    const scene = await open();
+    await scene.reconcileUntilDone(() => chainOf(scene, '1'));
+    const refused = (await chainOf(scene, '1', 'two').plan()).objects[3];
+    expect(refused).to.deep.include({ action: 'violate', immutable: ['spec.serviceName'] });
+    const recreating = scene
+      .builder({ onImmutable: 'recreate' })
+      .statefulSet({ name: 'store', podSpec, spec: { serviceName: 'two' } });
+    expect((await recreating.plan()).objects[0]).to.deep.include({ action: 'recreate' });
+  });
+
+  it('lists what would be pruned, and nothing as long as an object fails', async () => {
+    const scene = await open();
+    await scene.reconcileUntilDone(() => chainOf(scene, '1'));
+    const less = scene.builder().deployment({ name: 'web', podSpec });
+    expect(actions(await less.plan()).sort()).to.deep.equal([
+      'configure Deployment/web',
+      'prune ConfigMap/env',
+      'prune Secret/token',
+      'prune StatefulSet/store',
+    ]);
+    const broken = less.configMap({ name: 'Bad_Name' });
+    expect(actions(await broken.plan()).sort()).to.deep.equal([
+      'configure Deployment/web',
+      'fail ConfigMap/Bad_Name',
+      'wait ConfigMap/env',
+      'wait Secret/token',
+      'wait StatefulSet/store',
+    ]);
+  });
+
+  it('shows drift with the manager that caused it', async () => {
+    const scene = await open();
+    await scene.reconcileUntilDone(() => chainOf(scene, '1'));
+    await scene.edit(ConfigMap, 'env', { body: { data: { A: 'edited' } } });
+    const plan = await chainOf(scene, '1').plan();
+    expect(plan.objects[0]?.changes).to.deep.equal([
+      { path: 'data.A', from: 'edited', to: '1', manager: 'kubectl-edit' },
+    ]);
+  });
+
+  it('plans for an owner, a namespace and a kind that do not exist yet', async () => {
+    const scene = await open();
+    const owner = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'later', namespace: `${scene.namespace}-later` },
+    };
+    const plan = await scene
+      .builder({ owner })
+      .configMap({ name: 'env', data: { A: '1' } })
+      .object({ apiVersion: 'example.com/v1', kind: 'Later', metadata: { name: 'one' } })
+      .plan();
+    const seen = plan.objects.map(({ action, approximate, ref }) => [
+      action,
+      approximate,
+      ref.kind,
+    ]);
+    expect(seen).to.have.deep.members([
+      ['create', true, 'ConfigMap'],
+      ['create', true, 'Later'],
+    ]);
+  });
+
+  it('is the same after the plan was carried out', async () => {
+    const scene = await open();
+    await chainOf(scene, '1').plan();
+    const results = await chainOf(scene, '1').reconcile();
+    expect(summary(results)).to.have.length(4);
+    expect(await scene.find(Deployment, 'web')).not.to.equal(undefined);
+  });
+
+  it('is printed without the values of a Secret', async () => {
+    const scene = await open();
+    await scene.reconcileUntilDone(() => chainOf(scene, 'first-value'));
+    const text = renderPlan(await chainOf(scene, 'second-value').plan(), { color: false });
+    expect(text).to.include('~ ConfigMap');
+    expect(text).to.include('~ data.A: "first-value" → "second-value"');
+    const encoded = ['first-value', 'second-value'].map((value) =>
+      Buffer.from(value).toString('base64'),
+    );
+    for (const value of encoded) expect(text).not.to.include(value);
+    expect(text).to.match(/its pods are replaced, for ConfigMap .*env changed/);
+  });
+}

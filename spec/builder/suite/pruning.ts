@@ -1,0 +1,217 @@
+import { expect } from 'chai';
+import { Builder } from '../../../lib/builder/index.js';
+import { faulty } from '../../../lib/client/index.js';
+import {
+  ConfigMap,
+  Deployment,
+  NetworkPolicy,
+  Secret,
+  Service,
+  StatefulSet,
+} from '../../../lib/object/kinds.js';
+import type { OperatorError } from '../../../lib/system/operator-error.js';
+import type { OpenScene } from './builder-suite.js';
+import { errorsOf } from './immutable.js';
+import { newOwner, podSpec, summary } from './scene.js';
+
+const ports = [{ port: 80 }];
+
+/** What is no longer chained goes, and nothing else. */
+export function pruningSuite(open: OpenScene): void {
+  // Each of the first five is what the original gets wrong.
+  it('tells a Service and a ConfigMap of one name apart', async () => {
+    const scene = await open();
+    const both = scene
+      .builder()
+      .configMap({ name: 'web', data: {} })
+      .service({ name: 'web', spec: { ports } });
+    await both.reconcile();
+    const results = await scene.builder().service({ name: 'web', spec: { ports } }).reconcile();
+    expect(summary(results)).to.deep.equal(['unchanged Service/web', 'deleted ConfigMap/web']);
+    expect(await scene.find(Service, 'web')).not.to.equal(undefined);
+  });
+
+  it('prunes the last object of a kind', async () => {
+    const scene = await open();
+    await scene.builder().configMap({ name: 'last', data: {} }).reconcile();
+    expect(summary(await scene.builder().reconcile())).to.deep.equal(['deleted ConfigMap/last']);
+  });
+
+  it('prunes Services, StatefulSets and NetworkPolicies too', async () => {
+    const scene = await open();
+    const owns = [Service, StatefulSet, NetworkPolicy];
+    await scene
+      .builder({ owns })
+      .service({ name: 'web', spec: { ports } })
+      .statefulSet({ name: 'store', podSpec })
+      .networkPolicy({ name: 'deny', spec: { podSelector: {} } })
+      .reconcile();
+    expect(summary(await scene.builder({ owns }).reconcile()).sort()).to.deep.equal([
+      'deleted NetworkPolicy/deny',
+      'deleted Service/web',
+      'deleted StatefulSet/store',
+    ]);
+  });
+
+  it("does not touch another owner's objects, whatever their labels", async () => {
+    const scene = await open();
+    const labels = { app: 'shop' };
+    const other = await newOwner(scene.admin, scene.namespace, 'other');
+    const theirs = (): Builder =>
+      scene
+        .builder({ owner: other, labels: { ...labels } })
+        .configMap({ name: 'theirs', data: {} });
+    await theirs().reconcile();
+    await scene.builder({ labels }).configMap({ name: 'ours', data: {} }).reconcile();
+    expect(summary(await scene.builder({ labels }).reconcile())).to.deep.equal([
+      'deleted ConfigMap/ours',
+    ]);
+    expect(summary(await theirs().reconcile())).to.deep.equal(['unchanged ConfigMap/theirs']);
+  });
+
+  it('keeps what is chained though its reconcile method never ran', async () => {
+    const scene = await open();
+    const chain = (): Builder =>
+      scene
+        .builder()
+        .configMap({ name: 'env', data: {} })
+        .service({ name: 'web', spec: { ports } });
+    await chain().reconcile();
+    expect(summary(await chain().reconcileStore())).to.deep.equal([]);
+    const store = await chain().store();
+    expect(store.objectNameKind.get('web')).to.deep.equal(['Service']);
+  });
+
+  it('does not touch what the owner has by other means', async () => {
+    const scene = await open();
+    const { apiVersion, kind, metadata } = scene.owner;
+    const { name = '', uid = '' } = metadata;
+    await scene.admin.create<ConfigMap>({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      metadata: {
+        namespace: scene.namespace,
+        name: 'not-of-the-builder',
+        ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
+      },
+    });
+    expect(summary(await scene.builder().reconcile())).to.deep.equal([]);
+  });
+
+  it('keeps an object that is protected, by the chain or by a person', async () => {
+    const scene = await open();
+    await scene
+      .builder()
+      .configMap({ name: 'by-chain', data: {}, prune: false })
+      .configMap({ name: 'by-hand', data: {} })
+      .configMap({ name: 'by-nobody', data: {} })
+      .reconcile();
+    const annotations = { 'operator-builder.io/prune': 'false' };
+    await scene.edit(ConfigMap, 'by-hand', { body: { metadata: { annotations } } });
+    expect(summary(await scene.builder().reconcile())).to.deep.equal([
+      'deleted ConfigMap/by-nobody',
+    ]);
+  });
+
+  it('keeps a ConfigMap until the workload that still refers to it is updated', async () => {
+    const scene = await open();
+    const image = 'registry.example/web:1';
+    const chain = (env: string, first: string): Builder =>
+      scene
+        .builder()
+        .configMap({ name: env, data: {} })
+        .deployment({ name: 'first', podSpec: { containers: [{ name: 'web', image: first }] } })
+        .deployment({
+          name: 'second',
+          podSpec: {
+            containers: [{ name: 'web', image, envFrom: [{ configMapRef: { name: env } }] }],
+          },
+        });
+    await scene.reconcileUntilDone(() => chain('old', image));
+    const results = await chain('new', 'registry.example/web:2').reconcile();
+    expect(summary(results)).to.deep.equal([
+      'created ConfigMap/new',
+      'configured Deployment/first',
+      'pending Deployment/second',
+      'pending ConfigMap/old',
+    ]);
+    expect(results[3]?.reason).to.match(/Deployment .*\/second still refers to it/);
+    await scene.reconcileUntilDone(() => chain('new', 'registry.example/web:2'));
+    expect(await scene.find(ConfigMap, 'old')).to.equal(undefined);
+  });
+
+  it('stops before it deletes too much, and lists what it would have deleted', async () => {
+    const scene = await open();
+    const names = Array.from({ length: 12 }, (_, index) => `env-${index}`);
+    const add = (chain: Builder, name: string): Builder => chain.configMap({ name, data: {} });
+    await names.reduce<Builder>(add, scene.builder()).reconcile();
+    await scene.writes();
+    const [error] = await errorsOf(names.slice(0, 5).reduce<Builder>(add, scene.builder()));
+    expect(error?.code).to.equal('TooManyDeletions');
+    expect(error?.message).to.match(/would delete 7 of 12 objects, maxDeletions allows 6/);
+    expect(error?.message).to.include('env-11');
+    expect(scene.events.map(({ reason }) => reason)).to.include('TooManyDeletions');
+    expect(await scene.writes()).to.deep.equal([]);
+    const allowed = names.slice(0, 5).reduce<Builder>(add, scene.builder({ maxDeletions: 7 }));
+    const results = await allowed.reconcile();
+    expect(results.filter(({ operation }) => operation === 'deleted')).to.have.length(7);
+  });
+
+  it('takes maxDeletions at its word', async () => {
+    const scene = await open();
+    await scene.builder().configMap({ name: 'env', data: {} }).reconcile();
+    const refused = await scene
+      .builder({ maxDeletions: 0 })
+      .reconcileStore()
+      .catch((error: unknown) => error as OperatorError);
+    expect(refused).to.have.property('code', 'TooManyDeletions');
+  });
+
+  it('skips kinds that it may not list, and reports them once', async () => {
+    const scene = await open();
+    await scene
+      .builder()
+      .configMap({ name: 'env', data: {} })
+      .service({ name: 'web', spec: { ports } })
+      .reconcile();
+    const fault = { type: 'error', status: 403, reason: 'Forbidden' } as const;
+    const kinds = ['Secret', 'Deployment'];
+    const client = faulty(scene.operator.client, { rules: [{ fault, verbs: ['list'], kinds }] });
+    scene.events.length = 0;
+    const results = await scene.builder({ client }).reconcile();
+    expect(summary(results).sort()).to.deep.equal(['deleted ConfigMap/env', 'deleted Service/web']);
+    const reports = scene.events.filter(({ reason }) => reason === 'PruneForbidden');
+    expect(reports).to.have.length(1);
+    expect(reports[0]?.note).to.include('deployments, secrets');
+  });
+
+  it('visits every kind that it has a method for when it is told of none', async () => {
+    const scene = await open();
+    const { owner } = scene;
+    const everywhere = { client: scene.operator.client, owner, controllerName: 'shop-operator' };
+    await new Builder(everywhere)
+      .networkPolicy({ name: 'deny', spec: { podSelector: {} } })
+      .secret({ name: 'token' })
+      .reconcile();
+    const results = await new Builder(everywhere).reconcile();
+    expect(summary(results).sort()).to.deep.equal([
+      'deleted NetworkPolicy/deny',
+      'deleted Secret/token',
+    ]);
+    expect(await scene.find(Secret, 'token')).to.equal(undefined);
+  });
+
+  it('prunes a workload with its pods', async () => {
+    const scene = await open();
+    const chain = (): Builder => scene.builder().deployment({ name: 'web', podSpec });
+    await scene.reconcileUntilDone(chain);
+    expect(summary(await scene.builder().reconcile())).to.deep.equal(['deleted Deployment/web']);
+    await scene.target.eventually(async () => {
+      expect(await scene.find(Deployment, 'web')).to.equal(undefined);
+      const pods = await scene.admin.list(
+        { apiVersion: 'v1', kind: 'Pod' },
+        { namespace: scene.namespace },
+      );
+      expect(pods.items).to.deep.equal([]);
+    });
+  });
+}

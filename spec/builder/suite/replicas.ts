@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import type { Builder } from '../../../lib/builder/index.js';
+import { Deployment, StatefulSet } from '../../../lib/object/kinds.js';
+import type { OpenScene } from './builder-suite.js';
+import { podSpec, summary } from './scene.js';
+import type { Scene } from './scene.js';
+
+/** `spec.replicas` once an autoscaler has it. */
+export function replicasSuite(open: OpenScene): void {
+  async function scale(scene: Scene, name: string, replicas: number): Promise<void> {
+    const key = { namespace: scene.namespace, name };
+    const patch = { type: 'merge', body: { spec: { replicas } } } as const;
+    const options = { subresource: 'scale', fieldManager: 'horizontal-pod-autoscaler' };
+    await scene.admin.patch(Deployment, key, patch, options);
+  }
+
+  async function replicasOf(scene: Scene, name: string): Promise<number | undefined> {
+    return (await scene.get(Deployment, name)).spec?.replicas;
+  }
+
+  const chainOf = (scene: Scene, replicas: number | 'external', image = '1'): Builder =>
+    scene.builder().deployment({
+      name: 'web',
+      replicas,
+      podSpec: { containers: [{ name: 'web', image: `registry.example/web:${image}` }] },
+    });
+
+  it('sets them when the workload of an autoscaler is created, and never again', async () => {
+    const scene = await open();
+    const chain = (image: string): Builder =>
+      scene
+        .builder()
+        .deployment({
+          name: 'web',
+          replicas: 3,
+          podSpec: { containers: [{ name: 'web', image: `registry.example/web:${image}` }] },
+        })
+        .horizontalPodAutoscaler({
+          name: 'web',
+          spec: {
+            minReplicas: 2,
+            maxReplicas: 9,
+            scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+          },
+        });
+    await chain('1').reconcile();
+    expect(await replicasOf(scene, 'web')).to.equal(3);
+    await scale(scene, 'web', 5);
+    await scene.writes();
+    expect(summary(await chain('1').reconcile())).to.deep.equal([
+      'unchanged Deployment/web',
+      'unchanged HorizontalPodAutoscaler/web',
+    ]);
+    await chain('2').reconcile();
+    expect(await replicasOf(scene, 'web')).to.equal(5);
+    expect(await scene.writes()).to.deep.equal(['patch deployments/web']);
+  });
+
+  it('keeps them when it stops setting them, scaled or not', async () => {
+    const scene = await open();
+    await chainOf(scene, 4).reconcile();
+    await chainOf(scene, 'external').reconcile();
+    expect(await replicasOf(scene, 'web')).to.equal(4);
+    await chainOf(scene, 'external', '2').reconcile();
+    expect(await replicasOf(scene, 'web')).to.equal(4);
+    await scale(scene, 'web', 2);
+    expect(summary(await chainOf(scene, 'external', '2').reconcile())).to.deep.equal([
+      'unchanged Deployment/web',
+    ]);
+    expect(await replicasOf(scene, 'web')).to.equal(2);
+  });
+
+  it('takes them back when it sets them again', async () => {
+    const scene = await open();
+    await chainOf(scene, 'external').reconcile();
+    await scale(scene, 'web', 6);
+    await chainOf(scene, 3).reconcile();
+    expect(await replicasOf(scene, 'web')).to.equal(3);
+  });
+
+  it('falls back to the default when they are simply dropped', async () => {
+    const scene = await open();
+    await scene.builder().statefulSet({ name: 'web', replicas: 3, podSpec }).reconcile();
+    await scene.builder().statefulSet({ name: 'web', podSpec }).reconcile();
+    expect((await scene.get(StatefulSet, 'web')).spec?.replicas).to.equal(1);
+  });
+}
