@@ -4,7 +4,7 @@ import type { EventRecorderOptions } from '../../lib/events/event-recorder-optio
 import type { ObjectEvent } from '../../lib/events/recorder.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
-import type { Logger } from '../../lib/system/logger.js';
+import type { LogFields, Logger } from '../../lib/system/logger.js';
 import type { Metrics } from '../../lib/system/metrics.js';
 import { seededRandom } from '../../lib/system/random.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -43,7 +43,8 @@ function setUp(options: Partial<EventRecorderOptions> = {}) {
     dropped[reason] = (dropped[reason] ?? 0) + value;
   };
   const metrics = { counter: () => ({ add: count }) } as Partial<Metrics> as Metrics;
-  const log = (message: string): number => lines.push(message);
+  const log = (message: string, { about }: LogFields = {}): number =>
+    lines.push(about === undefined ? message : `${message}: ${about as string}`);
   const logger = { warn: log, error: log, info: log, debug: log } as Partial<Logger> as Logger;
   const recorder = new EventRecorder({
     client: fake.client,
@@ -208,7 +209,7 @@ describe('EventRecorder', () => {
       expect(fake.calls).to.have.length(25);
       expect(counts).to.deep.equal({ written: 25, spam: 5 });
       expect(recorder.droppedEvents).to.equal(5);
-      expect(lines).to.deep.equal(['events dropped: too many about one object']);
+      expect(lines).to.deep.equal(['events dropped: too many about one object: Tenant shop/acme']);
       await clock.advance(5 * minute);
       for (const n of [31, 32]) recorder.record(distinct(n));
       await recorder.flush();
@@ -337,7 +338,17 @@ describe('EventRecorder', () => {
     await recorder.flush();
     expect(fake.calls).to.have.length(2);
     expect(counts).to.deep.equal({ written: 2, queue_full: 3 });
-    expect(lines).to.deep.equal(['events dropped: too many wait to be written']);
+    expect(lines).to.deep.equal(['events dropped: too many wait to be written: Tenant shop/acme']);
+  });
+
+  it('warns about an Event that the server does not take', async () => {
+    const { fake, recorder, lines } = setUp();
+    fake.answer = () => {
+      throw apiError(422, 'Invalid');
+    };
+    recorder.record(event());
+    await recorder.flush();
+    expect(lines).to.deep.equal(['event dropped: refused: Tenant shop/acme']);
   });
 
   for (const part of [{ reason: '' }, { action: '' }, { regarding: { ...regarding, name: '' } }]) {

@@ -31,6 +31,11 @@ describe('newEvent', () => {
     expect(regarding).to.deep.equal({ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' });
   });
 
+  it('names what is missing', () => {
+    expect(() => made({ reason: '' })).to.throw('event on Pod: no reason');
+    expect(() => made({ action: '' })).to.throw('event on Pod: no action');
+  });
+
   it('cuts what is too long', () => {
     const long = 'ä'.repeat(2_000);
     const { note, reason, action } = made({ note: long, reason: long, action: long });

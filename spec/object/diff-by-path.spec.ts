@@ -34,6 +34,11 @@ describe('diffObjects', () => {
     expect(diffObjects({ m: mounts[0] }, { m: mounts[1] })).to.deep.equal([
       { path: 'm[mountPath=/b].readOnly', from: true, to: false },
     ]);
+    const odd = [{ name: { a: 1 } }, { name: { a: 2 } }];
+    expect(diffObjects({ odd }, { odd: odd.slice(1) }).map(({ path }) => path)).to.deep.equal([
+      'odd[0].name.a',
+      'odd[1]',
+    ]);
     expect(diffObjects({ args: ['a', 'b'] }, { args: ['a', 'c', 'd'] })).to.deep.equal([
       { path: 'args[1]', from: 'b', to: 'c' },
       { path: 'args[2]', from: undefined, to: 'd' },
