@@ -1,5 +1,11 @@
 import type { KubernetesObject, ResourceType } from 'operator-builder';
-import type { Container, PersistentVolumeClaim, PodSpec, Service } from 'operator-builder';
+import type {
+  Condition,
+  Container,
+  PersistentVolumeClaim,
+  PodSpec,
+  Service,
+} from 'operator-builder';
 
 /** One node of a tenant: a workload of its own, with its Service, ConfigMap and claims. */
 export interface NodeSpec {
