@@ -4,6 +4,7 @@ import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
 import type { Transport, TransportRequest, TransportResponse } from '../system/transport.js';
+import { CrdManager } from './custom/crd-manager.js';
 import { DiscoveryHandler } from './discovery/discovery-handler.js';
 import { Faults, connectionReset } from './faults.js';
 import { listenHttp } from './http-adapter.js';
@@ -87,6 +88,7 @@ export class EmbeddedApiServer {
     this.requests = new RequestLog(requestLogLength);
     this.faults = new Faults(clock, random);
     this.loopback = new ServerLoopback(this.#core);
+    new CrdManager(this.#core);
     createSystemObjects(this.#core);
   }
 

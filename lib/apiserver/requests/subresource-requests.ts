@@ -5,6 +5,7 @@ import { findObject } from '../server-core.js';
 import { methodNotAllowed, notFound, unknownResource } from '../status-error.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
+import { handleScale } from './scale-requests.js';
 import { handlePatch, handleUpdate } from './write-requests.js';
 
 /** Answers a request for a subresource. */
@@ -14,6 +15,7 @@ export function handleSubresource(context: ResourceContext): TransportResponse {
   if (subresource === undefined) throw unknownResource();
   if (!subresource.verbs.includes(info.verb)) throw methodNotAllowed();
   if (subresource.name === 'status') return handleStatus(context);
+  if (subresource.name === 'scale') return handleScale(context);
   throw methodNotAllowed();
 }
 

@@ -1,18 +1,21 @@
 import { isJsonObject } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
 import type { TransportResponse } from '../../system/transport.js';
 import { represent } from '../reads/representation.js';
 import { findObject } from '../server-core.js';
-import { badRequest, conflict, failure, notFound } from '../status-error.js';
+import { badRequest, conflict, notFound } from '../status-error.js';
 import { subjectOf } from '../kinds/served-kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
 import { createObject } from '../writes/create-object.js';
 import { decodeObject, decodePatched } from '../writes/decode-object.js';
 import type { RawObject } from '../writes/decode-object.js';
 import { applyFields } from '../writes/managed-fields.js';
 import { patchObject } from '../writes/patch-object.js';
-import type { PatchBody } from '../writes/patch-object.js';
 import { updateObject } from '../writes/update-object.js';
 import type { WriteRequest, WriteResult } from '../writes/write-request.js';
-import { bodyText, mediaTypeOf, objectOf, parseJson, parseYaml, readObjectBody } from './body.js';
+import { bodyText, objectOf, parseJson, parseYaml, readObjectBody } from './body.js';
+import { patchTypeOf } from './patch-type.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
 import { managerOfUserAgent, readWriteOptions } from './write-options.js';
@@ -77,20 +80,10 @@ function checkUid({ kind, info }: ResourceContext, given = '', live: string): vo
   );
 }
 
-const patchTypes: Readonly<Partial<Record<string, PatchBody['type'] | 'apply'>>> = {
-  'application/json-patch+json': 'json',
-  'application/merge-patch+json': 'merge',
-  'application/strategic-merge-patch+json': 'strategic',
-  'application/apply-patch+yaml': 'apply',
-};
-
 /** PATCH of an object or its status. */
 export function handlePatch(context: ResourceContext): TransportResponse {
   const { core, kind, info, request } = context;
-  const type = patchTypes[mediaTypeOf(request)];
-  if (type === undefined || (type === 'strategic' && kind.custom !== undefined)) {
-    throw failure(415, 'UnsupportedMediaType', unsupportedPatch(context), {});
-  }
+  const type = patchTypeOf(request, kind);
   const write = writeOf(context, readWriteOptions(info.query, 'PatchOptions', type === 'apply'));
   if (type === 'apply') return answer(context, applyObject(context, write));
   const live = findObject(core, kind, info);
@@ -101,23 +94,11 @@ export function handlePatch(context: ResourceContext): TransportResponse {
   return answer(context, updateObject(core, { request: write, live, next }));
 }
 
-function unsupportedPatch({ kind }: ResourceContext): string {
-  if (kind.custom === undefined) return '415: Unsupported Media Type';
-  const supported =
-    'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml';
-  return `the body of the request was in an unknown format - accepted media types include: ${supported}`;
-}
-
 function applyObject(context: ResourceContext, write: WriteRequest): WriteResult {
   const { core, kind, info, request } = context;
   const { force } = readWriteOptions(info.query, 'PatchOptions', true);
-  const body = parseYaml(bodyText(request));
-  if (!isJsonObject(body.value)) throw badRequest('error decoding YAML: want an object');
+  const applied = appliedObject(kind, parseYaml(bodyText(request)).value);
   const live = findObject(core, kind, info);
-  const raw = { value: body.value, duplicates: body.duplicates };
-  // Decoded for its unknown fields and wrong types only: a field left out is not an empty one.
-  decodeObject(write, raw);
-  const applied = namedAs(context, raw.value);
   if (live === undefined) checkMissing(context, applied.metadata.uid);
   const merged = applyFields(core, { write, applied, force }, live);
   const next = decodeObject({ ...write, fieldValidation: 'Ignore' }, { value: merged });
@@ -126,23 +107,16 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
   return createObject(core, { request: write, object: next, tracked: true });
 }
 
-function namedAs(
-  { kind, info }: ResourceContext,
-  value: Readonly<Record<string, unknown>>,
-): ReturnType<typeof decodeObject> {
-  const { apiVersion, kind: given, metadata } = value;
-  if (typeof apiVersion !== 'string' || typeof given !== 'string') {
-    throw badRequest('invalid object type: /, Kind=');
+/** The body of an apply, not decoded: a field that is left out is not an empty one. */
+function appliedObject({ type }: ServedKind, value: unknown): UnstructuredObject {
+  if (!isJsonObject(value)) throw badRequest('error decoding YAML: want an object');
+  const { apiVersion = '', kind = '', metadata } = value;
+  if (apiVersion !== apiVersionOf(type) || kind !== type.kind) {
+    const version = typeof apiVersion === 'string' ? apiVersion : '';
+    const shown = version.includes('/') ? version : `/${version}`;
+    throw badRequest(`invalid object type: ${shown}, Kind=${typeof kind === 'string' ? kind : ''}`);
   }
-  const own = isJsonObject(metadata) ? metadata : {};
-  const name = typeof own['name'] === 'string' ? own['name'] : info.name;
-  if (name !== info.name) {
-    throw badRequest(
-      `the name of the object (${name}) does not match the name on the URL (${info.name})`,
-    );
-  }
-  const namespace = kind.type.namespaced ? { namespace: info.namespace } : {};
-  return { ...value, apiVersion, kind: given, metadata: { ...own, name, ...namespace } };
+  return { ...value, apiVersion, kind, metadata: isJsonObject(metadata) ? metadata : {} };
 }
 
 function checkMissing({ kind, info }: ResourceContext, uid = ''): void {

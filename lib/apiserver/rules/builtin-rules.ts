@@ -1,8 +1,11 @@
 import { appsRules } from './apps.js';
 import { batchRules } from './batch.js';
+import { crdRules } from '../custom/crd-rules.js';
 import { configRules } from './config.js';
 import type { KindRules } from './kind-rules.js';
 import { namespaceRules } from './namespace.js';
+import { podRules } from './pod.js';
+import { serviceRules } from './service.js';
 
 /** The rules of a built-in kind; without any of its own, those that hold for all. */
 export function builtinRules(group: string, version: string, kind: string): KindRules {
@@ -14,4 +17,7 @@ const rules: Readonly<Partial<Record<string, KindRules>>> = {
   ...batchRules,
   ...configRules,
   '/v1/Namespace': namespaceRules,
+  'apiextensions.k8s.io/v1/CustomResourceDefinition': crdRules,
+  '/v1/Pod': podRules,
+  '/v1/Service': serviceRules,
 };

@@ -39,6 +39,8 @@ export class MvccLog {
   readonly #order: Collection[] = [];
   #oldest = 0;
   #kept = 0;
+  readonly #undelivered: LogEntry[] = [];
+  #delivering = false;
   #revision = 1;
   #compacted = 0;
 
@@ -87,9 +89,23 @@ export class MvccLog {
     };
     collection.append(entry);
     this.#keep(collection);
-    collection.notify();
-    for (const listener of [...this.#listeners]) listener(entry);
+    this.#undelivered.push(entry);
+    this.#deliver();
     return entry;
+  }
+
+  // A listener may commit: what it commits is delivered after what it was told of, to everyone.
+  #deliver(): void {
+    if (this.#delivering) return;
+    this.#delivering = true;
+    try {
+      for (let next = this.#undelivered.shift(); next; next = this.#undelivered.shift()) {
+        this.collection(next.collection).notify();
+        for (const listener of [...this.#listeners]) listener(next);
+      }
+    } finally {
+      this.#delivering = false;
+    }
   }
 
   /** Forgets every change up to now; objects stay. Watches from older versions get 410. */

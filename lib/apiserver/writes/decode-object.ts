@@ -1,8 +1,10 @@
+import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import { badRequest, failure } from '../status-error.js';
+import { badRequest, failure, invalid } from '../status-error.js';
+import { FieldErrors } from '../validation/field-errors.js';
 import type { WriteRequest } from './write-request.js';
 
 /** A body to decode: its JSON and what else reading it told. */
@@ -63,7 +65,7 @@ function decodeStrictly(
   return object;
 }
 
-function checkKind({ type }: ServedKind, value: Readonly<Record<string, unknown>>): void {
+function checkKind({ type, custom }: ServedKind, value: Readonly<Record<string, unknown>>): void {
   const expected = apiVersionOf(type);
   const { apiVersion = '', kind = '' } = value;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
@@ -76,12 +78,27 @@ function checkKind({ type }: ServedKind, value: Readonly<Record<string, unknown>
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   }
+  if (kind !== '' && kind !== type.kind && custom !== undefined) {
+    throw wrongCustomKind(type, value, kind);
+  }
   if (kind !== '' && kind !== type.kind) {
     const message = `${kind} in version "${type.version}" cannot be handled as a ${type.kind}`;
     throw badRequest(
       `${message}: no kind "${kind}" is registered for version "${expected}" in scheme "pkg/runtime/scheme.go:111"`,
     );
   }
+}
+
+function wrongCustomKind(
+  type: ServedKind['type'],
+  { metadata }: Readonly<Record<string, unknown>>,
+  kind: string,
+): Error {
+  const errors = new FieldErrors();
+  errors.invalid('kind', kind, `must be ${type.kind}`);
+  const named = isJsonObject(metadata) ? metadata['name'] : undefined;
+  const name = typeof named === 'string' ? named : '';
+  return invalid({ group: type.group, kind, name }, errors.causes);
 }
 
 function cannotHandle({ type }: ServedKind, why: string): Error {

@@ -1,0 +1,171 @@
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { timeText } from '../go-json/go-time.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { ServerCore } from '../server-core.js';
+import type { LogEntry } from '../storage/log-entry.js';
+import { deepEqual } from '../writes/deep-equal.js';
+import { deleteObject } from '../writes/delete-object.js';
+import { trackUpdate } from '../writes/managed-fields.js';
+import { removeObject } from '../writes/remove-object.js';
+import { crdCollection, crdOf } from './crd.js';
+import type { Crd, CrdCondition } from './crd.js';
+import { cleanupFinalizer } from './crd-rules.js';
+import { customKinds } from './custom-kind.js';
+
+/**
+ * Serves the kinds of CRDs: accepts their names, establishes them, and takes them back, with their
+ * objects, when they are deleted. Works within the commit of a change, so that a kind is there as
+ * soon as the answer to its creation is.
+ */
+export class CrdManager {
+  readonly #core: ServerCore;
+  /** What is served for a CRD, by its name. */
+  readonly #served = new Map<string, readonly ServedKind[]>();
+
+  constructor(core: ServerCore) {
+    this.#core = core;
+    core.log.subscribe((entry) => this.#follow(entry));
+  }
+
+  #follow(entry: LogEntry): void {
+    if (entry.collection !== crdCollection) {
+      if (entry.type === 'DELETED') this.#cleanUpAfter(entry.collection);
+      return;
+    }
+    if (entry.type === 'DELETED') {
+      this.#serve(entry.key, []);
+      return;
+    }
+    // A later change may have come already: what counts is what is stored now.
+    const object = this.#core.log.collection(crdCollection).get(entry.key);
+    if (object === undefined) return;
+    if (object.metadata.deletionTimestamp !== undefined) this.#cleanUp(object);
+    else this.#establish(object);
+  }
+
+  #establish(object: UnstructuredObject): void {
+    const crd = crdOf(object);
+    const conflicts = this.#conflictOf(crd);
+    const wanted = conditionsOf(crd, conflicts, timeText(this.#core.clock.now()));
+    const acceptedNames =
+      conflicts === undefined
+        ? crd.spec.names
+        : { ...crd.status?.acceptedNames, plural: crd.spec.names.plural };
+    const status = { ...crd.status, conditions: wanted, acceptedNames };
+    if (conflicts === undefined) this.#serve(crd.metadata.name ?? '', customKinds(crd));
+    if (!deepEqual(status, crd.status)) this.#store(object, { ...object, status });
+  }
+
+  /** Who has one of the names already. */
+  #conflictOf({ metadata, spec }: Crd): { reason: string; message: string } | undefined {
+    for (const [name, kinds] of this.#served) {
+      const [kind] = kinds;
+      if (name === metadata.name || kind?.type.group !== spec.group) continue;
+      if (kind.type.kind === spec.names.kind) {
+        const message = `"${spec.names.kind}" is already in use`;
+        return { reason: 'KindConflict', message };
+      }
+      if (kind.listKind === spec.names.listKind) {
+        const message = `"${spec.names.listKind}" is already in use`;
+        return { reason: 'ListKindConflict', message };
+      }
+    }
+    return undefined;
+  }
+
+  #serve(name: string, kinds: readonly ServedKind[]): void {
+    const before = this.#served.get(name);
+    if (before !== undefined) this.#core.kinds.remove(before);
+    if (kinds.length === 0) this.#served.delete(name);
+    else {
+      this.#served.set(name, kinds);
+      this.#core.kinds.add(kinds);
+    }
+  }
+
+  #store(old: UnstructuredObject, next: UnstructuredObject): void {
+    const kind = this.#core.kinds.storedIn(crdCollection);
+    if (kind === undefined) return;
+    const { name = '' } = next.metadata;
+    const request = {
+      kind,
+      name,
+      namespace: '',
+      subresource: 'status',
+      manager: 'kube-apiserver',
+      dryRun: false,
+      fieldValidation: 'Ignore' as const,
+      warn: () => undefined,
+    };
+    const tracked = trackUpdate(this.#core, request, old, next);
+    const object = { ...tracked, metadata: { ...tracked.metadata } };
+    this.#core.log.commit({ collection: crdCollection, key: name, object });
+  }
+
+  #cleanUpAfter(collection: string): void {
+    for (const [name, [kind]] of this.#served) {
+      if (kind?.collection !== collection) continue;
+      const object = this.#core.log.collection(crdCollection).get(name);
+      if (object?.metadata.deletionTimestamp !== undefined) this.#cleanUp(object);
+    }
+  }
+
+  /** Deletes the objects of a CRD; with the last of them the CRD goes. */
+  #cleanUp(object: UnstructuredObject): void {
+    const { finalizers = [], name = '' } = object.metadata;
+    if (!finalizers.includes(cleanupFinalizer)) return;
+    const crd = crdOf(object);
+    const collection = this.#core.log.collection(`${crd.spec.group}/${crd.spec.names.plural}`);
+    this.#deleteObjects(name, collection.keys(''));
+    if (collection.size > 0) return;
+    const rest = finalizers.filter((finalizer) => finalizer !== cleanupFinalizer);
+    const kind = this.#core.kinds.storedIn(crdCollection);
+    if (kind === undefined || this.#core.log.collection(crdCollection).get(name) !== object) return;
+    if (rest.length === 0) removeObject(this.#core, kind, name);
+    else this.#store(object, { ...object, metadata: { ...object.metadata, finalizers: rest } });
+  }
+
+  #deleteObjects(crd: string, keys: readonly string[]): void {
+    const kind = this.#served.get(crd)?.[0];
+    if (kind === undefined) return;
+    const collection = this.#core.log.collection(kind.collection);
+    for (const key of keys) {
+      const { metadata } = collection.get(key) ?? {};
+      if (metadata === undefined || metadata.deletionTimestamp !== undefined) continue;
+      const { namespace = '', name = '' } = metadata;
+      deleteObject(this.#core, { kind, namespace, name, options: { dryRun: false } });
+    }
+  }
+}
+
+function conditionsOf(
+  { status }: Crd,
+  conflict: { reason: string; message: string } | undefined,
+  now: string,
+): readonly CrdCondition[] {
+  const accepted =
+    conflict === undefined
+      ? { status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+      : { status: 'False', ...conflict };
+  const established =
+    conflict === undefined
+      ? {
+          status: 'True',
+          reason: 'InitialNamesAccepted',
+          message: 'the initial names have been accepted',
+        }
+      : { status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' };
+  const before = status?.conditions ?? [];
+  const wanted = [
+    { type: 'NamesAccepted', ...accepted },
+    { type: 'Established', ...established },
+  ].map((condition) => {
+    const known = before.find(({ type }) => type === condition.type);
+    const changed = known?.status !== condition.status;
+    const lastTransitionTime = changed ? now : (known.lastTransitionTime ?? now);
+    const { type, status: value, reason, message } = condition;
+    return { type, status: value, lastTransitionTime, reason, message };
+  });
+  const others = before.filter(({ type }) => type !== 'NamesAccepted' && type !== 'Established');
+  return [...wanted, ...others];
+}

@@ -1,0 +1,65 @@
+import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { Schema } from '../../object/schema.js';
+import type { CustomColumn, ScalePaths } from '../kinds/served-kind.js';
+
+/** What this server reads of a CustomResourceDefinition. */
+export interface Crd {
+  readonly metadata: ObjectMeta;
+  readonly spec: CrdSpec;
+  readonly status?: CrdStatus;
+}
+
+/** `spec` of a CRD. */
+export interface CrdSpec {
+  readonly group: string;
+  readonly scope: 'Namespaced' | 'Cluster';
+  readonly names: CrdNames;
+  readonly versions: readonly CrdVersion[];
+}
+
+/** The names of a custom resource. */
+export interface CrdNames {
+  readonly plural: string;
+  readonly kind: string;
+  readonly singular?: string;
+  readonly listKind?: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+}
+
+/** A version of a custom resource. */
+export interface CrdVersion {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  readonly deprecated?: boolean;
+  readonly deprecationWarning?: string;
+  readonly schema?: { readonly openAPIV3Schema?: Schema };
+  readonly subresources?: { readonly status?: object; readonly scale?: ScalePaths };
+  readonly additionalPrinterColumns?: readonly CustomColumn[];
+  readonly selectableFields?: readonly { readonly jsonPath: string }[];
+}
+
+/** `status` of a CRD. */
+export interface CrdStatus {
+  readonly conditions?: readonly CrdCondition[] | null;
+  readonly acceptedNames?: CrdNames;
+  readonly storedVersions?: readonly string[] | null;
+}
+
+/** A condition of a CRD. */
+export interface CrdCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime?: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** A stored CRD; the decoder made sure of its form. */
+export function crdOf(object: UnstructuredObject): Crd {
+  return object as unknown as Crd;
+}
+
+/** The collection that CRDs are stored in. */
+export const crdCollection = 'apiextensions.k8s.io/customresourcedefinitions';

@@ -1,0 +1,67 @@
+import { isJsonObject, setMember } from '../../object/json.js';
+import type { Schema } from '../../object/schema.js';
+
+/** What is left of a value, and what was not. */
+export interface Pruned {
+  readonly value: unknown;
+  /** JSON paths of the fields that the schema does not have, sorted. */
+  readonly unknownFields: readonly string[];
+}
+
+/**
+ * Takes the fields out that a structural schema does not have. The result shares nothing with
+ * `value`. @param path - where `value` is, for the paths of unknown fields.
+ */
+export function prune(value: unknown, schema: Schema | undefined, path = ''): Pruned {
+  const unknownFields: string[] = [];
+  const pruned = pruneValue(value, { schema: schema ?? preserving, path, unknownFields });
+  return { value: pruned, unknownFields: unknownFields.sort() };
+}
+
+const preserving: Schema = { 'x-kubernetes-preserve-unknown-fields': true };
+
+interface At {
+  readonly schema: Schema;
+  readonly path: string;
+  readonly unknownFields: string[];
+}
+
+function pruneValue(value: unknown, at: At): unknown {
+  if (Array.isArray(value)) {
+    const { items = preserving } = at.schema;
+    return value.map((item: unknown, index) =>
+      pruneValue(item, { ...at, schema: items, path: `${at.path}[${index}]` }),
+    );
+  }
+  return isJsonObject(value) ? pruneObject(value, at) : value;
+}
+
+const typeMeta = new Set(['apiVersion', 'kind', 'metadata']);
+
+function pruneObject(value: Readonly<Record<string, unknown>>, at: At): Record<string, unknown> {
+  const { schema, path, unknownFields } = at;
+  const { properties = {}, additionalProperties } = schema;
+  const preserves = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  const embedded = schema['x-kubernetes-embedded-resource'] === true;
+  const pruned: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const member = path === '' ? name : `${path}.${name}`;
+    const known =
+      memberSchema(properties, name) ??
+      (typeof additionalProperties === 'object' ? additionalProperties : undefined) ??
+      (preserves || additionalProperties === true || (embedded && typeMeta.has(name))
+        ? preserving
+        : undefined);
+    if (known === undefined) unknownFields.push(member);
+    else setMember(pruned, name, pruneValue(value[name], { ...at, schema: known, path: member }));
+  }
+  return pruned;
+}
+
+/** The schema of a property, by its own name only. */
+export function memberSchema(
+  properties: Readonly<Record<string, Schema>>,
+  name: string,
+): Schema | undefined {
+  return Object.hasOwn(properties, name) ? properties[name] : undefined;
+}

@@ -1,0 +1,235 @@
+import { isJsonObject } from '../../object/json.js';
+import type { Schema } from '../../object/schema.js';
+import { FieldErrors } from '../validation/field-errors.js';
+import { deepEqual } from '../writes/deep-equal.js';
+import { validateListType } from './list-types.js';
+import { memberSchema } from './prune.js';
+import { hasFormat } from './schema-formats.js';
+
+/** A value to check. */
+export interface SchemaCheck {
+  readonly schema: Schema;
+  /** JSON path; empty for the whole object. */
+  readonly path: string;
+  readonly errors: FieldErrors;
+  /**
+   * What was stored there: a part that an update leaves as it was may stay invalid (KEP-4008).
+   * undefined: nothing, or it can't be told.
+   */
+  readonly old?: unknown;
+}
+
+/** Checks a value against a structural schema, with the messages of the real server. */
+export function validateSchema(value: unknown, check: SchemaCheck): void {
+  const { schema, path, errors, old } = check;
+  if (old !== undefined && deepEqual(value, old)) return;
+  if (value === null && schema.nullable === true) return;
+  if (!hasType(value, schema)) {
+    const wanted = schema['x-kubernetes-int-or-string'] === true ? 'integer,string' : schema.type;
+    wrongType(value, { path, errors, wanted: wanted ?? '' });
+    if (schema['x-kubernetes-int-or-string'] !== true) return;
+  }
+  if (typeof value === 'string') validateText(value, check);
+  else if (typeof value === 'number') validateNumber(value, check);
+  else if (Array.isArray(value)) validateItems(value, check);
+  else if (isJsonObject(value)) validateMembers(value, check);
+  validateEnum(value, check);
+  validateCombinations(value, check);
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value;
+}
+
+function hasType(value: unknown, schema: Schema): boolean {
+  const name = typeName(value);
+  if (schema['x-kubernetes-int-or-string'] === true) return name === 'integer' || name === 'string';
+  if (schema.type === undefined) return true;
+  return name === schema.type || (name === 'integer' && schema.type === 'number');
+}
+
+function wrongType(
+  value: unknown,
+  { path, errors, wanted }: { path: string; errors: FieldErrors; wanted: string },
+): void {
+  const name = typeName(value);
+  errors.typeInvalid(path, name, `${path} in body must be of type ${wanted}: "${name}"`);
+}
+
+function validateText(value: string, { schema, path, errors }: SchemaCheck): void {
+  const { maxLength, minLength, pattern, format } = schema;
+  const length = [...value].length;
+  if (maxLength !== undefined && length > maxLength) errors.tooLong(path, maxLength);
+  else if (minLength !== undefined && length < minLength) {
+    errors.invalid(path, value, `${path} in body should be at least ${minLength} chars long`);
+  } else if (pattern !== undefined && !matches(value, pattern)) {
+    errors.invalid(path, value, `${path} in body should match '${pattern}'`);
+  }
+  if (format !== undefined && !hasFormat(value, format)) {
+    const why = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`;
+    errors.typeInvalid(path, value, why);
+  }
+}
+
+const patterns = new Map<string, RegExp | undefined>();
+
+/** Go's patterns that JavaScript can't read match everything. */
+function matches(value: string, pattern: string): boolean {
+  let compiled = patterns.get(pattern);
+  if (!patterns.has(pattern)) {
+    compiled = compile(pattern);
+    patterns.set(pattern, compiled);
+  }
+  return compiled?.test(value) ?? true;
+}
+
+function compile(pattern: string): RegExp | undefined {
+  const caseless = pattern.startsWith('(?i)');
+  const text = pattern
+    .replace(/^\(\?i\)/, '')
+    .replaceAll('(?P<', '(?<')
+    .replaceAll('\\z', '$');
+  try {
+    return new RegExp(text, caseless ? 'iu' : 'u');
+  } catch {
+    try {
+      return new RegExp(text, caseless ? 'i' : '');
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function validateNumber(value: number, { schema, path, errors }: SchemaCheck): void {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  const said = (what: string): void =>
+    errors.invalid(path, value, `${path} in body should be ${what}`);
+  if (maximum !== undefined) {
+    if (exclusiveMaximum === true && value >= maximum) said(`less than ${maximum}`);
+    else if (value > maximum) said(`less than or equal to ${maximum}`);
+  }
+  if (minimum !== undefined) {
+    if (exclusiveMinimum === true && value <= minimum) said(`greater than ${minimum}`);
+    else if (value < minimum) said(`greater than or equal to ${minimum}`);
+  }
+  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) {
+    said(`a multiple of ${multipleOf}`);
+  }
+}
+
+function validateItems(items: readonly unknown[], check: SchemaCheck): void {
+  const { schema, path, errors, old } = check;
+  const { minItems, maxItems, items: itemSchema } = schema;
+  if (maxItems !== undefined && items.length > maxItems) {
+    errors.tooMany(path, items.length, maxItems);
+  }
+  if (minItems !== undefined && items.length < minItems) {
+    errors.invalid(path, items.length, `${path} in body should have at least ${minItems} items`);
+  }
+  if (itemSchema !== undefined) {
+    const correlate = correlation(schema, old);
+    for (const [index, item] of items.entries()) {
+      const at = { schema: itemSchema, path: `${path}[${index}]`, errors, old: correlate(item) };
+      validateSchema(item, at);
+    }
+  }
+  validateListType(items, check);
+}
+
+/** Finds the old entry of a list-map by its keys; other lists can't be correlated. */
+function correlation(schema: Schema, old: unknown): (item: unknown) => unknown {
+  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return () => undefined;
+  const keyOf = (item: unknown): string =>
+    JSON.stringify(keys.map((key) => (isJsonObject(item) ? item[key] : undefined)));
+  const before = new Map(old.map((item: unknown) => [keyOf(item), item]));
+  return (item) => before.get(keyOf(item));
+}
+
+function validateMembers(value: Readonly<Record<string, unknown>>, check: SchemaCheck): void {
+  const { schema, path, errors, old } = check;
+  const { properties = {}, additionalProperties, required = [] } = schema;
+  const count = Object.keys(value).length;
+  if (schema.minProperties !== undefined && count < schema.minProperties) {
+    const why = `${path} in body should have at least ${schema.minProperties} properties`;
+    errors.invalid(path, count, why);
+  }
+  if (schema.maxProperties !== undefined && count > schema.maxProperties) {
+    errors.tooMany(path, count, schema.maxProperties);
+  }
+  const inner = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  for (const name of required) {
+    if (!Object.hasOwn(value, name)) errors.required(inner(name));
+  }
+  for (const name of Object.keys(value)) {
+    const member =
+      memberSchema(properties, name) ??
+      (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+    if (member === undefined) continue;
+    const before = isJsonObject(old) && Object.hasOwn(old, name) ? old[name] : undefined;
+    validateSchema(value[name], { schema: member, path: inner(name), errors, old: before });
+  }
+  if (schema['x-kubernetes-embedded-resource'] === true) validateEmbedded(value, check);
+}
+
+function validateEmbedded(
+  value: Readonly<Record<string, unknown>>,
+  { path, errors }: SchemaCheck,
+): void {
+  for (const name of ['apiVersion', 'kind']) {
+    const given = value[name];
+    if (typeof given !== 'string' || given === '') {
+      errors.required(`${path}.${name}`, 'must not be empty');
+    }
+  }
+}
+
+function validateEnum(value: unknown, { schema, path, errors }: SchemaCheck): void {
+  const { enum: allowed } = schema;
+  if (allowed === undefined || allowed.some((one) => deepEqual(one, value))) return;
+  const shown = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+  errors.notSupported(path, value, shown);
+}
+
+function validateCombinations(value: unknown, { schema, path, errors }: SchemaCheck): void {
+  const tried = (one: Schema): FieldErrors => {
+    const own = new FieldErrors();
+    validateSchema(value, { schema: one, path, errors: own });
+    return own;
+  };
+  const say = (what: string): void => errors.invalid('<nil>', '', `"${path}" must ${what}`);
+  const { allOf = [], anyOf = [], oneOf = [], not } = schema;
+  if (anyOf.length > 0) {
+    const results = anyOf.map(tried);
+    if (!results.some(({ empty }) => empty)) {
+      say('validate at least one schema (anyOf)');
+      errors.causes.push(...best(results));
+    }
+  }
+  if (oneOf.length > 0) {
+    const results = oneOf.map(tried);
+    const valid = results.filter(({ empty }) => empty).length;
+    const kept = 'validate one and only one schema (oneOf)';
+    if (valid === 0) {
+      say(`${kept}. Found none valid`);
+      errors.causes.push(...best(results));
+    } else if (valid > 1) say(`${kept}. Found ${valid} valid alternatives`);
+  }
+  if (allOf.length > 0) {
+    const failed = allOf.map(tried).filter(({ empty }) => !empty);
+    if (failed.length > 0) {
+      say('validate all the schemas (allOf)');
+      for (const { causes } of failed) errors.causes.push(...causes);
+    }
+  }
+  if (not !== undefined && tried(not).empty) say('not validate the schema (not)');
+}
+
+/** The causes of the alternative that came closest. */
+function best(results: readonly FieldErrors[]): FieldErrors['causes'] {
+  const sorted = results.toSorted((one, other) => one.causes.length - other.causes.length);
+  return sorted[0]?.causes ?? [];
+}

@@ -1,0 +1,62 @@
+import { isJsonObject } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { TransportResponse } from '../../system/transport.js';
+import { subjectOf } from '../kinds/served-kind.js';
+import { findObject } from '../server-core.js';
+import { badRequest, notFound } from '../status-error.js';
+import { decodeObject, decodePatched } from '../writes/decode-object.js';
+import { patchObject } from '../writes/patch-object.js';
+import { applyScale, liveScale, scaleKind, scaleOf, updateScale } from '../writes/scale.js';
+import type { ScaleWrite } from '../writes/scale.js';
+import { bodyText, objectOf, parseJson, parseYaml, readObjectBody } from './body.js';
+import { patchTypeOf } from './patch-type.js';
+import type { ResourceContext } from './resource-handler.js';
+import { jsonResponse } from './responses.js';
+import { readWriteOptions } from './write-options.js';
+import { writeOf } from './write-requests.js';
+
+/** Answers a request for the scale subresource. */
+export function handleScale(context: ResourceContext): TransportResponse {
+  const { core, kind, info } = context;
+  const live = findObject(core, kind, info);
+  if (live === undefined) throw notFound(subjectOf(kind, info.name));
+  if (info.verb === 'get') return jsonResponse(200, scaleOf(kind, live));
+  const scale = info.verb === 'update' ? replace(context, live) : patch(context, live);
+  return jsonResponse(200, scale);
+}
+
+function replace(context: ResourceContext, live: UnstructuredObject): UnstructuredObject {
+  const { core, kind, info, request } = context;
+  const write = writeOf(context, readWriteOptions(info.query, 'UpdateOptions'));
+  const body = readObjectBody(request);
+  const raw = { value: objectOf(body), duplicates: body.duplicates };
+  const next = decodeObject({ ...write, kind: scaleKind(kind) }, raw);
+  checkName(info.name, next);
+  return updateScale(core, { request: write, live }, next);
+}
+
+function patch(context: ResourceContext, live: UnstructuredObject): UnstructuredObject {
+  const { core, kind, info, request } = context;
+  const type = patchTypeOf(request, kind);
+  const options = readWriteOptions(info.query, 'PatchOptions', type === 'apply');
+  const asked = writeOf(context, options);
+  const write: ScaleWrite = { request: asked, live };
+  const ofScale = scaleKind(kind);
+  if (type === 'apply') {
+    const { value } = parseYaml(bodyText(request));
+    if (!isJsonObject(value)) throw badRequest('error decoding YAML: want an object');
+    const applied = value as UnstructuredObject;
+    return applyScale(core, write, { applied, force: options.force });
+  }
+  const { value, duplicates } = parseJson(bodyText(request));
+  const patched = patchObject(ofScale, liveScale(write), { type, value, duplicates });
+  const next = decodePatched({ ...asked, kind: ofScale }, patched);
+  return updateScale(core, write, next);
+}
+
+function checkName(name: string, { metadata }: UnstructuredObject): void {
+  if (metadata.name === undefined || metadata.name === name) return;
+  throw badRequest(
+    `the name of the object (${metadata.name}) does not match the name on the URL (${name})`,
+  );
+}

@@ -1,0 +1,171 @@
+import type { V1Container, V1Pod, V1PodSpec } from '@kubernetes/client-node';
+import type { Wire } from '../../object/wire.js';
+import { allContainers, defaultPodOnly, defaultPodSpec } from '../defaulting/pod-spec.js';
+import { forbidden } from '../status-error.js';
+import type { FieldErrors } from '../validation/field-errors.js';
+import { validatePodSpec } from '../validation/pod-spec.js';
+import { deepEqual } from '../writes/deep-equal.js';
+import type { KindRules } from './kind-rules.js';
+import { podColumns } from '../tables/pod-columns.js';
+import type { ServerView } from './server-view.js';
+import { specChanged } from './spec-changed.js';
+import { typedRules } from './typed-rules.js';
+
+type Pod = Wire<V1Pod>;
+type PodSpec = Wire<V1PodSpec>;
+
+/** What the real server's admission adds to a pod: priority and tolerations of lost nodes. */
+function admit({ metadata, spec }: Pod, server: ServerView): void {
+  if (spec === undefined) return;
+  const { priorityClassName = '' } = spec;
+  const found =
+    priorityClassName === ''
+      ? defaultPriority(server)
+      : server.find('scheduling.k8s.io/priorityclasses', priorityClassName);
+  if (found === undefined && priorityClassName !== '' && !isSystemClass(priorityClassName)) {
+    const subject = { group: '', plural: 'pods', name: metadata?.name };
+    throw forbidden(subject, `no PriorityClass with name ${priorityClassName} was found`);
+  }
+  const { value, preemptionPolicy } = (found ?? {}) as {
+    value?: number;
+    preemptionPolicy?: string;
+  };
+  if (priorityClassName === '' && found !== undefined) {
+    spec.priorityClassName = found.metadata.name ?? '';
+  }
+  spec.priority ??= value ?? systemPriorities[priorityClassName] ?? 0;
+  spec.preemptionPolicy ??= preemptionPolicy ?? 'PreemptLowerPriority';
+  tolerateLostNodes(spec);
+}
+
+const systemPriorities: Readonly<Partial<Record<string, number>>> = {
+  'system-cluster-critical': 2_000_000_000,
+  'system-node-critical': 2_000_001_000,
+};
+
+function isSystemClass(name: string): boolean {
+  return systemPriorities[name] !== undefined;
+}
+
+function defaultPriority(server: ServerView): ReturnType<ServerView['find']> {
+  for (const priorityClass of server.all('scheduling.k8s.io/priorityclasses')) {
+    if (priorityClass['globalDefault'] === true) return priorityClass;
+  }
+  return undefined;
+}
+
+function tolerateLostNodes(spec: PodSpec): void {
+  const tolerations = spec.tolerations ?? [];
+  for (const state of ['not-ready', 'unreachable']) {
+    const key = `node.kubernetes.io/${state}`;
+    const tolerated = tolerations.some(
+      (toleration) =>
+        (toleration.key === key || (toleration.key ?? '') === '') &&
+        (toleration.effect === 'NoExecute' || (toleration.effect ?? '') === ''),
+    );
+    if (tolerated) continue;
+    const toleration = { key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 };
+    tolerations.push(toleration);
+  }
+  spec.tolerations = tolerations;
+}
+
+/** The quality of service that the requests and limits of a pod's containers amount to. */
+export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+  const all = allContainers(spec).filter(({ restartPolicy }) => restartPolicy !== 'Never');
+  const counted = ['cpu', 'memory'];
+  const amounts = all.flatMap(({ resources }) =>
+    [resources?.requests, resources?.limits].flatMap((list) =>
+      Object.entries(list ?? {}).filter(
+        ([name, amount]) => counted.includes(name) && amount !== '0',
+      ),
+    ),
+  );
+  if (amounts.length === 0) return 'BestEffort';
+  const isGuaranteed = ({ resources }: Wire<V1Container>): boolean =>
+    counted.every((name) => {
+      const limit = resources?.limits?.[name];
+      return limit !== undefined && (resources?.requests?.[name] ?? limit) === limit;
+    });
+  return all.every(isGuaranteed) ? 'Guaranteed' : 'Burstable';
+}
+
+const updatable =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+
+function validateUpdate({ spec }: Pod, { spec: old }: Pod, errors: FieldErrors): void {
+  if (spec === undefined || old === undefined) return;
+  if (spec.containers.length !== old.containers.length) {
+    errors.forbidden('spec.containers', 'pod updates may not add or remove containers');
+    return;
+  }
+  const kept = (old.tolerations ?? []).every((toleration) =>
+    (spec.tolerations ?? []).some((one) => deepEqual(one, toleration)),
+  );
+  if (!kept) {
+    const why = 'existing toleration can not be modified except its tolerationSeconds';
+    errors.forbidden('spec.tolerations', why);
+  }
+  if (!deepEqual(withoutUpdatable(spec), withoutUpdatable(old)))
+    errors.forbidden('spec', updatable);
+}
+
+function withoutUpdatable(spec: PodSpec): unknown {
+  const {
+    activeDeadlineSeconds: _deadline,
+    tolerations: _tolerations,
+    schedulingGates: _gates,
+    ...rest
+  } = spec;
+  const withoutImage = ({ image: _image, ...container }: Wire<V1Container>): unknown => container;
+  return {
+    ...rest,
+    containers: spec.containers.map(withoutImage),
+    initContainers: (spec.initContainers ?? []).map(withoutImage),
+  };
+}
+
+/** Pods: admission, quality of service, graceful deletion. */
+export const podRules: KindRules = typedRules<Pod>(
+  {
+    defaults: ({ spec, status }) => {
+      if (spec === undefined) return;
+      defaultPodSpec(spec);
+      defaultPodOnly(spec);
+      if (status?.podIP !== undefined) status.podIPs ??= [{ ip: status.podIP }];
+    },
+    validate: ({ spec }, errors) => {
+      if (spec !== undefined) validatePodSpec(spec, 'spec', errors);
+    },
+    validateUpdate,
+    selectableFields: ({ spec, status }) => ({
+      'spec.nodeName': spec?.nodeName ?? '',
+      'spec.restartPolicy': spec?.restartPolicy ?? '',
+      'spec.schedulerName': spec?.schedulerName ?? '',
+      'spec.serviceAccountName': spec?.serviceAccountName ?? '',
+      'spec.hostNetwork': String(spec?.hostNetwork ?? false),
+      'status.phase': status?.phase ?? '',
+      'status.podIP': status?.podIP ?? '',
+      'status.nominatedNodeName': status?.nominatedNodeName ?? '',
+    }),
+  },
+  {
+    specChanged,
+    columns: podColumns,
+    answersDeleted: true,
+    statusResets: ['metadata.deletionTimestamp', 'metadata.ownerReferences'],
+    admitCreate: (object, server) => admit(object as unknown as Pod, server),
+    initialStatus: (object) => {
+      const { spec } = object as unknown as Pod;
+      return { phase: 'Pending', qosClass: qosClassOf(spec ?? { containers: [] }) };
+    },
+    gracePeriodSeconds: (object, requested) => {
+      const { spec, status } = object as unknown as Pod;
+      // Nothing runs (yet, or any more): nobody would end the wait.
+      if ((spec?.nodeName ?? '') === '') return 0;
+      if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return 0;
+      const seconds = requested ?? spec?.terminationGracePeriodSeconds ?? 30;
+      return seconds < 0 ? 1 : seconds;
+    },
+  },
+);

@@ -1,0 +1,165 @@
+import type { V1Service, V1ServiceSpec } from '@kubernetes/client-node';
+import type { Wire } from '../../object/wire.js';
+import { internalFailure, invalid } from '../status-error.js';
+import { FieldErrors } from '../validation/field-errors.js';
+import type { ServerView } from './server-view.js';
+
+type Service = Wire<V1Service>;
+type ServiceSpec = Wire<V1ServiceSpec>;
+
+// 10.96.0.0/16, of which the real server keeps the lower part for addresses that are asked for.
+const networkPrefix = '10.96.';
+const firstDynamic = 257;
+const addresses = 65_534;
+const nodePorts = { first: 30_000, firstDynamic: 30_086, last: 32_767 };
+
+/** Cluster IPs and node ports that are in use. */
+interface Taken {
+  readonly ips: Set<string>;
+  readonly ports: Set<string>;
+}
+
+function takenBut(server: ServerView, own: string): Taken {
+  const taken: Taken = { ips: new Set(['10.96.0.1']), ports: new Set() };
+  for (const object of server.all('services')) {
+    const { metadata, spec } = object as unknown as Service;
+    if (`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}` === own) continue;
+    for (const ip of spec?.clusterIPs ?? []) taken.ips.add(ip);
+    for (const { nodePort, protocol = 'TCP' } of spec?.ports ?? []) {
+      if (nodePort !== undefined) taken.ports.add(`${protocol}/${nodePort}`);
+    }
+    const { healthCheckNodePort } = spec ?? {};
+    if (healthCheckNodePort !== undefined) taken.ports.add(`TCP/${healthCheckNodePort}`);
+  }
+  return taken;
+}
+
+/** Whether services of this type have a cluster IP (even `None`). */
+export function needsClusterIp({ type }: ServiceSpec): boolean {
+  return type !== 'ExternalName';
+}
+
+/** Whether services of this type have node ports. */
+export function needsNodePort({ type }: ServiceSpec): boolean {
+  return type === 'NodePort' || type === 'LoadBalancer';
+}
+
+/**
+ * Gives a service the addresses that it does not bring: cluster IP, IP families, node ports.
+ * @throws StatusError 422: what it brings is taken or out of range.
+ */
+export function allocateAddresses(service: Service, server: ServerView): void {
+  const { metadata, spec } = service;
+  if (spec === undefined) return;
+  const { namespace = '', name = '' } = metadata ?? {};
+  const taken = takenBut(server, `${namespace}/${name}`);
+  const errors = new FieldErrors();
+  if (needsClusterIp(spec)) {
+    allocateClusterIp(spec, { taken, server, errors });
+    allocateFamilies(spec);
+  }
+  if (needsNodePort(spec) && spec.allocateLoadBalancerNodePorts !== false) {
+    allocateNodePorts(spec, { taken, server, errors });
+  } else {
+    checkNodePorts(spec, { taken, server, errors });
+  }
+  if (!errors.empty) throw invalid({ group: '', kind: 'Service', name }, errors.causes);
+}
+
+interface Allocation {
+  readonly taken: Taken;
+  readonly server: ServerView;
+  readonly errors: FieldErrors;
+}
+
+function allocateClusterIp(spec: ServiceSpec, { taken, server, errors }: Allocation): void {
+  const given = spec.clusterIP ?? spec.clusterIPs?.[0] ?? '';
+  if (given === '') {
+    spec.clusterIP = freeIp(taken, server);
+    spec.clusterIPs = [spec.clusterIP];
+    return;
+  }
+  spec.clusterIP = given;
+  spec.clusterIPs ??= [given];
+  if (given === 'None') return;
+  const why = ipProblem(given, taken);
+  if (why !== undefined) {
+    errors.invalid('spec.clusterIPs', spec.clusterIPs, `failed to allocate IP ${given}: ${why}`);
+  }
+}
+
+function ipProblem(ip: string, taken: Taken): string | undefined {
+  if (!/^\d{1,3}(?:\.\d{1,3}){3}$/.test(ip)) return undefined;
+  if (taken.ips.has(ip)) return 'provided IP is already allocated';
+  if (ip.startsWith(networkPrefix)) return undefined;
+  return 'the provided network does not match the current range';
+}
+
+function freeIp(taken: Taken, server: ServerView): string {
+  const count = addresses - firstDynamic;
+  const start = Math.floor(server.random.next() * count);
+  for (let step = 0; step < count; step++) {
+    const offset = firstDynamic + ((start + step) % count);
+    const ip = `${networkPrefix}${offset >> 8}.${offset & 255}`;
+    if (!taken.ips.has(ip)) return ip;
+  }
+  throw internalFailure('failed to allocate a serviceIP: range is full');
+}
+
+function allocateFamilies(spec: ServiceSpec): void {
+  if ((spec.ipFamilies ?? []).length > 0) {
+    spec.ipFamilyPolicy ??= 'SingleStack';
+    return;
+  }
+  const bare = spec.clusterIP === 'None' && Object.keys(spec.selector ?? {}).length === 0;
+  spec.ipFamilyPolicy ??= bare ? 'RequireDualStack' : 'SingleStack';
+  const dual = bare && spec.ipFamilyPolicy === 'RequireDualStack';
+  spec.ipFamilies = dual ? ['IPv4', 'IPv6'] : ['IPv4'];
+}
+
+function allocateNodePorts(spec: ServiceSpec, allocation: Allocation): void {
+  const { taken, server } = allocation;
+  checkNodePorts(spec, allocation);
+  const own = new Map<string, string>();
+  for (const port of spec.ports ?? []) {
+    const { protocol = 'TCP' } = port;
+    if (port.nodePort !== undefined) {
+      own.set(`${protocol}/${port.nodePort}`, protocol);
+      continue;
+    }
+    port.nodePort = freePort(server, (candidate) => {
+      const key = `${protocol}/${candidate}`;
+      return taken.ports.has(key) || own.has(key);
+    });
+    own.set(`${protocol}/${port.nodePort}`, protocol);
+  }
+  if (spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local') {
+    const isTaken = (candidate: number): boolean =>
+      taken.ports.has(`TCP/${candidate}`) || own.has(`TCP/${candidate}`);
+    spec.healthCheckNodePort ??= freePort(server, isTaken);
+  }
+}
+
+function checkNodePorts(spec: ServiceSpec, { taken, errors }: Allocation): void {
+  for (const [index, { nodePort, protocol = 'TCP' }] of (spec.ports ?? []).entries()) {
+    if (nodePort === undefined || !needsNodePort(spec)) continue;
+    const field = `spec.ports[${index}].nodePort`;
+    if (nodePort < nodePorts.first || nodePort > nodePorts.last) {
+      const why = `provided port is not in the valid range. The range of valid ports is ${nodePorts.first}-${nodePorts.last}`;
+      errors.invalid(field, nodePort, why);
+    } else if (taken.ports.has(`${protocol}/${nodePort}`)) {
+      errors.invalid(field, nodePort, 'provided port is already allocated');
+    }
+  }
+}
+
+function freePort({ random }: ServerView, isTaken: (port: number) => boolean): number {
+  const { firstDynamic: first, last } = nodePorts;
+  const count = last - first + 1;
+  const start = Math.floor(random.next() * count);
+  for (let step = 0; step < count; step++) {
+    const port = first + ((start + step) % count);
+    if (!isTaken(port)) return port;
+  }
+  throw internalFailure('failed to allocate a nodePort: range is full');
+}

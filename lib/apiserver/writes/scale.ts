@@ -1,0 +1,198 @@
+import { fieldPath } from '../../object/field-path.js';
+import { isJsonObject, withMember } from '../../object/json.js';
+import type { ManagedFieldsEntry, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { formatLabelSelector } from '../../object/label-selector.js';
+import type { LabelSelector } from '../../object/label-selector.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import { definition } from '../kinds/definitions.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { ServerCore } from '../server-core.js';
+import { internalError, invalid } from '../status-error.js';
+import { parentManagedFields, scaleManagedFields } from '../structured-merge/index.js';
+import type { ReplicasPaths } from '../structured-merge/index.js';
+import { FieldErrors } from '../validation/field-errors.js';
+import { validateNonnegative } from '../validation/numbers.js';
+import { Decoding } from '../go-json/decoding.js';
+import { goType } from '../go-json/go-types.js';
+import type { ApplyRequest } from './managed-fields.js';
+import { applyFields, trackUpdate } from './managed-fields.js';
+import { updateObject } from './update-object.js';
+import type { WriteRequest } from './write-request.js';
+
+const scaleDefinition = 'io.k8s.api.autoscaling.v1.Scale';
+
+/** Where a kind keeps its number of replicas, as member names. */
+interface ScaleMembers {
+  readonly replicas: readonly string[];
+  readonly observed: readonly string[];
+  /** The text of the selector, or the selector itself. */
+  readonly selector: readonly string[] | undefined;
+}
+
+function membersOf({ custom }: ServedKind): ScaleMembers {
+  const split = (path: string): readonly string[] => path.split('.').slice(1);
+  if (custom?.scale === undefined) {
+    return {
+      replicas: ['spec', 'replicas'],
+      observed: ['status', 'replicas'],
+      selector: ['spec', 'selector'],
+    };
+  }
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = custom.scale;
+  return {
+    replicas: split(specReplicasPath),
+    observed: split(statusReplicasPath),
+    selector: labelSelectorPath === undefined ? undefined : split(labelSelectorPath),
+  };
+}
+
+function read(object: unknown, path: readonly string[]): unknown {
+  return path.reduce((value, name) => (isJsonObject(value) ? value[name] : undefined), object);
+}
+
+function written(object: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
+  if (name === undefined) return value;
+  const members = isJsonObject(object) ? object : {};
+  return withMember(members, name, written(members[name], rest, value));
+}
+
+/** The Scale of an object, without managed fields. @throws StatusError 500: it has no replicas. */
+export function scaleOf(kind: ServedKind, object: UnstructuredObject): UnstructuredObject {
+  const members = membersOf(kind);
+  const replicas = read(object, members.replicas);
+  if (typeof replicas !== 'number' && kind.custom !== undefined) {
+    const path = kind.custom.scale?.specReplicasPath ?? '';
+    throw internalError(`the spec replicas field "${path}" does not exist`);
+  }
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const selector = selectorText(members.selector && read(object, members.selector));
+  const observed = read(object, members.observed);
+  return decodeScale({
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas },
+    status: { replicas: typeof observed === 'number' ? observed : 0, selector },
+  });
+}
+
+function selectorText(selector: unknown): string {
+  if (typeof selector === 'string') return selector;
+  return isJsonObject(selector) ? formatLabelSelector(selector as LabelSelector) : '';
+}
+
+function decodeScale(value: Readonly<Record<string, unknown>>): UnstructuredObject {
+  return goType('autoscaling/v1.Scale').decode(value, new Decoding()) as UnstructuredObject;
+}
+
+/** The kind of Scales, for decoding bodies of the subresource. */
+export function scaleKind(parent: ServedKind): ServedKind {
+  const { plural, namespaced } = parent.type;
+  return {
+    ...parent,
+    type: { group: 'autoscaling', version: 'v1', kind: 'Scale', plural, namespaced },
+    rules: {},
+    custom: undefined,
+    subresources: new Map(),
+    schema: () => definition(scaleDefinition),
+    decode: (value) => {
+      const at = new Decoding();
+      const object = goType('autoscaling/v1.Scale').decode(
+        { ...value, kind: 'Scale', apiVersion: 'autoscaling/v1' },
+        at,
+      ) as UnstructuredObject;
+      return { object, unknownFields: at.unknownFields };
+    },
+    toStorage: (object) => object,
+    fromStorage: (object) => object,
+  };
+}
+
+/** A write of a Scale. */
+export interface ScaleWrite {
+  /** About the parent; its `subresource` is `scale`. */
+  readonly request: WriteRequest;
+  /** The parent as it is stored, in the version of the request. */
+  readonly live: UnstructuredObject;
+}
+
+/** The parent's Scale with the managed fields that it shows to a writer. */
+export function liveScale({ request, live }: ScaleWrite): UnstructuredObject {
+  const scale = scaleOf(request.kind, live);
+  const managedFields = scaleManagedFields(live.metadata.managedFields, pathsOf(request.kind));
+  if (managedFields === undefined) return scale;
+  return { ...scale, metadata: { ...scale.metadata, managedFields } };
+}
+
+function pathsOf(kind: ServedKind): ReplicasPaths {
+  return new Map([[apiVersionOf(kind.type), fieldPath(...membersOf(kind).replicas)]]);
+}
+
+/** Brings a parent to the number of replicas of `next`. @returns its Scale. */
+export function updateScale(
+  core: ServerCore,
+  write: ScaleWrite,
+  next: UnstructuredObject,
+): UnstructuredObject {
+  const tracked = trackUpdate(core, scaleRequest(write), liveScale(write), next);
+  return storeScale(core, write, tracked);
+}
+
+/** Server-side apply of a Scale. @returns the parent's Scale. */
+export function applyScale(
+  core: ServerCore,
+  write: ScaleWrite,
+  apply: Pick<ApplyRequest, 'applied' | 'force'>,
+): UnstructuredObject {
+  const merged = applyFields(core, { write: scaleRequest(write), ...apply }, liveScale(write));
+  return storeScale(core, write, decodeScale(merged));
+}
+
+function scaleRequest({ request }: ScaleWrite): WriteRequest {
+  return { ...request, kind: scaleKind(request.kind) };
+}
+
+/** The real server records no time for who scaled. */
+function withoutTime(entry: ManagedFieldsEntry): ManagedFieldsEntry {
+  if (entry.subresource !== 'scale') return entry;
+  const { time: _time, ...rest } = entry;
+  return rest;
+}
+
+function storeScale(
+  core: ServerCore,
+  { request, live }: ScaleWrite,
+  scale: UnstructuredObject,
+): UnstructuredObject {
+  const { kind } = request;
+  const replicas = read(scale, ['spec', 'replicas']) ?? 0;
+  const errors = new FieldErrors();
+  validateNonnegative(replicas as number, 'spec.replicas', errors);
+  if (!errors.empty) {
+    const { name = '' } = live.metadata;
+    throw invalid({ group: 'autoscaling', kind: 'Scale', name }, errors.causes);
+  }
+  const managedFields = parentManagedFields(scale.metadata.managedFields, {
+    entries: live.metadata.managedFields,
+    paths: pathsOf(kind),
+    apiVersion: apiVersionOf(kind.type),
+  });
+  const { managedFields: _old, ...metadata } = live.metadata;
+  const { resourceVersion = metadata.resourceVersion ?? '' } = scale.metadata;
+  const scaled = written(live, membersOf(kind).replicas, replicas) as UnstructuredObject;
+  const next = {
+    ...scaled,
+    metadata: {
+      ...metadata,
+      resourceVersion,
+      ...(managedFields === undefined ? {} : { managedFields: managedFields.map(withoutTime) }),
+    },
+  };
+  const result = updateObject(core, {
+    request: { ...request, subresource: undefined },
+    live,
+    next,
+    tracked: true,
+  });
+  return scaleOf(kind, result.object);
+}
