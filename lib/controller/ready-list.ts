@@ -49,6 +49,12 @@ export class ReadyList {
     return this.#size;
   }
 
+  /** How many tickets are held, taken ones included; a leak spec wants few. */
+  get held(): number {
+    const lines = this.#bands.flatMap(({ groups }) => [...groups.values()]);
+    return lines.reduce((sum, line) => sum + line.size, this.#byAge.size);
+  }
+
   /** Adds a ticket that is in no list. */
   add(ticket: Ticket): void {
     this.#size++;

@@ -4,6 +4,7 @@ import { matchesFields } from '../../lib/object/field-selector.js';
 import type { KubernetesObject, ObjectKey } from '../../lib/object/kubernetes-object.js';
 import { matchesLabels } from '../../lib/object/label-selector.js';
 import { keyOf, keyString } from '../../lib/object/object-key.js';
+import { apiVersionOf } from '../../lib/object/resource-type.js';
 import type { ResourceType } from '../../lib/object/resource-type.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 
@@ -57,11 +58,17 @@ export class FakeServer {
   pageSize = 500;
   /** Watches get no event as long as it is set: the cache falls behind. */
   paused = false;
+  readonly #type: ResourceType<KubernetesObject>;
   readonly #objects = new Map<string, Thing>();
   readonly #watchers = new Set<Watcher>();
   #log: LogEntry[] = [];
   #version = 100;
   #uids = 0;
+
+  /** @param type - the one kind that it serves */
+  constructor(type: ResourceType<KubernetesObject> = Thing) {
+    this.#type = type;
+  }
 
   get watches(): number {
     return this.#watchers.size;
@@ -80,8 +87,12 @@ export class FakeServer {
     const old = this.#objects.get(`${namespace}/${name}`);
     const resourceVersion = String(++this.#version);
     const uid = old?.metadata.uid ?? `uid-${++this.#uids}`;
-    const metadata = { ...fields.metadata, name, namespace, uid, resourceVersion };
-    const object = { apiVersion: 'example.com/v1', kind: 'Thing', ...fields, metadata };
+    // As a real server, which does not let a writer that leaves them out remove them.
+    const managedFields = fields.metadata?.managedFields ?? old?.metadata.managedFields;
+    const kept = managedFields && { managedFields };
+    const metadata = { ...fields.metadata, ...kept, name, namespace, uid, resourceVersion };
+    const { kind } = this.#type;
+    const object = { ...fields, apiVersion: apiVersionOf(this.#type), kind, metadata };
     this.#objects.set(`${namespace}/${name}`, object);
     this.#commit({ type: old === undefined ? 'ADDED' : 'MODIFIED', object });
     return structuredClone(object);
@@ -135,14 +146,14 @@ export class FakeServer {
         if (this.#objects.has(keyString({ name, namespace }))) {
           throw apiError(409, 'AlreadyExists', 'create');
         }
-        return this.put(name, object as Thing, namespace) as never;
+        return this.put(name, object, namespace) as never;
       },
       update: async (object) => {
         const { name, namespace } = keyOf(object);
         const live = this.#found({ name, namespace });
         const sent = object.metadata.resourceVersion ?? live.metadata.resourceVersion;
         if (sent !== live.metadata.resourceVersion) throw apiError(409, 'Conflict', 'update');
-        return this.put(name, object as Thing, namespace) as never;
+        return this.put(name, object, namespace) as never;
       },
       delete: async (_, { name, namespace }) => {
         this.remove(name, namespace);
@@ -168,7 +179,7 @@ export class FakeServer {
     return this.objects().filter((object) => isSelected(object, options));
   }
 
-  async *#pages(options: ListOptions): AsyncGenerator<unknown> {
+  async *#pages(options: ListOptions): AsyncGenerator {
     this.#began('list', options);
     const { version } = this;
     const items = this.#selected(options);

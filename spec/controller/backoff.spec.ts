@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Backoff } from '../../lib/controller/backoff.js';
+
+describe('Backoff', () => {
+  it('doubles up to the cap, each key by itself', () => {
+    const backoff = new Backoff({ baseDelayMs: 10, maxDelayMs: 35 });
+    expect([1, 2, 3].map(() => backoff.next('ns/a'))).to.deep.equal([10, 20, 35]);
+    expect(backoff.next('ns/b')).to.equal(10);
+  });
+
+  it('goes from 5 ms to 1,000 s by default, and back to 5 ms once forgotten', () => {
+    const backoff = new Backoff();
+    for (let n = 0; n < 20; n++) backoff.next('ns/a');
+    expect(backoff.next('ns/a')).to.equal(1_000_000);
+    backoff.forget('ns/a');
+    expect(backoff.next('ns/a')).to.equal(5);
+  });
+
+  it('never shrinks and never passes the cap', () => {
+    const property = fc.property(fc.nat(), fc.nat(), (base, more) => {
+      const backoff = new Backoff({ baseDelayMs: base + 1, maxDelayMs: base + 1 + more });
+      const delays = Array.from({ length: 99 }, () => backoff.next('ns/a'));
+      expect(delays).to.deep.equal(delays.toSorted((a, b) => a - b));
+      expect(delays.at(-1)).to.be.at.most(base + 1 + more);
+    });
+    fc.assert(property);
+  });
+
+  for (const options of [{ baseDelayMs: 0 }, { baseDelayMs: NaN }, { maxDelayMs: 4 }]) {
+    it(`refuses ${Object.entries(options).join()}`, () => {
+      const construct = () => new Backoff(options);
+      expect(construct).to.throw('Backoff').with.property('code', 'InvalidOption');
+    });
+  }
+});

@@ -1,0 +1,27 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { DelayHeap } from '../../lib/controller/delay-heap.js';
+import type { Delayed } from '../../lib/controller/delay-heap.js';
+
+describe('DelayHeap', () => {
+  it('gives out the soonest first, ties in order, whatever was removed between', () => {
+    const entries = fc.array(fc.record({ dueMs: fc.nat(20), removed: fc.boolean() }));
+    const property = fc.property(entries, (list) => {
+      const heap = new DelayHeap<Delayed>();
+      const items = list.map(({ dueMs }, order) => ({ key: `k${order}`, dueMs, order, index: 0 }));
+      for (const item of items) heap.add(item);
+      const kept = items.filter((item, at) => {
+        if (list[at]!.removed) heap.remove(item);
+        return !list[at]!.removed;
+      });
+      const out: string[] = [];
+      for (let next = heap.peek(); next !== undefined; next = heap.peek()) {
+        out.push(next.key);
+        heap.remove(next);
+      }
+      const sorted = kept.toSorted((a, b) => a.dueMs - b.dueMs || a.order - b.order);
+      expect(out).to.deep.equal(sorted.map(({ key }) => key));
+    });
+    fc.assert(property);
+  });
+});

@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ReadyList } from '../../lib/controller/ready-list.js';
+import type { Ticket } from '../../lib/controller/ready-list.js';
+
+function ticket(key: string, priority = 0): Ticket {
+  return { key, group: key.split('/')[0]!, priority, taken: false };
+}
+
+function takeAll(list: ReadyList): string[] {
+  const keys: string[] = [];
+  for (let next = list.take(); next !== undefined; next = list.take()) keys.push(next.key);
+  return keys;
+}
+
+const never = Number.MAX_SAFE_INTEGER;
+
+describe('ReadyList', () => {
+  it('hands out the highest priority first, each in the order of arrival', () => {
+    const list = new ReadyList(never);
+    const tickets = [ticket('a/1', -100), ticket('a/2'), ticket('a/3', 5), ticket('a/4')];
+    for (const each of tickets) list.add(each);
+    expect(takeAll(list)).to.deep.equal(['a/3', 'a/2', 'a/4', 'a/1']);
+  });
+
+  it('lets groups take turns, however many keys one of them has', () => {
+    const list = new ReadyList(never);
+    for (const key of ['a/1', 'a/2', 'a/3', 'b/1', 'c/1', 'c/2']) list.add(ticket(key));
+    expect(takeAll(list)).to.deep.equal(['a/1', 'b/1', 'c/1', 'a/2', 'c/2', 'a/3']);
+  });
+
+  it('hands out what was raised by its new priority, once', () => {
+    const list = new ReadyList(never);
+    const low = ticket('a/low', -100);
+    for (const each of [low, ticket('a/1'), ticket('a/2')]) list.add(each);
+    list.raise(low, 1);
+    expect(takeAll(list)).to.deep.equal(['a/low', 'a/1', 'a/2']);
+  });
+
+  it('gives every nth turn to what has waited longest', () => {
+    const list = new ReadyList(3);
+    list.add(ticket('a/low', -100));
+    for (let n = 1; n <= 4; n++) list.add(ticket(`a/${n}`));
+    expect(takeAll(list)).to.deep.equal(['a/1', 'a/2', 'a/low', 'a/3', 'a/4']);
+  });
+
+  it('hands out each ticket once, the nth in line after at most n * agingEvery others', () => {
+    const keys = fc.record({
+      group: fc.constantFrom('a', 'b', 'c'),
+      priority: fc.constantFrom(-100, 0, 7),
+      // Others that jump the queue before the next one is taken.
+      crowd: fc.nat(2),
+    });
+    const property = fc.property(fc.array(keys), fc.integer({ min: 1, max: 5 }), (line, every) => {
+      const list = new ReadyList(every);
+      line.forEach(({ group, priority }, n) => list.add(ticket(`${group}/${n}`, priority)));
+      const waiting = new Map(line.map(({ group }, n) => [`${group}/${n}`, n + 1]));
+      for (let turn = 1; waiting.size > 0; turn++) {
+        const crowd = line[turn % line.length]?.crowd ?? 0;
+        for (let n = 0; n < crowd; n++) list.add(ticket(`vip/${turn}-${n}`, 100));
+        const taken = list.take();
+        const place = waiting.get(taken?.key ?? '') ?? Infinity;
+        expect(turn).to.be.at.most(place * every);
+        waiting.delete(taken?.key ?? '');
+        for (const other of waiting.values()) expect(turn).to.be.below(other * every);
+      }
+    });
+    fc.assert(property);
+  });
+
+  it('does not keep tickets of a priority whose turn never comes', () => {
+    const list = new ReadyList(2);
+    list.add(ticket('a/0'));
+    for (let n = 0; n < 1_000; n++) {
+      list.add(ticket(`a/low${n}`, -100));
+      list.add(ticket(`a/${n}`));
+      list.take();
+      list.take();
+    }
+    expect(list.size).to.equal(1);
+    expect(list.held).to.be.below(10);
+  });
+});

@@ -1,0 +1,213 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Registry } from 'prom-client';
+import { WorkQueue } from '../../lib/controller/work-queue.js';
+import type { WorkQueueOptions } from '../../lib/controller/work-queue.js';
+import { promMetrics } from '../../lib/system/prom-metrics.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+function newQueue(options: Partial<WorkQueueOptions> = {}) {
+  const clock = new VirtualClock();
+  const queue = new WorkQueue({ name: 'test', clock, ...options });
+  const take = async (): Promise<string | undefined> => {
+    const next = queue.get();
+    const none = clock.advance(0).then(() => undefined);
+    return (await Promise.race([next, none]))?.key;
+  };
+  return { clock, queue, take };
+}
+
+describe('WorkQueue', () => {
+  it('hands out a key once, however often it was added', async () => {
+    const { queue, take } = newQueue();
+    for (let n = 0; n < 3; n++) queue.add('ns/a');
+    expect(await take()).to.equal('ns/a');
+    expect(queue.depth).to.equal(0);
+  });
+
+  it('hands out a key again after done, if it was added meanwhile', async () => {
+    const { queue } = newQueue();
+    queue.add('ns/a');
+    await queue.get();
+    queue.add('ns/a');
+    expect(queue.depth).to.equal(0);
+    queue.done('ns/a');
+    expect(queue.depth).to.equal(1);
+    expect((await queue.get())?.key).to.equal('ns/a');
+    queue.done('ns/a');
+    expect(queue.depth).to.equal(0);
+  });
+
+  it('wakes who waits, first come, first served', async () => {
+    const { queue } = newQueue();
+    const got = [queue.get(), queue.get()];
+    queue.add('ns/a');
+    queue.add('ns/b');
+    expect((await Promise.all(got)).map((item) => item?.key)).to.deep.equal(['ns/a', 'ns/b']);
+  });
+
+  it('hands out a delayed key on the millisecond', async () => {
+    const { clock, queue } = newQueue();
+    queue.add('ns/late', { afterMs: 1_500 });
+    queue.add('ns/soon', { afterMs: 10 });
+    await clock.advance(9);
+    expect(queue.depth).to.equal(0);
+    await clock.advance(1);
+    expect(queue.depth).to.equal(1);
+    await clock.advance(1_489);
+    expect(queue.depth).to.equal(1);
+    await clock.advance(1);
+    expect(queue.depth).to.equal(2);
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('never hands out early where the clock has fractions of milliseconds', async () => {
+    const fractions = new VirtualClock(0.3);
+    const { queue } = newQueue({ clock: fractions });
+    queue.add('ns/a', { afterMs: 1.7 });
+    await fractions.advance(1.6);
+    expect(queue.depth).to.equal(0);
+    await fractions.advance(0.4);
+    expect(queue.depth).to.equal(1);
+  });
+
+  it('keeps the sooner of two delays, and drops the delay of what is added now', async () => {
+    const { clock, queue, take } = newQueue();
+    queue.add('ns/a', { afterMs: 100 });
+    queue.add('ns/a', { afterMs: 50 });
+    queue.add('ns/a', { afterMs: 200 });
+    await clock.advance(50);
+    expect(await take()).to.equal('ns/a');
+    queue.done('ns/a');
+    queue.add('ns/b', { afterMs: 100 });
+    queue.add('ns/b');
+    expect(await take()).to.equal('ns/b');
+    queue.done('ns/b');
+    await clock.advance(1_000);
+    expect([queue.depth, queue.delayed, clock.pendingTimers]).to.deep.equal([0, 0, 0]);
+  });
+
+  it('keeps a key that falls due while it is worked on until done', async () => {
+    const { clock, queue, take } = newQueue();
+    queue.add('ns/a');
+    await take();
+    queue.add('ns/a', { afterMs: 10 });
+    await clock.advance(20);
+    expect(queue.depth).to.equal(0);
+    queue.done('ns/a');
+    expect(queue.depth).to.equal(1);
+  });
+
+  it('backs off key by key, at least as long as it is told, and forgets', () => {
+    const { queue } = newQueue();
+    expect([1, 2, 3].map(() => queue.addRateLimited('ns/a'))).to.deep.equal([5, 10, 20]);
+    expect(queue.addRateLimited('ns/b', 0, 7_000)).to.equal(7_000);
+    expect(queue.failures('ns/a')).to.equal(3);
+    queue.forget('ns/a');
+    expect(queue.addRateLimited('ns/a')).to.equal(5);
+  });
+
+  it('hands out nothing after shutDown, and is drained when the last work has ended', async () => {
+    const { clock, queue } = newQueue();
+    queue.add('ns/a');
+    await queue.get();
+    const waiting = queue.get();
+    queue.add('ns/later', { afterMs: 10 });
+    queue.shutDown();
+    queue.add('ns/b');
+    expect(await waiting).to.equal(undefined);
+    expect(await queue.get()).to.equal(undefined);
+    expect([queue.depth, queue.delayed, clock.pendingTimers]).to.deep.equal([0, 0, 0]);
+    let drained = false;
+    void queue.drained().then(() => (drained = true));
+    await clock.advance(0);
+    expect(drained).to.equal(false);
+    queue.done('ns/a');
+    await clock.advance(0);
+    expect(drained).to.equal(true);
+  });
+
+  it('counts as controller-runtime does', async () => {
+    const registry = new Registry();
+    const { clock, queue } = newQueue({ metrics: promMetrics(registry) });
+    queue.add('ns/a');
+    queue.add('ns/a');
+    queue.add('ns/b', { priority: -100 });
+    await clock.advance(2_000);
+    await queue.get();
+    queue.add('ns/a');
+    await clock.advance(3_000);
+    const text = await registry.metrics();
+    const labels = 'name="test",controller="test"';
+    for (const line of [
+      `workqueue_adds_total{${labels}} 3`,
+      `workqueue_depth{${labels},priority="0"} 0`,
+      `workqueue_depth{${labels},priority="-100"} 1`,
+      `workqueue_queue_duration_seconds_sum{${labels}} 2`,
+      `workqueue_unfinished_work_seconds{${labels}} 3`,
+      `workqueue_longest_running_processor_seconds{${labels}} 3`,
+    ]) {
+      expect(text).to.include(line);
+    }
+    queue.done('ns/a');
+    expect(await registry.metrics()).to.include(`workqueue_adds_total{${labels}} 3`);
+    expect(await registry.metrics()).to.include(`workqueue_work_duration_seconds_sum{${labels}} 3`);
+  });
+
+  const keys = fc.constantFrom('a/1', 'a/2', 'b/1', 'cluster-scoped');
+  const commands = fc.array(
+    fc.oneof(
+      fc.record({
+        do: fc.constant('add' as const),
+        key: keys,
+        afterMs: fc.constantFrom(0, 0, 10, 500),
+        priority: fc.constantFrom(-100, 0, 3),
+      }),
+      fc.record({ do: fc.constant('get' as const) }),
+      fc.record({ do: fc.constant('done' as const), key: keys }),
+      fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(1, 10, 500) }),
+    ),
+    { maxLength: 60 },
+  );
+
+  it('hands out every addition after it was made, and no key twice at once', async () => {
+    const property = fc.asyncProperty(commands, async (script) => {
+      const { clock, queue, take } = newQueue();
+      /** The latest moment at which each key has to be ready, since it was last handed out. */
+      const due = new Map<string, number>();
+      const working = new Set<string>();
+      const takeOne = async (): Promise<void> => {
+        if (queue.depth === 0) return;
+        const key = (await take())!;
+        expect(working.has(key), `${key} twice at once`).to.equal(false);
+        expect(due.has(key), `${key} was not asked for`).to.equal(true);
+        working.add(key);
+        due.delete(key);
+      };
+      for (const step of script) {
+        if (step.do === 'add') {
+          queue.add(step.key, step);
+          const at = clock.monotonicMs() + step.afterMs;
+          due.set(step.key, Math.min(at, due.get(step.key) ?? Infinity));
+        } else if (step.do === 'get') {
+          await takeOne();
+        } else if (step.do === 'done') {
+          if (working.delete(step.key)) queue.done(step.key);
+        } else {
+          await clock.advance(step.ms);
+        }
+        const ready = [...due].filter(
+          ([key, at]) => at <= clock.monotonicMs() && !working.has(key),
+        );
+        expect(queue.depth).to.equal(ready.length);
+      }
+      for (const key of working) queue.done(key);
+      working.clear();
+      await clock.advance(500);
+      while (queue.depth > 0) await takeOne();
+      expect([...due.keys()]).to.deep.equal([]);
+      expect(clock.pendingTimers).to.equal(0);
+    });
+    await fc.assert(property, { numRuns: 60 });
+  });
+});
