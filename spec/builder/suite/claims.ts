@@ -1,13 +1,9 @@
 import { expect } from 'chai';
 import type { Builder, ObjectResult } from '../../../lib/builder/index.js';
-import {
-  PersistentVolumeClaim,
-  Pod,
-  StatefulSet,
-  StorageClass,
-} from '../../../lib/object/kinds.js';
+import { PersistentVolumeClaim, Pod, StatefulSet } from '../../../lib/object/kinds.js';
 import { newOwner, podSpec, summary } from './scene.js';
 import type { Scene } from './scene.js';
+import type { PersistentVolume, StorageClass } from '../../../lib/object/kinds.js';
 import type { OpenScene } from './builder-suite.js';
 import { errorsOf } from './immutable.js';
 
@@ -40,13 +36,42 @@ async function ensureClasses(scene: Scene): Promise<void> {
 
 /** Binds a claim, as a provisioner would. */
 async function bind(scene: Scene, name: string): Promise<void> {
-  const key = { namespace: scene.namespace, name };
-  const claim = await scene.admin.get(PersistentVolumeClaim, key);
+  const claim = await scene.get(PersistentVolumeClaim, name);
   if (claim.status?.phase === 'Bound') return;
-  const capacity = { storage: claim.spec?.resources?.requests?.['storage'] };
+  if (scene.target.real) await provision(scene, claim);
+  else await bindByHand(scene, claim);
+  await scene.target.eventually(async () => {
+    expect((await scene.get(PersistentVolumeClaim, name)).status?.phase).to.equal('Bound');
+  });
+}
+
+async function provision(scene: Scene, { metadata, spec }: PersistentVolumeClaim): Promise<void> {
+  const { namespace, name, uid } = metadata;
+  const volume: PersistentVolume = {
+    ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: `volume-${uid ?? ''}` } },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: spec?.resources?.requests?.['storage'] ?? '' },
+      claimRef: {
+        ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+        ...(namespace !== undefined && { namespace }),
+        ...(name !== undefined && { name }),
+        ...(uid !== undefined && { uid }),
+      },
+      hostPath: { path: '/tmp/nowhere' },
+      ...(spec?.storageClassName !== undefined && { storageClassName: spec.storageClassName }),
+    },
+  };
+  await scene.admin.apply(volume, { fieldManager: 'provisioner', force: true });
+}
+
+async function bindByHand(scene: Scene, { metadata, spec }: PersistentVolumeClaim): Promise<void> {
+  const { namespace, name = '' } = metadata;
+  const capacity = { storage: spec?.resources?.requests?.['storage'] };
   const body = { status: { phase: 'Bound', capacity, accessModes: ['ReadWriteOnce'] } };
   const options = { subresource: 'status', fieldManager: 'provisioner' };
-  await scene.admin.patch(PersistentVolumeClaim, key, { type: 'merge', body }, options);
+  const patch = { type: 'merge', body } as const;
+  await scene.admin.patch(PersistentVolumeClaim, { namespace, name }, patch, options);
 }
 
 /** Claims: kept, taken over, grown. */

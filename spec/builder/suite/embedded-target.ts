@@ -1,5 +1,5 @@
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
-import { Namespace } from '../../../lib/object/kinds.js';
+import type { Namespace } from '../../../lib/object/kinds.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, Operator } from './target.js';
 

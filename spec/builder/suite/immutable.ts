@@ -118,10 +118,7 @@ export function immutableSuite(open: OpenScene): void {
     const chain = (late: boolean): Builder => othersOf(scene, late);
     await chain(false).reconcile();
     const errors = await errorsOf(chain(true));
-    const said = errors.map(({ code, message }) => [
-      code,
-      /applied: ([\w.[\]]+)/.exec(message)?.[1],
-    ]);
+    const said = errors.map(({ code, message }) => [code, /applied: (\S+)/.exec(message)?.[1]]);
     expect(said).to.deep.equal([
       ['ImmutableField', 'roleRef.name'],
       ['ImmutableField', 'data.A'],

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Builder, ObjectResult } from '../../../lib/builder/index.js';
 import { DaemonSet, Pod, StatefulSet } from '../../../lib/object/kinds.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { OpenScene } from './builder-suite.js';
 import { podSpec, summary } from './scene.js';
 import type { Scene } from './scene.js';
@@ -80,7 +81,8 @@ export function rolloutsSuite(open: OpenScene): void {
     await chain('2', true).reconcile();
     const stuck = await scene.target.eventually(async () => {
       // Nothing but time passes: a real server's does by itself.
-      if ('advance' in scene.target.clock) await scene.target.clock.advance(1_000);
+      const { clock } = scene.target;
+      if (clock instanceof VirtualClock) await clock.advance(1_000);
       const results = await chain('2', true).reconcile();
       expect(results[0]?.rollout?.state).to.equal('stuck');
       return results;
