@@ -158,10 +158,10 @@ async function parseKubeConfig(text: string, origin: Origin): Promise<KubeConfig
 
 async function parseYaml(text: string, { name }: Origin): Promise<unknown> {
   const { parseDocument } = await import('yaml');
-  // Not pretty: a pretty message quotes the line, which may be a token.
-  const document = parseDocument(text, { prettyErrors: false });
+  const document = parseDocument(text);
   const [error] = document.errors;
   if (error === undefined) return document.toJS();
+  // Not its message: that quotes the line, which may be a token.
   const line = text.slice(0, error.pos[0]).split('\n').length;
   throw invalidKubeConfig(name, `line ${line} is no YAML: ${error.code}`, 'correct it');
 }

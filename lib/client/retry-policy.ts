@@ -28,9 +28,7 @@ export function resetDelayMs(
   const broken = isOperatorError(error, 'ConnectionFailed');
   // Who refuses connections now does so in 100 ms too: the caller's back-off is the longer one.
   const refused = error instanceof ConnectionError && !error.requestSent;
-  if (!broken || refused || !request.repeatable || request.signal?.aborted === true) {
-    return undefined;
-  }
+  if (!broken || refused || !request.repeatable) return undefined;
   if (resets === 0) return 0;
   const delayMs = Math.min(firstDelayMs * 2 ** (resets - 1), longestDelayMs);
   return delayMs * (0.5 + random.next() / 2);

@@ -56,6 +56,15 @@ describe('readKubeConfig', () => {
       expect(text.user.exec?.command).to.equal('bin/login');
     }));
 
+  it('takes the first of two entries of one name', async () => {
+    const text = file('one').replace(
+      'users:',
+      "- {name: one, cluster: {server: 'https://b'}}\nusers:",
+    );
+    const { cluster } = await readKubeConfig({ text });
+    expect(cluster.server).to.equal('https://one.example.com');
+  });
+
   it('lets a context do without a user', async () => {
     const text = file('one').replace(' user: one,', '');
     expect((await readKubeConfig({ text })).user).to.deep.equal({});

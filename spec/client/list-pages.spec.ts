@@ -50,6 +50,14 @@ describe('a list', () => {
     expect(transport.calls).to.have.length(1);
   });
 
+  it('fails when a later page fails for another reason', async () => {
+    const { client, transport } = scripted((request, nth) =>
+      nth === 3 ? refusal(403, 'Forbidden') : threePages()(request, nth),
+    );
+    expect(await failureOf(client.list(ConfigMap))).to.have.property('status', 403);
+    expect(transport.calls).to.have.length(3);
+  });
+
   it('may be larger than the arguments of a call', async () => {
     const { client } = scripted(() => page(Array.from({ length: 150_000 }, (_, n) => `${n}`)));
     expect((await client.list(ConfigMap)).items).to.have.length(150_000);

@@ -88,5 +88,6 @@ describe('namespaced', () => {
       'GET /api/v1/namespaces/other',
       'POST /api/v1/namespaces',
     ]);
+    expect(transport.requests[2]?.body).not.to.contain('shop');
   });
 });

@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { Deadline } from '../../lib/client/deadline.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { failureOf } from './scripted-transport.js';
+
+describe('Deadline', () => {
+  it('expires when its time is over', async () => {
+    const clock = new VirtualClock();
+    const deadline = new Deadline(undefined, clock, 100);
+    await clock.advance(99);
+    expect(deadline.signal.aborted).to.equal(false);
+    await clock.advance(1);
+    expect(deadline).to.have.property('expired', true);
+    expect(deadline.signal.aborted).to.equal(true);
+  });
+
+  it('follows its source, with the reason, and did not expire then', () => {
+    const source = new AbortController();
+    const deadline = new Deadline(source.signal, new VirtualClock(), Infinity);
+    source.abort(new Error('enough'));
+    expect(deadline.signal.reason).to.have.property('message', 'enough');
+    expect(deadline.expired).to.equal(false);
+  });
+
+  it('is over from the start when its source is', () => {
+    const clock = new VirtualClock();
+    const deadline = new Deadline(AbortSignal.abort(), clock, 100);
+    expect(deadline.signal.aborted).to.equal(true);
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('may be set anew', async () => {
+    const clock = new VirtualClock();
+    const deadline = new Deadline(undefined, clock, 100);
+    deadline.restart(clock, 1_000);
+    await clock.advance(999);
+    expect(deadline.expired).to.equal(false);
+    deadline.restart(clock, Infinity);
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('lets nobody wait longer', async () => {
+    const clock = new VirtualClock();
+    const deadline = new Deadline(undefined, clock, 100);
+    expect(await deadline.until(7)).to.equal(7);
+    expect(await deadline.until(Promise.resolve(8))).to.equal(8);
+    const failure = failureOf(deadline.until(new Promise(() => undefined)));
+    await clock.advance(100);
+    await failure;
+    await failureOf(deadline.until(new Promise(() => undefined)));
+  });
+});
