@@ -1,10 +1,11 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
-import type { GaugeConfiguration, Metric, Registry } from 'prom-client';
+import type { GaugeConfiguration, Registry } from 'prom-client';
 import type { Metrics } from './metrics.js';
 
 /** {@link Metrics} in `registry`, for Prometheus to scrape. No global registry is touched. */
 export function promMetrics(registry: Registry): Metrics {
-  const existing = (name: string): Metric | undefined => registry.getSingleMetric(name);
+  // Each name is registered as one kind of metric only: the casts below hold.
+  const existing = (name: string): unknown => registry.getSingleMetric(name);
   const shared = { registers: [registry] };
   return {
     counter: ({ name, help, labelNames = [] }) => {

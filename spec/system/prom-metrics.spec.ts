@@ -28,6 +28,28 @@ describe('promMetrics', () => {
     expect(await textOf(registry)).to.deep.equal(['metric{kind="a"} -2']);
   });
 
+  it('asks for values that change by themselves when they are collected', async () => {
+    const registry = new Registry();
+    let [age, askings] = [1, 0];
+    const askAge = (): void => {
+      askings++;
+      gauge.set(age);
+    };
+    const gauge = promMetrics(registry).gauge({ name: 'age', help: 'Help.' });
+    const end = gauge.onCollect?.(askAge);
+    promMetrics(registry)
+      .gauge({ name: 'age', help: 'Help.' })
+      .onCollect?.(() => askings++);
+    expect(await textOf(registry)).to.deep.equal(['age 1']);
+    age = 2;
+    expect(await textOf(registry)).to.deep.equal(['age 2']);
+    expect(askings).to.equal(4);
+    end?.();
+    age = 3;
+    expect(await textOf(registry)).to.deep.equal(['age 2']);
+    expect(askings).to.equal(5);
+  });
+
   it('sorts observations into buckets', async () => {
     const registry = new Registry();
     const options = { name: 'seconds', help: 'Help.', buckets: [0.1, 1] };
