@@ -66,16 +66,16 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     this.#controllers = startControllers(this.server.loopback, { ...options, clock });
   }
 
+  /** Starts a cluster that lives by `options.clock`, for example a `VirtualClock`. */
+  static start<C extends Clock>(
+    options: EmbeddedClusterOptions & { readonly clock: C },
+  ): Promise<EmbeddedCluster<C>>;
   /**
    * Starts a cluster; its custom resources are served when it is there.
    * @throws OperatorError `InvalidOption`: an option is out of its range.
    * @throws ApiError a custom resource definition is not accepted.
    */
   static start(options?: EmbeddedClusterOptions): Promise<EmbeddedCluster>;
-  /** Starts a cluster that lives by `options.clock`. */
-  static start<C extends Clock>(
-    options: EmbeddedClusterOptions & { readonly clock: C },
-  ): Promise<EmbeddedCluster<C>>;
   static async start(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
     const { clock = systemClock } = options;
     const cluster = new EmbeddedCluster(clock, resolveEmbeddedClusterOptions(options));

@@ -31,8 +31,8 @@ class EndpointSliceController {
   }
 
   start(): void {
-    this.#host.watch(Pod, ({ object, previous }) => {
-      if (previous && !concernsEndpoints(previous, object)) return;
+    this.#host.watch(Pod, ({ type, object, previous }) => {
+      if (type === 'MODIFIED' && previous && !concernsEndpoints(previous, object)) return;
       for (const service of this.#host.list(Service, object.metadata.namespace)) {
         const pods = previous === undefined ? [object] : [object, previous];
         if (pods.some((pod) => this.#selects(service, pod))) this.#queue.add(keyOf(service));

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import {
+  Deployment,
+  HorizontalPodAutoscaler,
+  PodDisruptionBudget,
+} from '../../../lib/object/kinds.js';
+import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
+import { deployment } from './workload-objects.js';
+
+function budget(spec: object): PodDisruptionBudget {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'web', namespace: 'default' },
+    spec: { selector: { matchLabels: { app: 'web' } }, ...spec },
+  };
+}
+
+function autoscaler(minReplicas: number, maxReplicas: number): HorizontalPodAutoscaler {
+  return {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'web', namespace: 'default' },
+    spec: {
+      minReplicas,
+      maxReplicas,
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+    },
+  };
+}
+
+describe('a PodDisruptionBudget in the embedded cluster', () => {
+  afterEach(stopSimulatedClusters);
+
+  const cases: readonly [spec: object, desired: number, allowed: number][] = [
+    [{ minAvailable: 1 }, 1, 2],
+    [{ minAvailable: '50%' }, 2, 1],
+    [{ maxUnavailable: 1 }, 2, 1],
+    [{ maxUnavailable: '50%' }, 1, 2],
+    [{ minAvailable: 5 }, 5, 0],
+  ];
+  for (const [spec, desiredHealthy, disruptionsAllowed] of cases) {
+    it(`of ${JSON.stringify(spec)} allows ${disruptionsAllowed} of 3 pods to go`, async () => {
+      const { create, get } = await simulatedCluster();
+      await create(deployment('web', { replicas: 3 }), budget(spec));
+      const { status } = await get(PodDisruptionBudget, 'web');
+      expect(status).to.deep.include({
+        currentHealthy: 3,
+        desiredHealthy,
+        disruptionsAllowed,
+        expectedPods: 3,
+      });
+      const [condition] = status!.conditions!;
+      const reason = disruptionsAllowed > 0 ? 'SufficientPods' : 'InsufficientPods';
+      expect(condition).to.include({ type: 'DisruptionAllowed', reason });
+    });
+  }
+});
+
+describe('a HorizontalPodAutoscaler in the embedded cluster', () => {
+  afterEach(stopSimulatedClusters);
+
+  const cases: readonly [replicas: number, least: number, most: number, result: number][] = [
+    [1, 2, 5, 2],
+    [9, 2, 5, 5],
+    [3, 2, 5, 3],
+    [0, 2, 5, 0],
+  ];
+  for (const [replicas, least, most, result] of cases) {
+    it(`makes ${result} of ${replicas} replicas between ${least} and ${most}`, async () => {
+      const { create, get } = await simulatedCluster();
+      await create(deployment('web', { replicas }), autoscaler(least, most));
+      expect((await get(Deployment, 'web')).spec!.replicas).to.equal(result);
+      const { status } = await get(HorizontalPodAutoscaler, 'web');
+      expect([status!.currentReplicas ?? 0, status!.desiredReplicas]).to.deep.equal([
+        result,
+        result,
+      ]);
+    });
+  }
+
+  it('says that it has no metrics, or no target', async () => {
+    const { create, get, ...cluster } = await simulatedCluster();
+    await create(autoscaler(1, 2));
+    const reasons = async () => {
+      const { status } = await get(HorizontalPodAutoscaler, 'web');
+      return status!.conditions!.map(({ reason }) => reason);
+    };
+    expect(await reasons()).to.deep.equal(['FailedGetScale']);
+    await create(deployment('web', { replicas: 1 }));
+    expect(await reasons()).to.deep.equal(['SucceededGetScale', 'FailedGetResourceMetric']);
+    await cluster.delete(Deployment, 'web');
+  });
+});

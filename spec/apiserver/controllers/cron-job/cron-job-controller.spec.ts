@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+import { CronJob, Job } from '../../../../lib/object/kinds.js';
+import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
+import { cronJob } from '../workload-objects.js';
+
+const minuteMs = 60_000;
+/** The name of the Job that is due so many minutes after the clock's beginning. */
+const jobNamed = (minutes: number): string =>
+  `c-${Math.floor(Date.UTC(2026, 0, 1) / minuteMs) + minutes}`;
+
+describe('a CronJob in the embedded cluster', () => {
+  afterEach(stopSimulatedClusters);
+
+  it('makes a Job each time it is due', async () => {
+    const { create, names, get, clock } = await simulatedCluster();
+    await create(cronJob('c', '*/10 * * * *'));
+    expect(await names(Job)).to.deep.equal([]);
+    await clock.advance(21 * minuteMs);
+    expect(await names(Job)).to.deep.equal([jobNamed(10), jobNamed(20)]);
+    const { status } = await get(CronJob, 'c');
+    expect(status).to.deep.include({ lastScheduleTime: '2026-01-01T00:20:00Z' });
+    expect(status).to.have.property('lastSuccessfulTime');
+    expect(status).not.to.have.property('active');
+    const made = await get(Job, jobNamed(10));
+    expect(made.metadata.annotations).to.include({
+      'batch.kubernetes.io/cronjob-scheduled-timestamp': '2026-01-01T00:10:00Z',
+    });
+  });
+
+  it('keeps as many finished Jobs as its limits say', async () => {
+    const { create, names, clock } = await simulatedCluster();
+    await create(cronJob('c', '* * * * *', { successfulJobsHistoryLimit: 2 }));
+    await clock.advance(5 * minuteMs + 1_000);
+    expect(await names(Job)).to.deep.equal([jobNamed(4), jobNamed(5)]);
+  });
+
+  const running = { behavior: () => 'ready' as const };
+
+  it('lets Jobs run side by side with the policy Allow', async () => {
+    const { create, names, clock, get } = await simulatedCluster({ pods: running });
+    await create(cronJob('c', '* * * * *'));
+    await clock.advance(2 * minuteMs + 1_000);
+    expect(await names(Job)).to.deep.equal([jobNamed(1), jobNamed(2)]);
+    const active = (await get(CronJob, 'c')).status!.active!;
+    expect(active.map(({ name }) => name)).to.deep.equal([jobNamed(1), jobNamed(2)]);
+  });
+
+  it('starts none while one runs with the policy Forbid', async () => {
+    const { create, names, clock, ...cluster } = await simulatedCluster({ pods: running });
+    await create(cronJob('c', '* * * * *', { concurrencyPolicy: 'Forbid' }));
+    await clock.advance(3 * minuteMs + 1_000);
+    expect(await names(Job)).to.deep.equal([jobNamed(1)]);
+    await cluster.delete(Job, jobNamed(1));
+    expect(await names(Job)).to.deep.equal([jobNamed(3)]);
+  });
+
+  it('replaces the one that runs with the policy Replace', async () => {
+    const { create, names, clock } = await simulatedCluster({ pods: running });
+    await create(cronJob('c', '* * * * *', { concurrencyPolicy: 'Replace' }));
+    await clock.advance(2 * minuteMs + 1_000);
+    expect(await names(Job)).to.deep.equal([jobNamed(2)]);
+  });
+
+  it('starts none while it is suspended, and only the newest missed one after', async () => {
+    const { create, names, clock, patch } = await simulatedCluster();
+    await create(cronJob('c', '*/10 * * * *', { suspend: true }));
+    await clock.advance(35 * minuteMs);
+    expect(await names(Job)).to.deep.equal([]);
+    await patch(CronJob, 'c', { spec: { suspend: false } });
+    expect(await names(Job)).to.deep.equal([jobNamed(30)]);
+  });
+
+  it('starts none that is later than startingDeadlineSeconds', async () => {
+    const { create, names, clock, patch } = await simulatedCluster();
+    await create(cronJob('c', '*/10 * * * *', { suspend: true, startingDeadlineSeconds: 60 }));
+    await clock.advance(35 * minuteMs);
+    await patch(CronJob, 'c', { spec: { suspend: false } });
+    expect(await names(Job)).to.deep.equal([]);
+  });
+});

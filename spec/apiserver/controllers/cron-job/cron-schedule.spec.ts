@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { parseCronSchedule } from '../../../../lib/apiserver/controllers/cron-job/index.js';
+
+/** The next three due times after a moment, in UTC. */
+function nextOf(schedule: string, from: string, timeZone?: string): string[] {
+  const parsed = parseCronSchedule(schedule, timeZone);
+  const times: string[] = [];
+  let ms = Date.parse(from);
+  for (let n = 0; n < 3; n++) {
+    ms = parsed.next(ms) ?? NaN;
+    times.push(Number.isNaN(ms) ? 'never' : new Date(ms).toISOString().slice(0, 16));
+  }
+  return times;
+}
+
+describe('parseCronSchedule', () => {
+  const cases: readonly [schedule: string, from: string, times: string[]][] = [
+    [
+      '*/15 * * * *',
+      '2026-01-01T00:00:00Z',
+      ['2026-01-01T00:15', '2026-01-01T00:30', '2026-01-01T00:45'],
+    ],
+    [
+      '0 0 * * *',
+      '2026-02-27T12:00:00Z',
+      ['2026-02-28T00:00', '2026-03-01T00:00', '2026-03-02T00:00'],
+    ],
+    [
+      '30 9 * * mon-fri',
+      '2026-01-02T10:00:00Z',
+      ['2026-01-05T09:30', '2026-01-06T09:30', '2026-01-07T09:30'],
+    ],
+    [
+      '0 12 1,15 * *',
+      '2026-01-01T12:00:00Z',
+      ['2026-01-15T12:00', '2026-02-01T12:00', '2026-02-15T12:00'],
+    ],
+    [
+      '0 0 13 * 5',
+      '2026-01-01T00:00:00Z',
+      ['2026-01-02T00:00', '2026-01-09T00:00', '2026-01-13T00:00'],
+    ],
+    [
+      '0 0 29 2 ?',
+      '2026-01-01T00:00:00Z',
+      ['2028-02-29T00:00', '2032-02-29T00:00', '2036-02-29T00:00'],
+    ],
+    [
+      '5/20 1-2 * JAN *',
+      '2026-01-01T00:00:00Z',
+      ['2026-01-01T01:05', '2026-01-01T01:25', '2026-01-01T01:45'],
+    ],
+    [
+      '@hourly',
+      '2026-01-01T00:59:59Z',
+      ['2026-01-01T01:00', '2026-01-01T02:00', '2026-01-01T03:00'],
+    ],
+    [
+      '@weekly',
+      '2026-01-01T00:00:00Z',
+      ['2026-01-04T00:00', '2026-01-11T00:00', '2026-01-18T00:00'],
+    ],
+    [
+      '@every 1h30m',
+      '2026-01-01T00:00:00Z',
+      ['2026-01-01T01:30', '2026-01-01T03:00', '2026-01-01T04:30'],
+    ],
+    ['0 0 31 2 *', '2026-01-01T00:00:00Z', ['never', 'never', 'never']],
+  ];
+  for (const [schedule, from, times] of cases) {
+    it(`reads ${schedule}`, () => {
+      expect(nextOf(schedule, from)).to.deep.equal(times);
+    });
+  }
+
+  it('goes by the time of a time zone, over the change of the clocks', () => {
+    expect(nextOf('30 12 * * *', '2026-03-27T12:00:00Z', 'Europe/Berlin')).to.deep.equal([
+      '2026-03-28T11:30',
+      '2026-03-29T10:30',
+      '2026-03-30T10:30',
+    ]);
+  });
+
+  it('leaves out an hour that a time zone skips', () => {
+    expect(nextOf('30 2 * * *', '2026-03-27T12:00:00Z', 'Europe/Berlin').slice(0, 2)).to.deep.equal(
+      ['2026-03-28T01:30', '2026-03-30T00:30'],
+    );
+  });
+
+  for (const schedule of [
+    '',
+    '* * * *',
+    '60 * * * *',
+    '* * 0 * *',
+    '*/0 * * * *',
+    '5-1 * * * *',
+    'x * * * *',
+    '@every x',
+  ]) {
+    it(`refuses ${JSON.stringify(schedule)}`, () => {
+      expect(() => parseCronSchedule(schedule))
+        .to.throw()
+        .with.property('code', 'InvalidValue');
+    });
+  }
+
+  it('refuses an unknown time zone', () => {
+    const parse = () => parseCronSchedule('@daily', 'Mars/Olympus');
+    expect(parse).to.throw('Mars/Olympus').with.property('code', 'InvalidValue');
+  });
+});

@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { ControllerRevision, DaemonSet, Node, Pod } from '../../../../lib/object/kinds.js';
+import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
+import { daemonSet, imagePatch } from '../workload-objects.js';
+
+describe('a DaemonSet in the embedded cluster', () => {
+  afterEach(stopSimulatedClusters);
+
+  it('runs one ready pod on each node, also on one that comes later', async () => {
+    const { create, list, get } = await simulatedCluster({ nodes: 2 });
+    await create(daemonSet('ds'));
+    await create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'late' } });
+    const nodes = (await list(Pod)).map(({ spec }) => spec!.nodeName);
+    expect(nodes.sort()).to.deep.equal(['late', 'node-0', 'node-1']);
+    expect((await get(DaemonSet, 'ds')).status).to.deep.equal({
+      currentNumberScheduled: 3,
+      desiredNumberScheduled: 3,
+      numberMisscheduled: 0,
+      numberReady: 3,
+      observedGeneration: 1,
+      updatedNumberScheduled: 3,
+      numberAvailable: 3,
+    });
+  });
+
+  it('names its revision on the pods', async () => {
+    const { create, list } = await simulatedCluster();
+    await create(daemonSet('ds'));
+    const [revision] = await list(ControllerRevision);
+    const [pod] = await list(Pod);
+    const hash = pod!.metadata.labels!['controller-revision-hash'];
+    expect(revision!.metadata.name).to.equal(`ds-${hash}`);
+    expect(revision!.metadata.labels).to.include({ 'controller-revision-hash': hash });
+  });
+
+  it('takes its pod from a node that it fits on no more', async () => {
+    const { create, names, client, settled } = await simulatedCluster();
+    await create(daemonSet('ds'));
+    const node = await client.get(Node, { name: 'node-0' });
+    const taints = [{ key: 'dedicated', effect: 'NoSchedule' }];
+    await client.update({ ...node, spec: { ...node.spec, taints } });
+    await settled();
+    expect(await names(Pod)).to.deep.equal([]);
+  });
+
+  it('stays on a node that is cordoned', async () => {
+    const { create, names, client, settled } = await simulatedCluster();
+    await create(daemonSet('ds'));
+    const node = await client.get(Node, { name: 'node-0' });
+    await client.update({ ...node, spec: { ...node.spec, unschedulable: true } });
+    await settled();
+    expect(await names(Pod)).to.have.length(1);
+  });
+
+  it('updates node by node within maxUnavailable', async () => {
+    const { create, patch, changes, list, get } = await simulatedCluster({ nodes: 3 });
+    await create(daemonSet('ds'));
+    const seen = changes(DaemonSet);
+    await patch(DaemonSet, 'ds', imagePatch('registry/app:2'));
+    const unavailable = seen.map(({ object }) => object.status?.numberUnavailable ?? 0);
+    expect(Math.max(...unavailable)).to.equal(1);
+    const images = (await list(Pod)).map(({ spec }) => spec!.containers[0]!.image);
+    expect(images).to.deep.equal(Array<string>(3).fill('registry/app:2'));
+    expect((await get(DaemonSet, 'ds')).status).to.include({ updatedNumberScheduled: 3 });
+  });
+
+  it('brings the new pod first with maxSurge', async () => {
+    const { create, patch, changes, list } = await simulatedCluster();
+    const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
+    await create(daemonSet('ds', { updateStrategy: { type: 'RollingUpdate', rollingUpdate } }));
+    const seen = changes(Pod);
+    await patch(DaemonSet, 'ds', imagePatch('registry/app:2'));
+    const order = seen.map(({ type }) => type).filter((type) => type !== 'MODIFIED');
+    expect(order).to.deep.equal(['ADDED', 'DELETED']);
+    expect(await list(Pod)).to.have.length(1);
+  });
+
+  it('stops an update at a broken pod, and goes on when the template is repaired', async () => {
+    const { create, patch, list } = await simulatedCluster({ nodes: 2 });
+    await create(daemonSet('ds'));
+    await patch(DaemonSet, 'ds', imagePatch('registry/app:broken'));
+    const images = async () =>
+      (await list(Pod)).map(({ spec }) => spec!.containers[0]!.image).sort();
+    expect(await images()).to.deep.equal(['registry/app:1', 'registry/app:broken']);
+    await patch(DaemonSet, 'ds', imagePatch('registry/app:3'));
+    expect(await images()).to.deep.equal(['registry/app:3', 'registry/app:3']);
+  });
+
+  it('waits for deletions by hand with the strategy OnDelete', async () => {
+    const cluster = await simulatedCluster();
+    await cluster.create(daemonSet('ds', { updateStrategy: { type: 'OnDelete' } }));
+    await cluster.patch(DaemonSet, 'ds', imagePatch('registry/app:2'));
+    const image = async () => (await cluster.list(Pod))[0]!.spec!.containers[0]!.image;
+    expect(await image()).to.equal('registry/app:1');
+    await cluster.delete(Pod, (await cluster.names(Pod))[0]!);
+    expect(await image()).to.equal('registry/app:2');
+  });
+});

@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { proportionalSteps } from '../../../../lib/apiserver/controllers/deployment/proportional-scaling.js';
+
+describe('proportionalSteps', () => {
+  it('shares new replicas by size, the rest to the largest', () => {
+    const active = [
+      { name: 'new', replicas: 5, maxReplicas: 13, createdMs: 2 },
+      { name: 'old', replicas: 8, maxReplicas: 13, createdMs: 1 },
+    ];
+    const steps = proportionalSteps({ desired: 15, maxSurge: 3, statusReplicas: 13, active });
+    expect(steps).to.deep.equal([
+      { name: 'old', replicas: 11 },
+      { name: 'new', replicas: 7 },
+    ]);
+  });
+
+  it('takes all away when the Deployment goes to 0', () => {
+    const active = [
+      { name: 'new', replicas: 2, maxReplicas: 5, createdMs: 2 },
+      { name: 'old', replicas: 3, maxReplicas: 5, createdMs: 1 },
+    ];
+    const steps = proportionalSteps({ desired: 0, maxSurge: 1, statusReplicas: 5, active });
+    expect(steps.map(({ replicas }) => replicas)).to.deep.equal([0, 0]);
+  });
+
+  it('always adds up to the allowed number, and never goes below 0', () => {
+    const sets = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 2, maxLength: 5 });
+    const property = fc.property(sets, fc.nat(40), fc.nat(5), (sizes, desired, maxSurge) => {
+      const total = sizes.reduce((sum, size) => sum + size, 0);
+      const active = sizes.map((replicas, n) => {
+        return { name: `rs${n}`, replicas, maxReplicas: total, createdMs: n };
+      });
+      const steps = proportionalSteps({ desired, maxSurge, statusReplicas: total, active });
+      const allowed = desired === 0 ? 0 : desired + maxSurge;
+      expect(steps.reduce((sum, { replicas }) => sum + replicas, 0)).to.equal(allowed);
+      expect(steps.every(({ replicas }) => replicas >= 0)).to.equal(true);
+    });
+    fc.assert(property);
+  });
+});

@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import { Job, Pod } from '../../../../lib/object/kinds.js';
+import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
+import { job } from '../workload-objects.js';
+
+function conditionsOf({ status }: Job): string[] {
+  return (status?.conditions ?? []).map(({ type, status: value, reason = '' }) => {
+    return `${type} ${value} ${reason}`;
+  });
+}
+
+describe('a Job in the embedded cluster', () => {
+  afterEach(stopSimulatedClusters);
+
+  it('runs its pods, no more at once than parallelism, until completions are reached', async () => {
+    const { create, get, list, changes } = await simulatedCluster();
+    const seen = changes(Job);
+    await create(job('j', { completions: 3, parallelism: 2 }));
+    expect(Math.max(...seen.map(({ object }) => object.status?.active ?? 0))).to.equal(2);
+    const done = await get(Job, 'j');
+    expect(done.status).to.deep.include({
+      succeeded: 3,
+      ready: 0,
+      terminating: 0,
+      uncountedTerminatedPods: {},
+      startTime: '2026-01-01T00:00:00Z',
+      completionTime: '2026-01-01T00:00:00Z',
+    });
+    expect(done.status).not.to.have.any.keys('active', 'failed');
+    expect(conditionsOf(done)).to.deep.equal([
+      'SuccessCriteriaMet True CompletionsReached',
+      'Complete True CompletionsReached',
+    ]);
+    const pods = await list(Pod);
+    expect(pods.map(({ status }) => status!.phase)).to.deep.equal(
+      Array<string>(3).fill('Succeeded'),
+    );
+    expect(pods.some(({ metadata }) => metadata.finalizers !== undefined)).to.equal(false);
+  });
+
+  it('tries again after a back-off, and fails when backoffLimit is passed', async () => {
+    const { create, get, names, clock } = await simulatedCluster();
+    await create(job('j', { backoffLimit: 1 }, 'registry/app:failing'));
+    expect((await get(Job, 'j')).status).to.deep.include({ failed: 1 });
+    await clock.advance(9_000);
+    expect(await names(Pod)).to.have.length(1);
+    await clock.advance(2_000);
+    const failed = await get(Job, 'j');
+    expect(failed.status).to.deep.include({ failed: 2 });
+    expect(failed.status).not.to.have.property('completionTime');
+    expect(conditionsOf(failed)).to.deep.equal([
+      'FailureTarget True BackoffLimitExceeded',
+      'Failed True BackoffLimitExceeded',
+    ]);
+    expect(await names(Pod)).to.have.length(2);
+  });
+
+  it('ends its pods and fails at its deadline', async () => {
+    const pods = { behavior: () => 'ready' as const };
+    const { create, get, names, clock } = await simulatedCluster({ pods });
+    await create(job('j', { activeDeadlineSeconds: 60 }));
+    expect((await get(Job, 'j')).status).to.deep.include({ active: 1, ready: 1 });
+    await clock.advance(61_000);
+    expect(conditionsOf(await get(Job, 'j'))).to.include('Failed True DeadlineExceeded');
+    expect(await names(Pod)).to.deep.equal([]);
+  });
+
+  it('runs nothing while it is suspended', async () => {
+    const pods = { behavior: () => 'ready' as const };
+    const { create, get, names, patch } = await simulatedCluster({ pods });
+    await create(job('j', { suspend: true }));
+    expect(await names(Pod)).to.deep.equal([]);
+    expect(conditionsOf(await get(Job, 'j'))).to.deep.equal(['Suspended True JobSuspended']);
+    await patch(Job, 'j', { spec: { suspend: false } });
+    expect(await names(Pod)).to.have.length(1);
+    expect(conditionsOf(await get(Job, 'j'))).to.deep.equal(['Suspended False JobResumed']);
+    await patch(Job, 'j', { spec: { suspend: true } });
+    expect(await names(Pod)).to.deep.equal([]);
+    expect((await get(Job, 'j')).status).not.to.have.property('failed');
+  });
+
+  it('gives each pod of an indexed Job a number', async () => {
+    const { create, get, list } = await simulatedCluster();
+    await create(job('j', { completionMode: 'Indexed', completions: 3, parallelism: 2 }));
+    expect((await get(Job, 'j')).status).to.deep.include({ succeeded: 3, completedIndexes: '0-2' });
+    const [first] = await list(Pod);
+    expect(first!.metadata.name).to.match(/^j-0-[a-z0-9]{5}$/);
+    expect(first!.spec!.hostname).to.equal('j-0');
+    expect(first!.metadata.annotations).to.include({
+      'batch.kubernetes.io/job-completion-index': '0',
+    });
+    expect(first!.spec!.containers[0]!.env!.map(({ name }) => name)).to.deep.equal([
+      'JOB_COMPLETION_INDEX',
+    ]);
+  });
+
+  it('replaces a pod that is deleted, and counts it as failed', async () => {
+    const pods = { behavior: () => 'ready' as const };
+    const { create, get, names, clock, ...cluster } = await simulatedCluster({ pods });
+    await create(job('j'));
+    const [name] = await names(Pod);
+    await cluster.delete(Pod, name!);
+    await clock.advance(11_000);
+    expect(await names(Pod))
+      .to.have.length(1)
+      .and.not.to.include(name);
+    expect((await get(Job, 'j')).status).to.deep.include({ active: 1, failed: 1 });
+  });
+
+  it('is deleted ttlSecondsAfterFinished after its end', async () => {
+    const { create, names, clock } = await simulatedCluster();
+    await create(job('j', { ttlSecondsAfterFinished: 30 }));
+    await clock.advance(29_000);
+    expect(await names(Job)).to.deep.equal(['j']);
+    await clock.advance(2_000);
+    expect(await names(Job)).to.deep.equal([]);
+    expect(await names(Pod)).to.deep.equal([]);
+  });
+});

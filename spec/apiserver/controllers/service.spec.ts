@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { Deployment, EndpointSlice, Pod, Service } from '../../../lib/object/kinds.js';
+import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
+import { deployment, imagePatch, pod } from './workload-objects.js';
+
+function service(name: string, spec: object = {}): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'default' },
+    spec: { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }], ...spec },
+  };
+}
+
+describe('a Service in the embedded cluster', () => {
+  afterEach(stopSimulatedClusters);
+
+  it('gets an EndpointSlice with the addresses of its ready pods', async () => {
+    const { create, list } = await simulatedCluster();
+    await create(service('web'), deployment('web', { replicas: 2 }));
+    const [slice] = await list(EndpointSlice);
+    expect(slice!.metadata.labels).to.deep.equal({
+      'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+      'kubernetes.io/service-name': 'web',
+    });
+    expect(slice!.ports).to.deep.equal([{ name: '', port: 8080, protocol: 'TCP' }]);
+    const addresses = (await list(Pod)).map(({ status }) => status!.podIP!);
+    const endpoints = slice!.endpoints;
+    expect(endpoints.flatMap((endpoint) => endpoint.addresses)).to.have.members(addresses);
+    const [{ conditions, nodeName }] = endpoints as [(typeof endpoints)[number]];
+    expect(conditions).to.deep.equal({ ready: true, serving: true, terminating: false });
+    expect(nodeName).to.equal('node-0');
+  });
+
+  it('lists pods that are not ready as such, and as ready when it publishes them', async () => {
+    const { create, list } = await simulatedCluster();
+    await create(
+      service('web'),
+      service('all', { selector: { app: 'web' }, publishNotReadyAddresses: true }),
+    );
+    await create(deployment('web', { replicas: 1 }, 'registry/app:never-ready'));
+    const slices = await list(EndpointSlice);
+    const ready = slices.map(({ metadata, endpoints }) => {
+      return [metadata.labels!['kubernetes.io/service-name'], endpoints[0]!.conditions!.ready];
+    });
+    expect(ready).to.have.deep.members([
+      ['web', false],
+      ['all', true],
+    ]);
+  });
+
+  it('finds the ports that its pods name, each in its own slice', async () => {
+    const { create, list, names } = await simulatedCluster();
+    await create(service('web', { ports: [{ name: 'http', port: 80, targetPort: 'http' }] }));
+    for (const containerPort of [8080, 9090]) {
+      const containers = [{ name: 'c', image: 'i:1', ports: [{ name: 'http', containerPort }] }];
+      await create(pod(`on-${containerPort}`, { containers }, { labels: { app: 'web' } }));
+    }
+    const ports = (await list(EndpointSlice)).map((slice) => slice.ports![0]!.port);
+    expect(ports.sort()).to.deep.equal([8080, 9090]);
+    expect(await names(EndpointSlice)).to.have.length(2);
+  });
+
+  it('follows a rollout: no slice names a pod that is gone', async () => {
+    const { create, patch, list } = await simulatedCluster();
+    await create(service('web'), deployment('web', { replicas: 2 }));
+    await patch(Deployment, 'web', imagePatch('registry/app:2'));
+    const uids = (await list(Pod)).map(({ metadata }) => metadata.uid);
+    const [slice] = await list(EndpointSlice);
+    expect(slice!.endpoints.map(({ targetRef }) => targetRef!.uid)).to.have.members(uids);
+  });
+
+  it('gets none without a selector, and takes its slices with it', async () => {
+    const { create, names, ...cluster } = await simulatedCluster();
+    const { selector: _, ...external } = service('external').spec!;
+    const withoutSelector: Service = { ...service('external'), spec: external };
+    await create(withoutSelector, service('web'));
+    expect(await names(EndpointSlice)).to.have.length(1);
+    await cluster.delete(Service, 'web');
+    expect(await names(EndpointSlice)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,91 @@
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import type { EmbeddedClusterOptions } from '../../../lib/embedded/index.js';
+import type { Client } from '../../../lib/client/client.js';
+import type { KubernetesObject, ObjectKey } from '../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../lib/object/resource-type.js';
+import type { CommittedChange } from '../../../lib/apiserver/loopback.js';
+import { seededRandom } from '../../../lib/system/random.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+
+/** A cluster with simulated workloads whose time is a spec's. */
+export interface SimulatedCluster {
+  readonly cluster: EmbeddedCluster<VirtualClock>;
+  readonly client: Client;
+  readonly clock: VirtualClock;
+  /** Creates objects one after the other, then waits until the cluster has settled. */
+  create(...objects: KubernetesObject[]): Promise<void>;
+  get<T extends KubernetesObject>(type: ResourceType<T>, name: string): Promise<T>;
+  /** The objects of a kind in the namespace `default`, by name. */
+  list<T extends KubernetesObject>(type: ResourceType<T>): Promise<T[]>;
+  names(type: ResourceType<KubernetesObject>): Promise<string[]>;
+  /** Changes an object by a merge patch; settles. */
+  patch<T extends KubernetesObject>(type: ResourceType<T>, name: string, body: object): Promise<T>;
+  delete(
+    type: ResourceType<KubernetesObject>,
+    name: string,
+    options?: { readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' },
+  ): Promise<void>;
+  /** Changes of objects of `type`, as they are committed, from now on. */
+  changes<T extends KubernetesObject>(type: ResourceType<T>): { type: string; object: T }[];
+  settled(): Promise<void>;
+}
+
+const running: EmbeddedCluster[] = [];
+
+/** Starts a cluster that {@link stopSimulatedClusters} stops. */
+export async function simulatedCluster(
+  options: EmbeddedClusterOptions = {},
+): Promise<SimulatedCluster> {
+  const clock = new VirtualClock();
+  const { simulateWorkloads = true, random = seededRandom(7) } = options;
+  const settings = { ...options, simulateWorkloads, random, clock };
+  const cluster: EmbeddedCluster<VirtualClock> = await EmbeddedCluster.start(settings);
+  running.push(cluster);
+  await cluster.settled();
+  return facade(cluster, clock);
+}
+
+/** For `afterEach`. */
+export async function stopSimulatedClusters(): Promise<void> {
+  for (const cluster of running.splice(0)) await cluster.stop();
+}
+
+const namespace = 'default';
+
+function facade(cluster: EmbeddedCluster<VirtualClock>, clock: VirtualClock): SimulatedCluster {
+  const client = cluster.client();
+  const keyOf = (name: string): ObjectKey => ({ namespace, name });
+  const list = async <T extends KubernetesObject>(type: ResourceType<T>): Promise<T[]> =>
+    (await client.list(type, type.namespaced ? { namespace } : {})).items;
+  return {
+    cluster,
+    client,
+    clock,
+    list,
+    create: async (...objects) => {
+      for (const object of objects) await client.create(object);
+      await cluster.settled();
+    },
+    get: (type, name) => client.get(type, type.namespaced ? keyOf(name) : { name }),
+    names: async (type) => (await list(type)).map(({ metadata }) => metadata.name ?? ''),
+    patch: async (type, name, body) => {
+      const patched = await client.patch(type, keyOf(name), { type: 'merge', body });
+      await cluster.settled();
+      return patched;
+    },
+    delete: async (type, name, options = {}) => {
+      await client.delete(type, type.namespaced ? keyOf(name) : { name }, options);
+      await cluster.settled();
+    },
+    changes: (type) => {
+      const changes: { type: string; object: never }[] = [];
+      cluster.server.loopback.subscribe((change: CommittedChange) => {
+        const { kind, group } = change.resourceType;
+        if (kind !== type.kind || group !== type.group) return;
+        changes.push({ type: change.type, object: change.object as never });
+      });
+      return changes;
+    },
+    settled: () => cluster.settled(),
+  };
+}

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { EmbeddedApiServer } from '../../../lib/apiserver/index.js';
+import { controllerNames, startControllers } from '../../../lib/apiserver/controllers/index.js';
+import type { ControllersOptions } from '../../../lib/apiserver/controllers/index.js';
+import { Node, Pod } from '../../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../lib/object/resource-type.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { deployment } from './workload-objects.js';
+
+const spec = { manager: 'spec' };
+
+async function run(clock: VirtualClock, steps = 20): Promise<void> {
+  for (let step = 0; step < steps; step++) await clock.advance(10);
+}
+
+describe('startControllers', () => {
+  it('takes up what existed before it was started', async () => {
+    const clock = new VirtualClock();
+    const server = new EmbeddedApiServer({ clock });
+    await server.loopback.create(deployment('web') as unknown as UnstructuredObject, spec);
+    const controllers = startControllers(server.loopback, { clock });
+    await run(clock);
+    const pods = server.loopback.list(Pod as ResourceType);
+    expect(pods).to.have.length(1);
+    controllers.stop();
+    await server.stop();
+  });
+
+  it('takes up where others stopped: a ready pod is not started again', async () => {
+    const clock = new VirtualClock();
+    const server = new EmbeddedApiServer({ clock });
+    const first = startControllers(server.loopback, { clock });
+    await server.loopback.create(deployment('web') as unknown as UnstructuredObject, spec);
+    await run(clock);
+    first.stop();
+    const before = server.resourceVersion;
+    const second = startControllers(server.loopback, { clock });
+    await run(clock);
+    expect(server.resourceVersion).to.equal(before);
+    second.stop();
+    await server.stop();
+  });
+
+  it('runs nothing of what is switched off', async () => {
+    const clock = new VirtualClock();
+    const server = new EmbeddedApiServer({ clock });
+    const before = server.resourceVersion;
+    const off = Object.fromEntries(controllerNames.map((name) => [name, false]));
+    const controllers = startControllers(server.loopback, { clock, controllers: off });
+    await run(clock);
+    expect(server.resourceVersion).to.equal(before);
+    controllers.stop();
+    await server.stop();
+  });
+
+  it('leaves no timer when it is stopped, whatever was going on', async () => {
+    const clock = new VirtualClock();
+    const server = new EmbeddedApiServer({ clock });
+    const idleTimers = clock.pendingTimers;
+    const pods = { readyAfterMs: 60_000 };
+    const controllers = startControllers(server.loopback, { clock, pods });
+    await server.loopback.create(deployment('web') as unknown as UnstructuredObject, spec);
+    await run(clock);
+    expect(clock.pendingTimers).to.be.above(idleTimers);
+    controllers.stop();
+    expect(clock.pendingTimers).to.equal(idleTimers);
+    await server.loopback.create(deployment('late') as unknown as UnstructuredObject, spec);
+    await run(clock);
+    expect(clock.pendingTimers).to.equal(idleTimers);
+    await server.stop();
+  });
+
+  it('makes as many nodes as asked for', async () => {
+    const clock = new VirtualClock();
+    const server = new EmbeddedApiServer({ clock });
+    const controllers = startControllers(server.loopback, { clock, nodes: 3 });
+    await run(clock, 2);
+    const nodes = server.loopback.list(Node as ResourceType);
+    expect(nodes.map(({ metadata }) => metadata.name)).to.deep.equal([
+      'node-0',
+      'node-1',
+      'node-2',
+    ]);
+    controllers.stop();
+    await server.stop();
+  });
+
+  const refused: readonly ControllersOptions[] = [
+    { nodes: -1 },
+    { nodes: 1.5 },
+    { jobPodBackoffMs: 0 },
+    { pods: { runningAfterMs: -1 } },
+    { pods: { runningAfterMs: 10, readyAfterMs: 5 } },
+    { pods: { terminatedAfterMs: NaN } },
+    { pods: { restartAfterMs: 0 } },
+  ];
+  for (const options of refused) {
+    it(`refuses ${JSON.stringify(options)}`, () => {
+      const server = new EmbeddedApiServer();
+      const start = () => startControllers(server.loopback, options);
+      expect(start).to.throw('want').with.property('code', 'InvalidOption');
+    });
+  }
+});

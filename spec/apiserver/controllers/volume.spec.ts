@@ -1,0 +1,115 @@
+import { expect } from 'chai';
+import {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  StorageClass,
+} from '../../../lib/object/kinds.js';
+import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
+import { claim, pod } from './workload-objects.js';
+
+describe('volumes in the embedded cluster', () => {
+  afterEach(stopSimulatedClusters);
+
+  it('come from the default class, which lets claims grow', async () => {
+    const { get } = await simulatedCluster();
+    const standard = await get(StorageClass, 'standard');
+    expect(standard).to.deep.include({ allowVolumeExpansion: true, reclaimPolicy: 'Delete' });
+    expect(standard.metadata.annotations).to.include({
+      'storageclass.kubernetes.io/is-default-class': 'true',
+    });
+  });
+
+  it('are made for each claim, and bound to it', async () => {
+    const { create, get } = await simulatedCluster();
+    await create(claim('data'));
+    const bound = await get(PersistentVolumeClaim, 'data');
+    const name = `pvc-${bound.metadata.uid}`;
+    expect(bound.spec!.volumeName).to.equal(name);
+    expect(bound.metadata.annotations).to.include({ 'pv.kubernetes.io/bind-completed': 'yes' });
+    expect(bound.status).to.deep.equal({
+      phase: 'Bound',
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+    });
+    const volume = await get(PersistentVolume, name);
+    expect(volume.status!.phase).to.equal('Bound');
+    expect(volume.spec!.claimRef).to.deep.include({ name: 'data', uid: bound.metadata.uid });
+  });
+
+  it('are not made for a class that does not exist, until it does', async () => {
+    const { create, get } = await simulatedCluster();
+    await create(claim('data', { storageClassName: 'fast' }));
+    expect((await get(PersistentVolumeClaim, 'data')).spec).not.to.have.property('volumeName');
+    const fast: StorageClass = {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'fast' },
+      provisioner: 'example.com/fast',
+    };
+    await create(fast);
+    expect((await get(PersistentVolumeClaim, 'data')).status!.phase).to.equal('Bound');
+  });
+
+  it('grow with their claim', async () => {
+    const { create, get, patch } = await simulatedCluster();
+    await create(claim('data'));
+    const resources = { requests: { storage: '2Gi' } };
+    await patch(PersistentVolumeClaim, 'data', { spec: { resources } });
+    const grown = await get(PersistentVolumeClaim, 'data');
+    expect(grown.status!.capacity).to.deep.equal({ storage: '2Gi' });
+    const volume = await get(PersistentVolume, grown.spec!.volumeName!);
+    expect(volume.spec!.capacity).to.deep.equal({ storage: '2Gi' });
+  });
+
+  it('go with their claim, or stay when the class says Retain', async () => {
+    const { create, get, names, list, ...cluster } = await simulatedCluster();
+    const keep: StorageClass = {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'keep' },
+      provisioner: 'example.com/keep',
+      reclaimPolicy: 'Retain',
+    };
+    await create(keep, claim('gone'), claim('kept', { storageClassName: 'keep' }));
+    await cluster.delete(PersistentVolumeClaim, 'gone');
+    await cluster.delete(PersistentVolumeClaim, 'kept');
+    const volumes = await list(PersistentVolume);
+    expect(volumes.map(({ status }) => status!.phase)).to.deep.equal(['Released']);
+    expect(await names(PersistentVolumeClaim)).to.deep.equal([]);
+  });
+
+  it('stay as long as a pod uses their protected claim', async () => {
+    const { create, names, ...cluster } = await simulatedCluster();
+    const data = claim('data');
+    const finalizers = ['kubernetes.io/pvc-protection'];
+    await create({ ...data, metadata: { ...data.metadata, finalizers } });
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+    await create(pod('p', { volumes }));
+    await cluster.delete(PersistentVolumeClaim, 'data');
+    expect(await names(PersistentVolumeClaim)).to.deep.equal(['data']);
+    await cluster.delete(Pod, 'p');
+    expect(await names(PersistentVolumeClaim)).to.deep.equal([]);
+    expect(await names(PersistentVolume)).to.deep.equal([]);
+  });
+
+  it('that were made by hand are bound to the claim that names them', async () => {
+    const { create, get } = await simulatedCluster();
+    const volume: PersistentVolume = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: 'mine' },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        capacity: { storage: '5Gi' },
+        hostPath: { path: '/data' },
+      },
+    };
+    await create(volume);
+    expect((await get(PersistentVolume, 'mine')).status!.phase).to.equal('Available');
+    await create(claim('data', { volumeName: 'mine', storageClassName: '' }));
+    const bound = await get(PersistentVolumeClaim, 'data');
+    expect(bound.status).to.deep.include({ phase: 'Bound', capacity: { storage: '5Gi' } });
+    expect((await get(PersistentVolume, 'mine')).status!.phase).to.equal('Bound');
+  });
+});

@@ -1,0 +1,133 @@
+import { expect } from 'chai';
+import { StatusError } from '../../../lib/apiserver/index.js';
+import { WorkQueue } from '../../../lib/apiserver/controllers/work-queue.js';
+import { Workload } from '../../../lib/apiserver/controllers/workload.js';
+import { silentLogger } from '../../../lib/system/logger.js';
+import type { Logger } from '../../../lib/system/logger.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+
+function setUp(reconcile: (key: string) => Promise<void>, logger: Logger = silentLogger) {
+  const clock = new VirtualClock();
+  const workload = new Workload(clock, logger);
+  const queue = new WorkQueue({ name: 'spec', reconcile, idOf: (key: string) => key, workload });
+  return { clock, workload, queue };
+}
+
+/** Whether `promise` is settled once all that is due has run. */
+async function isDone(promise: Promise<void>, clock: VirtualClock): Promise<boolean> {
+  let done = false;
+  void promise.then(() => (done = true));
+  await clock.advance(0);
+  return done;
+}
+
+describe('WorkQueue', () => {
+  it('runs a key once however often it was added, in the order of the keys', async () => {
+    const runs: string[] = [];
+    const { queue, workload } = setUp(async (key) => void runs.push(key));
+    for (const key of ['b', 'a', 'b', 'a']) queue.add(key);
+    await workload.settled();
+    expect(runs).to.deep.equal(['b', 'a']);
+  });
+
+  it('never runs two at once, and runs a key again that was added meanwhile', async () => {
+    let running = 0;
+    const seen: number[] = [];
+    const { queue, workload } = setUp(async () => {
+      seen.push(++running);
+      if (seen.length === 1) queue.add('a');
+      await Promise.resolve();
+      running--;
+    });
+    queue.add('a');
+    queue.add('b');
+    await workload.settled();
+    expect(seen).to.deep.equal([1, 1, 1]);
+  });
+
+  it('tries again with growing delays, and begins anew after a success', async () => {
+    const times: number[] = [];
+    const { queue, clock } = setUp(async () => {
+      times.push(clock.monotonicMs());
+      if (times.length < 5) throw new Error('not yet');
+    });
+    queue.add('a');
+    await clock.advance(1_000);
+    expect(times).to.deep.equal([0, 5, 15, 35, 75]);
+  });
+
+  it('counts a key as work until it failed five times in a row', async () => {
+    const { queue, clock, workload } = setUp(async () => Promise.reject(new Error('never')));
+    queue.add('a');
+    await clock.advance(70);
+    expect(await isDone(workload.settled(), clock)).to.equal(false);
+    await clock.advance(10);
+    expect(await isDone(workload.settled(), clock)).to.equal(false);
+    await clock.advance(80);
+    expect(await isDone(workload.settled(), clock)).to.equal(true);
+    expect(clock.pendingTimers).to.equal(1);
+    queue.stop();
+  });
+
+  it('warns of failures, but not of conflicts', async () => {
+    const said: string[] = [];
+    const logger = { ...silentLogger, warn: (text: string) => void said.push(text) };
+    const errors = [new StatusError({ code: 409, reason: 'Conflict' }), new Error('broken')];
+    const { queue, clock } = setUp(async () => {
+      const error = errors.shift();
+      if (error !== undefined) throw error;
+    }, logger);
+    queue.add('a');
+    await clock.advance(100);
+    expect(errors).to.have.length(0);
+    expect(said).to.deep.equal(['an embedded controller failed']);
+  });
+
+  it('gives a key up when its namespace is being deleted', async () => {
+    const causes = [{ reason: 'NamespaceTerminating' }];
+    const error = new StatusError({ code: 403, reason: 'Forbidden', details: { causes } });
+    let runs = 0;
+    const { queue, clock } = setUp(async () => {
+      runs++;
+      throw error;
+    });
+    queue.add('a');
+    await clock.advance(60_000);
+    expect(runs).to.equal(1);
+  });
+
+  it('waits for what is added soon, not for what is added later', async () => {
+    const runs: string[] = [];
+    const { queue, clock, workload } = setUp(async (key) => void runs.push(key));
+    queue.addLater('later', 100);
+    expect(await isDone(workload.settled(), clock)).to.equal(true);
+    queue.addSoon('soon', 50);
+    expect(workload.nextTimerMs).to.equal(50);
+    expect(await isDone(workload.settled(), clock)).to.equal(false);
+    await clock.advance(100);
+    expect(runs).to.deep.equal(['soon', 'later']);
+  });
+
+  it('keeps the earliest of several delays of a key', async () => {
+    const times: number[] = [];
+    const { queue, clock } = setUp(async () => void times.push(clock.monotonicMs()));
+    for (const delay of [30, 10, 20]) queue.addSoon('a', delay);
+    await clock.advance(100);
+    expect(times).to.deep.equal([10]);
+  });
+
+  it('does nothing and keeps no timer once it is stopped', async () => {
+    let runs = 0;
+    const { queue, clock, workload } = setUp(async () => void runs++);
+    queue.add('a');
+    queue.addSoon('b', 10);
+    queue.addLater('c', 10);
+    queue.stop();
+    queue.add('d');
+    queue.addSoon('e', 10);
+    expect(clock.pendingTimers).to.equal(0);
+    await workload.settled();
+    await clock.advance(100);
+    expect(runs).to.equal(0);
+  });
+});

@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { ConfigMap, Deployment, Pod } from '../../lib/object/kinds.js';
+import { isNotFound } from '../../lib/object/api-error.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { configMap, deployment } from '../apiserver/controllers/workload-objects.js';
+
+const web = { namespace: 'default', name: 'web' };
+
+describe('EmbeddedCluster', () => {
+  const running: EmbeddedCluster[] = [];
+  afterEach(async () => {
+    for (const cluster of running.splice(0)) await cluster.stop();
+  });
+
+  async function started(...options: Parameters<typeof EmbeddedCluster.start>) {
+    const cluster = await EmbeddedCluster.start(...options);
+    running.push(cluster);
+    return cluster;
+  }
+
+  it('runs workloads in real time when they are simulated', async () => {
+    const cluster = await started({ simulateWorkloads: true });
+    const client = cluster.client();
+    await client.create(deployment('web', { replicas: 2 }));
+    await cluster.settled();
+    expect((await client.get(Deployment, web)).status).to.deep.include({ availableReplicas: 2 });
+  });
+
+  it('runs only garbage collection and namespaces by default', async () => {
+    const cluster = await started();
+    const client = cluster.client();
+    await client.create(deployment('web'));
+    await cluster.settled();
+    expect((await client.list(Pod)).items).to.deep.equal([]);
+  });
+
+  it('switches single controllers on and off', async () => {
+    const controllers = { deployments: false };
+    const cluster = await started({ simulateWorkloads: true, controllers });
+    const client = cluster.client();
+    await client.create(deployment('web'));
+    await cluster.settled();
+    expect((await client.get(Deployment, web)).status).to.not.have.property('observedGeneration');
+  });
+
+  it('moves a virtual clock on to settle, unless told not to', async () => {
+    const clock = new VirtualClock();
+    const pods = { readyAfterMs: 60_000 };
+    const cluster = await started({ simulateWorkloads: true, clock, pods });
+    const client = cluster.client();
+    await client.create(deployment('web'));
+    await cluster.settled({ advanceClock: false });
+    expect(clock.monotonicMs()).to.equal(0);
+    expect((await client.list(Pod)).items).to.have.length(1);
+    await cluster.settled();
+    expect(clock.monotonicMs()).to.equal(60_000);
+    expect((await client.get(Deployment, web)).status).to.deep.include({ availableReplicas: 1 });
+  });
+
+  it('counts what clients ask for, not what its controllers do', async () => {
+    const cluster = await started({ simulateWorkloads: true });
+    const client = cluster.client({ user: 'shop-operator' });
+    await client.create(deployment('web'));
+    await cluster.settled();
+    const writes = cluster.requests.entries.filter(({ verb }) => verb === 'create');
+    expect(writes.map(({ user, resource }) => [user, resource])).to.deep.equal([
+      ['shop-operator', 'deployments'],
+    ]);
+  });
+
+  it('listens only when asked to, on 127.0.0.1', async () => {
+    const cluster = await started();
+    expect(() => cluster.url)
+      .to.throw('listen()')
+      .with.property('code', 'Stopped');
+    const url = await cluster.listen();
+    expect(url).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(cluster.url).to.equal(url);
+    expect(await cluster.listen()).to.equal(url);
+    const answer = await fetch(`${url}/readyz`);
+    expect(await answer.text()).to.equal('ok');
+  });
+
+  it('writes a kubeconfig that only its owner can read, with the token of a user', async () => {
+    const cluster = await started({ port: 0, users: { 'a-token': 'shop-operator' } });
+    const folder = await mkdtemp(join(tmpdir(), 'embedded-cluster-'));
+    try {
+      const path = join(folder, 'kubeconfig');
+      await cluster.writeKubeConfig(path, 'shop-operator');
+      expect((await stat(path)).mode & 0o777).to.equal(0o600);
+      const config = parse(await readFile(path, 'utf8')) as KubeConfig;
+      expect(config.clusters[0]!.cluster.server).to.equal(cluster.url);
+      expect(config.users).to.deep.equal([{ name: 'shop-operator', user: { token: 'a-token' } }]);
+      expect(config['current-context']).to.equal('embedded');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('has no kubeconfig for a user without a token', async () => {
+    const cluster = await started({ port: 0 });
+    const ask = () => cluster.kubeConfig('nobody');
+    expect(ask).to.throw('nobody').with.property('code', 'InvalidOption');
+    expect((parse(cluster.kubeConfig()) as KubeConfig).users).to.deep.equal([
+      { name: 'admin', user: {} },
+    ]);
+  });
+
+  it('refuses an option that is out of range', async () => {
+    let failure: unknown;
+    await EmbeddedCluster.start({ nodes: -1 }).catch((error: unknown) => (failure = error));
+    expect(failure).to.have.property('code', 'InvalidOption');
+  });
+
+  it('gives every client the same objects', async () => {
+    const cluster = await started();
+    await cluster.client().create(configMap('c'));
+    const key = { namespace: 'default', name: 'c' };
+    const other = cluster.client({ user: 'other' });
+    expect((await other.get(ConfigMap, key)).metadata.name).to.equal('c');
+    await other.delete(ConfigMap, key);
+    const failure = await cluster
+      .client()
+      .get(ConfigMap, key)
+      .catch((error: unknown) => error);
+    expect(isNotFound(failure)).to.equal(true);
+  });
+
+  it('leaves no timer, watch or socket when it is stopped', async () => {
+    const clock = new VirtualClock();
+    const pods = { readyAfterMs: 60_000 };
+    const cluster = await started({ simulateWorkloads: true, clock, pods, port: 0 });
+    const client = cluster.client();
+    await client.create(deployment('web'));
+    await cluster.settled({ advanceClock: false });
+    const watch = client.watch(Pod)[Symbol.asyncIterator]();
+    await watch.next();
+    const { url } = cluster;
+    await cluster.stop();
+    expect(clock.pendingTimers).to.equal(0);
+    expect(cluster.server.openWatches).to.equal(0);
+    const answer = await fetch(`${url}/readyz`).catch(() => 'refused');
+    expect(answer).to.equal('refused');
+    const failure = await client.list(Pod).catch((error: unknown) => error);
+    expect(failure).to.have.property('code', 'Stopped');
+  });
+});
+
+interface KubeConfig {
+  readonly clusters: readonly { readonly cluster: { readonly server: string } }[];
+  readonly users: readonly unknown[];
+  readonly 'current-context': string;
+}
