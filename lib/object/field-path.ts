@@ -196,7 +196,10 @@ export function elementToServerString(element: PathElement): string {
 }
 
 function quoted(value: unknown): string {
-  return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(quoted).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, member]) => `${name}=${quoted(member)}`);
+  return members.join('');
 }
 
 /** A value as the server writes it inside an element: `<`, `>` and `&` are escaped. */

@@ -70,8 +70,7 @@ class Walk {
 
   members(value: object, node: FieldNode, path: FieldPath): void {
     for (const [name, member] of Object.entries(value)) {
-      // Nobody owns a list of entries for being empty.
-      if (member === undefined || (Array.isArray(member) && member.length === 0)) continue;
+      if (isNothing(member)) continue;
       const element = fieldElement(name);
       this.#field(member, node[element], [...path, element]);
     }
@@ -147,6 +146,15 @@ function nameOf(item: unknown, index: number, siblings: readonly PathElement[]):
   if (sibling?.type !== 'key') return indexElement(index);
   const keys = sibling.keys.map(([name]) => [name, memberOf(item, name)] as const);
   return keyElement(Object.fromEntries(keys.filter(([, value]) => value !== undefined)));
+}
+
+// Nobody owns a list of entries for being empty, nor a struct for having one.
+function isNothing(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  if (!isJsonObject(value)) return false;
+  const members = Object.values(value);
+  return members.length > 0 && members.every(isNothing);
 }
 
 // Go leaves these out of what it writes.

@@ -82,7 +82,7 @@ describe('uncoveredPaths', () => {
   it('wants empty maps and nulls to be owned, but no empty lists', () => {
     expect(uncovered({ 'f:a': {}, 'f:b': {} }, { a: {}, b: null, c: [] })).to.deep.equal([]);
     expect(uncovered({ 'f:a': { 'f:x': {} } }, { a: {}, b: null })).to.deep.equal(['a', 'b']);
-    expect(uncovered({}, { a: undefined })).to.deep.equal([]);
+    expect(uncovered({}, { a: undefined, b: { c: [], d: { e: [] } } })).to.deep.equal([]);
   });
 
   describe('with the live object', () => {

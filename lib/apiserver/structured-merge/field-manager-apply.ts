@@ -1,6 +1,7 @@
 import { FieldSet } from '../../object/field-set.js';
 import type { ManagedFieldsEntry, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { ApplyConflictError, BadApplyError } from './errors.js';
+import { checkType, kindText } from './check-type.js';
+import { ApplyConflictError, BadApplyError, TypedConversionError } from './errors.js';
 import { emptyObject, resolveFieldManagerOptions, writerOf } from './field-manager-options.js';
 import type { ApplyOptions, FieldManagerRequest } from './field-manager-options.js';
 import { fieldsOfLastApplied, withLastApplied } from './last-applied.js';
@@ -9,10 +10,8 @@ import { encodeOwners, ownerId, ownersOfStored } from './managers.js';
 import type { Owner, Owners, Writer } from './managers.js';
 import { neverOwned } from './never-owned.js';
 import { sameOwner, track } from './track.js';
-import { throwProblems } from './type-problems.js';
 import { applyUpdate } from './updater.js';
 import type { Applied } from './updater.js';
-import { validateValue } from './validate-value.js';
 
 /**
  * Server-side apply: merges `applied` into `live`, removes what `manager` applied before and does
@@ -67,17 +66,6 @@ function checkKind(applied: UnstructuredObject, apiVersion: string, kind = appli
   }
 }
 
-function kindText({ apiVersion, kind }: UnstructuredObject): string {
-  const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
-  return `${groupVersion}, Kind=${kind}`;
-}
-
-/** How the server names an object in these messages. */
-function objectText(object: UnstructuredObject): string {
-  const { namespace = '', name = '' } = metadataOf(object);
-  return `${namespace}/${name}; ${kindText(object)}`;
-}
-
 function checkTypes(
   stored: UnstructuredObject,
   applied: UnstructuredObject,
@@ -88,14 +76,14 @@ function checkTypes(
     throw new BadApplyError('metadata.managedFields must be nil');
   }
   const { atom } = versions.own;
-  throwProblems(
-    validateValue(applied, atom, { allowDuplicates: false }),
-    `failed to create typed patch object (${objectText(applied)})`,
-  );
-  throwProblems(
-    validateValue(stored, atom, { allowDuplicates: true }),
-    `failed to create typed live object (${objectText(stored)})`,
-  );
+  checkType(applied, atom, {
+    allowDuplicates: false,
+    doing: (object) => `failed to create typed patch object (${object})`,
+  });
+  checkType(stored, atom, {
+    allowDuplicates: true,
+    doing: (object) => `failed to create typed live object (${object})`,
+  });
 }
 
 /** Fields of an object that nobody is recorded for belong to `before-first-apply`. */
@@ -103,7 +91,14 @@ function ownersBeforeFirstApply(stored: UnstructuredObject, request: FieldManage
   const { apiVersion, kind } = stored;
   const before = emptyObject(request, { apiVersion, kind });
   const tracker = { ...request, manager: 'before-first-apply' };
-  return track({ live: before, next: stored, owners: new Map() }, tracker);
+  try {
+    return track({ live: before, next: stored, owners: new Map() }, tracker);
+  } catch (error) {
+    if (!(error instanceof TypedConversionError)) throw error;
+    throw new TypedConversionError(
+      `failed to create manager for existing fields: ${error.message}`,
+    );
+  }
 }
 
 interface ApplyInput {

@@ -1,4 +1,6 @@
 import { FieldSet } from '../../object/field-set.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { checkType } from './check-type.js';
 import { writerOf } from './field-manager-options.js';
 import type { FieldManagerRequest } from './field-manager-options.js';
 import { capUpdaters, ownerId } from './managers.js';
@@ -8,8 +10,8 @@ import { trackUpdate } from './updater.js';
 
 /** A change to be tracked; objects without their `managedFields`. */
 export interface Tracked {
-  readonly live: unknown;
-  readonly next: unknown;
+  readonly live: UnstructuredObject;
+  readonly next: UnstructuredObject;
   readonly owners: Owners;
 }
 
@@ -19,6 +21,14 @@ export interface Tracked {
  */
 export function track({ live, next, owners }: Tracked, request: FieldManagerRequest): Owners {
   const { versions, filter, time } = request;
+  const { atom } = versions.own;
+  for (const [object, which] of [
+    [next, 'new'],
+    [live, 'live'],
+  ] as const) {
+    const doing = (name: string) => `failed to convert ${which} object (${name}) to smd typed`;
+    checkType(object, atom, { allowDuplicates: true, doing });
+  }
   const writer = writerOf(request, 'Update');
   const found = trackUpdate({ live, next, owners, writer, versions, filter });
   const changed = found.changed.difference(neverOwned);

@@ -1,0 +1,30 @@
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { Atom } from './atom.js';
+import { metadataOf } from './managed-fields-list.js';
+import { throwProblems } from './type-problems.js';
+import { validateValue } from './validate-value.js';
+import type { ValidateOptions } from './validate-value.js';
+
+/** How {@link checkType} checks and complains. */
+export interface CheckTypeOptions extends ValidateOptions {
+  /** The start of the message. @param object - The object as the server names it. */
+  readonly doing: (object: string) => string;
+}
+
+/** @throws TypedConversionError `object` does not fit `atom`. */
+export function checkType(object: UnstructuredObject, atom: Atom, options: CheckTypeOptions): void {
+  const problems = validateValue(object, atom, options);
+  if (problems.length > 0) throwProblems(problems, options.doing(objectText(object)));
+}
+
+/** A kind as the server names it in messages: `/v1, Kind=ConfigMap`. */
+export function kindText({ apiVersion, kind }: UnstructuredObject): string {
+  const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+  return `${groupVersion}, Kind=${kind}`;
+}
+
+// How the server names an object in these messages.
+function objectText(object: UnstructuredObject): string {
+  const { namespace = '', name = '' } = metadataOf(object);
+  return `${namespace}/${name}; ${kindText(object)}`;
+}
