@@ -1,0 +1,306 @@
+import { getEventListeners } from 'node:events';
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { Cache } from '../../lib/cache/cache.js';
+import { cachedType } from '../../lib/cache/cache-options.js';
+import type { CacheOptions } from '../../lib/cache/cache-options.js';
+import { byLabel } from '../../lib/cache/indexer.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+import { promMetrics } from '../../lib/system/prom-metrics.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { FakeServer, Thing, apiError } from './fake-server.js';
+
+function newCache(options: Partial<CacheOptions> = {}, server = new FakeServer()) {
+  const clock = new VirtualClock();
+  const cache = new Cache({ client: server.client(), clock, ...options });
+  return { cache, server, clock };
+}
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+const managedFields = [{ manager: 'someone' }];
+
+describe('Cache', () => {
+  it('shares an informer, and drops it when the last user has released it', async () => {
+    const { cache, server, clock } = newCache();
+    cache.start();
+    const [one, other] = [cache.informer(Thing), cache.informer(Thing)];
+    await clock.advance(0);
+    expect(server.watches).to.equal(1);
+    one.release();
+    one.release();
+    await clock.advance(0);
+    expect(server.watches).to.equal(1);
+    other.release();
+    await clock.advance(0);
+    expect(server.watches).to.equal(0);
+    expect(cache.status()).to.deep.equal([]);
+    await cache.stop();
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('tells the handlers of a lease nothing once it is released', async () => {
+    const { cache, server, clock } = newCache();
+    cache.start();
+    const [one, other] = [cache.informer(Thing), cache.informer(Thing)];
+    const seen: string[] = [];
+    one.addHandler(() => seen.push('one'));
+    other.addHandler(() => seen.push('other'));
+    one.release();
+    server.put('a');
+    await clock.advance(0);
+    expect(seen).to.deep.equal(['other']);
+    await cache.stop();
+  });
+
+  it('tells a late handler of what is there, and no handler twice', async () => {
+    const { cache, server, clock } = newCache();
+    server.put('a');
+    server.put('b');
+    const informer = cache.informer(Thing);
+    const seen: string[] = [];
+    informer.addHandler(({ type, object }) => {
+      seen.push(`first ${type} ${object.metadata.name ?? ''}`);
+      if (seen.length > 1) return;
+      informer.addHandler((event) => {
+        const initial = event.type === 'added' && event.isInInitialList;
+        seen.push(`late ${event.object.metadata.name ?? ''}${initial ? ' (initial)' : ''}`);
+      });
+    });
+    cache.start();
+    await clock.advance(0);
+    server.put('c');
+    await clock.advance(0);
+    expect(seen).to.deep.equal([
+      'first added a',
+      'late a (initial)',
+      'late b (initial)',
+      'first added b',
+      'first added c',
+      'late c',
+    ]);
+    await cache.stop();
+  });
+
+  it('goes on when a handler, a transform or an indexer throws', async () => {
+    const fail = (): never => {
+      throw new Error('bug');
+    };
+    const type = cachedType({ type: Thing, transform: fail, indexers: { bad: fail } });
+    const { cache, server, clock } = newCache({ types: [type] });
+    cache.start();
+    const informer = cache.informer(Thing);
+    informer.addHandler(fail);
+    server.put('a');
+    server.put('b');
+    await clock.advance(0);
+    expect(informer.list().length).to.equal(2);
+    expect(informer.byIndex('bad', 'x')).to.deep.equal([]);
+    await cache.stop();
+  });
+
+  it('freezes what it holds, deeply, unless told not to', async () => {
+    for (const freeze of [true, false]) {
+      const { cache, server, clock } = newCache({ freeze });
+      server.put('a', { spec: { size: 1 } });
+      cache.start();
+      const informer = cache.informer(Thing);
+      await clock.advance(0);
+      const thing = informer.get({ namespace: 'ns', name: 'a' })!;
+      const write = (): void => void (thing.spec!.size = 2);
+      if (freeze) expect(write).to.throw(TypeError);
+      else write();
+      await cache.stop();
+    }
+  });
+
+  it('drops managedFields and the last-applied annotation', async () => {
+    const { cache, server, clock } = newCache();
+    const annotations = { [lastApplied]: '{}', other: 'x' };
+    server.put('a', { metadata: { annotations, managedFields } });
+    cache.start();
+    const informer = cache.informer(Thing);
+    await clock.advance(0);
+    const [thing] = informer.list();
+    expect(thing?.metadata.annotations).to.deep.equal({ other: 'x' });
+    expect(thing?.metadata).to.not.have.property('managedFields');
+    await cache.stop();
+  });
+
+  it('keeps managedFields as soon as one user wants them, without telling of a change', async () => {
+    const { cache, server, clock } = newCache();
+    server.put('a', { metadata: { managedFields } });
+    cache.start();
+    const informer = cache.informer(Thing);
+    const seen: string[] = [];
+    informer.addHandler(({ type }) => seen.push(type));
+    await clock.advance(0);
+    cache.informer(Thing, { keepManagedFields: true });
+    await clock.advance(0);
+    expect(informer.list()[0]?.metadata.managedFields).to.deep.equal(managedFields);
+    expect(seen).to.deep.equal(['added']);
+    await cache.stop();
+  });
+
+  it('keeps metadata only where no more is wanted, under the right kind', async () => {
+    const { cache, server, clock } = newCache();
+    server.put('a', { spec: { size: 1 } });
+    cache.start();
+    const informer = cache.informer(Thing, { metadataOnly: true });
+    await clock.advance(0);
+    expect(server.requests[0]?.options.metadataOnly).to.equal(true);
+    expect(Object.keys(informer.list()[0]!)).to.deep.equal(['apiVersion', 'kind', 'metadata']);
+    expect(informer.list()[0]?.kind).to.equal('Thing');
+    await cache.stop();
+  });
+
+  it('caches by namespaces, each with a watch of its own, and by selectors', async () => {
+    const type = cachedType({ type: Thing, namespaces: ['one', 'two'], labelSelector: 'app=web' });
+    const { cache, server, clock } = newCache({ types: [type] });
+    const metadata = { labels: { app: 'web' } };
+    for (const namespace of ['one', 'two', 'three']) server.put('a', { metadata }, namespace);
+    server.put('b', {}, 'one');
+    cache.start();
+    const informer = cache.informer(Thing);
+    await clock.advance(0);
+    const names = (): string[] =>
+      informer
+        .list()
+        .map((thing) => `${thing.metadata.namespace ?? ''}/${thing.metadata.name ?? ''}`);
+    expect(names()).to.deep.equal(['one/a', 'two/a']);
+    expect(informer.list('two').length).to.equal(1);
+    // A list of one namespace must not drop what is in the other.
+    server.disconnect(apiError(410, 'Expired'));
+    server.remove('a', 'two');
+    await clock.advance(10_000);
+    expect(names()).to.deep.equal(['one/a']);
+    await cache.stop();
+  });
+
+  it('finds objects by index: namespace, controller, label, any function', async () => {
+    const indexers = {
+      color: byLabel('color'),
+      size: ({ spec }: Thing) => (spec?.size === undefined ? [] : [String(spec.size)]),
+    };
+    const { cache, server, clock } = newCache({ types: [cachedType({ type: Thing, indexers })] });
+    const owner = { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'owner', controller: true };
+    server.put('a', { metadata: { labels: { color: 'red' }, ownerReferences: [owner] } });
+    server.put('b', { spec: { size: 3 } });
+    cache.start();
+    const informer = cache.informer(Thing);
+    await clock.advance(0);
+    const found = (index: string, value: string): (string | undefined)[] =>
+      informer.byIndex(index, value).map(({ metadata }) => metadata.name);
+    expect(found('namespace', 'ns')).to.deep.equal(['a', 'b']);
+    expect(found('controllerUid', 'owner')).to.deep.equal(['a']);
+    expect(found('color', 'red')).to.deep.equal(['a']);
+    expect(found('size', '3')).to.deep.equal(['b']);
+    server.put('b', { spec: { size: 4 } });
+    server.remove('a');
+    await clock.advance(0);
+    expect([...found('size', '3'), ...found('color', 'red')]).to.deep.equal([]);
+    expect(found('size', '4')).to.deep.equal(['b']);
+    expect(() => informer.byIndex('none', 'x')).to.throw('no index none');
+    await cache.stop();
+  });
+
+  describe('waitForSync', () => {
+    it('resolves once every kind is there', async () => {
+      const { cache, clock } = newCache();
+      const informer = cache.informer(Thing);
+      let synced = 0;
+      void cache.waitForSync().then(() => synced++);
+      void informer.waitForSync().then(() => synced++);
+      await clock.advance(0);
+      expect(synced).to.equal(0);
+      cache.start();
+      await clock.advance(0);
+      expect(synced).to.equal(2);
+      await cache.stop();
+    });
+
+    it('names what is missing, and why, when it is given up', async () => {
+      const { cache, server, clock } = newCache();
+      server.failures['watch'] = [apiError(403, 'Forbidden', 'watch')];
+      cache.informer(Thing);
+      cache.start();
+      await clock.advance(0);
+      const given = new AbortController();
+      const waiting = cache.waitForSync(given.signal);
+      given.abort(new Error('too late'));
+      const error = await waiting.then(
+        () => undefined,
+        (thrown: unknown) => thrown as OperatorError,
+      );
+      expect(error?.code).to.equal('Aborted');
+      expect(error?.message).to.match(
+        /Thing \(example.com\/v1\): watch Thing: 403 Forbidden.*RBAC/,
+      );
+      expect(error?.cause).to.have.property('message', 'too late');
+      expect(getEventListeners(given.signal, 'abort').length).to.equal(0);
+      await cache.stop();
+    });
+
+    it('waits for a kind that is not served, or passes it over', async () => {
+      const { cache, server, clock } = newCache();
+      server.failures['watch'] = [new OperatorError('UnknownKind', 'no Thing')];
+      cache.informer(Thing);
+      cache.start();
+      await clock.advance(0);
+      let synced = false;
+      void cache.waitForSync().then(() => (synced = true));
+      await cache.waitForSync(undefined, { parked: 'pass' });
+      await clock.advance(0);
+      expect(synced).to.equal(false);
+      await clock.advance(5_000);
+      expect(synced).to.equal(true);
+      await cache.stop();
+    });
+
+    it('fails when the cache is stopped, as a new informer does', async () => {
+      const { cache } = newCache();
+      cache.informer(Thing);
+      const waiting = cache.waitForSync().catch((error: unknown) => error);
+      await cache.stop();
+      expect(await waiting).to.have.property('code', 'Stopped');
+      expect(() => cache.informer(Thing))
+        .to.throw()
+        .with.property('code', 'Stopped');
+    });
+  });
+
+  it('leaves no timer and no watch behind, whenever it is stopped', async () => {
+    for (const failure of [undefined, apiError(500), new OperatorError('UnknownKind', 'no')]) {
+      const { cache, server, clock } = newCache();
+      if (failure !== undefined) server.failures['watch'] = [failure];
+      cache.informer(Thing);
+      cache.start();
+      await clock.advance(0);
+      await cache.stop();
+      expect([clock.pendingTimers, server.watches]).to.deep.equal([0, 0]);
+    }
+  });
+
+  it('counts what it holds and what fails', async () => {
+    const registry = new Registry();
+    const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
+    server.put('a');
+    server.failures['watch'] = [apiError(500)];
+    cache.informer(Thing);
+    cache.start();
+    await clock.advance(5_000);
+    const text = await registry.metrics();
+    expect(text).to.include('operator_builder_cache_objects{kind="Thing"} 1');
+    expect(text).to.include('operator_builder_cache_relists_total{kind="Thing"} 1');
+    expect(text).to.match(/cache_watch_errors_total\{kind="Thing",code="ApiError"\} 1/);
+    await cache.stop();
+  });
+
+  for (const options of [
+    { namespaces: [] },
+    { types: [cachedType({ type: Thing, labelSelector: '=' })] },
+  ]) {
+    it(`refuses ${JSON.stringify(options)}`, () => {
+      expect(() => newCache(options)).to.throw(OperatorError);
+    });
+  }
+});

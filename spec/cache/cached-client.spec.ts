@@ -1,0 +1,372 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Cache } from '../../lib/cache/cache.js';
+import { cachedType } from '../../lib/cache/cache-options.js';
+import type { CachedType } from '../../lib/cache/cache-options.js';
+import { cachedClient } from '../../lib/cache/cached-client.js';
+import type { Client } from '../../lib/client/client.js';
+import { isConflict, isNotFound } from '../../lib/object/api-error.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { FakeServer, Thing } from './fake-server.js';
+
+const a = { namespace: 'ns', name: 'a' };
+
+class Setup {
+  readonly clock = new VirtualClock();
+  readonly server = new FakeServer();
+  readonly cache: Cache;
+  readonly client: Client;
+
+  constructor(type: Partial<CachedType<Thing>> = {}) {
+    const client = this.server.client();
+    const types = [cachedType({ ...type, type: Thing })];
+    this.cache = new Cache({ client, clock: this.clock, types });
+    this.client = cachedClient(client, this.cache, { clock: this.clock });
+  }
+
+  /** Fills the cache, and forgets the requests which that took. */
+  async sync(): Promise<void> {
+    this.cache.informer(Thing);
+    this.cache.start();
+    await this.clock.advance(0);
+    this.server.requests.length = 0;
+  }
+
+  /** What a call answers or throws, time passing meanwhile. */
+  async settle<T>(call: Promise<T>, ms = 0): Promise<T | 'pending'> {
+    const none = this.clock.advance(ms).then(() => 'pending' as const);
+    return Promise.race([call, none]);
+  }
+
+  async names(options: Parameters<Client['list']>[1] = {}): Promise<string[]> {
+    const { items } = await this.client.list(Thing, options);
+    return items.map(({ metadata }) => metadata.name ?? '');
+  }
+
+  verbs(): string[] {
+    return this.server.requests.map(({ verb }) => verb);
+  }
+}
+
+async function failure(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe('cachedClient', () => {
+  describe('reads', () => {
+    it('get and list without an API call, in the order of the server', async () => {
+      const setup = new Setup();
+      for (const name of ['b', 'a', 'c']) setup.server.put(name);
+      setup.server.put('z', {}, 'a-ns');
+      await setup.sync();
+      expect((await setup.client.get(Thing, a)).metadata.uid).to.equal('uid-2');
+      expect(await setup.names()).to.deep.equal(['z', 'a', 'b', 'c']);
+      expect(await setup.names({ namespace: 'ns' })).to.deep.equal(['a', 'b', 'c']);
+      expect(setup.verbs()).to.deep.equal([]);
+      await setup.cache.stop();
+    });
+
+    it('answer a missing object with the 404 of a server', async () => {
+      const setup = new Setup();
+      await setup.sync();
+      const error = await failure(setup.client.get(Thing, a));
+      expect(isNotFound(error)).to.equal(true);
+      expect(error).to.have.property(
+        'message',
+        'get Thing ns/a: 404 NotFound: things.example.com "a" not found',
+      );
+      expect(setup.verbs()).to.deep.equal([]);
+      await setup.cache.stop();
+    });
+
+    it('select by labels, by name and by controller', async () => {
+      const setup = new Setup();
+      const owner = { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'o', controller: true };
+      setup.server.put('a', { metadata: { labels: { app: 'web' } } });
+      setup.server.put('b', { metadata: { labels: { app: 'db' }, ownerReferences: [owner] } });
+      setup.server.put('b', { metadata: { ownerReferences: [owner] } }, 'other');
+      await setup.sync();
+      expect(await setup.names({ labelSelector: 'app in (web)' })).to.deep.equal(['a']);
+      expect(await setup.names({ fieldSelector: 'metadata.name=b' })).to.deep.equal(['b', 'b']);
+      expect(await setup.names({ controllerUid: 'o' })).to.deep.equal(['b', 'b']);
+      expect(await setup.names({ controllerUid: 'o', namespace: 'ns' })).to.deep.equal(['b']);
+      expect(await setup.names({ controllerUid: 'none' })).to.deep.equal([]);
+      expect(setup.verbs()).to.deep.equal([]);
+      await setup.cache.stop();
+    });
+
+    it('go to the server where the cache can not answer', async () => {
+      const setup = new Setup({ namespaces: ['ns'] });
+      setup.server.put('a');
+      const call = async (read: () => Promise<unknown>): Promise<number> => {
+        setup.server.requests.length = 0;
+        await failure(read());
+        return setup.server.requests.length;
+      };
+      const { client } = setup;
+      const get = (): Promise<unknown> => client.get(Thing, a);
+      expect(await call(get), 'no informer').to.equal(1);
+      await setup.sync();
+      expect(await call(get)).to.equal(0);
+      expect(await call(() => client.get(Thing, a, { resourceVersion: '0' }))).to.equal(0);
+      expect(await call(() => client.get(Thing, a, { resourceVersion: '7' }))).to.equal(1);
+      expect(await call(() => client.get(Thing, a, { subresource: 'status' }))).to.equal(1);
+      expect(await call(() => client.get(Thing, { ...a, namespace: 'other' }))).to.equal(1);
+      await setup.cache.stop();
+    });
+
+    it('of a kind cached by selectors ask the server for what they miss', async () => {
+      const setup = new Setup({ labelSelector: 'app=web' });
+      setup.server.put('a');
+      await setup.sync();
+      expect((await setup.client.get(Thing, a)).metadata.name).to.equal('a');
+      expect(setup.verbs()).to.deep.equal(['get']);
+      await setup.cache.stop();
+    });
+
+    it('give metadata only from whatever is cached', async () => {
+      const setup = new Setup();
+      setup.server.put('a', { spec: { size: 1 } });
+      await setup.sync();
+      const thing = await setup.client.get(Thing, a, { metadataOnly: true });
+      expect(Object.keys(thing)).to.deep.equal(['apiVersion', 'kind', 'metadata']);
+      expect(setup.verbs()).to.deep.equal([]);
+      await setup.cache.stop();
+    });
+
+    it('list a page at a time as well', async () => {
+      const setup = new Setup();
+      setup.server.put('a');
+      await setup.sync();
+      const sizes: number[] = [];
+      for await (const { items } of setup.client.pages(Thing)) sizes.push(items.length);
+      expect(sizes).to.deep.equal([1]);
+      await setup.cache.stop();
+    });
+  });
+
+  describe('reads its writes', () => {
+    it('while the watch is behind: created, updated, deleted', async () => {
+      const setup = new Setup();
+      setup.server.put('a', { spec: { size: 1 } });
+      await setup.sync();
+      setup.server.paused = true;
+      const thing = await setup.client.get(Thing, a);
+      await setup.client.update({ ...thing, spec: { size: 2 } });
+      expect((await setup.client.get(Thing, a)).spec).to.deep.equal({ size: 2 });
+      await setup.client.create({ ...thing, metadata: { namespace: 'ns', name: 'b' } });
+      expect(await setup.names()).to.deep.equal(['a', 'b']);
+      await setup.client.delete(Thing, a);
+      expect(isNotFound(await failure(setup.client.get(Thing, a)))).to.equal(true);
+      expect(await setup.names()).to.deep.equal(['b']);
+      expect(setup.verbs()).to.deep.equal([]);
+      await setup.cache.stop();
+    });
+
+    it('and what others write after, once the watch has passed', async () => {
+      const setup = new Setup();
+      setup.server.put('a', { spec: { size: 1 } });
+      await setup.sync();
+      setup.server.paused = true;
+      const thing = await setup.client.get(Thing, a);
+      await setup.client.update({ ...thing, spec: { size: 2 } });
+      setup.server.put('a', { spec: { size: 3 } });
+      setup.server.resume();
+      await setup.clock.advance(0);
+      expect((await setup.client.get(Thing, a)).spec).to.deep.equal({ size: 3 });
+      setup.server.remove('a');
+      await setup.clock.advance(0);
+      expect(await setup.names()).to.deep.equal([]);
+      await setup.cache.stop();
+    });
+
+    it('and hides a deleted object, not a later one of its name', async () => {
+      const setup = new Setup();
+      setup.server.put('a');
+      await setup.sync();
+      setup.server.paused = true;
+      await setup.client.delete(Thing, a);
+      const created = await setup.client.create<Thing>({
+        apiVersion: 'example.com/v1',
+        kind: 'Thing',
+        metadata: a,
+      });
+      expect((await setup.client.get(Thing, a)).metadata.uid).to.equal(created.metadata.uid);
+      setup.server.resume();
+      await setup.clock.advance(0);
+      expect((await setup.client.get(Thing, a)).metadata.uid).to.equal(created.metadata.uid);
+      expect(setup.cache.peek(Thing)?.overlay.size).to.equal(0);
+      await setup.cache.stop();
+    });
+
+    it('and hands out frozen objects, but not the answer of a write', async () => {
+      const setup = new Setup();
+      await setup.sync();
+      setup.server.paused = true;
+      const created = await setup.client.create<Thing>({
+        apiVersion: 'example.com/v1',
+        kind: 'Thing',
+        metadata: a,
+        spec: { size: 1 },
+      });
+      created.spec!.size = 2;
+      const read = await setup.client.get(Thing, a);
+      expect(read.spec).to.deep.equal({ size: 1 });
+      expect(Object.isFrozen(read.spec)).to.equal(true);
+      await setup.cache.stop();
+    });
+
+    it('but not those that were never stored', async () => {
+      const setup = new Setup();
+      setup.server.put('a', { spec: { size: 1 } });
+      await setup.sync();
+      setup.server.paused = true;
+      const thing = await setup.client.get(Thing, a);
+      await setup.client.update({ ...thing, spec: { size: 2 } }, { dryRun: true });
+      expect((await setup.client.get(Thing, a)).spec).to.deep.equal({ size: 1 });
+      await setup.cache.stop();
+    });
+
+    it('in lists only where they match, those of the cache included', async () => {
+      const setup = new Setup({ labelSelector: 'app=web' });
+      await setup.sync();
+      setup.server.paused = true;
+      const thing = { apiVersion: 'example.com/v1', kind: 'Thing' };
+      const labels = { app: 'web', tier: 'x' };
+      await setup.client.create<Thing>({ ...thing, metadata: { ...a, labels } });
+      await setup.client.create<Thing>({ ...thing, metadata: { ...a, name: 'b' } });
+      expect(await setup.names()).to.deep.equal(['a']);
+      expect(await setup.names({ labelSelector: 'tier=y' })).to.deep.equal([]);
+      expect((await setup.client.get(Thing, { ...a, name: 'b' })).metadata.name).to.equal('b');
+      await setup.cache.stop();
+    });
+
+    it('always, whatever the watch shows when', async () => {
+      const names = fc.constantFrom('a', 'b', 'c');
+      const step = fc.record({
+        do: fc.constantFrom('write', 'write', 'delete', 'other', 'otherDelete', 'pause', 'resume'),
+        name: names,
+      });
+      const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (script) => {
+        const setup = new Setup();
+        await setup.sync();
+        const written = new Map<string, string | undefined>();
+        for (const { do: what, name } of script) {
+          await carryOut(setup, { what, name, written });
+          await verify(setup, written);
+        }
+        setup.server.resume();
+        await setup.clock.advance(0);
+        const cached = (await setup.client.list(Thing)).items;
+        const live = setup.server.objects();
+        const versions = (things: readonly Thing[]): (string | undefined)[] =>
+          things.map(({ metadata }) => metadata.resourceVersion).sort();
+        expect(versions(cached)).to.deep.equal(versions(live));
+        expect(setup.cache.peek(Thing)?.overlay.size).to.equal(0);
+        await setup.cache.stop();
+        expect(setup.clock.pendingTimers).to.equal(0);
+      });
+      await fc.assert(property, { numRuns: 60 });
+    });
+
+    interface Step {
+      readonly what: string;
+      readonly name: string;
+      /** The last version that this client wrote, by name; undefined: deleted. */
+      readonly written: Map<string, string | undefined>;
+    }
+
+    async function carryOut({ server, client, clock }: Setup, step: Step): Promise<void> {
+      const { what, name, written } = step;
+      const live = server.objects().find(({ metadata }) => metadata.name === name);
+      const key = { namespace: 'ns', name };
+      if (what === 'pause') server.paused = true;
+      if (what === 'resume') server.resume();
+      if (what === 'other') server.put(name);
+      if (what === 'otherDelete' && live !== undefined) server.remove(name);
+      if (what === 'delete' && live !== undefined) {
+        await client.delete(Thing, key);
+        written.set(name, undefined);
+      }
+      if (what === 'write') {
+        const thing: Thing = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: key };
+        const answer = await (live === undefined ? client.create(thing) : client.update(thing));
+        written.set(name, answer.metadata.resourceVersion);
+      }
+      await clock.advance(0);
+    }
+
+    /** What is read is never older than what was written. */
+    async function verify({ client }: Setup, written: Step['written']): Promise<void> {
+      const { items } = await client.list(Thing);
+      for (const [name, version] of written) {
+        const got = await client.get(Thing, { namespace: 'ns', name }).catch(() => undefined);
+        const listed = items.find(({ metadata }) => metadata.name === name);
+        expect(listed?.metadata.resourceVersion).to.equal(got?.metadata.resourceVersion);
+        if (version === undefined || got === undefined) continue;
+        expect(Number(got.metadata.resourceVersion)).to.be.at.least(Number(version));
+      }
+    }
+  });
+
+  describe('after a conflict', () => {
+    async function conflict(): Promise<{ setup: Setup; seen: Thing }> {
+      const setup = new Setup();
+      setup.server.put('a', { spec: { size: 1 } });
+      await setup.sync();
+      setup.server.paused = true;
+      const seen = await setup.client.get(Thing, a);
+      setup.server.put('a', { spec: { size: 2 } });
+      const error = await failure(setup.client.update({ ...seen, spec: { size: 9 } }));
+      expect(isConflict(error)).to.equal(true);
+      return { setup, seen };
+    }
+
+    it('waits for the watch', async () => {
+      const { setup } = await conflict();
+      const read = setup.client.get(Thing, a);
+      expect(await setup.settle(read, 500)).to.equal('pending');
+      setup.server.resume();
+      expect(await setup.settle(read)).to.have.nested.property('spec.size', 2);
+      expect(setup.verbs()).to.deep.equal([]);
+      expect(setup.clock.pendingTimers).to.equal(1);
+      await setup.cache.stop();
+    });
+
+    it('asks the server when that takes too long', async () => {
+      const { setup } = await conflict();
+      const read = setup.client.get(Thing, a);
+      expect(await setup.settle(read, 2_000)).to.have.nested.property('spec.size', 2);
+      expect(setup.verbs()).to.deep.equal(['get']);
+      await setup.cache.stop();
+    });
+
+    it('ends with the signal of the call, and leaves no timer', async () => {
+      const { setup } = await conflict();
+      const { signal } = new AbortController();
+      const ended = new AbortController();
+      const read = failure(setup.client.get(Thing, a, { signal: ended.signal }));
+      ended.abort(new Error('enough'));
+      expect(await read).to.have.property('message', 'enough');
+      expect(signal.aborted).to.equal(false);
+      await setup.cache.stop();
+      expect(setup.clock.pendingTimers).to.equal(0);
+    });
+
+    it('waits as well where a create finds an object that the cache lacks', async () => {
+      const setup = new Setup();
+      await setup.sync();
+      setup.server.paused = true;
+      const { metadata, ...rest } = setup.server.put('a');
+      await failure(setup.client.create({ ...rest, metadata: { ...a } }));
+      const read = setup.client.get(Thing, a);
+      expect(await setup.settle(read, 500)).to.equal('pending');
+      setup.server.resume();
+      expect(await setup.settle(read)).to.have.nested.property('metadata.uid', metadata.uid);
+      await setup.cache.stop();
+    });
+  });
+});
