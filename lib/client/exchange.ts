@@ -93,7 +93,7 @@ export class Exchange {
         if (resets < maxResets) waitMs = resetDelayMs(attempt.error, request, { resets, random });
         resets += 1;
       } else if (attempt.status === 401 && !refreshed && credentials.refresh !== undefined) {
-        await credentials.refresh();
+        await this.#renew(request, () => credentials.refresh?.());
         refreshed = true;
         waitMs = 0;
       } else if (retryAfters < maxRetryAfters && (attempt.waitMs ?? Infinity) <= maxRetryAfterMs) {
@@ -125,6 +125,19 @@ export class Exchange {
       return { outcome: 'failed', error: this.#explain(error, request, deadline) };
     } finally {
       if (!keep) deadline.release();
+    }
+  }
+
+  /** Gets new credentials, but waits no longer for them than for an answer. */
+  async #renew(request: ApiRequest, refresh: () => Promise<void> | undefined): Promise<void> {
+    const { clock, requestTimeoutMs } = this.#options;
+    const deadline = new Deadline(request.signal, clock, requestTimeoutMs);
+    try {
+      await deadline.until(refresh());
+    } catch (error) {
+      throw this.#explain(error, request, deadline);
+    } finally {
+      deadline.release();
     }
   }
 

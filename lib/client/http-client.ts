@@ -44,7 +44,8 @@ export interface ConnectedClient extends Client {
  *
  * Reads, applies, and updates and merge patches that carry a `resourceVersion` are sent again when
  * their connection breaks, other writes never: the first one may have been done. After a 429 or 503
- * with `Retry-After`, which the server gives before it has done anything, all are.
+ * with `Retry-After`, which the server gives before it has done anything, all are. So an update can
+ * meet its own first attempt (409), and an apply tell `created: false` of what it created itself.
  * @throws OperatorError `InvalidOption`: an option is out of its range.
  */
 export function createClient(options: ClientOptions): ConnectedClient {

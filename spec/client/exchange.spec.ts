@@ -99,6 +99,24 @@ describe('credentials', () => {
     expect(transport.requests).to.have.length(2);
   });
 
+  it('whose renewal never ends do not hold a request up for longer than its time', async () => {
+    const clock = new VirtualClock();
+    const refresh = () => new Promise<void>(() => undefined);
+    const credentials = { headers: () => ({}), refresh };
+    const { client } = scripted(() => refusal(401, 'Unauthorized'), { credentials, clock });
+    const failure = failureOf(get(client));
+    await clock.advance(30_000);
+    expect(await failure).to.have.property('code', 'Timeout');
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('that cannot be renewed say so', async () => {
+    const broken = new OperatorError('InvalidKubeConfig', 'log in again');
+    const credentials = { headers: () => ({}), refresh: () => Promise.reject(broken) };
+    const { client } = scripted(() => refusal(401, 'Unauthorized'), { credentials });
+    expect(await failureOf(get(client))).to.equal(broken);
+  });
+
   it('that never answer do not hold a request up for longer than its time', async () => {
     const clock = new VirtualClock();
     const credentials = { headers: () => new Promise<never>(() => undefined) };
