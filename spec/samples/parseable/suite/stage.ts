@@ -1,0 +1,184 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { OperatorEvents } from '../../../../lib/events/index.js';
+import type { ObjectWritten } from '../../../../lib/events/index.js';
+import { isConditionTrue } from '../../../../lib/object/conditions.js';
+import {
+  ConfigMap,
+  Deployment,
+  PersistentVolumeClaim,
+  Pod,
+  Service,
+  StatefulSet,
+  StorageClass,
+} from '../../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../../lib/object/resource-type.js';
+import { installCrd, runTenantOperator } from '../../../../samples/parseable/operator.js';
+import type { TenantOperatorOptions } from '../../../../samples/parseable/operator.js';
+import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
+import type { TenantSpec } from '../../../../samples/parseable/tenant.js';
+import type { BuilderTarget, Operator, ServedRequest } from '../../../builder/suite/target.js';
+import { writeVerbs } from '../../../builder/suite/target.js';
+
+/** The kinds that a tenant becomes. */
+export const tenantKinds: readonly ResourceType<KubernetesObject>[] = [
+  ConfigMap,
+  Service,
+  PersistentVolumeClaim,
+  Deployment,
+  StatefulSet,
+];
+
+const crs = new URL('../../../../samples/parseable/crs/', import.meta.url);
+
+/** The sample of a file name without its ending. */
+export async function sampleTenant(name: string): Promise<ParseableTenant> {
+  return parse(await readFile(new URL(`${name}.yaml`, crs), 'utf8')) as ParseableTenant;
+}
+
+/** The names of all samples. */
+export async function sampleNames(): Promise<string[]> {
+  return (await readdir(crs)).map((file) => file.replace(/\.yaml$/, '')).toSorted();
+}
+
+/** A namespace in which the Parseable operator runs. */
+export class Stage {
+  readonly target: BuilderTarget;
+  readonly namespace: string;
+  readonly operator: Operator;
+  /** Objects that were created or configured, in order: `Deployment stateless-querier`. */
+  readonly written: string[] = [];
+  readonly #stops: (() => Promise<void>)[] = [];
+
+  private constructor(target: BuilderTarget, namespace: string, operator: Operator) {
+    this.target = target;
+    this.namespace = namespace;
+    this.operator = operator;
+  }
+
+  static async open(target: BuilderTarget): Promise<Stage> {
+    const [operator, namespace] = await Promise.all([target.operator(), target.namespace()]);
+    await installCrd(target.admin);
+    await target.admin.apply<StorageClass>(standardClass, { fieldManager: 'spec', force: true });
+    return new Stage(target, namespace, operator);
+  }
+
+  /** Starts the operator; resolves when it works. */
+  async start(options: Partial<TenantOperatorOptions> = {}): Promise<void> {
+    const stop = new AbortController();
+    const emitter = new OperatorEvents();
+    const note = ({ ref }: ObjectWritten): void => {
+      this.written.push(`${ref.kind} ${ref.name}`);
+    };
+    emitter.on('created', note).on('configured', note);
+    const { operator, target, namespace } = this;
+    const ready = new Promise<void>((resolve, reject) => {
+      const running = runTenantOperator({
+        ...{ client: operator.client, clock: target.clock, signal: stop.signal },
+        ...{ emitter, namespace, onReady: resolve },
+        ...options,
+      });
+      running.catch(reject);
+      this.#stops.push(async () => {
+        stop.abort();
+        await running;
+      });
+    });
+    await ready;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#stops.splice(0).map((stop) => stop()));
+  }
+
+  /** Creates a sample, or what `change` makes of its spec. */
+  async create(
+    sample: string,
+    change: (spec: TenantSpec) => TenantSpec = (spec) => spec,
+    name = sample,
+  ): Promise<ParseableTenant> {
+    const tenant = await sampleTenant(sample);
+    const metadata = { name, namespace: this.namespace };
+    return this.target.admin.create({ ...tenant, metadata, spec: change(tenant.spec) });
+  }
+
+  tenant(name: string): Promise<ParseableTenant> {
+    return this.target.admin.get(ParseableTenant, { name, namespace: this.namespace });
+  }
+
+  async edit(name: string, change: (spec: TenantSpec) => TenantSpec): Promise<ParseableTenant> {
+    const tenant = await this.tenant(name);
+    return this.target.admin.update({ ...tenant, spec: change(tenant.spec) });
+  }
+
+  /** Waits until the newest spec of a tenant is carried out. */
+  async available(name: string): Promise<ParseableTenant> {
+    return this.target.eventually(async () => {
+      const tenant = await this.tenant(name);
+      const { conditions, observedGeneration } = tenant.status ?? {};
+      const settled =
+        observedGeneration === tenant.metadata.generation &&
+        isConditionTrue(conditions, 'Available') &&
+        !isConditionTrue(conditions, 'Progressing') &&
+        !isConditionTrue(conditions, 'Degraded');
+      if (!settled) throw new Error(`not settled: ${JSON.stringify(tenant.status)}`);
+      return tenant;
+    });
+  }
+
+  /** `Kind name` of every object of the kinds that tenants become, sorted. */
+  async objects(): Promise<string[]> {
+    const found = await this.objectsOf(tenantKinds);
+    return found.map(({ kind, metadata }) => `${kind} ${metadata.name ?? ''}`).toSorted();
+  }
+
+  async objectsOf(kinds: readonly ResourceType<KubernetesObject>[]): Promise<KubernetesObject[]> {
+    const { namespace, target } = this;
+    const lists = await Promise.all(kinds.map((kind) => target.admin.list(kind, { namespace })));
+    // Items of a list carry no kind of their own on every server.
+    return lists
+      .flatMap(({ items }, at) =>
+        items.map((item) => ({ ...item, kind: kinds[at]?.kind ?? item.kind })),
+      )
+      .filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt');
+  }
+
+  /** The versions of all objects, pods included, by UID. */
+  async versions(): Promise<Record<string, string>> {
+    const found = await this.objectsOf([...tenantKinds, Pod, ParseableTenant]);
+    return Object.fromEntries(
+      found.map(({ kind, metadata }) => [
+        `${kind} ${metadata.name ?? ''} ${metadata.uid ?? ''}`,
+        metadata.resourceVersion ?? '',
+      ]),
+    );
+  }
+
+  /** The names of a node's pods. */
+  async podsOf(node: string): Promise<string[]> {
+    const { namespace, target } = this;
+    const pods = await target.admin.list(Pod, { namespace, labelSelector: `node=${node}` });
+    return pods.items.map(({ metadata }) => `${metadata.name ?? ''} ${metadata.uid ?? ''}`);
+  }
+
+  /** The operator's writes since the last call, events and the tenant's own status aside. */
+  async writes(): Promise<readonly ServedRequest[]> {
+    const requests = await this.operator.requests();
+    return requests.filter(
+      ({ verb, resource }) =>
+        writeVerbs.includes(verb) && !['events', 'parseabletenants'].includes(resource),
+    );
+  }
+}
+
+/** The class that the samples name; kind, minikube and many clouds have it. */
+const standardClass: StorageClass = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'standard' },
+  provisioner: 'kwok.x-k8s.io/volume',
+  reclaimPolicy: 'Delete',
+  volumeBindingMode: 'Immediate',
+  allowVolumeExpansion: true,
+};
