@@ -59,7 +59,7 @@ interface Comparison {
 type Pair<T = unknown> = readonly [from: T, to: T];
 
 function compare(into: Comparison, path: string, [from, to]: Pair): void {
-  if (into.ignored.has(path)) return;
+  if (from === to || into.ignored.has(path)) return;
   if (isJsonObject(from) && isJsonObject(to)) compareMembers(into, path, [from, to]);
   else if (Array.isArray(from) && Array.isArray(to)) compareLists(into, path, [from, to]);
   else if (!isEqual(from, to)) into.changes.push({ path, from, to });

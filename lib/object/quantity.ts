@@ -20,8 +20,9 @@ const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const finest = -9;
 // Binary quantities are capped by the API server, decimal ones are not.
 const largestBinary = 2n ** 63n - 1n;
-// 10 ** 1000 is no amount of anything, but would cost memory and time.
+// 10 ** 1000 is no amount of anything, but would cost memory and time; so would a million digits.
 const largestExponent = 1000;
+const mostDigits = 1000;
 
 const quantityPattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?$/;
 
@@ -34,9 +35,10 @@ const quantityPattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([numkMGTPE]|[KMGTPE]i|[
 export function parseQuantity(value: string | number): Quantity {
   const text = String(value);
   const [, sign, whole = '', fraction = '', suffix = ''] = quantityPattern.exec(text) ?? [];
+  const digits = whole + fraction;
   // Go's parser takes `-` and `.m` for zero; who writes that means something else.
-  if (sign === undefined || whole + fraction === '') throw invalid(text);
-  const magnitude = BigInt(whole + fraction);
+  if (sign === undefined || digits === '' || digits.length > mostDigits) throw invalid(text);
+  const magnitude = BigInt(digits);
   const { factor, exponent, format } = suffixOf(suffix, text);
   const exact = { unscaled: magnitude * factor, scale: exponent - fraction.length };
   const rounded = trimmed(capped(roundedUp(exact), format));
@@ -192,5 +194,6 @@ function isKept(text: string, { unscaled, format }: Quantity): boolean {
 }
 
 function invalid(text: string): OperatorError {
-  return new OperatorError('InvalidValue', `${JSON.stringify(text)} is no quantity`);
+  const shown = text.length > 100 ? `${text.slice(0, 100)}…` : text;
+  return new OperatorError('InvalidValue', `${JSON.stringify(shown)} is no quantity`);
 }

@@ -1,6 +1,4 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
-import { cutText } from '../../lib/events/cut-text.js';
 import { newEvent } from '../../lib/events/new-event.js';
 import type { ObjectEvent } from '../../lib/events/recorder.js';
 import { dns1123SubdomainProblem } from '../../lib/object/names.js';
@@ -52,18 +50,5 @@ describe('newEvent', () => {
     for (const name of all) expect(dns1123SubdomainProblem(name)).to.equal(undefined);
     expect(new Set(all).size).to.equal(all.length);
     expect(all[0]).to.match(/^web\.[0-9a-f]{16}$/);
-  });
-});
-
-describe('cutText', () => {
-  it('never exceeds the bytes nor splits a character', () => {
-    const text = fc.string({ unit: 'grapheme', maxLength: 60 });
-    const property = fc.property(text, fc.integer({ min: 3, max: 80 }), (whole, max) => {
-      const cut = cutText(whole, max);
-      expect(Buffer.byteLength(cut)).to.be.at.most(max);
-      if (Buffer.byteLength(whole) <= max) expect(cut).to.equal(whole);
-      else expect(whole.startsWith(cut.slice(0, -1)) && cut.endsWith('…')).to.equal(true);
-    });
-    fc.assert(property);
   });
 });

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { LruMap } from '../../lib/events/lru-map.js';
 import { SpamFilter } from '../../lib/events/spam-filter.js';
 
 describe('SpamFilter', () => {
@@ -15,20 +14,5 @@ describe('SpamFilter', () => {
     const filter = new SpamFilter({ burst: 1, refillMs: 100, capacity: 2 });
     const allowed = ['a', 'b', 'a', 'c', 'a', 'b'].map((key) => filter.allow(key, 0));
     expect(allowed).to.deep.equal([true, true, false, true, false, true]);
-  });
-});
-
-describe('LruMap', () => {
-  it('gives back the entry that had to go', () => {
-    const map = new LruMap<string, number>(2);
-    expect([map.set('a', 1), map.set('b', 2), map.get('a'), map.set('c', 3)]).to.deep.equal([
-      undefined,
-      undefined,
-      1,
-      2,
-    ]);
-    expect([...map.values()]).to.deep.equal([1, 3]);
-    map.delete('a');
-    expect([map.size, map.get('a')]).to.deep.equal([1, undefined]);
   });
 });

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { describeObject } from '../../lib/object/describe-object.js';
 import { keyOf, keyString, parseKey, sameKey } from '../../lib/object/object-key.js';
-import { referenceTo } from '../../lib/object/object-reference.js';
 
 const web = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'shop', name: 'web' } };
 const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', uid: 'u-1' } };
@@ -37,32 +35,5 @@ describe('object keys', () => {
     expect(sameKey({ name: 'a' }, { namespace: '', name: 'a' })).to.equal(true);
     expect(sameKey({ name: 'a' }, { namespace: 'x', name: 'a' })).to.equal(false);
     expect(sameKey({ name: 'a' }, { name: 'b' })).to.equal(false);
-  });
-});
-
-describe('describeObject', () => {
-  it('names an object by kind, namespace and name', () => {
-    expect(describeObject(web)).to.equal('ConfigMap shop/web');
-    expect(describeObject(shop)).to.equal('Namespace shop');
-    expect(describeObject(referenceTo(web))).to.equal('ConfigMap shop/web');
-    expect(describeObject(web, { name: 'other', namespace: 'ns' })).to.equal('ConfigMap ns/other');
-  });
-
-  it('shows that a name has still to be generated, or is missing', () => {
-    const generated = { ...web, metadata: { namespace: 'shop', generateName: 'web-' } };
-    expect(describeObject(generated)).to.equal('ConfigMap shop/web-*');
-    expect(describeObject({ ...web, metadata: {} })).to.equal('ConfigMap');
-  });
-});
-
-describe('referenceTo', () => {
-  it('carries the UID of an object that exists', () => {
-    expect(referenceTo(shop)).to.deep.equal({
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      name: 'shop',
-      uid: 'u-1',
-    });
-    expect(referenceTo(web)).not.to.have.property('uid');
   });
 });

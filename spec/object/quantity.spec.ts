@@ -86,6 +86,14 @@ describe('parseQuantity', () => {
   }
 });
 
+describe('parseQuantity of a huge text', () => {
+  it('refuses it at once, and does not quote it whole', () => {
+    for (const text of [`1${'0'.repeat(1e6)}`, `0.${'1'.repeat(1e6)}`]) {
+      expect(() => parseQuantity(text)).to.throw(/^"[01.]{100}…" is no quantity$/);
+    }
+  });
+});
+
 describe('canonicalQuantity', () => {
   // Seen on a real API server's parser.
   const cases = [

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { sleep, systemClock } from '../../lib/system/clock.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 describe('systemClock', () => {
   it('tells the time of the machine', () => {
@@ -33,5 +34,53 @@ describe('systemClock', () => {
     await sleep(systemClock, 3);
     timer.cancel();
     expect(fired).to.equal(false);
+  });
+});
+
+describe('sleep', () => {
+  it('resolves when its time has come', async () => {
+    const clock = new VirtualClock();
+    let woke = false;
+    const slept = sleep(clock, 100).then(() => (woke = true));
+    await clock.advance(99);
+    expect(woke).to.equal(false);
+    await clock.advance(1);
+    await slept;
+    expect(woke).to.equal(true);
+  });
+
+  it("throws the signal's reason at once, and leaves no timer", async () => {
+    const clock = new VirtualClock();
+    const controller = new AbortController();
+    const slept = sleep(clock, 100, controller.signal).catch((error: unknown) => error);
+    const reason = new Error('enough');
+    controller.abort(reason);
+    expect(await slept).to.equal(reason);
+    expect(clock.pendingTimers).to.equal(0);
+    expect(await sleep(clock, 1, controller.signal).catch((error: unknown) => error)).to.equal(
+      reason,
+    );
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('leaves no listener on a signal that lives on', async () => {
+    const clock = new VirtualClock();
+    const signal = new AbortController().signal;
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      listeners++;
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      listeners--;
+      remove(...args);
+    };
+    const slept = sleep(clock, 1, signal);
+    expect(listeners).to.equal(1);
+    await clock.advance(1);
+    await slept;
+    expect(listeners).to.equal(0);
   });
 });

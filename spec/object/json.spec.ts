@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import {
+  isJsonObject,
+  memberOf,
+  setMember,
+  withMember,
+  withoutMember,
+} from '../../lib/object/json.js';
+
+const hostile = (): Record<string, unknown> =>
+  JSON.parse('{"__proto__": 1, "a": 2}') as Record<string, unknown>;
+
+describe('members of JSON objects', () => {
+  it('are own members only', () => {
+    expect(memberOf({}, 'constructor')).to.equal(undefined);
+    expect(memberOf({}, '__proto__')).to.equal(undefined);
+    expect(memberOf(hostile(), '__proto__')).to.equal(1);
+  });
+
+  it('are set as data, whatever they are called', () => {
+    const object: Record<string, unknown> = {};
+    setMember(object, '__proto__', { polluted: true });
+    expect(object).not.to.have.property('polluted');
+    expect(Object.keys(object)).to.deep.equal(['__proto__']);
+    setMember(object, '__proto__', 2);
+    expect(JSON.stringify(object)).to.equal('{"__proto__":2}');
+  });
+
+  it('are set and left out in a copy', () => {
+    const before = Object.freeze(hostile());
+    expect(JSON.stringify(withMember(before, 'b', 3))).to.equal('{"__proto__":1,"a":2,"b":3}');
+    expect(JSON.stringify(withoutMember(before, 'a'))).to.equal('{"__proto__":1}');
+    expect(JSON.stringify(withoutMember(before, '__proto__'))).to.equal('{"a":2}');
+  });
+});
+
+describe('isJsonObject', () => {
+  it('leaves out lists, null and scalars', () => {
+    const values = [{}, { a: 1 }, [], null, undefined, 'a', 1, true];
+    expect(values.map(isJsonObject)).to.deep.equal([true, true, ...Array(6).fill(false)]);
+  });
+});
