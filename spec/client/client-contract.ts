@@ -1,4 +1,5 @@
 import type { Client } from '../../lib/client/index.js';
+import { isNotFound } from '../../lib/object/api-error.js';
 import { Namespace } from '../../lib/object/kinds.js';
 import type { ContractSubject } from './contract/contract-subject.js';
 import { customResourceContract } from './contract/custom-resources.js';
@@ -38,7 +39,7 @@ export function clientContract({ newClient, admin, skip = {} }: ClientContractOp
       try {
         await run({ client, namespace });
       } finally {
-        await manager.delete(Namespace, { name: namespace });
+        await manager.delete(Namespace, { name: namespace }).catch(unlessNotFound);
       }
     });
   };
@@ -50,4 +51,9 @@ export function clientContract({ newClient, admin, skip = {} }: ClientContractOp
   describe('watches', () => watchContract(behaviour));
   describe('helpers', () => helperContract(behaviour));
   if (unused.size > 0) throw new Error(`skip: no such behaviour: ${[...unused].join('; ')}`);
+}
+
+/** A behaviour may have deleted its namespace itself. */
+function unlessNotFound(error: unknown): void {
+  if (!isNotFound(error)) throw error;
 }

@@ -1,4 +1,3 @@
-import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
 import {
   createClient,
   faulty,
@@ -7,6 +6,7 @@ import {
   withFieldManager,
 } from '../../lib/client/index.js';
 import type { Client, ConnectedClient } from '../../lib/client/index.js';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import type { Transport } from '../../lib/system/transport.js';
 import { UndiciTransport } from '../../lib/system/undici-transport.js';
 import { clientContract } from './client-contract.js';
@@ -15,14 +15,9 @@ const outside = 'namespaced refuses it first';
 
 /** What the embedded server lacks: each of these holds on a real one. */
 const unfinished: Readonly<Record<string, string>> = {
-  'an object that is invalid is Invalid, its fields named': 'no validation of Services yet',
   'patches in all three ways': 'no strategic merge patch yet',
-  'a Scale is read, patched and updated': 'no scale yet',
   'a token of a service account is requested': 'no tokens yet',
   'a Pod is evicted': 'no evictions yet',
-  'a kind is known as soon as its CRD is established': 'no CRDs yet',
-  'its status is a subresource, its schema is enforced': 'no CRDs yet',
-  'is applied': 'no CRDs yet',
 };
 
 /** A wrapper adds nothing to it, and it takes a second each time. */
@@ -36,22 +31,22 @@ const wrappers: Readonly<Record<string, (client: Client, namespace: string) => C
 };
 
 describe('Client', () => {
-  let server: EmbeddedApiServer;
+  let cluster: EmbeddedCluster;
   let client: ConnectedClient;
 
-  const connect = (transportTo: (server: EmbeddedApiServer) => Promise<Transport>): void => {
+  const connect = (transportTo: (cluster: EmbeddedCluster) => Promise<Transport>): void => {
     before(async () => {
-      server = new EmbeddedApiServer();
-      client = createClient({ transport: await transportTo(server) });
+      cluster = await EmbeddedCluster.start();
+      client = createClient({ transport: await transportTo(cluster) });
     });
     after(async () => {
       await client.close();
-      await server.stop();
+      await cluster.stop();
     });
   };
 
   describe('in the process of the server', () => {
-    connect(async () => server.transport());
+    connect(async () => cluster.server.transport());
     clientContract({ newClient: () => client, skip: unfinished });
 
     for (const [name, wrap] of Object.entries(wrappers)) {
@@ -73,7 +68,7 @@ describe('Client', () => {
   });
 
   describe('over HTTP', () => {
-    connect(async () => new UndiciTransport({ server: await server.listen() }));
+    connect(async () => new UndiciTransport({ server: await cluster.listen() }));
     clientContract({ newClient: () => client, skip: unfinished });
   });
 });
