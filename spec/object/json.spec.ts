@@ -36,7 +36,9 @@ describe('members of JSON objects', () => {
 
 describe('isJsonObject', () => {
   it('leaves out lists, null and scalars', () => {
-    const values = [{}, { a: 1 }, [], null, undefined, 'a', 1, true];
-    expect(values.map(isJsonObject)).to.deep.equal([true, true, ...Array(6).fill(false)]);
+    expect([{}, { a: 1 }].map(isJsonObject)).to.deep.equal([true, true]);
+    for (const value of [[], null, undefined, 'a', 1, true]) {
+      expect(isJsonObject(value)).to.equal(false);
+    }
   });
 });
