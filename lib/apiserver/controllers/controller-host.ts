@@ -1,8 +1,4 @@
-import type {
-  KubernetesObject,
-  ObjectKey,
-  UnstructuredObject,
-} from '../../object/kubernetes-object.js';
+import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import { keyOf, keyString } from '../../object/object-key.js';
 import { labelRequirementsOf, matchesLabels } from '../../object/label-selector.js';
 import type { LabelRequirement, LabelSelector } from '../../object/label-selector.js';
@@ -164,5 +160,5 @@ function typeKey(type: ResourceType<KubernetesObject>): string {
 }
 
 function typeOf(type: ResourceType<KubernetesObject>): ResourceType {
-  return type as ResourceType<UnstructuredObject>;
+  return type as ResourceType;
 }

@@ -1,5 +1,6 @@
 import { isAlreadyExists } from '../../object/api-error.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { withoutMember } from '../../object/json.js';
 import { ControllerRevision } from '../../object/kinds.js';
 import { isControlledBy, ownerReferenceTo } from '../../object/owner-reference.js';
 import type { ControllerHost } from './controller-host.js';
@@ -66,8 +67,7 @@ export async function pruneRevisions(
 /** The template that a revision keeps. */
 export function templateOf(revision: ControllerRevision): PodTemplate {
   const data = revision.data as { spec?: { template?: PodTemplate & { $patch?: string } } };
-  const { $patch: _, ...template } = data.spec?.template ?? {};
-  return template;
+  return withoutMember(data.spec?.template ?? {}, '$patch');
 }
 
 async function createRevision(

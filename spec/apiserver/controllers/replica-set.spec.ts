@@ -60,7 +60,7 @@ describe('a ReplicaSet in the embedded cluster', () => {
     const priorityClassName = 'no-such-class';
     const broken = { ...template, spec: { ...template.spec!, priorityClassName } };
     const object = { ...live, spec: { ...spec, template: broken } };
-    await loopback.update(object as never, { manager: 'spec' });
+    await loopback.update(object, { manager: 'spec' });
     await cluster.settled();
     const [condition] = (await get(ReplicaSet, 'rs')).status!.conditions!;
     expect(condition).to.deep.include({ type: 'ReplicaFailure', status: 'True' });

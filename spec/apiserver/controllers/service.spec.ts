@@ -72,8 +72,8 @@ describe('a Service in the embedded cluster', () => {
 
   it('gets none without a selector, and takes its slices with it', async () => {
     const { create, names, ...cluster } = await simulatedCluster();
-    const { selector: _, ...external } = service('external').spec!;
-    const withoutSelector: Service = { ...service('external'), spec: external };
+    const spec = { ports: [{ port: 80 }] };
+    const withoutSelector: Service = { ...service('external'), spec };
     await create(withoutSelector, service('web'));
     expect(await names(EndpointSlice)).to.have.length(1);
     await cluster.delete(Service, 'web');

@@ -13,21 +13,27 @@ export interface SimulatedCluster {
   readonly client: Client;
   readonly clock: VirtualClock;
   /** Creates objects one after the other, then waits until the cluster has settled. */
-  create(...objects: KubernetesObject[]): Promise<void>;
-  get<T extends KubernetesObject>(type: ResourceType<T>, name: string): Promise<T>;
+  readonly create: (...objects: KubernetesObject[]) => Promise<void>;
+  readonly get: <T extends KubernetesObject>(type: ResourceType<T>, name: string) => Promise<T>;
   /** The objects of a kind in the namespace `default`, by name. */
-  list<T extends KubernetesObject>(type: ResourceType<T>): Promise<T[]>;
-  names(type: ResourceType<KubernetesObject>): Promise<string[]>;
+  readonly list: <T extends KubernetesObject>(type: ResourceType<T>) => Promise<T[]>;
+  readonly names: (type: ResourceType<KubernetesObject>) => Promise<string[]>;
   /** Changes an object by a merge patch; settles. */
-  patch<T extends KubernetesObject>(type: ResourceType<T>, name: string, body: object): Promise<T>;
-  delete(
+  readonly patch: <T extends KubernetesObject>(
+    type: ResourceType<T>,
+    name: string,
+    body: object,
+  ) => Promise<T>;
+  readonly delete: (
     type: ResourceType<KubernetesObject>,
     name: string,
     options?: { readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' },
-  ): Promise<void>;
+  ) => Promise<void>;
   /** Changes of objects of `type`, as they are committed, from now on. */
-  changes<T extends KubernetesObject>(type: ResourceType<T>): { type: string; object: T }[];
-  settled(): Promise<void>;
+  readonly changes: <T extends KubernetesObject>(
+    type: ResourceType<T>,
+  ) => { type: string; object: T }[];
+  readonly settled: () => Promise<void>;
 }
 
 const running: EmbeddedCluster[] = [];

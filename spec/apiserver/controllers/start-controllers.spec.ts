@@ -3,8 +3,6 @@ import { EmbeddedApiServer } from '../../../lib/apiserver/index.js';
 import { controllerNames, startControllers } from '../../../lib/apiserver/controllers/index.js';
 import type { ControllersOptions } from '../../../lib/apiserver/controllers/index.js';
 import { Node, Pod } from '../../../lib/object/kinds.js';
-import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
-import type { ResourceType } from '../../../lib/object/resource-type.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { deployment } from './workload-objects.js';
 
@@ -18,10 +16,10 @@ describe('startControllers', () => {
   it('takes up what existed before it was started', async () => {
     const clock = new VirtualClock();
     const server = new EmbeddedApiServer({ clock });
-    await server.loopback.create(deployment('web') as unknown as UnstructuredObject, spec);
+    await server.loopback.create(deployment('web'), spec);
     const controllers = startControllers(server.loopback, { clock });
     await run(clock);
-    const pods = server.loopback.list(Pod as ResourceType);
+    const pods = server.loopback.list(Pod);
     expect(pods).to.have.length(1);
     controllers.stop();
     await server.stop();
@@ -31,7 +29,7 @@ describe('startControllers', () => {
     const clock = new VirtualClock();
     const server = new EmbeddedApiServer({ clock });
     const first = startControllers(server.loopback, { clock });
-    await server.loopback.create(deployment('web') as unknown as UnstructuredObject, spec);
+    await server.loopback.create(deployment('web'), spec);
     await run(clock);
     first.stop();
     const before = server.resourceVersion;
@@ -60,12 +58,12 @@ describe('startControllers', () => {
     const idleTimers = clock.pendingTimers;
     const pods = { readyAfterMs: 60_000 };
     const controllers = startControllers(server.loopback, { clock, pods });
-    await server.loopback.create(deployment('web') as unknown as UnstructuredObject, spec);
+    await server.loopback.create(deployment('web'), spec);
     await run(clock);
     expect(clock.pendingTimers).to.be.above(idleTimers);
     controllers.stop();
     expect(clock.pendingTimers).to.equal(idleTimers);
-    await server.loopback.create(deployment('late') as unknown as UnstructuredObject, spec);
+    await server.loopback.create(deployment('late'), spec);
     await run(clock);
     expect(clock.pendingTimers).to.equal(idleTimers);
     await server.stop();
@@ -76,7 +74,7 @@ describe('startControllers', () => {
     const server = new EmbeddedApiServer({ clock });
     const controllers = startControllers(server.loopback, { clock, nodes: 3 });
     await run(clock, 2);
-    const nodes = server.loopback.list(Node as ResourceType);
+    const nodes = server.loopback.list(Node);
     expect(nodes.map(({ metadata }) => metadata.name)).to.deep.equal([
       'node-0',
       'node-1',

@@ -63,7 +63,7 @@ describe('volumes in the embedded cluster', () => {
   });
 
   it('go with their claim, or stay when the class says Retain', async () => {
-    const { create, get, names, list, ...cluster } = await simulatedCluster();
+    const { create, names, list, ...cluster } = await simulatedCluster();
     const keep: StorageClass = {
       apiVersion: 'storage.k8s.io/v1',
       kind: 'StorageClass',

@@ -118,7 +118,9 @@ describe('WorkQueue', () => {
 
   it('does nothing and keeps no timer once it is stopped', async () => {
     let runs = 0;
-    const { queue, clock, workload } = setUp(async () => void runs++);
+    const { queue, clock, workload } = setUp(async () => {
+      runs++;
+    });
     queue.add('a');
     queue.addSoon('b', 10);
     queue.addLater('c', 10);

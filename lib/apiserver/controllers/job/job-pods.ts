@@ -1,3 +1,4 @@
+import { withoutMember } from '../../../object/json.js';
 import type { Job, Pod } from '../../../object/kinds.js';
 import { podFromTemplate } from '../pod-template.js';
 import type { PodTemplate } from '../pod-template.js';
@@ -34,7 +35,7 @@ export function jobPod(job: Job, index: number | undefined, suffix: string): Pod
   if (index === undefined) return { ...pod, metadata: { ...pod.metadata, finalizers } };
   const jobName = job.metadata.name ?? '';
   const text = String(index);
-  const { generateName: _, ...metadata } = pod.metadata;
+  const metadata = withoutMember({ ...pod.metadata }, 'generateName');
   return {
     ...pod,
     metadata: {

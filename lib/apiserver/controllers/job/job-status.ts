@@ -105,9 +105,11 @@ export function jobStatus(job: Job, observation: JobObservation): JobStatus {
   const active = now.filter(isPodActive);
   const indexes = succeededIndexes(job, pods.newlySucceeded);
   const succeeded = indexes?.size ?? (started.succeeded ?? 0) + pods.newlySucceeded.length;
-  const { completedIndexes: _c, active: _a, succeeded: _s, failed: _f, ...rest } = started;
+  const { conditions, startTime, completionTime } = started;
   const status: JobStatus = {
-    ...rest,
+    ...(conditions && { conditions }),
+    ...(startTime !== undefined && { startTime }),
+    ...(completionTime !== undefined && { completionTime }),
     ...counted('active', active.length),
     ...counted('succeeded', succeeded),
     ...counted('failed', (started.failed ?? 0) + pods.newlyFailed.length),
