@@ -1,10 +1,11 @@
-import type { Applied, ApplyOptions } from '../client/client.js';
+import type { Applied } from '../client/client.js';
 import { isConflict, isForbidden, isInvalid, isApiError } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
 import { adoptFields } from './adopt-fields.js';
+import { applyOptions, withUid } from './apply-options.js';
 import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './applied-fields.js';
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
@@ -138,18 +139,6 @@ function immutableField(
 
 function show(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value);
-}
-
-/** `object` for an apply that must meet `live` and no other of its name. */
-export function withUid(object: UnstructuredObject, live: UnstructuredObject): UnstructuredObject {
-  const { uid } = live.metadata;
-  return { ...object, metadata: { ...object.metadata, ...(uid !== undefined && { uid }) } };
-}
-
-/** How a chain's objects are applied: unknown fields are refused, and other managers' are taken. */
-export function applyOptions({ settings }: Pick<RunContext, 'settings'>): ApplyOptions {
-  const { controllerName: fieldManager, signal } = settings;
-  return { force: true, fieldManager, signal, fieldValidation: 'Strict' };
 }
 
 function apply(

@@ -1,7 +1,6 @@
-import { isForbidden } from '../object/api-error.js';
+import { isConflict, isForbidden, isNotFound } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
-import type { Pod } from '../object/kinds.js';
-import { Pod as PodType } from '../object/kinds.js';
+import { Pod } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
@@ -11,6 +10,7 @@ import { blockedMessage, blockingPod } from './blocking-pod.js';
 import type { ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { rollsPods } from './kind-traits.js';
+import { failed } from './outcome.js';
 import type { Outcome } from './outcome.js';
 import type { RolloutState } from './results.js';
 import { causeOfRollout } from './rollout-causes.js';
@@ -45,7 +45,10 @@ export async function reconcileWorkloads(
   let reason: string | undefined;
   for (const chained of inRolloutOrder(workloads, context.settings.rolloutOrder)) {
     const gate: Gate = () => (rollsPods(chained.ref) ? reason : undefined);
-    const outcome = await withRollout(context, chained, await reconcileOne(chained, gate));
+    const reconciled = await reconcileOne(chained, gate);
+    const outcome = await withRollout(context, chained, reconciled).catch((error: unknown) =>
+      failed(chained.ref, error),
+    );
     outcomes.push(outcome);
     reason ??= waitingFor(chained, outcome);
   }
@@ -132,11 +135,22 @@ async function unblocked(
   if (!unblock) return { state: 'stuck', message: blockedMessage(pod) };
   const { uid = '' } = pod.metadata;
   const { signal } = context.settings;
-  await context.client.delete(PodType, keyOf(pod), { preconditions: { uid }, signal });
+  await deleteQuietly(() =>
+    context.client.delete(Pod, keyOf(pod), { preconditions: { uid }, signal }),
+  );
   const note = `deleted ${describeObject(pod)}: it is of an older revision, and was not ready`;
   const related = referenceTo(pod);
   context.report({ type: 'Normal', reason: 'Unblocked', action: 'Rollout', note, related });
   return { state: 'progressing', message: note };
+}
+
+// Gone, or another pod by now: either way it is no longer in the way.
+async function deleteQuietly(call: () => Promise<unknown>): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
 }
 
 async function findBlockingPod(

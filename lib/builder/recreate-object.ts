@@ -2,9 +2,11 @@ import omit from 'lodash/omit.js';
 import { isAlreadyExists, isInvalid } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
+import { isJsonObject } from '../object/json.js';
 import { Pod, Service } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
+import { applyOptions } from './apply-options.js';
 import type { RunContext } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { isKind } from './kind-traits.js';
@@ -35,10 +37,11 @@ export async function recreateObject(
   { desired, live }: Pair,
   { orphan, changes }: RecreateHow,
 ): Promise<Outcome> {
+  const creation = creationBeside(desired, live);
   if (orphan) await checkSelection(context, desired, live);
-  await probe(context, desired, changes);
+  await probe(context, { desired, creation }, changes);
   const { client, settings } = context;
-  const { signal, controllerName } = settings;
+  const { signal } = settings;
   const remaining = await client.delete(desired.type, desired.ref, {
     propagationPolicy: orphan ? 'Orphan' : 'Background',
     preconditions: { uid: live.metadata.uid ?? '' },
@@ -48,20 +51,28 @@ export async function recreateObject(
     const why = changes.map(({ path }) => path).join(', ');
     return pending(desired.ref, `is being deleted, to be made again with another ${why}`, { live });
   }
-  const { object } = await client.apply(desired.creation, {
-    ...{ force: true, fieldManager: controllerName, fieldValidation: 'Strict', signal },
-  });
+  const { object } = await client.apply(creation, applyOptions(context));
   return done('recreated', desired.ref, { changes, live: object });
+}
+
+// What an autoscaler has set is not to be lost.
+function creationBeside(desired: DesiredObject, live: UnstructuredObject): UnstructuredObject {
+  const { spec } = desired.creation;
+  if (!desired.replicasExternal || !isJsonObject(spec) || !isJsonObject(live['spec'])) {
+    return desired.creation;
+  }
+  const { replicas } = live['spec'];
+  return { ...desired.creation, spec: { ...spec, replicas } };
 }
 
 async function probe(
   { client, settings }: RunContext,
-  desired: DesiredObject,
+  { desired, creation }: { readonly desired: DesiredObject; readonly creation: UnstructuredObject },
   changes: readonly FieldChange[],
 ): Promise<void> {
   const { controllerName: fieldManager, signal } = settings;
   try {
-    await client.create(probeObject(desired.creation), { fieldManager, signal, dryRun: true });
+    await client.create(probeObject(creation), { fieldManager, signal, dryRun: true });
   } catch (error) {
     if (isAlreadyExists(error)) return;
     if (!isInvalid(error)) throw error;

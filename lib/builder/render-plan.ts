@@ -104,7 +104,7 @@ function nameOf(ref: ObjectReference): string {
 const longestValue = 200;
 
 function show(value: unknown): string {
-  const text = JSON.stringify(value);
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
   return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`;
 }
 

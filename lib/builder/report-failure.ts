@@ -8,6 +8,7 @@ import type { RunContext } from './context.js';
 const reported: ReadonlySet<ErrorCode> = new Set([
   ...(['NotOurs', 'AlreadyOwned', 'InvalidOwner', 'InvalidObject'] as const),
   ...(['ImmutableField', 'UnknownKind', 'TooManyDeletions'] as const),
+  ...(['DuplicateObject', 'UnknownReference', 'InvalidOption'] as const),
 ]);
 
 /** Records a failure that no call has recorded. */

@@ -2,7 +2,7 @@ import { describeObject } from '../object/describe-object.js';
 import { referenceTo } from '../object/object-reference.js';
 import { ownerReferenceTo } from '../object/owner-reference.js';
 import type { InternalStore } from '../store/internal-store.js';
-import { OperatorError } from '../system/operator-error.js';
+import { isOperatorError, OperatorError } from '../system/operator-error.js';
 import { applyObject } from './apply-object.js';
 import type { Gate } from './apply-object.js';
 import type { BuilderSettings } from './builder-options.js';
@@ -107,6 +107,9 @@ export class Run {
       },
       (error: unknown) => {
         this.#chain = undefined;
+        if (isOperatorError(error)) {
+          reportFailure(this.#context, referenceTo(settings.owner), error);
+        }
         throw error;
       },
     );
