@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import { Cache } from '../../lib/cache/cache.js';
+import { cachedClient } from '../../lib/cache/cached-client.js';
+import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
+import { ConfigMap, CustomResourceDefinition } from '../../lib/object/kinds.js';
+import { isNotFound } from '../../lib/object/api-error.js';
+import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../lib/object/resource-type.js';
+import { seededRandom } from '../../lib/system/random.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+function configMap(name: string, size = 0): ConfigMap {
+  const metadata = { name, namespace: 'default' };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { size: String(size) } };
+}
+
+const Widget: ResourceType<KubernetesObject> = {
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Widget',
+  plural: 'widgets',
+  namespaced: true,
+};
+
+const widgetCrd: CustomResourceDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { kind: 'Widget', listKind: 'WidgetList', plural: 'widgets', singular: 'widget' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object' } },
+      },
+    ],
+  },
+};
+
+async function start(streamingLists: boolean) {
+  const clock = new VirtualClock();
+  const cluster = await EmbeddedCluster.start({ clock, logLength: 50 });
+  const client = cluster.client({ user: 'operator' });
+  const other = cluster.client({ user: 'other' });
+  const cache = new Cache({ client, clock, random: seededRandom(3), streamingLists });
+  const cached = cachedClient(client, cache, { clock });
+  const informer = cache.informer(ConfigMap);
+  cache.start();
+  const stop = async (): Promise<void> => {
+    await Promise.all([cache.stop(), clock.advance(0)]);
+    await cluster.stop();
+    expect(clock.pendingTimers).to.equal(0);
+  };
+  const names = (): string[] => informer.list('default').map(({ metadata }) => metadata.name ?? '');
+  return { ...{ cache, cached, client, clock, cluster }, informer, names, other, stop };
+}
+
+describe('a cache on the embedded cluster', () => {
+  for (const streamingLists of [true, false]) {
+    it(`follows it, ${streamingLists ? 'with' : 'without'} streaming lists`, async () => {
+      const { cluster, clock, informer, names, other, stop } = await start(streamingLists);
+      await clock.advance(0);
+      expect(informer.synced).to.equal(true);
+      await other.create(configMap('a'));
+      await other.create(configMap('b'));
+      await other.delete(ConfigMap, { namespace: 'default', name: 'a' });
+      await clock.advance(0);
+      expect(names()).to.include('b').and.not.include('a');
+      const verbs = cluster.requests.entries
+        .filter(({ user, resource }) => user === 'operator' && resource === 'configmaps')
+        .map(({ verb }) => verb);
+      expect(verbs).to.deep.equal(streamingLists ? ['watch'] : ['list', 'watch']);
+      await stop();
+    });
+  }
+
+  it('lists again when the server has forgotten where it was', async () => {
+    const { clock, cluster, names, other, stop } = await start(true);
+    await other.create(configMap('gone'));
+    await clock.advance(5_000);
+    // The next watches fail until much more has happened than the log holds.
+    const match = { verb: 'watch', resource: 'configmaps', user: 'operator' } as const;
+    const fault = cluster.faults.add({ match, effect: { type: 'status', code: 500 } });
+    await clock.advance(700_000);
+    await other.delete(ConfigMap, { namespace: 'default', name: 'gone' });
+    for (let n = 0; n < 100; n++) await other.apply(configMap('a', n), { fieldManager: 'other' });
+    fault.remove();
+    await clock.advance(100_000);
+    expect(names()).to.include('a').and.not.include('gone');
+    const codes = cluster.requests.entries
+      .filter(({ user, resource }) => user === 'operator' && resource === 'configmaps')
+      .map(({ code }) => code);
+    expect(codes).to.include(500);
+    await stop();
+  });
+
+  it('reads what it writes, and never asks the server', async () => {
+    const { cached, clock, cluster, stop } = await start(true);
+    await clock.advance(0);
+    const before = cluster.requests.reads;
+    const key = { namespace: 'default', name: 'a' };
+    const created = await cached.create(configMap('a'));
+    expect((await cached.get(ConfigMap, key)).metadata.uid).to.equal(created.metadata.uid);
+    const patch = { type: 'merge', body: { data: { size: '7' } } } as const;
+    await cached.patch(ConfigMap, key, patch);
+    expect((await cached.get(ConfigMap, key)).data).to.deep.equal({ size: '7' });
+    const { object } = await cached.apply(configMap('a', 8), { fieldManager: 'x', force: true });
+    const { items } = await cached.list(ConfigMap, { fieldSelector: 'metadata.name=a' });
+    expect(items[0]?.metadata.resourceVersion).to.equal(object.metadata.resourceVersion);
+    await cached.delete(ConfigMap, key);
+    const error = await cached.get(ConfigMap, key).catch((thrown: unknown) => thrown);
+    expect(isNotFound(error)).to.equal(true);
+    expect(cluster.requests.reads).to.equal(before);
+    await clock.advance(0);
+    expect(cached.live).to.not.equal(cached);
+    await stop();
+  });
+
+  it('shows an object in deletion until its last finalizer is gone', async () => {
+    const { cached, clock, stop } = await start(true);
+    await clock.advance(0);
+    const key = { namespace: 'default', name: 'a' };
+    const map = configMap('a');
+    const finalizers = ['example.com/wait'];
+    await cached.create({ ...map, metadata: { ...map.metadata, finalizers } });
+    await cached.delete(ConfigMap, key);
+    const deleting = await cached.get(ConfigMap, key);
+    expect(deleting.metadata.deletionTimestamp).to.be.a('string');
+    const { metadata } = deleting;
+    await cached.update({ ...deleting, metadata: { ...metadata, finalizers: [] } });
+    const error = await cached.get(ConfigMap, key).catch((thrown: unknown) => thrown);
+    expect(isNotFound(error)).to.equal(true);
+    await clock.advance(0);
+    expect(
+      (await cached.list(ConfigMap, { fieldSelector: 'metadata.name=a' })).items.length,
+    ).to.equal(0);
+    await stop();
+  });
+
+  it('waits for a custom resource to be served, and follows it then', async () => {
+    const { cache, clock, other, stop } = await start(true);
+    const widgets = cache.informer(Widget);
+    await clock.advance(0);
+    expect(widgets.status()).to.deep.include({ parked: true, synced: false });
+    await other.create(widgetCrd);
+    await clock.advance(100_000);
+    expect(widgets.status()).to.deep.include({ parked: false, synced: true });
+    const metadata = { name: 'w', namespace: 'default' };
+    await other.create({ apiVersion: 'example.com/v1', kind: 'Widget', metadata });
+    await clock.advance(0);
+    expect(widgets.list().length).to.equal(1);
+    await stop();
+  });
+
+  it('watches metadata only', async () => {
+    const { cache, clock, other, stop } = await start(true);
+    const maps = cache.informer(ConfigMap, { metadataOnly: true });
+    await other.create(configMap('a'));
+    await clock.advance(0);
+    const map = maps.get({ namespace: 'default', name: 'a' });
+    expect(map).to.deep.include({ apiVersion: 'v1', kind: 'ConfigMap' });
+    expect(map).to.not.have.property('data');
+    await stop();
+  });
+});

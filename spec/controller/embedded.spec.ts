@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { controllerFor } from '../../lib/controller/controller-builder.js';
+import type { Controller } from '../../lib/controller/controller.js';
+import { done } from '../../lib/controller/result.js';
+import { runControllers } from '../../lib/controller/run-controllers.js';
+import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
+import { ConfigMap, Secret } from '../../lib/object/kinds.js';
+import { withControllerReference } from '../../lib/object/owner-reference.js';
+import { isNotFound } from '../../lib/object/api-error.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+function configMap(name: string, data: Record<string, string> = {}): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data };
+}
+
+/** Gives each ConfigMap that has a `secret` a Secret of its name with that value. */
+function secretKeeper(): Controller {
+  return controllerFor(ConfigMap)
+    .owns(Secret)
+    .withOptions({ name: 'secret-keeper', maxConcurrentReconciles: 4 })
+    .complete(async ({ key, client }) => {
+      const owner = await client.get(ConfigMap, key).catch((error: unknown) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      });
+      const value = owner?.data?.['secret'];
+      if (owner === undefined || value === undefined) return done();
+      const secret: Secret = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: key.name, namespace: key.namespace ?? '' },
+        data: { value: Buffer.from(value).toString('base64') },
+      };
+      const live = await client.list(Secret, { controllerUid: owner.metadata.uid ?? '' });
+      if (live.items[0]?.data?.['value'] === secret.data?.['value']) return done();
+      const scopes = { ownerNamespaced: true, objectNamespaced: true };
+      const owned = withControllerReference(secret, owner, scopes);
+      await client.apply(owned, { fieldManager: 'secret-keeper', force: true });
+      return done();
+    });
+}
+
+async function run(controllers: readonly Controller[]) {
+  const clock = new VirtualClock();
+  const cluster = await EmbeddedCluster.start({ clock });
+  const stop = new AbortController();
+  let isReady = false;
+  const running = runControllers({
+    controllers,
+    client: cluster.client({ user: 'operator' }),
+    signal: stop.signal,
+    clock,
+    onReady: () => (isReady = true),
+  });
+  await clock.advance(0);
+  expect(isReady).to.equal(true);
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await Promise.all([running, clock.advance(0)]);
+    await cluster.stop();
+    expect(clock.pendingTimers).to.equal(0);
+  };
+  return { clock, cluster, end, person: cluster.client({ user: 'person' }) };
+}
+
+describe('runControllers on the embedded cluster', () => {
+  it('converges, repairs, and is silent once all is well', async () => {
+    const { clock, cluster, end, person } = await run([secretKeeper()]);
+    const value = async (name: string): Promise<string> => {
+      const { data = {} } = await person.get(Secret, { namespace: 'default', name });
+      return Buffer.from(data['value'] ?? '', 'base64').toString();
+    };
+    for (let n = 0; n < 20; n++) await person.create(configMap(`m${n}`, { secret: `s${n}` }));
+    await clock.advance(100);
+    expect(await value('m7')).to.equal('s7');
+    const ofOperator = (): number =>
+      cluster.requests.entries.filter(({ user }) => user === 'operator').length;
+    const writes = cluster.requests.entries.filter(
+      ({ user, verb }) => user === 'operator' && verb === 'patch',
+    );
+    expect(writes.length).to.equal(20);
+
+    await person.delete(Secret, { namespace: 'default', name: 'm3' });
+    await clock.advance(100);
+    expect(await value('m3')).to.equal('s3');
+
+    await person.apply(configMap('m4', { secret: 'new' }), { fieldManager: 'p', force: true });
+    await clock.advance(100);
+    expect(await value('m4')).to.equal('new');
+
+    const before = ofOperator();
+    await clock.advance(60_000);
+    expect(ofOperator()).to.equal(before);
+    await end();
+  });
+
+  it('refuses two controllers of one name', async () => {
+    const twice = runControllers({
+      controllers: [secretKeeper(), secretKeeper()],
+      client: {} as never,
+    }).catch((error: unknown) => error);
+    expect(await twice).to.have.property('code', 'InvalidOption');
+  });
+
+  it('stops while it still waits for its caches', async () => {
+    const clock = new VirtualClock();
+    const cluster = await EmbeddedCluster.start({ clock });
+    const match = { resource: 'configmaps', user: 'operator' };
+    cluster.faults.add({ match, effect: { type: 'status', code: 403 } });
+    const stop = new AbortController();
+    let isReady = false;
+    const running = runControllers({
+      controllers: [secretKeeper()],
+      client: cluster.client({ user: 'operator' }),
+      signal: stop.signal,
+      clock,
+      onReady: () => (isReady = true),
+    });
+    await clock.advance(60_000);
+    stop.abort();
+    await Promise.all([running, clock.advance(0)]);
+    expect(isReady).to.equal(false);
+    await cluster.stop();
+    expect(clock.pendingTimers).to.equal(0);
+  });
+});
