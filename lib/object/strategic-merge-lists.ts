@@ -1,10 +1,11 @@
 import { isJsonObject, memberOf } from './json.js';
+import { patchDirective, withoutDirectives } from './strategic-merge-directives.js';
+import { arranged, keyOf } from './strategic-merge-order.js';
 import {
   badArgument,
   goText,
   listOfLists,
   misfit,
-  noMergeKey,
   unknownDirective,
 } from './strategic-merge-errors.js';
 
@@ -36,18 +37,53 @@ export function mergeLists(
   patch: readonly unknown[],
   strategy: ListStrategy,
 ): readonly unknown[] {
-  if (original.length === 0 && patch.length === 0) return original;
+  return merge(original, patch, strategy).merged;
+}
+
+interface Merged {
+  readonly merged: readonly unknown[];
+  /** The order of the live list as the real server has it when it arranges the entries again. */
+  readonly before: readonly unknown[];
+}
+
+function merge(
+  original: readonly unknown[],
+  patch: readonly unknown[],
+  strategy: ListStrategy,
+): Merged {
+  if (original.length === 0 && patch.length === 0) return { merged: original, before: original };
   if (!holdsMaps(original, patch)) {
-    if (strategy.deletes) return original.filter((item) => !patch.includes(item));
-    const scalars = deduplicated([...original, ...patch]);
-    return arranged(scalars, { patch, order: patch, original }, '');
+    return { merged: mergedScalars(original, patch, strategy), before: original };
   }
   const { mergeKey } = strategy;
   if (mergeKey === '') throw misfit('cannot merge lists without merge key for struct');
   const special = withoutSpecial(original, patch, mergeKey);
-  const merged = mergedItems(special, strategy);
+  const items = mergedItems(special, strategy);
   const { patch: order } = special;
-  return arranged(merged, { patch: order, order, original: special.original }, mergeKey);
+  const merged = arranged(items, { patch: order, order, original: special.original }, mergeKey);
+  const added = items.slice(special.original.length);
+  return { merged, before: overwritten(original, special.original, added) };
+}
+
+// The real server deletes and adds in the list's own memory: added entries come to stand where the
+// deleted ones left room, and so count as having a place in the live list.
+function overwritten(
+  original: readonly unknown[],
+  left: readonly unknown[],
+  added: readonly unknown[],
+): readonly unknown[] {
+  if (left.length >= original.length) return original;
+  return [...left, ...added].slice(0, original.length);
+}
+
+function mergedScalars(
+  original: readonly unknown[],
+  patch: readonly unknown[],
+  { deletes }: ListStrategy,
+): readonly unknown[] {
+  if (deletes) return original.filter((item) => !patch.includes(item));
+  const scalars = deduplicated([...original, ...patch]);
+  return arranged(scalars, { patch, order: patch, original }, '');
 }
 
 /** {@link mergeLists} with a `$setElementOrder`; `undefined`: there is no list on either side. */
@@ -57,20 +93,23 @@ export function orderedLists(
 ): readonly unknown[] | undefined {
   const { mergeKey } = strategy;
   checkOrder(patch, order, mergeKey);
-  const merged = mergedForOrder(original, patch, strategy);
-  if (merged === undefined) return undefined;
+  const result = mergedForOrder(original, patch, strategy);
+  if (result === undefined) return undefined;
   holdsMaps(original ?? [], patch ?? []);
-  return arranged(merged, { patch: order, order, original: original ?? [] }, mergeKey);
+  const { merged, before } = result;
+  return arranged(merged, { patch: order, order, original: before }, mergeKey);
 }
 
 function mergedForOrder(
   original: readonly unknown[] | undefined,
   patch: readonly unknown[] | undefined,
   strategy: ListStrategy,
-): readonly unknown[] | undefined {
-  if (patch === undefined) return original;
-  if (original === undefined) return patch.filter((item) => !hasDirective(item));
-  return strategy.merges ? mergeLists(original, patch, strategy) : patch;
+): Merged | undefined {
+  if (patch === undefined) return original && { merged: original, before: original };
+  if (original === undefined) {
+    return { merged: withoutDirectives(patch) as readonly unknown[], before: [] };
+  }
+  return strategy.merges ? merge(original, patch, strategy) : { merged: patch, before: original };
 }
 
 /** The entries of `patch` must be among those of `order`, in the same order. */
@@ -80,10 +119,15 @@ function checkOrder(
   mergeKey: string,
 ): void {
   if (patch === undefined || order.length === 0 || patch.length === 0) return;
-  const left = patch.filter((item) => !isDeletion(item, mergeKey) && !hasDirective(item));
-  let at = 0;
-  for (const wanted of order) {
-    if (at < left.length && sameKey(left[at], wanted, mergeKey)) at++;
+  const left = patch.filter((item) => !isDeletion(item, mergeKey));
+  let [at, wanted] = [0, 0];
+  while (at < left.length && wanted < order.length) {
+    if (hasDirective(left[at])) {
+      at++;
+      continue;
+    }
+    if (sameKey(left[at], order[wanted], mergeKey)) at++;
+    wanted++;
   }
   if (at < left.length) {
     throw misfit(
@@ -95,22 +139,15 @@ function checkOrder(
 function isDeletion(item: unknown, mergeKey: string): boolean {
   if (mergeKey === '') return false;
   if (!isJsonObject(item)) throw badArgument('map[string]interface {}', item);
-  return memberOf(item, '$patch') === 'delete';
+  return memberOf(item, patchDirective) === 'delete';
 }
 
 function hasDirective(item: unknown): boolean {
-  return isJsonObject(item) && Object.hasOwn(item, '$patch');
+  return isJsonObject(item) && Object.hasOwn(item, patchDirective);
 }
 
 function sameKey(a: unknown, b: unknown, mergeKey: string): boolean {
   return mergeKey === '' ? a === b : keyOf(a, mergeKey) === keyOf(b, mergeKey);
-}
-
-function keyOf(item: unknown, mergeKey: string): unknown {
-  if (!isJsonObject(item)) throw badArgument('map[string]interface {}', item);
-  const key = memberOf(item, mergeKey);
-  if (key === undefined) throw noMergeKey(item, mergeKey);
-  return key;
 }
 
 /** Whether the lists are of maps; all entries have to be of one type. */
@@ -160,7 +197,7 @@ function withoutSpecial(
   let left = original;
   let replaces = false;
   for (const item of patch as readonly JsonMap[]) {
-    const how = memberOf(item, '$patch');
+    const how = memberOf(item, patchDirective);
     if (how === undefined) {
       plain.push(item);
     } else if (how === 'delete') {
@@ -187,67 +224,4 @@ function mergedItems({ original, patch }: Lists, strategy: ListStrategy): unknow
     else merged[at] = mergeItems(merged[at] as JsonMap, item);
   }
   return merged;
-}
-
-interface Arrangement extends Lists {
-  readonly order: readonly unknown[];
-}
-
-/**
- * Entries that `patch` names come in `order`; the others keep their order, each before the first
- * named one that it stood before in `original`.
- */
-function arranged(
-  merged: readonly unknown[],
-  { original, patch, order }: Arrangement,
-  mergeKey: string,
-): unknown[] {
-  const key = (item: unknown) => (mergeKey === '' ? item : keyOf(item, mergeKey));
-  const named = new Set(patch.map(key));
-  const [wanted, before] = [placesOf(order.map(key)), placesOf(original.map(looseKey(mergeKey)))];
-  const by = (places: Places) => (a: unknown, b: unknown) =>
-    placeIn(places, key(a)) - placeIn(places, key(b));
-  const right = merged.filter((item) => named.has(key(item))).toSorted(by(wanted));
-  const left = merged.filter((item) => !named.has(key(item))).toSorted(by(before));
-  return interleaved(left, right, (item) => placeIn(before, key(item)));
-}
-
-type Places = ReadonlyMap<unknown, number>;
-
-function placesOf(keys: readonly unknown[]): Places {
-  const places = new Map<unknown, number>();
-  for (const [place, key] of keys.entries()) if (!places.has(key)) places.set(key, place);
-  return places;
-}
-
-function placeIn(places: Places, key: unknown): number {
-  return places.get(key) ?? -1;
-}
-
-// The live list may have entries that can't be named: they have no place.
-function looseKey(mergeKey: string): (item: unknown) => unknown {
-  return (item) => {
-    if (mergeKey === '') return item;
-    return isJsonObject(item) ? memberOf(item, mergeKey) : undefined;
-  };
-}
-
-function interleaved(
-  left: readonly unknown[],
-  right: readonly unknown[],
-  placeOf: (item: unknown) => number,
-): unknown[] {
-  const result: unknown[] = [];
-  let at = 0;
-  for (const item of right) {
-    const place = placeOf(item);
-    while (place >= 0 && at < left.length) {
-      const other = placeOf(left[at]);
-      if (other < 0 || other >= place) break;
-      result.push(left[at]);
-      at++;
-    }
-    result.push(item);
-  }
-  return [...result, ...left.slice(at)];
 }

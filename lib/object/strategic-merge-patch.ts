@@ -1,12 +1,12 @@
 import { isJsonObject, memberOf, setMember } from './json.js';
 import type { Schema } from './schema.js';
+import { patchDirective, withoutDirectives, withoutNulls } from './strategic-merge-directives.js';
 import { badArgument, badPatch, unknownDirective } from './strategic-merge-errors.js';
 import { mergeLists, orderedLists } from './strategic-merge-lists.js';
 import type { ListStrategy } from './strategic-merge-lists.js';
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
-const directive = '$patch';
 const retainKeys = '$retainKeys';
 const elementOrder = '$setElementOrder';
 const deleteFromList = '$deleteFromPrimitiveList';
@@ -33,7 +33,7 @@ function mergeMaps(
   patch: JsonMap,
   schema: Schema | undefined,
 ): Record<string, unknown> {
-  const how = memberOf(patch, directive);
+  const how = memberOf(patch, patchDirective);
   if (how !== undefined) return replaced(how, patch);
   const result: Record<string, unknown> = { ...original };
   const rest: Record<string, unknown> = { ...patch };
@@ -51,7 +51,7 @@ function replaced(how: unknown, patch: JsonMap): Record<string, unknown> {
   if (how === 'delete') return {};
   if (how !== 'replace') throw unknownDirective(how, patch);
   const rest = { ...patch };
-  Reflect.deleteProperty(rest, directive);
+  Reflect.deleteProperty(rest, patchDirective);
   return rest;
 }
 
@@ -142,30 +142,6 @@ function replaceMember(result: Record<string, unknown>, field: string, value: un
   const plain = withoutDirectives(withoutNulls(value));
   if (plain === undefined) Reflect.deleteProperty(result, field);
   else setMember(result, field, plain);
-}
-
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isJsonObject(value)) return value;
-  return mapMembers(value, (member) => (member === null ? undefined : withoutNulls(member)));
-}
-
-/** `undefined` for a map that is nothing but a directive. */
-function withoutDirectives(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    return value.map(withoutDirectives).filter((item) => item !== undefined);
-  }
-  if (!isJsonObject(value)) return value;
-  return Object.hasOwn(value, directive) ? undefined : mapMembers(value, withoutDirectives);
-}
-
-function mapMembers(value: JsonMap, change: (member: unknown) => unknown): JsonMap {
-  const result: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) {
-    const changed = change(value[name]);
-    if (changed !== undefined) setMember(result, name, changed);
-  }
-  return result;
 }
 
 function fieldSchema(schema: Schema | undefined, field: string): Schema | undefined {

@@ -76,6 +76,20 @@ describe('applyStrategicMergePatch', () => {
     expect(entries).to.deep.equal(['a', 'c', 'd', 'b'].map((name) => ({ name })));
   });
 
+  it('gives a place in the live list to what is added where something is deleted', () => {
+    // Found in the real server, which deletes and adds in the list's own memory.
+    const original = { entries: ['a', 'b', 'c'].map((name) => ({ name })) };
+    const order = ['b', 'd', 'e'].map((name) => ({ name }));
+    const entries = [{ name: 'b', $patch: 'delete' }, { name: 'd' }, { name: 'e' }];
+    const result = merged(original, { '$setElementOrder/entries': order, entries });
+    expect(result['entries']).to.deep.equal(['a', 'c', 'd', 'e'].map((name) => ({ name })));
+    const added = merged(original, {
+      '$setElementOrder/entries': order.slice(1),
+      entries: order.slice(1),
+    });
+    expect(added['entries']).to.deep.equal(['d', 'e', 'a', 'b', 'c'].map((name) => ({ name })));
+  });
+
   it('refuses an order for a list that is none', () => {
     const patch = { '$setElementOrder/names': ['a'] };
     expect(() => merged({ names: 'x' }, patch)).to.throw('expected a []interface {}');
