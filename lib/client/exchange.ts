@@ -31,9 +31,21 @@ export interface StreamOptions {
   readonly maxMs: number;
 }
 
+/** The headers that prove who asks. */
+type Identity = Readonly<Record<string, string>>;
+
+/** The server answered, but said no. */
+interface Refusal {
+  readonly outcome: 'refused';
+  readonly status: number;
+  readonly error: Error;
+  /** How long it asks to wait. */
+  readonly waitMs?: number;
+}
+
 type Attempt<T> =
   | { readonly outcome: 'ok'; readonly value: T }
-  | { readonly outcome: 'refused'; readonly status: number; readonly error: Error; waitMs?: number }
+  | (Refusal & { readonly identity: Identity })
   | { readonly outcome: 'failed'; readonly error: unknown };
 
 type Receive<T> = (response: TransportResponse, deadline: Deadline) => Promise<T>;
@@ -55,6 +67,8 @@ export class Exchange {
   readonly #metrics: RequestMetrics;
   readonly #warnings: WarningLog;
   readonly #limiter: TokenBucket | undefined;
+  /** Many requests are refused at the same time: they wait for the same renewal. */
+  #renewing: Promise<void> | undefined;
 
   constructor(options: ResolvedClientOptions) {
     const { transport, metrics, logger, rateLimit, clock } = options;
@@ -93,7 +107,7 @@ export class Exchange {
         if (resets < maxResets) waitMs = resetDelayMs(attempt.error, request, { resets, random });
         resets += 1;
       } else if (attempt.status === 401 && !refreshed && credentials.refresh !== undefined) {
-        await this.#renew(request, () => credentials.refresh?.());
+        await this.#renew(request, attempt.identity);
         refreshed = true;
         waitMs = 0;
       } else if (retryAfters < maxRetryAfters && (attempt.waitMs ?? Infinity) <= maxRetryAfterMs) {
@@ -117,7 +131,9 @@ export class Exchange {
     try {
       const identity = await deadline.until(credentials.headers());
       const response = await this.#sendOnce(request, { streaming, identity, deadline });
-      if (!isGood(response.status)) return await this.#refusal(request, response);
+      if (!isGood(response.status)) {
+        return { ...(await this.#refusal(request, response)), identity };
+      }
       const value = await receive(response, deadline);
       keep = streaming;
       return { outcome: 'ok', value };
@@ -128,12 +144,15 @@ export class Exchange {
     }
   }
 
-  /** Gets new credentials, but waits no longer for them than for an answer. */
-  async #renew(request: ApiRequest, refresh: () => Promise<void> | undefined): Promise<void> {
-    const { clock, requestTimeoutMs } = this.#options;
+  /** Gets new credentials, unless another request has done so since `used` was sent. */
+  async #renew(request: ApiRequest, used: Identity): Promise<void> {
+    const { clock, requestTimeoutMs, credentials } = this.#options;
     const deadline = new Deadline(request.signal, clock, requestTimeoutMs);
     try {
-      await deadline.until(refresh());
+      const current = await deadline.until(credentials.headers());
+      if (current['authorization'] !== used['authorization']) return;
+      this.#renewing ??= credentials.refresh?.().finally(() => (this.#renewing = undefined));
+      await deadline.until(this.#renewing);
     } catch (error) {
       throw this.#explain(error, request, deadline);
     } finally {
@@ -143,7 +162,7 @@ export class Exchange {
 
   async #sendOnce(
     request: ApiRequest,
-    how: { streaming: boolean; identity: Readonly<Record<string, string>>; deadline: Deadline },
+    how: { streaming: boolean; identity: Identity; deadline: Deadline },
   ): Promise<TransportResponse> {
     const { transport, clock } = this.#options;
     const { method, path, body, call } = request;
@@ -176,7 +195,7 @@ export class Exchange {
     };
   }
 
-  async #refusal(request: ApiRequest, response: TransportResponse): Promise<Attempt<never>> {
+  async #refusal(request: ApiRequest, response: TransportResponse): Promise<Refusal> {
     const { status, headers } = response;
     const afterMs = retryAfterMs(headers['retry-after'], this.#options.clock.now());
     const body = await readBody(response);

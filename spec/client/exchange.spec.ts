@@ -90,6 +90,19 @@ describe('credentials', () => {
     expect(sent).to.deep.equal(['Bearer 0', 'Bearer 1', 'Bearer 1']);
   });
 
+  it('are not renewed again for a request that was sent with the old ones', async () => {
+    const credentials = renewable();
+    const { client } = scripted(
+      ({ headers }) =>
+        headers['authorization'] === 'Bearer 0'
+          ? refusal(401, 'Unauthorized')
+          : { json: configMap },
+      { credentials },
+    );
+    await Promise.all([1, 2, 3].map(() => get(client)));
+    expect(credentials.refreshes).to.equal(1);
+  });
+
   it('are not renewed twice for one request', async () => {
     const credentials = renewable();
     const { client, transport } = scripted(() => refusal(401, 'Unauthorized'), { credentials });
