@@ -54,6 +54,7 @@ const special: Readonly<Partial<Record<string, Schema>>> = {
   },
   'io.k8s.apimachinery.pkg.runtime.RawExtension': {
     type: 'object',
+    'x-kubernetes-map-type': 'atomic',
     'x-kubernetes-preserve-unknown-fields': true,
   },
 };

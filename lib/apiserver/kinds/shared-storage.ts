@@ -1,10 +1,13 @@
+import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { Decoding } from '../go-json/decoding.js';
+import { goType } from '../go-json/go-types.js';
 
 /** A version of a kind whose objects are stored in another version. */
 export interface SharedStorage {
   readonly collection: string;
-  toStorage(object: UnstructuredObject): UnstructuredObject;
-  fromStorage(object: UnstructuredObject): UnstructuredObject;
+  toStorage(this: void, object: UnstructuredObject): UnstructuredObject;
+  fromStorage(this: void, object: UnstructuredObject): UnstructuredObject;
 }
 
 /** Where the objects of this version are stored, if not in this version itself. */
@@ -16,4 +19,133 @@ export function sharedStorage(
   return shared[`${group}/${version}/${plural}`];
 }
 
-const shared: Readonly<Partial<Record<string, SharedStorage>>> = {};
+// Conversions of objects are shown many times, and objects are frozen.
+const converted = new WeakMap<UnstructuredObject, UnstructuredObject>();
+
+function cached(
+  convert: (object: UnstructuredObject) => UnstructuredObject,
+): (object: UnstructuredObject) => UnstructuredObject {
+  return (object) => {
+    const known = converted.get(object);
+    if (known !== undefined) return known;
+    const result = convert(object);
+    if (Object.isFrozen(object)) converted.set(object, result);
+    return result;
+  };
+}
+
+function decoded(type: string, value: Readonly<Record<string, unknown>>): UnstructuredObject {
+  return goType(type).decode(value, new Decoding()) as UnstructuredObject;
+}
+
+/** The names of a core Event's fields in events.k8s.io. */
+const eventFields: Readonly<Record<string, string>> = {
+  involvedObject: 'regarding',
+  message: 'note',
+  source: 'deprecatedSource',
+  firstTimestamp: 'deprecatedFirstTimestamp',
+  lastTimestamp: 'deprecatedLastTimestamp',
+  count: 'deprecatedCount',
+  reportingComponent: 'reportingController',
+};
+const coreEventFields = Object.fromEntries(
+  Object.entries(eventFields).map(([core, events]) => [events, core]),
+);
+
+function renamed(
+  object: UnstructuredObject,
+  names: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [
+      Object.hasOwn(names, name) ? (names[name] ?? name) : name,
+      value,
+    ]),
+  );
+}
+
+const cpuMetric = (target: unknown): object => ({
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: target } },
+});
+
+const metricsAnnotation = 'autoscaling.alpha.kubernetes.io/metrics';
+const behaviorAnnotation = 'autoscaling.alpha.kubernetes.io/behavior';
+
+function specOf(object: UnstructuredObject): Readonly<Record<string, unknown>> {
+  return isJsonObject(object['spec']) ? object['spec'] : {};
+}
+
+/** What v1 of autoscalers can't say goes into annotations, and comes back from there. */
+function autoscalerToV2(object: UnstructuredObject): UnstructuredObject {
+  const { targetCPUUtilizationPercentage: target, ...spec } = specOf(object);
+  const { annotations = {}, ...metadata } = object.metadata;
+  const { [metricsAnnotation]: metrics, [behaviorAnnotation]: behavior, ...kept } = annotations;
+  const others = parsedList(metrics);
+  const all = [...others, ...(target === undefined ? [] : [cpuMetric(target)])];
+  return decoded('autoscaling/v2.HorizontalPodAutoscaler', {
+    ...object,
+    apiVersion: 'autoscaling/v2',
+    metadata: { ...metadata, ...(Object.keys(kept).length === 0 ? {} : { annotations: kept }) },
+    spec: {
+      ...spec,
+      metrics: all.length === 0 ? [cpuMetric(80)] : all,
+      ...(behavior === undefined ? {} : { behavior: JSON.parse(behavior) as unknown }),
+    },
+    status: v2Status(object['status']),
+  });
+}
+
+function parsedList(text: string | undefined): unknown[] {
+  const list: unknown = text === undefined ? [] : JSON.parse(text);
+  return Array.isArray(list) ? (list as unknown[]) : [];
+}
+
+function v2Status(status: unknown): unknown {
+  if (!isJsonObject(status)) return {};
+  const { currentCPUUtilizationPercentage: _cpu, ...rest } = status;
+  return rest;
+}
+
+function autoscalerToV1(object: UnstructuredObject): UnstructuredObject {
+  const { metrics, behavior, ...spec } = specOf(object);
+  const list = Array.isArray(metrics) ? (metrics as unknown[]) : [];
+  const cpu = list.find((metric) => cpuTarget(metric) !== undefined);
+  const others = list.filter((metric) => metric !== cpu);
+  const annotations = {
+    ...object.metadata.annotations,
+    ...(others.length === 0 ? {} : { [metricsAnnotation]: JSON.stringify(others) }),
+    ...(behavior === undefined ? {} : { [behaviorAnnotation]: JSON.stringify(behavior) }),
+  };
+  return decoded('autoscaling/v1.HorizontalPodAutoscaler', {
+    ...object,
+    apiVersion: 'autoscaling/v1',
+    metadata: { ...object.metadata, annotations },
+    spec: { ...spec, targetCPUUtilizationPercentage: cpuTarget(cpu) },
+  });
+}
+
+function cpuTarget(metric: unknown): number | undefined {
+  const { resource } = (metric ?? {}) as { resource?: { name?: string; target?: object } };
+  if (resource?.name !== 'cpu') return undefined;
+  return (resource.target as { averageUtilization?: number }).averageUtilization;
+}
+
+const shared: Readonly<Partial<Record<string, SharedStorage>>> = {
+  'events.k8s.io/v1/events': {
+    collection: 'events',
+    toStorage: (object) =>
+      decoded('core/v1.Event', { ...renamed(object, coreEventFields), apiVersion: 'v1' }),
+    fromStorage: cached((object) =>
+      decoded('events/v1.Event', {
+        ...renamed(object, eventFields),
+        apiVersion: 'events.k8s.io/v1',
+      }),
+    ),
+  },
+  'autoscaling/v1/horizontalpodautoscalers': {
+    collection: 'autoscaling/horizontalpodautoscalers',
+    toStorage: autoscalerToV2,
+    fromStorage: cached(autoscalerToV1),
+  },
+};

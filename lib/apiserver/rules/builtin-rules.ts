@@ -1,11 +1,17 @@
 import { appsRules } from './apps.js';
 import { batchRules } from './batch.js';
 import { crdRules } from '../custom/crd-rules.js';
+import { clusterRules } from './cluster.js';
 import { configRules } from './config.js';
+import { eventRules } from './events.js';
 import type { KindRules } from './kind-rules.js';
 import { namespaceRules } from './namespace.js';
+import { networkingRules } from './networking.js';
 import { podRules } from './pod.js';
+import { rbacRules } from './rbac.js';
+import { scalingRules } from './scaling.js';
 import { serviceRules } from './service.js';
+import { storageRules } from './storage.js';
 
 /** The rules of a built-in kind; without any of its own, those that hold for all. */
 export function builtinRules(group: string, version: string, kind: string): KindRules {
@@ -15,7 +21,13 @@ export function builtinRules(group: string, version: string, kind: string): Kind
 const rules: Readonly<Partial<Record<string, KindRules>>> = {
   ...appsRules,
   ...batchRules,
+  ...clusterRules,
   ...configRules,
+  ...eventRules,
+  ...networkingRules,
+  ...rbacRules,
+  ...scalingRules,
+  ...storageRules,
   '/v1/Namespace': namespaceRules,
   'apiextensions.k8s.io/v1/CustomResourceDefinition': crdRules,
   '/v1/Pod': podRules,

@@ -13,6 +13,12 @@ export interface KindRules {
   readonly defaults?: (object: UnstructuredObject) => void;
   /** Admission that changes what is created: classes, priorities, service accounts. */
   readonly admitCreate?: (object: UnstructuredObject, server: ServerView) => void;
+  /** Admission of an update (not of a subresource). @throws StatusError 403: it is refused. */
+  readonly admitUpdate?: (
+    object: UnstructuredObject,
+    old: UnstructuredObject,
+    server: ServerView,
+  ) => void;
   /** Before validation of a create: resets what a client may not set, allocates addresses. */
   readonly prepareForCreate?: (object: UnstructuredObject, server: ServerView) => void;
   /** Before validation of an update (not of a subresource). */
@@ -54,7 +60,7 @@ export interface KindRules {
   /** An update may come without a `resourceVersion`. @defaultValue true */
   readonly unconditionalUpdate?: boolean;
   /** What an object is on creation, where it is not an absent status. */
-  readonly initialStatus?: (object: UnstructuredObject) => unknown;
+  readonly initialStatus?: (object: UnstructuredObject, server: ServerView) => unknown;
   /**
    * What an update of the status leaves as it is, beside `spec`: paths in `metadata`, or all of it.
    * @defaultValue nothing: labels, annotations and finalizers can be written through the status

@@ -14,3 +14,10 @@ export function specOrAnnotationsChanged(
   const { annotations = {} } = object.metadata;
   return specChanged(object, old) || !deepEqual(annotations, old.metadata.annotations ?? {});
 }
+
+/** For kinds without a `spec`: everything but the metadata counts. */
+export function contentChanged(object: UnstructuredObject, old: UnstructuredObject): boolean {
+  const { metadata: _now, ...content } = object;
+  const { metadata: _before, ...before } = old;
+  return !deepEqual(content, before);
+}

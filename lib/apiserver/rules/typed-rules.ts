@@ -11,6 +11,7 @@ export interface TypedRules<T> {
   readonly validate?: (object: T, errors: FieldErrors, server: ServerView) => void;
   readonly validateCreate?: (object: T, errors: FieldErrors, server: ServerView) => void;
   readonly validateUpdate?: (object: T, old: T, errors: FieldErrors, server: ServerView) => void;
+  readonly admitUpdate?: (object: T, old: T, server: ServerView) => void;
   readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
   readonly warnings?: (object: T) => readonly string[];
 }

@@ -83,7 +83,7 @@ function fillSystemFields(core: ServerCore, metadata: ObjectMeta): void {
 function resetStatus(core: ServerCore, request: WriteRequest, object: UnstructuredObject): void {
   const ruling = rulingKind(core, request.kind);
   const { initialStatus } = ruling.rules;
-  if (initialStatus !== undefined) object['status'] = initialStatus(object);
+  if (initialStatus !== undefined) object['status'] = initialStatus(object, core.view);
   else if (ruling.custom?.hasStatus === true) delete object['status'];
   else if (ruling.subresources.has('status') && ruling.custom === undefined) {
     object['status'] = ruling.decode({}).object['status'] ?? {};
@@ -100,7 +100,9 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
     nameFormat: ruling.rules.nameFormat ?? 'subdomain',
   });
   ruling.rules.validate?.(object, errors, core.view);
-  ruling.rules.validateCreate?.(object, errors, core.view);
+  // Versions of one kind may differ in what they check (events).
+  const { validateCreate = ruling.rules.validateCreate } = request.kind.rules;
+  validateCreate?.(object, errors, core.view);
   if (!errors.empty) throw invalid(subject, errors.causes);
   ruling.rules.warnings?.(object).forEach(request.warn);
 }

@@ -29,6 +29,16 @@ export function trackUpdate(
   return withOwnMetadata(tracked, next);
 }
 
+const empties = new WeakMap<ServedKind, UnstructuredObject>();
+
+/** A built-in kind is made of its Go struct's zero value, of which nobody owns anything. */
+function emptyObjectOf(kind: ServedKind): UnstructuredObject | undefined {
+  if (kind.custom !== undefined) return undefined;
+  const empty = empties.get(kind) ?? kind.decode({}).object;
+  empties.set(kind, empty);
+  return empty;
+}
+
 /** What an apply asks for. */
 export interface ApplyRequest {
   readonly write: WriteRequest;
@@ -68,6 +78,7 @@ function optionsOf(core: ServerCore, request: WriteRequest): FieldManagerOptions
     now: core.clock.now(),
     subresource,
     customResource: kind.custom !== undefined,
+    emptyObject: emptyObjectOf(kind),
     resetFields: resetFieldsOf(kind, subresource),
     convert: converterOf(core, kind),
   };

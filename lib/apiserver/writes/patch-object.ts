@@ -2,6 +2,8 @@ import { applyJsonPatch, JsonPatchError } from '../../object/json-patch.js';
 import type { JsonPatchOperation } from '../../object/json-patch.js';
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { StrategicMergePatchError } from '../../object/strategic-merge-errors.js';
+import { applyStrategicMergePatch } from '../../object/strategic-merge-patch.js';
 import { applyMergePatch } from '../../object/merge-patch.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -77,5 +79,16 @@ function jsonPatched(live: UnstructuredObject, value: unknown): unknown {
 
 function strategicPatched(kind: ServedKind, live: UnstructuredObject, value: unknown): unknown {
   if (!isJsonObject(value)) throw badRequest('error decoding patch: want an object');
-  throw internalFailure(`strategic merge patch of ${kind.type.kind} ${live.kind} is not there yet`);
+  try {
+    return applyStrategicMergePatch(live, value, kind.schema());
+  } catch (error) {
+    if (error instanceof StrategicMergePatchError) throw misfit(error);
+    throw error;
+  }
+}
+
+function misfit({ status, message }: StrategicMergePatchError): Error {
+  if (status === 400) return badRequest(message);
+  if (status === 500) return internalFailure(message);
+  return failure(422, 'Invalid', message, {});
 }

@@ -46,6 +46,7 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   checkVersion(ruling, object.metadata, old.metadata);
   const prepared = prepare(core, { request, ruling, object, old });
   validate(core, { request, ruling, object: prepared, old });
+  if (request.subresource === undefined) ruling.rules.admitUpdate?.(prepared, old, core.view);
   const settled = keepManagedFieldsTimes(old, prepared);
   if (deepEqual(settled, old)) return { object: live, created: false };
   return store(core, { request, ruling, object: settled, old });
@@ -174,7 +175,9 @@ function validate(core: ServerCore, { request, ruling, object, old }: Prepared):
   validateMetaUpdate(object.metadata, old.metadata, errors);
   if (request.subresource === undefined) {
     ruling.rules.validate?.(object, errors, core.view);
-    ruling.rules.validateUpdate?.(object, old, errors, core.view);
+    // Versions of one kind may differ in what they check (events).
+    const { validateUpdate = ruling.rules.validateUpdate } = request.kind.rules;
+    validateUpdate?.(object, old, errors, core.view);
   } else {
     ruling.rules.validateStatusUpdate?.(object, old, errors);
   }

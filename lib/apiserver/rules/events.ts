@@ -1,0 +1,150 @@
+import type { CoreV1Event } from '@kubernetes/client-node';
+import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../validation/field-errors.js';
+import { validateImmutable } from '../validation/immutable.js';
+import { qualifiedNameProblems, subdomainProblems } from '../validation/names.js';
+import { deepEqual } from '../writes/deep-equal.js';
+import type { KindRules } from './kind-rules.js';
+import { typedRules } from './typed-rules.js';
+
+// Both APIs store the core one's form, and that is what is checked.
+type Event = Wire<CoreV1Event>;
+
+const limits = { reportingInstance: 128, action: 128, reason: 128, message: 1024 } as const;
+
+const isSet = (time: string | null | undefined): boolean => time !== undefined && time !== null;
+
+/** What always held for events. @param controllerField - what the API calls the controller. */
+function validateLegacy(event: Event, controllerField: string, errors: FieldErrors): void {
+  const { namespace = '' } = event.metadata;
+  const { namespace: involved = '' } = event.involvedObject;
+  const mismatch = (): void =>
+    errors.invalid('involvedObject.namespace', involved, 'does not match event.namespace');
+  if (!isSet(event.eventTime)) {
+    const agrees = involved === '' ? ['', 'default'].includes(namespace) : involved === namespace;
+    if (!agrees) mismatch();
+  } else {
+    if (involved === '' && !['default', 'kube-system'].includes(namespace)) mismatch();
+    const { reportingComponent = '' } = event;
+    if (reportingComponent === '') errors.required(controllerField);
+    for (const problem of qualifiedNameProblems(reportingComponent)) {
+      errors.invalid(controllerField, reportingComponent, problem);
+    }
+    for (const [member, limit] of Object.entries(limits)) {
+      const { [member as keyof typeof limits]: text = '' } = event;
+      if (text === '' && member !== 'message') errors.required(member);
+      if (text.length > limit) {
+        errors.invalid(member, '', `can have at most ${limit} characters`);
+      }
+    }
+  }
+  for (const problem of subdomainProblems(namespace))
+    errors.invalid('namespace', namespace, problem);
+}
+
+function validateSeries({ series }: Event, errors: FieldErrors): void {
+  if (series === undefined) return;
+  if ((series.count ?? 0) < 2) errors.invalid('series.count', '', 'should be at least 2');
+  if (!isSet(series.lastObservedTime)) errors.required('series.lastObservedTime');
+}
+
+function validateStrictCreate(event: Event, errors: FieldErrors): void {
+  validateSeries(event, errors);
+  if (!isSet(event.eventTime)) errors.required('eventTime');
+  const { type = '', source } = event;
+  if (type !== 'Normal' && type !== 'Warning') {
+    errors.invalid('type', '', `has invalid value: ${type}`);
+  }
+  const unset = 'needs to be unset';
+  if (isSet(event.firstTimestamp)) errors.invalid('firstTimestamp', '', unset);
+  if (isSet(event.lastTimestamp)) errors.invalid('lastTimestamp', '', unset);
+  if ((event.count ?? 0) !== 0) errors.invalid('count', '', unset);
+  if ((source?.component ?? '') + (source?.host ?? '') !== '') errors.invalid('source', '', unset);
+}
+
+const fixed = [
+  'involvedObject',
+  'reason',
+  'message',
+  'source',
+  'firstTimestamp',
+  'lastTimestamp',
+  'count',
+  'reason',
+  'type',
+  'eventTime',
+  'action',
+  'related',
+] as const;
+
+function validateStrictUpdate(event: Event, old: Event, errors: FieldErrors): void {
+  if (!deepEqual(event.series, old.series)) validateSeries(event, errors);
+  for (const field of fixed) {
+    validateImmutable({ field, value: event[field], old: old[field] }, errors);
+  }
+  const { reportingComponent: value, reportingInstance } = event;
+  const controller = { field: 'reportingController', value, old: old.reportingComponent };
+  validateImmutable(controller, errors);
+  const instance = {
+    field: 'reportingInstance',
+    value: reportingInstance,
+    old: old.reportingInstance,
+  };
+  validateImmutable(instance, errors);
+}
+
+function selectableFields(event: Event): Readonly<Record<string, string>> {
+  const { involvedObject: object, reason = '', reportingComponent = '', source, type = '' } = event;
+  return {
+    'involvedObject.kind': object?.kind ?? '',
+    'involvedObject.namespace': object?.namespace ?? '',
+    'involvedObject.name': object?.name ?? '',
+    'involvedObject.uid': object?.uid ?? '',
+    'involvedObject.apiVersion': object?.apiVersion ?? '',
+    'involvedObject.resourceVersion': object?.resourceVersion ?? '',
+    'involvedObject.fieldPath': object?.fieldPath ?? '',
+    reason,
+    reportingComponent,
+    source: source?.component ?? reportingComponent,
+    type,
+  };
+}
+
+const core = typedRules<Event>(
+  {
+    validateCreate: (event, errors) => validateLegacy(event, 'reportingComponent', errors),
+    validateUpdate: (event, _old, errors) => validateLegacy(event, 'reportingComponent', errors),
+    selectableFields,
+  },
+  { createOnUpdate: true },
+);
+
+const events = typedRules<Event>(
+  {
+    validateCreate: (event, errors) => {
+      validateLegacy(event, 'reportingController', errors);
+      validateStrictCreate(event, errors);
+    },
+    validateUpdate: (event, old, errors) => {
+      validateLegacy(event, 'reportingController', errors);
+      validateStrictUpdate(event, old, errors);
+    },
+    selectableFields: (event) => {
+      const own = selectableFields(event);
+      const regarding = Object.entries(own).map(([field, value]) => [
+        field
+          .replace('involvedObject', 'regarding')
+          .replace('reportingComponent', 'reportingController'),
+        value,
+      ]);
+      return { ...own, ...(Object.fromEntries(regarding) as Record<string, string>) };
+    },
+  },
+  { createOnUpdate: true },
+);
+
+/** The rules of events, in both of their APIs. */
+export const eventRules: Readonly<Record<string, KindRules>> = {
+  '/v1/Event': core,
+  'events.k8s.io/v1/Event': events,
+};

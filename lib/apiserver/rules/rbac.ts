@@ -1,0 +1,124 @@
+import type {
+  RbacV1Subject,
+  V1ClusterRole,
+  V1ClusterRoleBinding,
+  V1PolicyRule,
+  V1Role,
+  V1RoleBinding,
+} from '@kubernetes/client-node';
+import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../validation/field-errors.js';
+import { pathSegmentProblems, subdomainProblems } from '../validation/names.js';
+import { deepEqual } from '../writes/deep-equal.js';
+import type { KindRules } from './kind-rules.js';
+import { typedRules } from './typed-rules.js';
+
+type Role = Wire<V1Role | V1ClusterRole>;
+type Binding = Wire<V1RoleBinding | V1ClusterRoleBinding>;
+
+const group = 'rbac.authorization.k8s.io';
+
+function validateRule(
+  rule: Wire<V1PolicyRule>,
+  field: string,
+  { namespaced, errors }: { namespaced: boolean; errors: FieldErrors },
+): void {
+  const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
+  const verbs = (rule.verbs as string[] | null) ?? [];
+  if (verbs.length === 0) {
+    errors.required(`${field}.verbs`, 'verbs must contain at least one value');
+  }
+  if (nonResourceURLs.length > 0) {
+    if (namespaced) {
+      const why = 'namespaced rules cannot apply to non-resource URLs';
+      errors.invalid(`${field}.nonResourceURLs`, nonResourceURLs, why);
+    }
+    if (apiGroups.length + resources.length + resourceNames.length > 0) {
+      const why = 'rules cannot apply to both regular resources and non-resource URLs';
+      errors.invalid(`${field}.nonResourceURLs`, nonResourceURLs, why);
+    }
+    return;
+  }
+  if (apiGroups.length === 0) {
+    errors.required(`${field}.apiGroups`, 'resource rules must supply at least one api group');
+  }
+  if (resources.length === 0) {
+    errors.required(`${field}.resources`, 'resource rules must supply at least one resource');
+  }
+}
+
+function roleRules(namespaced: boolean): KindRules {
+  return typedRules<Role>(
+    {
+      validate: (role, errors) => {
+        // Decoded roles have null where there are no rules.
+        const rules = (role.rules as Role['rules'] | null) ?? [];
+        for (const [index, rule] of rules.entries()) {
+          validateRule(rule, `rules[${index}]`, { namespaced, errors });
+        }
+      },
+    },
+    { createOnUpdate: true, nameFormat: 'path' },
+  );
+}
+
+function validateSubject(
+  subject: Wire<RbacV1Subject>,
+  field: string,
+  { namespaced, errors }: { namespaced: boolean; errors: FieldErrors },
+): void {
+  const { kind, name, namespace = '', apiGroup = '' } = subject;
+  if (name === '') errors.required(`${field}.name`);
+  if (kind === 'ServiceAccount') {
+    for (const problem of name === '' ? [] : subdomainProblems(name)) {
+      errors.invalid(`${field}.name`, name, problem);
+    }
+    if (apiGroup !== '') errors.notSupported(`${field}.apiGroup`, apiGroup, ['']);
+    if (!namespaced && namespace === '') errors.required(`${field}.namespace`);
+  } else if (kind === 'User' || kind === 'Group') {
+    if (apiGroup !== group) errors.notSupported(`${field}.apiGroup`, apiGroup, [group]);
+  } else {
+    errors.notSupported(`${field}.kind`, kind, ['ServiceAccount', 'User', 'Group']);
+  }
+}
+
+function bindingRules(namespaced: boolean): KindRules {
+  const roleKinds = namespaced ? ['Role', 'ClusterRole'] : ['ClusterRole'];
+  return typedRules<Binding>(
+    {
+      defaults: ({ roleRef, subjects }) => {
+        if (roleRef.apiGroup === '') roleRef.apiGroup = group;
+        for (const subject of subjects ?? []) {
+          if (subject.kind === 'User' || subject.kind === 'Group') subject.apiGroup ??= group;
+        }
+      },
+      validate: ({ roleRef, subjects = [] }, errors) => {
+        const { apiGroup, kind, name } = roleRef;
+        if (apiGroup !== group) errors.notSupported('roleRef.apiGroup', apiGroup, [group]);
+        if (!roleKinds.includes(kind)) errors.notSupported('roleRef.kind', kind, roleKinds);
+        if (name === '') errors.required('roleRef.name');
+        for (const problem of pathSegmentProblems(name)) {
+          errors.invalid('roleRef.name', name, problem);
+        }
+        for (const [index, subject] of subjects.entries()) {
+          validateSubject(subject, `subjects[${index}]`, { namespaced, errors });
+        }
+      },
+      validateUpdate: ({ roleRef }, old, errors) => {
+        if (deepEqual(roleRef, old.roleRef)) return;
+        const { apiGroup: APIGroup, kind: Kind, name: Name } = roleRef;
+        // The real server shows the internal type.
+        errors.invalid('roleRef', { APIGroup, Kind, Name }, 'cannot change roleRef');
+      },
+    },
+    { createOnUpdate: true, nameFormat: 'path' },
+  );
+}
+
+/** The rules of roles and their bindings. */
+export const rbacRules: Readonly<Record<string, KindRules>> = {
+  [`${group}/v1/Role`]: roleRules(true),
+  [`${group}/v1/ClusterRole`]: roleRules(false),
+  [`${group}/v1/RoleBinding`]: bindingRules(true),
+  [`${group}/v1/ClusterRoleBinding`]: bindingRules(false),
+};

@@ -1,0 +1,170 @@
+import type {
+  V1PersistentVolume,
+  V1PersistentVolumeClaim,
+  V1PersistentVolumeClaimSpec,
+  V1StorageClass,
+} from '@kubernetes/client-node';
+import { compareQuantities } from '../../object/quantity.js';
+import type { Wire } from '../../object/wire.js';
+import { defaultClaimSpec } from '../defaulting/volume.js';
+import { timeText } from '../go-json/go-time.js';
+import { forbidden } from '../status-error.js';
+import { validateClaimSpec } from '../validation/claims.js';
+import type { FieldErrors } from '../validation/field-errors.js';
+import { validateImmutable } from '../validation/immutable.js';
+import { deepEqual } from '../writes/deep-equal.js';
+import type { KindRules } from './kind-rules.js';
+import type { ServerView } from './server-view.js';
+import { typedRules } from './typed-rules.js';
+
+type Claim = Wire<V1PersistentVolumeClaim>;
+type ClaimSpec = Wire<V1PersistentVolumeClaimSpec>;
+type Volume = Wire<V1PersistentVolume>;
+type StorageClass = Wire<V1StorageClass>;
+
+const classes = 'storage.k8s.io/storageclasses';
+const isDefaultClass = 'storageclass.kubernetes.io/is-default-class';
+
+/** Admission: the default class, and a finalizer that keeps what is in use. */
+function admitClaim({ metadata, spec }: Claim, server: ServerView): void {
+  if (metadata !== undefined) protect(metadata, 'kubernetes.io/pvc-protection');
+  if (spec === undefined || spec.storageClassName !== undefined) return;
+  for (const object of server.all(classes)) {
+    const { name = '', annotations = {} } = object.metadata;
+    if (annotations[isDefaultClass] === 'true') spec.storageClassName = name;
+  }
+}
+
+function protect(metadata: { finalizers?: string[] }, finalizer: string): void {
+  metadata.finalizers = [...new Set([...(metadata.finalizers ?? []), finalizer])];
+}
+
+const immutableSpec =
+  'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n';
+
+function validateClaimUpdate(claim: Claim, old: Claim, errors: FieldErrors): void {
+  const { spec, status } = claim;
+  const { spec: before } = old;
+  if (spec === undefined || before === undefined) return;
+  const bound = status?.phase === 'Bound';
+  const comparable = (one: ClaimSpec): unknown => {
+    const { volumeAttributesClassName, resources, volumeName, ...rest } = one;
+    return {
+      ...rest,
+      volumeName: (before.volumeName ?? '') === '' ? spec.volumeName : volumeName,
+      resources: bound ? { ...resources, requests: spec.resources?.requests } : resources,
+      volumeAttributesClassName: bound ? undefined : volumeAttributesClassName,
+    };
+  };
+  if (!sameJson(comparable(spec), comparable(before))) errors.forbidden('spec', immutableSpec);
+  const [now, then] = [storageOf(spec), storageOf(before)];
+  if (compareQuantities(now, then) < 0) {
+    const capacity = old.status?.capacity?.['storage'] ?? '0';
+    if (compareQuantities(now, capacity) <= 0) {
+      const why = 'field can not be less than status.capacity';
+      errors.forbidden('spec.resources.requests.storage', why);
+    }
+  }
+}
+
+function sameJson(left: unknown, right: unknown): boolean {
+  return deepEqual(JSON.parse(JSON.stringify(left)), JSON.parse(JSON.stringify(right)));
+}
+
+function storageOf({ resources }: ClaimSpec): string {
+  return resources?.requests?.['storage'] ?? '0';
+}
+
+/** Admission: only bound claims of a class with expansion may grow. */
+function admitGrowth({ metadata, spec }: Claim, old: Claim, server: ServerView): void {
+  if (spec === undefined || old.spec === undefined) return;
+  if (compareQuantities(storageOf(spec), storageOf(old.spec)) <= 0) return;
+  const subject = { group: '', plural: 'persistentvolumeclaims', name: metadata?.name };
+  if (old.status?.phase !== 'Bound') {
+    throw forbidden(subject, 'Only bound persistent volume claims can be expanded');
+  }
+  const { storageClassName = '' } = spec;
+  const storageClass = server.find(classes, storageClassName);
+  if (storageClass?.['allowVolumeExpansion'] === true) return;
+  throw forbidden(
+    subject,
+    'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+  );
+}
+
+const claim = typedRules<Claim>(
+  {
+    defaults: ({ spec, status }) => {
+      if (spec !== undefined) defaultClaimSpec(spec);
+      if (status !== undefined) status.phase ??= 'Pending';
+    },
+    validate: ({ spec }, errors) => {
+      if (spec !== undefined) validateClaimSpec(spec, 'spec', errors);
+    },
+    validateUpdate: validateClaimUpdate,
+    admitUpdate: admitGrowth,
+  },
+  {
+    answersDeleted: true,
+    initialStatus: () => ({ phase: 'Pending' }),
+    admitCreate: (object, server) => admitClaim(object as unknown as Claim, server),
+  },
+);
+
+const volume = typedRules<Volume>(
+  {
+    defaults: ({ spec, status }) => {
+      if (status !== undefined) status.phase ??= 'Pending';
+      if (spec === undefined) return;
+      spec.persistentVolumeReclaimPolicy ??= 'Retain';
+      spec.volumeMode ??= 'Filesystem';
+      if (spec.hostPath !== undefined) spec.hostPath.type ??= '';
+    },
+    validate: ({ spec }, errors) => {
+      if ((spec?.accessModes ?? []).length === 0) errors.required('spec.accessModes');
+      if (spec?.capacity?.['storage'] === undefined) errors.required('spec.capacity');
+    },
+  },
+  {
+    answersDeleted: true,
+    initialStatus: (_volume, { clock }) => ({
+      phase: 'Pending',
+      lastPhaseTransitionTime: timeText(clock.now()),
+    }),
+    admitCreate: ({ metadata }) => protect(metadata, 'kubernetes.io/pv-protection'),
+  },
+);
+
+const storageClass = typedRules<StorageClass>(
+  {
+    defaults: (object) => {
+      object.reclaimPolicy ??= 'Delete';
+      object.volumeBindingMode ??= 'Immediate';
+    },
+    validate: ({ provisioner }, errors) => {
+      if (provisioner === '') errors.required('provisioner');
+    },
+    validateUpdate: (object, old, errors) => {
+      if (!deepEqual(object.parameters, old.parameters)) {
+        errors.forbidden('parameters', 'updates to parameters are forbidden.');
+      }
+      const { provisioner } = object;
+      const provider = { field: 'provisioner', value: provisioner, old: old.provisioner };
+      validateImmutable(provider, errors);
+      const { reclaimPolicy: value } = object;
+      const policy = { field: 'reclaimPolicy', value, old: old.reclaimPolicy };
+      validateImmutable(policy, errors);
+      const { volumeBindingMode: mode } = object;
+      const binding = { field: 'volumeBindingMode', value: mode, old: old.volumeBindingMode };
+      validateImmutable(binding, errors);
+    },
+  },
+  { answersDeleted: true },
+);
+
+/** The rules of storage. */
+export const storageRules: Readonly<Record<string, KindRules>> = {
+  '/v1/PersistentVolumeClaim': claim,
+  '/v1/PersistentVolume': volume,
+  'storage.k8s.io/v1/StorageClass': storageClass,
+};
