@@ -82,6 +82,8 @@ function objectLines(
 function changeLine(change: FieldChange, { action }: PlannedObject, colors: Colors): string {
   const { path, from, to, manager } = change;
   const by = manager === undefined ? '' : colors.dim(` (taken by ${manager})`);
+  // The server said which field, not what is in it.
+  if (from === undefined && to === undefined) return colors.red(`! ${path}`);
   if (action === 'create' || from === undefined) return colors.green(`+ ${path}: ${show(to)}`) + by;
   if (to === undefined) return colors.red(`- ${path}: ${show(from)}`) + by;
   return `~ ${path}: ${colors.red(show(from))} → ${colors.green(show(to))}${by}`;
@@ -104,7 +106,7 @@ function nameOf(ref: ObjectReference): string {
 const longestValue = 200;
 
 function show(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  const text = JSON.stringify(value);
   return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`;
 }
 

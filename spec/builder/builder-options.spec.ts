@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { Builder, requeueAfterOf } from '../../lib/builder/index.js';
+import type { BuilderOptions } from '../../lib/builder/index.js';
+import { resolveBuilderOptions } from '../../lib/builder/builder-options.js';
+
+const options: BuilderOptions = {
+  client: {} as BuilderOptions['client'],
+  owner: {
+    apiVersion: 'example.com/v1',
+    kind: 'Shop',
+    metadata: { name: 'shop', namespace: 'shops', uid: 'u' },
+  },
+  controllerName: 'shop-operator',
+};
+
+describe('Options of a Builder', () => {
+  it('allow half of the owned objects to go, but at least five', () => {
+    const { maxDeletions } = resolveBuilderOptions(options);
+    expect([0, 8, 12, 13, 100].map(maxDeletions)).to.deep.equal([5, 5, 6, 6, 50]);
+    const share = resolveBuilderOptions({ ...options, maxDeletions: '100%' }).maxDeletions;
+    expect(share(20)).to.equal(20);
+    expect(resolveBuilderOptions({ ...options, maxDeletions: 0 }).maxDeletions(20)).to.equal(0);
+  });
+
+  const refused: readonly [Partial<BuilderOptions>, string][] = [
+    [{ controllerName: '' }, 'controllerName'],
+    [{ controllerName: 'a'.repeat(129) }, 'controllerName'],
+    [{ controllerName: 'ü' }, 'controllerName'],
+    [{ labels: { 'no label': 'x' } }, 'labels'],
+    [{ maxDeletions: -1 }, 'maxDeletions'],
+    [{ maxDeletions: 1.5 }, 'maxDeletions'],
+    [{ maxDeletions: '101%' }, 'maxDeletions'],
+    [{ maxDeletions: 'all' as '1%' }, 'maxDeletions'],
+  ];
+  for (const [bad, text] of refused) {
+    it(`refuse ${JSON.stringify(bad).slice(0, 40)}`, () => {
+      expect(() => new Builder({ ...options, ...bad }))
+        .to.throw(text)
+        .with.property('code', 'InvalidOption');
+    });
+  }
+
+  it('take the namespace of the owner, and another only where it has none', () => {
+    expect(resolveBuilderOptions(options).namespace).to.equal('shops');
+    const clusterScoped = { ...options.owner, metadata: { name: 'shop', uid: 'u' } };
+    const placed = { ...options, owner: clusterScoped, namespace: 'elsewhere' };
+    expect(resolveBuilderOptions(placed).namespace).to.equal('elsewhere');
+  });
+});
+
+describe('A chain', () => {
+  it('is immutable: a link leaves the Builder that it was called on as it is', async () => {
+    const empty = new Builder(options);
+    const one = empty.configMap({ name: 'one' });
+    const two = one.configMap({ name: 'two' });
+    const sizes = await Promise.all(
+      [empty, one, two].map(async (chain) => (await chain.store()).references().length),
+    );
+    expect(sizes).to.deep.equal([0, 1, 2]);
+  });
+
+  it('takes exactly one of podSpec and podTemplate', () => {
+    const podSpec = { containers: [{ name: 'web', image: 'registry.example/web:1' }] };
+    const builder = new Builder(options);
+    expect(() => builder.deployment({ name: 'a' })).to.throw(
+      'exactly one of podSpec and podTemplate',
+    );
+    expect(() => builder.job({ name: 'a', podSpec, podTemplate: { spec: podSpec } })).to.throw(
+      'exactly one',
+    );
+  });
+});
+
+describe('requeueAfterOf', () => {
+  it('is the shortest wait, or undefined', () => {
+    const ref = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a' };
+    const result = (requeueAfterMs?: number): Parameters<typeof requeueAfterOf>[0][number] => ({
+      ...{ operation: 'pending', ref, changes: [], reason: 'waits' },
+      ...(requeueAfterMs !== undefined && { requeueAfterMs }),
+    });
+    expect(requeueAfterOf([result(), result(30), result(10)])).to.equal(10);
+    expect(requeueAfterOf([result()])).to.equal(undefined);
+  });
+});

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import {
+  podReferencesOf,
+  podTemplateIn,
+  withPodTemplate,
+} from '../../lib/builder/pod-references.js';
+
+const image = 'registry.example/web:1';
+
+describe('podReferencesOf', () => {
+  it('finds volumes, projected volumes, envFrom and env, init containers too; each name once', () => {
+    const references = podReferencesOf({
+      spec: {
+        serviceAccountName: 'runner',
+        volumes: [
+          { name: 'a', configMap: { name: 'of-volume' } },
+          { name: 'b', secret: { secretName: 'of-volume' } },
+          { name: 'c', persistentVolumeClaim: { claimName: 'data' } },
+          {
+            name: 'd',
+            projected: {
+              sources: [
+                { configMap: { name: 'of-projection' } },
+                { secret: { name: 'of-projection' } },
+                { serviceAccountToken: { path: 'token' } },
+              ],
+            },
+          },
+        ],
+        initContainers: [
+          {
+            ...{ name: 'init', image, envFrom: [{ configMapRef: { name: 'of-init' } }] },
+            env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'of-init', key: 'a' } } }],
+          },
+        ],
+        containers: [
+          {
+            ...{ name: 'web', image },
+            envFrom: [
+              { secretRef: { name: 'of-env-from' } },
+              { configMapRef: { name: 'of-volume' } },
+            ],
+            env: [
+              { name: 'A', valueFrom: { configMapKeyRef: { name: 'of-env', key: 'a' } } },
+              { name: 'B', value: 'plain' },
+              { name: 'C', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+            ],
+          },
+        ],
+      },
+    });
+    expect(references).to.deep.equal({
+      configMaps: ['of-volume', 'of-projection', 'of-init', 'of-env'],
+      secrets: ['of-volume', 'of-projection', 'of-init', 'of-env-from'],
+      claims: ['data'],
+      serviceAccount: 'runner',
+    });
+  });
+});
+
+describe('podTemplateIn', () => {
+  it("finds a CronJob's template in its Jobs, and none in a kind that has none", () => {
+    const template = { spec: { containers: [{ name: 'web', image }] } };
+    const cronJob = {
+      ...{ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'a' } },
+      spec: { schedule: '* * * * *', jobTemplate: { spec: { template } } },
+    };
+    expect(podTemplateIn(cronJob)).to.equal(template);
+    const other = { spec: { containers: [] } };
+    const replaced = withPodTemplate(cronJob, other);
+    expect(podTemplateIn(replaced)).to.equal(other);
+    expect(replaced.spec.schedule).to.equal('* * * * *');
+    expect(podTemplateIn(cronJob)).to.equal(template);
+    const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+    expect(podTemplateIn(configMap)).to.equal(undefined);
+  });
+});

@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { renderPlan } from '../../lib/builder/index.js';
+import type { Plan } from '../../lib/builder/index.js';
+
+const ref = (kind: string, name: string): Plan['owner'] => ({
+  ...{ apiVersion: 'v1', kind, namespace: 'shop', name },
+});
+const exact = { changes: [], approximate: false } as const;
+
+const plan: Plan = {
+  owner: ref('Shop', 'shop'),
+  changed: true,
+  objects: [
+    {
+      ...exact,
+      action: 'create',
+      ref: ref('ConfigMap', 'env'),
+      changes: [{ path: 'data', from: undefined, to: { A: '1' } }],
+    },
+    {
+      ...exact,
+      action: 'configure',
+      ref: ref('Deployment', 'web'),
+      changes: [
+        { path: 'spec.replicas', from: 1, to: 2, manager: 'kubectl' },
+        { path: 'spec.paused', from: true, to: undefined },
+      ],
+    },
+    {
+      ...exact,
+      action: 'violate',
+      ref: ref('StatefulSet', 'store'),
+      immutable: ['spec.serviceName'],
+      reason: "spec.serviceName can't change",
+      changes: [{ path: 'spec', from: undefined, to: undefined }],
+    },
+    { ...exact, action: 'prune', ref: ref('Service', 'old') },
+    { ...exact, action: 'wait', ref: ref('Secret', 'token'), reason: 'is being deleted' },
+    {
+      ...exact,
+      action: 'create',
+      ref: ref('Widget', 'one'),
+      approximate: true,
+      reason: 'no such kind yet',
+    },
+    { ...exact, action: 'unchanged', ref: ref('Role', 'same') },
+  ],
+  rollouts: [
+    {
+      ref: ref('Deployment', 'web'),
+      changes: [],
+      causes: [ref('ConfigMap', 'env')],
+      after: ref('StatefulSet', 'store'),
+    },
+  ],
+};
+
+describe('renderPlan', () => {
+  it('prints an object a line, its changes below it, and what it means for pods', () => {
+    expect(renderPlan(plan, { color: false }).split('\n')).to.deep.equal([
+      'Plan for Shop shop/shop',
+      '+ ConfigMap shop/env create',
+      '    + data: {"A":"1"}',
+      '~ Deployment shop/web configure',
+      '    ~ spec.replicas: 1 → 2 (taken by kubectl)',
+      '    - spec.paused: true',
+      '    its pods are replaced, for ConfigMap shop/env changed, after StatefulSet shop/store',
+      "! StatefulSet shop/store refused (spec.serviceName can't change)",
+      '    ! spec',
+      '- Service shop/old prune',
+      '… Secret shop/token waits (is being deleted)',
+      '+ Widget shop/one create (approximate; no such kind yet)',
+      '2 to create, 1 to configure, 0 to recreate, 1 to prune, 1 unchanged, 1 to roll out, 1 in trouble',
+    ]);
+  });
+
+  it('lists unchanged objects where it is asked to, and takes colours', () => {
+    expect(renderPlan(plan, { color: false, unchanged: true })).to.include(
+      '  Role shop/same unchanged',
+    );
+    expect(renderPlan(plan, { color: true })).to.include('\u001b[');
+  });
+});

@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { rolloutStateOf } from '../../lib/builder/rollout-state.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+const start = Date.UTC(2026, 0, 1);
+const clock = new VirtualClock(start);
+
+function statefulSet(
+  spec: object,
+  times: Record<string, string> = {},
+): Parameters<typeof rolloutStateOf>[0] {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: {
+      name: 'a',
+      generation: 2,
+      managedFields: Object.entries(times).map(([manager, time]) => ({
+        ...{ manager, time, operation: 'Apply' },
+        ...(manager === 'kube-controller-manager' && { subresource: 'status' }),
+      })),
+    },
+    spec: { replicas: 1, ...spec },
+    status: { observedGeneration: 2, readyReplicas: 0 },
+  };
+}
+
+const judgement = { clock, controllerName: 'shop-operator', progressDeadlineSeconds: 600 };
+
+describe('rolloutStateOf', () => {
+  it('counts the deadline of a StatefulSet from our last change', () => {
+    const fresh = statefulSet({}, { 'shop-operator': '2025-12-31T23:55:00Z' });
+    expect(rolloutStateOf(fresh, judgement)).to.deep.include({
+      state: 'progressing',
+      deadlineInMs: 300_000,
+    });
+    const old = statefulSet({}, { 'shop-operator': '2025-12-31T23:50:00Z' });
+    const state = rolloutStateOf(old, judgement);
+    expect(state).to.have.property('state', 'stuck');
+    expect(state?.message).to.include('for more than 600 s');
+  });
+
+  it('counts it from the last news in the status, if that is later', () => {
+    const moving = statefulSet(
+      {},
+      {
+        'shop-operator': '2025-12-31T20:00:00Z',
+        'kube-controller-manager': '2025-12-31T23:59:00Z',
+        'somebody-else': '2026-01-01T00:00:00Z',
+      },
+    );
+    expect(rolloutStateOf(moving, judgement)).to.deep.include({ deadlineInMs: 540_000 });
+  });
+
+  it('does not watch what is updated on deletion, nor kinds that do not roll', () => {
+    const onDelete = statefulSet({ updateStrategy: { type: 'OnDelete' } });
+    expect(rolloutStateOf(onDelete, judgement)).to.have.property('state', 'unwatched');
+    const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'a' } };
+    expect(rolloutStateOf(job, judgement)).to.equal(undefined);
+  });
+
+  it("takes the server's word that a Deployment is stuck", () => {
+    const deployment = {
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'a', generation: 1 } },
+      spec: { replicas: 1 },
+      status: {
+        observedGeneration: 1,
+        conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }],
+      },
+    };
+    expect(rolloutStateOf(deployment, judgement)).to.have.property('state', 'stuck');
+  });
+});

@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { stampTemplate, stampVariables } from '../../lib/builder/stamp.js';
+import type { Stamp } from '../../lib/builder/stamp.js';
+
+const prefixes = { configMap: 'CONFIGMAP_HASH_', secret: 'SECRET_HASH_' };
+const image = 'registry.example/web:1';
+
+function namesOf(stamps: readonly Stamp[], env: readonly { name: string }[] = []): string[] {
+  const template = { spec: { containers: [{ name: 'web', image, env: [...env] }] } };
+  return stampVariables(template, stamps, prefixes).map(({ name }) => name);
+}
+
+describe('Stamps', () => {
+  it('are named in upper case, with _ for all but letters and digits', () => {
+    const stamps: Stamp[] = [
+      { kind: 'Secret', name: 'my.token-2', hash: 's' },
+      { kind: 'ConfigMap', name: 'web-env', hash: 'c' },
+    ];
+    expect(namesOf(stamps)).to.deep.equal(['CONFIGMAP_HASH_WEB_ENV', 'SECRET_HASH_MY_TOKEN_2']);
+  });
+
+  it('get a hash of the name where two names meet, both of them', () => {
+    const stamps: Stamp[] = [
+      { kind: 'ConfigMap', name: 'a-b', hash: '1' },
+      { kind: 'ConfigMap', name: 'a.b', hash: '2' },
+      { kind: 'ConfigMap', name: 'c', hash: '3' },
+    ];
+    const names = namesOf(stamps);
+    expect(names.filter((name) => /^CONFIGMAP_HASH_A_B_[0-9A-F]{8}$/.test(name))).to.have.length(2);
+    expect(names).to.include('CONFIGMAP_HASH_C');
+    expect(namesOf(stamps.toReversed())).to.deep.equal(names);
+  });
+
+  it("give way to a variable of the user's that has the name", () => {
+    const stamps: Stamp[] = [{ kind: 'ConfigMap', name: 'env', hash: '1' }];
+    const [name] = namesOf(stamps, [{ name: 'CONFIGMAP_HASH_ENV' }]);
+    expect(name).to.match(/^CONFIGMAP_HASH_ENV_[0-9A-F]{8}$/);
+  });
+
+  it('leave a template without any as it is, byte for byte', () => {
+    const template = { spec: { containers: [{ name: 'web', image }] } };
+    expect(stampTemplate(template, [])).to.equal(template);
+  });
+
+  it('do not change the template that they are given', () => {
+    const template = { spec: { containers: [{ name: 'web', image }] } };
+    const before = structuredClone(template);
+    const stamps: Stamp[] = [{ kind: 'ConfigMap', name: 'env', hash: '1' }];
+    const stamped = stampTemplate(template, stampVariables(template, stamps, prefixes));
+    expect(stamped.spec?.containers[0]?.env).to.have.length(1);
+    expect(template).to.deep.equal(before);
+  });
+});

@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { validateObject } from '../../lib/builder/validate-object.js';
+
+function named(
+  apiVersion: string,
+  kind: string,
+  name: string,
+): Parameters<typeof validateObject>[0] {
+  return { apiVersion, kind, metadata: { name } };
+}
+
+describe('validateObject', () => {
+  it('takes the names that each kind allows', () => {
+    validateObject(named('v1', 'ConfigMap', 'a.b-c'));
+    validateObject(named('v1', 'Service', 'a-b'));
+    validateObject(named('rbac.authorization.k8s.io/v1', 'Role', 'system:node:Reader'));
+    validateObject(named('example.com/v1', 'Widget', 'a'.repeat(253)));
+  });
+
+  const refused: readonly [string, string, string][] = [
+    ['v1', 'ConfigMap', 'A'],
+    ['v1', 'ConfigMap', ''],
+    ['v1', 'ConfigMap', 'a'.repeat(254)],
+    ['v1', 'Service', 'a.b'],
+    ['v1', 'Service', 'a'.repeat(64)],
+    ['rbac.authorization.k8s.io/v1', 'Role', 'a/b'],
+    ['rbac.authorization.k8s.io/v1', 'Role', '..'],
+  ];
+  for (const [apiVersion, kind, name] of refused) {
+    it(`refuses a ${kind} named ${JSON.stringify(name.slice(0, 20))} of ${name.length}`, () => {
+      expect(() => validateObject(named(apiVersion, kind, name)))
+        .to.throw('metadata.name')
+        .with.property('code', 'InvalidObject');
+    });
+  }
+
+  it('counts the bytes of decoded values, not characters or base64', () => {
+    const mebibyte = 1_048_576;
+    const secret = {
+      ...named('v1', 'Secret', 'a'),
+      data: { a: Buffer.alloc(mebibyte).toString('base64') },
+    };
+    validateObject(secret);
+    const configMap = (text: string): typeof secret => ({
+      ...named('v1', 'ConfigMap', 'a'),
+      data: { a: text },
+    });
+    validateObject(configMap('x'.repeat(mebibyte)));
+    expect(() => validateObject(configMap('ü'.repeat(mebibyte / 2 + 1)))).to.throw('1048578 bytes');
+  });
+
+  it('refuses a name that the server would have to make up, and a template without containers', () => {
+    const generated = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'a', generateName: 'a-' },
+    };
+    expect(() => validateObject(generated)).to.throw('only a name can be found again');
+    const empty = { ...named('apps/v1', 'Deployment', 'a'), spec: { template: { spec: {} } } };
+    expect(() => validateObject(empty)).to.throw('no containers');
+  });
+
+  it('finds two volumes, mounts and ports of one key', () => {
+    const pod = (spec: object): Parameters<typeof validateObject>[0] => ({
+      ...named('apps/v1', 'Deployment', 'a'),
+      spec: { template: { spec: { containers: [{ name: 'web' }], ...spec } } },
+    });
+    const container = (fields: object): object => ({ containers: [{ name: 'web', ...fields }] });
+    const port = (protocol: string): object => ({ containerPort: 80, protocol });
+    const cases: readonly [object, string][] = [
+      [{ volumes: [{ name: 'a' }, { name: 'a' }] }, 'spec.template.spec.volumes'],
+      [{ containers: [{ name: 'a' }, { name: 'a' }] }, 'spec.template.spec.containers'],
+      [
+        container({ volumeMounts: [{ mountPath: '/a' }, { mountPath: '/a' }] }),
+        '[name=web].volumeMounts',
+      ],
+      [container({ ports: [port('UDP'), port('UDP')] }), 'containerPort=80,protocol=UDP'],
+    ];
+    for (const [spec, text] of cases) expect(() => validateObject(pod(spec))).to.throw(text);
+    validateObject(pod(container({ ports: [port('UDP'), port('TCP')] })));
+  });
+});
