@@ -14,12 +14,21 @@ export function startScheduler(host: ControllerHost): void {
   new Scheduler(host);
 }
 
+/** Where a pod goes, or why nowhere. */
+type Placement =
+  | { readonly node: Node }
+  /** `fleeting`: likely to be over in a moment, so not worth a word yet. */
+  | { readonly obstacle: string; readonly fleeting: boolean };
+
+// A claim is bound within this time, or not at all for now.
+const claimPatienceMs = 1;
+
 class Scheduler {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #queue: WorkQueue<ObjectKey>;
-  /** Pods that found no node: every change of a node or claim may help them. */
-  readonly #homeless = new Map<string, ObjectKey>();
+  /** Pods that found no node: a change of a node or of their claims may help them. */
+  readonly #homeless = new Map<string, { readonly pod: Pod; readonly sinceMs: number }>();
   #turn = 0;
 
   constructor(host: ControllerHost) {
@@ -30,27 +39,50 @@ class Scheduler {
       if (type === 'DELETED') this.#homeless.delete(keyString(keyOf(object)));
       else if (isUnscheduled(object)) this.#queue.add(keyOf(object));
     });
-    host.watch(Node, () => this.#retry());
-    host.watch(PersistentVolumeClaim, () => this.#retry());
+    host.watch(Node, () => this.#retry(() => true));
+    host.watch(PersistentVolumeClaim, ({ object }) => this.#retry((pod) => mounts(pod, object)));
   }
 
-  #retry(): void {
-    for (const key of this.#homeless.values()) this.#queue.add(key);
+  #retry(concerns: (pod: Pod) => boolean): void {
+    for (const { pod } of this.#homeless.values()) {
+      if (concerns(pod)) this.#queue.add(keyOf(pod));
+    }
   }
 
   async #reconcile(key: ObjectKey): Promise<void> {
     const pod = this.#host.get(Pod, key);
-    this.#homeless.delete(keyString(key));
-    if (pod === undefined || !isUnscheduled(pod)) return;
-    const nodes = this.#host.list(Node);
-    const fitting = nodes.filter((node) => podFitsNode(pod, node));
-    const node = fitting[this.#turn % fitting.length];
-    const obstacle = this.#claimProblem(pod) ?? (node === undefined ? "node(s) didn't match" : '');
-    if (node === undefined || obstacle !== '') {
-      this.#homeless.set(keyString(key), key);
-      await this.#refuse(pod, `0/${nodes.length} nodes are available: ${obstacle}.`);
+    const id = keyString(key);
+    if (pod === undefined || !isUnscheduled(pod)) {
+      this.#homeless.delete(id);
       return;
     }
+    const placement = this.#place(pod);
+    if ('node' in placement) {
+      this.#homeless.delete(id);
+      await this.#bind(pod, placement.node);
+      return;
+    }
+    const { obstacle, fleeting } = placement;
+    const nowMs = this.#host.clock.monotonicMs();
+    const sinceMs = this.#homeless.get(id)?.sinceMs ?? nowMs;
+    this.#homeless.set(id, { pod, sinceMs });
+    const leftMs = sinceMs + claimPatienceMs - nowMs;
+    if (fleeting && leftMs > 0) this.#queue.addSoon(key, leftMs);
+    else await this.#refuse(pod, obstacle);
+  }
+
+  #place(pod: Pod): Placement {
+    const nodes = this.#host.list(Node);
+    const none = `0/${nodes.length} nodes are available: `;
+    const problem = this.#claimProblem(pod);
+    if (problem !== undefined) return { obstacle: `${none}${problem}.`, fleeting: true };
+    const fitting = nodes.filter((node) => podFitsNode(pod, node));
+    const node = fitting[this.#turn % fitting.length];
+    if (node !== undefined) return { node };
+    return { obstacle: `${none}node(s) didn't match.`, fleeting: false };
+  }
+
+  async #bind(pod: Pod, node: Node): Promise<void> {
     this.#turn++;
     const { name = '', namespace = '', uid = '' } = pod.metadata;
     const target = { apiVersion: 'v1', kind: 'Node', name: node.metadata.name ?? '' };
@@ -85,6 +117,13 @@ class Scheduler {
     const conditions = [...others, { type, ...said, lastTransitionTime }];
     await this.#writer.updateStatus(pod, { ...pod.status, conditions });
   }
+}
+
+function mounts(pod: Pod, { metadata }: PersistentVolumeClaim): boolean {
+  if (pod.metadata.namespace !== metadata.namespace) return false;
+  return (pod.spec?.volumes ?? []).some(
+    ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === metadata.name,
+  );
 }
 
 function isUnscheduled(pod: Pod): boolean {
