@@ -15,7 +15,6 @@ const outside = 'namespaced refuses it first';
 
 /** What the embedded server lacks: each of these holds on a real one. */
 const unfinished: Readonly<Record<string, string>> = {
-  'patches in all three ways': 'no strategic merge patch yet',
   'a token of a service account is requested': 'no tokens yet',
   'a Pod is evicted': 'no evictions yet',
 };
