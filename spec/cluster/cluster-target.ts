@@ -1,6 +1,7 @@
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import type { Namespace } from '../../lib/object/kinds.js';
 import { systemClock } from '../../lib/system/clock.js';
+import { systemRandom } from '../../lib/system/random.js';
 import type { BuilderTarget, Operator } from '../builder/suite/target.js';
 import type { ControlPlane } from './control-plane/control-plane.js';
 import { eventually } from './control-plane/eventually.js';
@@ -11,21 +12,21 @@ export async function clusterTarget(): Promise<BuilderTarget> {
   const plane = await sharedControlPlane();
   const admin = await clientFromKubeConfig({ path: plane.kubeConfigPath });
   const opened = [admin];
-  let [operators, namespaces] = [0, 0];
   return {
     ...{ name: 'a real API server', real: true, clock: systemClock, admin },
     operator: async () => {
-      const user = await plane.user(`builder-operator-${++operators}`);
+      const user = await plane.user(`operator-${systemRandom.uuid()}`);
       const client = await clientFromKubeConfig({ path: user.kubeConfigPath });
       opened.push(client);
       return newOperator(plane, user.name, client);
     },
     namespace: async () => {
-      const name = `builder-${++namespaces}`;
-      await admin.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-      return name;
+      const metadata = { generateName: 'spec-' };
+      const made = await admin.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata });
+      return made.metadata.name ?? '';
     },
-    eventually,
+    // The garbage collector looks for new kinds twice a minute only.
+    eventually: (check) => eventually(check, 90_000),
     close: async () => {
       await Promise.all(opened.map((client) => client.close()));
     },

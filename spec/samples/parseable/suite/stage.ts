@@ -10,7 +10,6 @@ import {
   Pod,
   Service,
   StatefulSet,
-  StorageClass,
 } from '../../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../../lib/object/resource-type.js';
@@ -60,7 +59,6 @@ export class Stage {
   static async open(target: BuilderTarget): Promise<Stage> {
     const [operator, namespace] = await Promise.all([target.operator(), target.namespace()]);
     await installCrd(target.admin);
-    await target.admin.apply<StorageClass>(standardClass, { fieldManager: 'spec', force: true });
     return new Stage(target, namespace, operator);
   }
 
@@ -171,14 +169,3 @@ export class Stage {
     );
   }
 }
-
-/** The class that the samples name; kind, minikube and many clouds have it. */
-const standardClass: StorageClass = {
-  apiVersion: 'storage.k8s.io/v1',
-  kind: 'StorageClass',
-  metadata: { name: 'standard' },
-  provisioner: 'kwok.x-k8s.io/volume',
-  reclaimPolicy: 'Delete',
-  volumeBindingMode: 'Immediate',
-  allowVolumeExpansion: true,
-};
