@@ -54,8 +54,11 @@ export interface ParkedState {
 /** A watch that fails this often without a single event between is given up for a list. */
 const failuresBeforeRelist = 5;
 
-/** Where to go on after `error`, at once or after a wait, that the caller decides. */
-export function stateAfterFailure(from: WorkState, error: unknown): WorkState | 'parked' {
+/** Where to go on after `error`; `relist`: with a list of whichever sort the server has. */
+export function stateAfterFailure(
+  from: WorkState,
+  error: unknown,
+): ListState | WatchState | 'parked' | 'relist' {
   if (isUnknownKind(error)) return 'parked';
   switch (from.phase) {
     case 'streamingList':
@@ -66,7 +69,7 @@ export function stateAfterFailure(from: WorkState, error: unknown): WorkState | 
     case 'watch': {
       const failures = from.failures + 1;
       if (canResume(error) && failures < failuresBeforeRelist) return { ...from, failures };
-      return { phase: 'streamingList' };
+      return 'relist';
     }
   }
 }

@@ -235,7 +235,7 @@ export class Reflector<T extends KubernetesObject> {
       // The server's log was rolled back (restored from a backup): what changed since has versions
       // that a watch from here would never show.
       if (order < 0) {
-        this.#state = { phase: 'list', pages: 'many' };
+        this.#state = this.#listState();
         return 'leave';
       }
       sink.progress(event.resourceVersion);
@@ -263,7 +263,8 @@ export class Reflector<T extends KubernetesObject> {
     { error, lastedMs }: { readonly error: unknown; readonly lastedMs: number },
   ): ReflectorState {
     if (this.#asked !== 'nothing') return from;
-    const then = stateAfterFailure(from, error);
+    const next = stateAfterFailure(from, error);
+    const then = next === 'relist' ? this.#listState() : next;
     // That a server forgets is its everyday life: no wait, unless it forgets at once.
     const expired = from.phase === 'watch' && isGone(error) && lastedMs >= shortWatchMs;
     const delayMs = expired ? 0 : Math.max(this.#delay.next(), retryAfterMs(error));

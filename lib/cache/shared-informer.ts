@@ -230,6 +230,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       this.store.delete(key);
       events.push({ type: 'deleted', object, finalStateUnknown: true });
     }
+    if ((compareResourceVersions(version, partition.progress) ?? 0) < 0) this.overlay.clear();
     partition.listed = true;
     this.#advance(partition, version);
     this.#emit(events);

@@ -149,6 +149,11 @@ export class WriteOverlay<T extends KubernetesObject> {
     return [...kept, ...written];
   }
 
+  /** The server was rolled back: what was written is gone, or can't be told from what is. */
+  clear(): void {
+    this.#entries.clear();
+  }
+
   /** The watch has proceeded: drops what it has passed. */
   advance(): void {
     for (const key of [...this.#entries.keys()]) {

@@ -24,7 +24,8 @@ class Mirror {
         this.objects.set(name, event.object);
         return;
       case 'updated':
-        expect(event.old, `old of ${name}`).to.equal(known);
+        // The same state, though a list since may have read it anew.
+        expect(version(event.old), `old of ${name}`).to.equal(known && version(known));
         expect(event.old.metadata.uid).to.equal(uid);
         expect(event.old.metadata.resourceVersion).to.not.equal(resourceVersion);
         this.objects.set(name, event.object);
@@ -278,7 +279,8 @@ describe('Reflector', () => {
     await setup.settle(5_000);
     setup.server.inject({ type: 'BOOKMARK', resourceVersion: '50', initialEventsEnd: false });
     await setup.settle(0);
-    expect(setup.server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'list', 'watch']);
+    const lists = setup.server.requests.map(({ options }) => options.sendInitialEvents);
+    expect(lists).to.deep.equal([true, true]);
     await setup.cache.stop();
   });
 

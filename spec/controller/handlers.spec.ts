@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { enqueueObject, enqueueOwner, requestFor } from '../../lib/controller/handlers.js';
+import type { OwnerReference } from '../../lib/object/kubernetes-object.js';
+import { Deployment, Namespace } from '../../lib/object/kinds.js';
+
+const context = {} as never;
+
+function owned(...owners: readonly Partial<OwnerReference>[]) {
+  const base = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'u' };
+  const ownerReferences = owners.map((owner) => ({ ...base, controller: true, ...owner }));
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p', namespace: 'ns', ownerReferences },
+  };
+}
+
+describe('handlers', () => {
+  it('name the object itself', () => {
+    const key = { namespace: 'ns', name: 'p' };
+    expect(requestFor(owned())).to.deep.equal(key);
+    expect(enqueueObject()(owned(), context)).to.deep.equal([key]);
+  });
+
+  it('name the controller of the kind, of whichever version, in the namespace', () => {
+    const toOwner = enqueueOwner(Deployment);
+    const key = { namespace: 'ns', name: 'web' };
+    expect(toOwner(owned({}), context)).to.deep.equal([key]);
+    expect(toOwner(owned({ apiVersion: 'apps/v2' }), context)).to.deep.equal([key]);
+    expect(toOwner(owned({ apiVersion: 'other/v1' }), context)).to.deep.equal([]);
+    expect(toOwner(owned({ kind: 'Job' }), context)).to.deep.equal([]);
+    expect(toOwner(owned({ controller: false }), context)).to.deep.equal([]);
+  });
+
+  it('name every owner where that is asked for', () => {
+    const toOwner = enqueueOwner(Deployment, { matchEveryOwner: true });
+    const names = [{ name: 'one', controller: false }, { name: 'two' }];
+    expect(toOwner(owned(...names), context)).to.deep.equal([
+      { namespace: 'ns', name: 'one' },
+      { namespace: 'ns', name: 'two' },
+    ]);
+  });
+
+  it('name a cluster-scoped owner without a namespace', () => {
+    const reference = { apiVersion: 'v1', kind: 'Namespace', name: 'x' };
+    expect(enqueueOwner(Namespace)(owned(reference), context)).to.deep.equal([{ name: 'x' }]);
+  });
+});

@@ -1,0 +1,134 @@
+import { EventEmitter, getEventListeners } from 'node:events';
+import { expect } from 'chai';
+import type { Source, SourceContext } from '../../lib/controller/source.js';
+import {
+  callbackSource,
+  emitterSource,
+  streamSource,
+  timerSource,
+} from '../../lib/controller/sources.js';
+import { silentLogger } from '../../lib/system/logger.js';
+import { seededRandom } from '../../lib/system/random.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+function start(source: Source) {
+  const clock = new VirtualClock();
+  const [keys, failures]: [string[], string[]] = [[], []];
+  const context: SourceContext = {
+    ...{ cache: {} as never, client: {} as never, clock },
+    ...{ random: seededRandom(1), logger: silentLogger },
+    enqueue: ({ name }, { trigger }) => {
+      keys.push(`${name} by ${trigger.type === 'source' ? trigger.source : trigger.type}`);
+    },
+    failed: (what) => failures.push(what),
+  };
+  return { clock, failures, keys, started: source.start(context) };
+}
+
+const toKey = (name: string): { name: string }[] => {
+  if (name === 'bad') throw new Error('bad');
+  return [{ name }];
+};
+
+describe('timerSource', () => {
+  it('comes at its pace until it is stopped', async () => {
+    const requests = (): { name: string }[] => toKey('a');
+    const { clock, keys, started } = start(timerSource({ everyMs: 100, requests }));
+    await clock.advance(99);
+    expect(keys).to.deep.equal([]);
+    await clock.advance(201);
+    expect(keys).to.deep.equal(['a by timer', 'a by timer', 'a by timer']);
+    await started.stop();
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('comes at the start where asked, and goes on when its function fails', async () => {
+    let rounds = 0;
+    const requests = async () => toKey(rounds++ === 0 ? 'bad' : 'a');
+    const options = { name: 'sweep', everyMs: 100, atStart: true, requests };
+    const { clock, failures, keys, started } = start(timerSource(options));
+    await clock.advance(100);
+    expect([failures, keys]).to.deep.equal([['mapper'], ['a by sweep']]);
+    await started.stop();
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('sets no timer after a stop during a round', async () => {
+    const held: (() => void)[] = [];
+    const requests = () =>
+      new Promise<{ name: string }[]>((resolve) => held.push(() => resolve([])));
+    const { clock, started } = start(timerSource({ everyMs: 100, requests }));
+    await clock.advance(100);
+    await started.stop();
+    held[0]?.();
+    await clock.advance(0);
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('refuses a pace of 0', () => {
+    const construct = (): Source => timerSource({ everyMs: 0, requests: () => [] });
+    expect(construct).to.throw().with.property('code', 'InvalidOption');
+  });
+});
+
+describe('streamSource', () => {
+  it('opens a stream that fails again, after a while, and ends with the signal', async () => {
+    const signals: AbortSignal[] = [];
+    async function* open(signal: AbortSignal): AsyncGenerator<string> {
+      signals.push(signal);
+      yield signals.length === 1 ? 'a' : 'b';
+      if (signals.length === 1) throw new Error('reset');
+      await new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    }
+    const { clock, failures, keys, started } = start(
+      streamSource({ name: 'feed', open, mapper: toKey }),
+    );
+    await clock.advance(700);
+    expect([failures, keys]).to.deep.equal([['stream'], ['a by feed']]);
+    await clock.advance(1_000);
+    expect(keys).to.deep.equal(['a by feed', 'b by feed']);
+    await started.stop();
+    expect(signals[1]?.aborted).to.equal(true);
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('goes on after an item that can not be mapped', async () => {
+    async function* open(): AsyncGenerator<string> {
+      yield* ['bad', 'a'];
+    }
+    const source = streamSource({ name: 'feed', open, mapper: toKey });
+    const { clock, failures, keys, started } = start(source);
+    await clock.advance(0);
+    expect([failures, keys]).to.deep.equal([['mapper'], ['a by feed']]);
+    await started.stop();
+  });
+});
+
+describe('emitterSource', () => {
+  it('listens until it is stopped', async () => {
+    const emitter = new EventEmitter();
+    const source = emitterSource<string>({ emitter, event: 'change', mapper: toKey });
+    const { clock, failures, keys, started } = start(source);
+    for (const item of ['a', 'bad', 'b']) emitter.emit('change', item);
+    await clock.advance(0);
+    expect(keys).to.deep.equal(['a by change', 'b by change']);
+    expect(failures).to.deep.equal(['mapper']);
+    await started.stop();
+    expect(getEventListeners(emitter, 'change')).to.deep.equal([]);
+  });
+});
+
+describe('callbackSource', () => {
+  it('says how many keys it has enqueued, and passes on what the mapper throws', async () => {
+    const source = callbackSource({ name: 'hook', mapper: toKey });
+    const { keys, started } = start(source);
+    expect(await source.notify('a')).to.equal(1);
+    expect(keys).to.deep.equal(['a by hook']);
+    expect(await source.notify('bad').catch((error: unknown) => error)).to.be.instanceOf(Error);
+    await started.stop();
+    const late = await source.notify('a').catch((error: unknown) => error);
+    expect(late).to.have.property('code', 'Stopped');
+  });
+});
