@@ -13,6 +13,7 @@ import type { Client, OperatorEvents } from 'operator-builder';
 import { parse } from 'yaml';
 import { controllerName, ownedTypes } from '../reconcile-tenant.js';
 import { ParseableTenant } from '../tenant.js';
+import type { TenantSpec } from '../tenant.js';
 import { tenantChain } from '../tenant-chain.js';
 import type { Narrator } from './narrator.js';
 import { PodRolls } from './pod-rolls.js';
@@ -85,17 +86,19 @@ export class Story {
     const tenant = withLogLevel(await this.#tenant());
     const options = { client, owner: tenant, controllerName, owns: ownedTypes };
     const chain: Builder = tenantChain({ ...options, rolloutOrder: tenant.spec.deploymentOrder });
-    narrator.block(renderPlan(await chain.plan()));
+    narrator.block(withShortHashes(renderPlan(await chain.plan())));
   }
 
   async #change(): Promise<void> {
-    const { client, narrator } = this.#options;
+    const { narrator } = this.#options;
     narrator.chapter('The change', 'kubectl edit parseabletenant ordered');
+    const old = await this.#pods('node in (ingestor, querier)');
     this.#rolls.listen(true);
-    const tenant = withLogLevel(await this.#tenant());
-    await client.update(tenant, { fieldManager: 'kubectl-edit' });
-    await this.#available();
+    const { parseableConfig } = withLogLevel(await this.#tenant()).spec;
+    await this.#edit({ parseableConfig });
+    await this.#gone(old);
     this.#rolls.listen(false);
+    await this.#available();
   }
 
   async #repair(): Promise<void> {
@@ -110,17 +113,13 @@ export class Story {
   }
 
   async #prune(): Promise<void> {
-    const { client, narrator, namespace } = this.#options;
+    const { narrator } = this.#options;
     narrator.chapter('A node is taken out of the list', 'kubectl edit parseabletenant ordered');
-    const tenant = await this.#tenant();
-    const nodes = tenant.spec.nodes.filter(({ name }) => name !== 'console');
-    const smaller = { ...tenant, spec: { ...tenant.spec, nodes } };
-    await client.update(smaller, { fieldManager: 'kubectl-edit' });
+    const old = await this.#pods('node=console');
+    const { nodes } = (await this.#tenant()).spec;
+    await this.#edit({ nodes: nodes.filter(({ name }) => name !== 'console') });
     await this.#available();
-    const left = await client.list(Pod, { namespace, labelSelector: 'node=console' });
-    for (const pod of left.items) {
-      await this.#waitFor(pod, (found) => found === undefined, `pod ${pod.metadata.name ?? ''}`);
-    }
+    await this.#gone(old);
     narrator.line('well', 'its pods are gone; the other nodes were not touched');
   }
 
@@ -136,6 +135,26 @@ export class Story {
       narrator.line('noted', `${type ?? ''}  ${reason ?? ''}  ${note ?? ''}${times}`);
     }
     return ours.length;
+  }
+
+  async #pods(labelSelector: string): Promise<readonly Pod[]> {
+    const { client, namespace } = this.#options;
+    return (await client.list(Pod, { namespace, labelSelector })).items;
+  }
+
+  async #gone(pods: readonly Pod[]): Promise<void> {
+    const isGone = (found: Pod | undefined): boolean => found === undefined;
+    await Promise.all(
+      pods.map((pod) => this.#waitFor(pod, isGone, `pod ${pod.metadata.name ?? ''} to go`)),
+    );
+  }
+
+  /** As `kubectl edit`: a patch of what changed, whatever the operator writes meanwhile. */
+  async #edit(spec: Partial<TenantSpec>): Promise<void> {
+    const { client, namespace } = this.#options;
+    const key = { name: 'ordered', namespace };
+    const patch = { type: 'merge', body: { spec } } as const;
+    await client.patch(ParseableTenant, key, patch, { fieldManager: 'kubectl-edit' });
   }
 
   #tenant(): Promise<ParseableTenant> {
@@ -175,6 +194,11 @@ function withLogLevel(tenant: ParseableTenant): ParseableTenant {
     config.name === 'back' ? { ...config, env: { ...config.env, P_LOG_LEVEL: 'debug' } } : config,
   );
   return { ...tenant, spec: { ...tenant.spec, parseableConfig } };
+}
+
+/** Sixty-four digits twice in a line hide what it says. */
+function withShortHashes(text: string): string {
+  return text.replaceAll(/([0-9a-f]{10})[0-9a-f]{54}/g, '$1…');
 }
 
 function isSettled(tenant: ParseableTenant | undefined): boolean {
