@@ -1,3 +1,4 @@
+import omit from 'lodash/omit.js';
 import { isApiError, isForbidden, isInvalid, isNotFound } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
@@ -16,6 +17,7 @@ import { desiredDifferences } from './desired-differences.js';
 import { finishObject } from './desired-object.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { immutableChanges, isGrowthOnly } from './immutable-changes.js';
+import { appliedHashAnnotation } from './marks.js';
 import { failed } from './outcome.js';
 import { checkOwnership, reasonToWait } from './ownership.js';
 import type { PlannedObject } from './plan-types.js';
@@ -95,10 +97,9 @@ async function desiredObject(
 
 async function planCreation(context: RunContext, desired: DesiredObject): Promise<PlannedObject> {
   const { ref, creation } = desired;
-  const fields = desiredDifferences(creation, { apiVersion: creation.apiVersion, metadata: ref });
   const changes = redactChanges(
     ref.kind,
-    fields.filter(({ path }) => path !== 'kind'),
+    desiredDifferences(worthShowing(creation), { metadata: {} }),
   );
   try {
     await context.client.apply(creation, applyOptions(context));
@@ -108,6 +109,14 @@ async function planCreation(context: RunContext, desired: DesiredObject): Promis
     if (reason === undefined) throw error;
     return { action: 'create', ref, changes, approximate: true, reason };
   }
+}
+
+// Identity is in the reference, owner and hash are the same bookkeeping for every object.
+function worthShowing({ metadata, ...fields }: UnstructuredObject): object {
+  const { labels, annotations = {} } = metadata;
+  const own = omit(annotations, appliedHashAnnotation);
+  const shown = { labels, ...(Object.keys(own).length > 0 && { annotations: own }) };
+  return { metadata: shown, ...omit(fields, ['apiVersion', 'kind']) };
 }
 
 async function planUpdate(context: RunContext, pair: Pair): Promise<PlannedObject> {

@@ -40,6 +40,14 @@ describe('The types of a Builder', () => {
     chain.daemonSet({ name: 'a', podSpec, rolloutOn: ['web'] });
   });
 
+  it('accept chained names and refuse typos in envFromConfigMap and envFromSecret', () => {
+    chain.deployment({ name: 'a', podSpec, envFromConfigMap: ['env'], envFromSecret: ['token'] });
+    // @ts-expect-error 'evn' was never chained
+    chain.deployment({ name: 'a', podSpec, envFromConfigMap: ['evn'] });
+    // @ts-expect-error 'env' is no Secret
+    chain.deployment({ name: 'a', podSpec, envFromSecret: ['env'], rolloutOn: ['env'] });
+  });
+
   it('accept chained names and refuse typos in what a pod refers to', () => {
     chain.statefulSet({
       name: 'a',

@@ -6,7 +6,7 @@ import type { ChainedName, ChainNames } from '../chain-names.js';
 import type { Link, ObjectOptions, RequiredName, WorkloadSettings } from '../link.js';
 import { objectLink } from './object-link.js';
 import { podTemplateOf } from './pod-template.js';
-import type { PodOptions } from './pod-template.js';
+import type { PodOptions, PodTemplate } from './pod-template.js';
 import type { SpecOf } from './specified.js';
 
 /** Marks the pods of a workload, and selects them where no `selector` is given. */
@@ -27,6 +27,10 @@ export interface WorkloadOptions<
   readonly selector?: Readonly<Record<string, string>>;
   /** ConfigMaps and Secrets whose change rolls the pods, beside those that the template refers to. */
   readonly rolloutOn?: readonly ChainedName<Names['configMap'] | Names['secret'], Ref>[];
+  /** ConfigMaps whose data every container gets as environment variables (not init containers). */
+  readonly envFromConfigMap?: readonly ChainedName<Names['configMap'], Ref>[];
+  /** The same of Secrets. */
+  readonly envFromSecret?: readonly ChainedName<Names['secret'], Ref>[];
   /**
    * Roll the pods also when a ConfigMap or Secret changes that the template refers to and that is
    * not in the chain. @defaultValue false
@@ -163,11 +167,15 @@ export function defaultSelector(kind: string, name: string): Record<string, stri
 }
 
 /** `Options` as a link takes them: the compiler has checked their names, the run checks them again. */
-export type Unchecked<Options> = Omit<Options, 'rolloutOn' | 'nodeType' | 'serviceName'> & {
+export type Unchecked<Options> = Omit<Options, CheckedNames> & {
   readonly rolloutOn?: readonly string[];
+  readonly envFromConfigMap?: readonly string[];
+  readonly envFromSecret?: readonly string[];
   readonly nodeType?: string;
   readonly serviceName?: string;
 };
+
+type CheckedNames = 'rolloutOn' | 'envFromConfigMap' | 'envFromSecret' | 'nodeType' | 'serviceName';
 
 type AnyWorkloadOptions<Names extends ChainNames> = Unchecked<
   WorkloadOptions<Names, string, string, string>
@@ -179,17 +187,47 @@ function workloadLink<Names extends ChainNames>(
   spec: Readonly<Record<string, unknown>>,
 ): Link {
   const matchLabels = { ...(options.selector ?? defaultSelector(type.kind, options.name)) };
+  const { rolloutOn = [], envFromConfigMap = [], envFromSecret = [] } = options;
   const { template, requires } = podTemplateOf(options, matchLabels);
   const link = objectLink(type, options, {
-    spec: { ...spec, selector: { matchLabels }, template },
+    spec: {
+      ...{ ...spec, selector: { matchLabels } },
+      template: withEnvFrom(template, { envFromConfigMap, envFromSecret }),
+    },
   });
-  const rolloutOn = (options.rolloutOn ?? []).map((name): RequiredName => ({
-    kinds: ['ConfigMap', 'Secret'],
-    name,
-    by: 'rolloutOn',
-  }));
+  const named = [
+    ...rolloutOn.map((name) => required(['ConfigMap', 'Secret'], name, 'rolloutOn')),
+    ...envFromConfigMap.map((name) => required(['ConfigMap'], name, 'envFromConfigMap')),
+    ...envFromSecret.map((name) => required(['Secret'], name, 'envFromSecret')),
+  ];
   const workload = workloadSettings(options);
-  return { ...link, requires: [...requires, ...rolloutOn], workload };
+  return { ...link, requires: [...requires, ...named], workload };
+}
+
+function required(kinds: RequiredName['kinds'], name: string, by: string): RequiredName {
+  return { kinds, name, by };
+}
+
+interface EnvFrom {
+  readonly envFromConfigMap: readonly string[];
+  readonly envFromSecret: readonly string[];
+}
+
+function withEnvFrom(
+  template: PodTemplate,
+  { envFromConfigMap, envFromSecret }: EnvFrom,
+): PodTemplate {
+  const { spec } = template;
+  const added = [
+    ...envFromConfigMap.map((name) => ({ configMapRef: { name } })),
+    ...envFromSecret.map((name) => ({ secretRef: { name } })),
+  ];
+  if (spec === undefined || added.length === 0) return template;
+  const containers = spec.containers.map((container) => ({
+    ...container,
+    envFrom: [...(container.envFrom ?? []), ...added],
+  }));
+  return { ...template, spec: { ...spec, containers } };
 }
 
 function workloadSettings<Names extends ChainNames>(

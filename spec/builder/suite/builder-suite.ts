@@ -1,7 +1,9 @@
 import { applyingSuite } from './applying.js';
 import { badInputSuite } from './bad-input.js';
+import { clusterScopedSuite } from './cluster-scoped.js';
 import { claimsSuite } from './claims.js';
 import { driftSuite } from './drift.js';
+import { eventsSuite } from './events.js';
 import { hashingSuite } from './hashing.js';
 import { immutableSuite } from './immutable.js';
 import { planSuite } from './plan.js';
@@ -34,5 +36,7 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('taking over', () => takingOverSuite(open));
   describe('pruning', () => pruningSuite(open));
   describe('bad input and failures', () => badInputSuite(open));
+  describe('a cluster-scoped owner', () => clusterScopedSuite(open));
+  describe('events', () => eventsSuite(open));
   describe('plan', () => planSuite(open));
 }

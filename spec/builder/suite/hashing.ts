@@ -95,6 +95,25 @@ export function hashingSuite(open: OpenScene): void {
     expect(spec?.initContainers?.[0]?.env).to.deep.equal(stamps);
   });
 
+  it('gives containers what envFromConfigMap and envFromSecret name, and rolls on it', async () => {
+    const scene = await open();
+    await scene
+      .builder()
+      .configMap({ name: 'env', data: { A: '1' } })
+      .secret({ name: 'token', stringData: { T: '1' } })
+      .deployment({ name: 'web', podSpec, envFromConfigMap: ['env'], envFromSecret: ['token'] })
+      .reconcile();
+    const [container] = (await scene.get(Deployment, 'web')).spec?.template.spec?.containers ?? [];
+    expect(container?.envFrom).to.deep.equal([
+      { configMapRef: { name: 'env' } },
+      { secretRef: { name: 'token' } },
+    ]);
+    expect(container?.env?.map(({ name }) => name)).to.deep.equal([
+      'CONFIGMAP_HASH_ENV',
+      'SECRET_HASH_TOKEN',
+    ]);
+  });
+
   it('changes no template when only the labels of a ConfigMap change', async () => {
     const scene = await open();
     const chain = (label: string): Builder =>

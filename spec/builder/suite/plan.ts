@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Builder, Plan } from '../../../lib/builder/index.js';
 import { renderPlan } from '../../../lib/builder/index.js';
+import { faulty } from '../../../lib/client/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import type { OpenScene } from './builder-suite.js';
 import { podSpec } from './scene.js';
@@ -102,6 +103,43 @@ export function planSuite(open: OpenScene): void {
     expect(plan.objects[0]?.changes).to.deep.equal([
       { path: 'data.A', from: 'edited', to: '1', manager: 'kubectl-edit' },
     ]);
+  });
+
+  it('computes the change by itself where a dry run is not allowed, and says so', async () => {
+    const scene = await open();
+    await scene.reconcileUntilDone(() => chainOf(scene, '1'));
+    const fault = { type: 'error', status: 403, reason: 'Forbidden' } as const;
+    const client = faulty(scene.operator.client, { rules: [{ fault, verbs: ['apply'] }] });
+    const plan = await scene
+      .builder({ client })
+      .configMap({ name: 'env', data: { A: '2' } })
+      .service({ name: 'web', spec: { ports: [{ port: 80 }] } })
+      .plan();
+    const [configured, created] = plan.objects;
+    expect(configured).to.deep.include({ action: 'configure', approximate: true });
+    expect(configured?.changes).to.deep.equal([{ path: 'data.A', from: '1', to: '2' }]);
+    expect(created).to.deep.include({ action: 'create', approximate: true });
+    expect(created?.reason).to.include('no dry run');
+  });
+
+  it('foretells what goes when the fields of another manager are taken over', async () => {
+    const scene = await open();
+    const { namespace } = scene;
+    const { apiVersion, kind, metadata } = scene.owner;
+    const { name = '', uid = '' } = metadata;
+    const ownerReferences = [{ apiVersion, kind, name, uid, controller: true }];
+    const made: ConfigMap = {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { A: '0', OLD: 'x' } },
+      metadata: { namespace, name: 'env', ownerReferences },
+    };
+    await scene.admin.create(made, { fieldManager: 'manager' });
+    const chain = scene
+      .builder({ adoptManagers: ['manager'] })
+      .configMap({ name: 'env', data: { A: '1' } });
+    const [planned] = (await chain.plan()).objects;
+    expect(planned?.changes).to.deep.include({ path: 'data.OLD', from: 'x', to: undefined });
+    expect(planned?.reason).to.include('takes over the fields of manager');
+    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '0', OLD: 'x' });
   });
 
   it('plans for an owner, a namespace and a kind that do not exist yet', async () => {
