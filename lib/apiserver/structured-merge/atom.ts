@@ -119,13 +119,16 @@ function makeAtom(schema: Schema, keeps: boolean): Atom {
     case 'number':
       return { ...noAtom, scalar: 'numeric' };
     case 'string':
-      return { ...noAtom, scalar: stringScalar(schema.format) };
+      return { ...noAtom, scalar: stringScalar(schema) };
     case undefined:
       return { scalar: 'untyped', list: listType(schema, keeps), map: mapType(schema, keeps) };
   }
 }
 
-function stringScalar(format: string | undefined): Scalar {
+function stringScalar(schema: Schema): Scalar {
+  const { format } = schema;
+  // A Quantity: `cpu: 8` is as good as `cpu: "8"`.
+  if (schema['x-kubernetes-int-or-string'] === true) return 'untyped';
   return format === undefined || format === '' || format === 'byte' ? 'string' : 'untyped';
 }
 

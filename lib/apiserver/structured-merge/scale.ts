@@ -52,7 +52,8 @@ export function parentManagedFields(
 ): ManagedFieldsEntry[] | undefined {
   const scalers = new Map(ownersOfStored(scaleEntries));
   const owners = new Map<string, Owner>();
-  for (const [id, owner] of ownersOfStored(entries)) {
+  const parents = ownersOfStored(entries);
+  for (const [id, owner] of parents) {
     if (!paths.has(owner.apiVersion)) continue;
     const path = paths.get(owner.apiVersion);
     const shown = path !== undefined && owner.set.has(path);
@@ -63,7 +64,9 @@ export function parentManagedFields(
   for (const [id, owner] of scalers) {
     const path = paths.get(apiVersion);
     if (path === undefined || !owner.set.has(fieldPath('spec', 'replicas'))) continue;
-    owners.set(id, { ...owner, apiVersion, set: FieldSet.of(path), wire: undefined });
+    // The real server looks the time up among the object's own entries, where it hardly ever is.
+    const time = parents.get(id)?.time;
+    owners.set(id, { ...owner, apiVersion, time, set: FieldSet.of(path), wire: undefined });
   }
   return encodeOwners(owners);
 }

@@ -11,8 +11,9 @@ export interface VersionedObject {
 }
 
 /**
- * Converts `object` to `apiVersion`. `undefined` when that version is not served any more: the
- * managedFields entries in it are dropped then.
+ * Converts `object`, of whatever version its `apiVersion` says, to `apiVersion`. Fields may be
+ * missing from it that are required, for some have been pruned. `undefined` when that version is
+ * not served any more: the managedFields entries in it are dropped then.
  */
 export type VersionConverter = (
   object: UnstructuredObject,

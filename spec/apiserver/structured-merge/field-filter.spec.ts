@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { excludeFields, includeFields } from '../../../lib/apiserver/structured-merge/index.js';
+import { fieldPath, keyElement } from '../../../lib/object/field-path.js';
+import { FieldSet } from '../../../lib/object/field-set.js';
+
+const web = [...fieldPath('spec', 'containers'), keyElement({ name: 'web' })];
+const set = FieldSet.of(
+  fieldPath('status'),
+  fieldPath('status', 'phase'),
+  fieldPath('metadata', 'labels', 'a'),
+  fieldPath('metadata', 'finalizers'),
+  web,
+  [...web, 'f:image'],
+  [...web, ...fieldPath('resources', 'limits', 'cpu')],
+);
+const kept = (filtered: FieldSet) => filtered.toString().split('\n');
+
+describe('excludeFields', () => {
+  it('leaves out fields with everything below them', () => {
+    expect(
+      kept(excludeFields('status', 'metadata.labels', 'spec.containers')(set, 'v1')),
+    ).to.deep.equal(['.metadata.finalizers']);
+  });
+
+  it('gives back the very set that has none of them', () => {
+    expect(excludeFields('data')(set, 'v1')).to.equal(set);
+  });
+});
+
+describe('includeFields', () => {
+  it('keeps what is below a path, and the members on the way', () => {
+    expect(kept(includeFields('spec.containers.*.resources', 'status')(set, 'v1'))).to.deep.equal([
+      '.status',
+      '.spec.containers[name="web"]',
+      '.spec.containers[name="web"].resources.limits.cpu',
+      '.status.phase',
+    ]);
+  });
+
+  it('is empty where nothing matches', () => {
+    expect(includeFields('data')(set, 'v1').isEmpty).to.equal(true);
+  });
+});

@@ -1,0 +1,323 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  fieldManagerApply,
+  fieldManagerUpdate,
+  keepManagedFieldsTimes,
+} from '../../../lib/apiserver/structured-merge/index.js';
+import type { ApplyOptions } from '../../../lib/apiserver/structured-merge/index.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import type { Schema } from '../../../lib/object/schema.js';
+import { appliedFields } from '../../../lib/object/managed-fields.js';
+import { uncoveredPaths } from '../../../lib/object/uncovered-paths.js';
+import { thing, thingSchema } from './arbitrary-thing.js';
+
+const base = {
+  apiVersion: 'example.com/v1',
+  schema: thingSchema,
+  customResource: true,
+  now: Date.UTC(2026, 0, 1),
+};
+const later = base.now + 60_000;
+
+type More = Partial<ApplyOptions>;
+
+const apply = (
+  live: UnstructuredObject | undefined,
+  applied: UnstructuredObject,
+  manager = 'op',
+  more: More = {},
+) => fieldManagerApply(live, applied, { ...base, manager, ...more });
+
+const update = (
+  live: UnstructuredObject | undefined,
+  next: UnstructuredObject,
+  manager = 'ed',
+  more: More = {},
+) => fieldManagerUpdate(live, next, { ...base, manager, ...more });
+
+function make(spec: object, more: object = {}): UnstructuredObject {
+  return {
+    apiVersion: 'example.com/v1',
+    kind: 'Thing',
+    metadata: { name: 'thing' },
+    spec,
+    ...more,
+  };
+}
+
+/** An object as it would be after it was stored. */
+function stored(object: UnstructuredObject): UnstructuredObject {
+  return { ...object, metadata: { ...object.metadata, uid: 'u', resourceVersion: '1' } };
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    Object.values(value).forEach(frozen);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+const managers = (object: UnstructuredObject) =>
+  (object.metadata.managedFields ?? []).map(
+    ({ manager, operation, time }) =>
+      `${manager ?? ''} ${operation ?? ''} ${time?.slice(11, 16) ?? ''}`,
+  );
+
+const owned = (object: UnstructuredObject, manager: string) =>
+  String(appliedFields(object, manager) ?? '').split('\n');
+
+describe('fieldManagerApply', () => {
+  it('is idempotent: a second apply gives back the live object itself', () => {
+    const property = fc.property(thing, thing, (applied, other) => {
+      const live = stored(apply(apply(undefined, other, 'other'), applied, 'op', { force: true }));
+      expect(apply(live, structuredClone(applied), 'op', { now: later })).to.equal(live);
+    });
+    fc.assert(property);
+  });
+
+  it('leaves nothing of what its only manager applied before', () => {
+    const property = fc.property(thing, thing, (first, second) => {
+      const live = apply(stored(apply(undefined, first)), second);
+      expect(live['spec']).to.deep.equal(second['spec']);
+      expect(live.metadata.labels).to.deep.equal(second.metadata.labels);
+    });
+    fc.assert(property);
+  });
+
+  it('covers what was applied, and what is covered needs no apply', () => {
+    const property = fc.property(thing, thing, thing, (applied, other, next) => {
+      const first = stored(apply(undefined, applied));
+      const between = apply(first, other, 'other', { force: true });
+      const live = update(between, { ...between, spec: next['spec'] });
+      const entry = appliedFields(live, 'op');
+      if (entry === undefined) return;
+      const again = apply(live, applied, 'op', { force: true });
+      if (uncoveredPaths(entry, applied, { live }).length === 0) {
+        expect(again['spec']).to.equal(live['spec']);
+        expect(again.metadata.labels).to.equal(live.metadata.labels);
+      }
+      const fresh = appliedFields(again, 'op')!;
+      expect(uncoveredPaths(fresh, applied, { live: again })).to.deep.equal([]);
+    });
+    fc.assert(property);
+  });
+
+  it('changes none of its arguments', () => {
+    const property = fc.property(thing, thing, (first, second) => {
+      const live = frozen(stored(apply(undefined, frozen(first))));
+      apply(live, frozen(second), 'other', { force: true });
+      update(live, frozen(structuredClone(second)));
+    });
+    fc.assert(property);
+  });
+
+  it('shares what it does not change', () => {
+    const live = stored(apply(undefined, make({ text: 'x', map: { a: 'b' }, list: [{ a: 'x' }] })));
+    const next = apply(live, make({ text: 'y', map: { a: 'b' }, list: [{ a: 'x' }] }));
+    const [before, after] = [live['spec'] as never, next['spec'] as never];
+    expect(after['map']).to.equal(before['map']);
+    expect(after['list']).to.equal(before['list']);
+  });
+
+  it('keeps the time of an entry until the object changes, and records none for a new one', () => {
+    const live = stored(apply(undefined, make({ text: 'x' })));
+    const second = apply(live, make({ text: 'x' }), 'two', { now: later });
+    expect(managers(second)).to.deep.equal(['two Apply ', 'op Apply 00:00']);
+    const third = apply(stored(second), make({ text: 'x', tags: ['t'] }), 'two', { now: later });
+    expect(managers(third)).to.deep.equal(['op Apply 00:00', 'two Apply 00:01']);
+  });
+
+  it('gives the fields of an object without managers to before-first-apply', () => {
+    const live = stored(make({ text: 'x', tags: ['t'] }));
+    const applied = () => apply(live, make({ text: 'y' }));
+    expect(applied).to.throw('conflict with "before-first-apply" using example.com/v1: .spec.text');
+    const more = { subresource: 'status', force: true };
+    const taken = apply(live, make({ text: 'y' }), 'op', more);
+    expect(taken.metadata.managedFields?.map(({ subresource }) => subresource)).to.deep.equal([
+      'status',
+      'status',
+    ]);
+  });
+
+  it('refuses another kind or version, and managedFields', () => {
+    const other = { ...make({}), kind: 'Other' };
+    const live = stored(make({}));
+    expect(() => apply(live, other)).to.throw('invalid object type: example.com/v1, Kind=Other');
+    expect(() => apply(undefined, other, 'op', { kind: 'Thing' })).to.throw('invalid object type');
+    const core = { ...make({}), apiVersion: 'v1' };
+    expect(() => apply(live, core))
+      .to.throw('invalid object type: /v1, Kind=Thing')
+      .with.property('code', 'InvalidPatch');
+    const managed = { ...make({}), metadata: { name: 'thing', managedFields: [] } };
+    expect(() => apply(live, managed)).to.throw('metadata.managedFields must be nil');
+  });
+
+  it('names both what it can and cannot type', () => {
+    const live = stored(make({ text: 5 }));
+    live.metadata.managedFields = apply(undefined, make({ text: 'x' })).metadata.managedFields!;
+    expect(() => apply(live, make({ tags: ['a'] }))).to.throw(
+      'failed to create typed live object (/thing; example.com/v1, Kind=Thing): ' +
+        '.spec.text: expected string, got &value.valueUnstructured{Value:5}',
+    );
+  });
+
+  it('does not take prototype names for anything else than data', () => {
+    const applied = JSON.parse(
+      '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"thing"},' +
+        '"spec":{"map":{"__proto__":"a","constructor":"b"}}}',
+    ) as UnstructuredObject;
+    const live = stored(apply(undefined, applied));
+    expect(JSON.stringify(live['spec'])).to.equal('{"map":{"__proto__":"a","constructor":"b"}}');
+    const second = apply(live, make({ map: { constructor: 'b' } }));
+    expect(JSON.stringify(second['spec'])).to.equal('{"map":{"constructor":"b"}}');
+    expect(owned(live, 'op')).to.deep.equal(['.spec.map.__proto__', '.spec.map.constructor']);
+  });
+});
+
+describe('fieldManagerApply across versions', () => {
+  // In v2, `text` is called `string`.
+  const v2Schema = {
+    ...thingSchema,
+    properties: {
+      ...thingSchema.properties,
+      spec: { type: 'object' as const, properties: { string: { type: 'string' as const } } },
+    },
+  };
+  const convert: ApplyOptions['convert'] = (object, apiVersion) => {
+    const { text, string } = (object['spec'] ?? {}) as { text?: string; string?: string };
+    const value = text ?? string;
+    const schemas: Record<string, Schema> = {
+      'example.com/v1': thingSchema,
+      'example.com/v2': v2Schema,
+    };
+    const schema = schemas[apiVersion];
+    if (schema === undefined) return undefined;
+    const name = apiVersion === 'example.com/v1' ? 'text' : 'string';
+    const spec = value === undefined ? {} : { [name]: value };
+    return { object: { ...object, apiVersion, spec }, schema };
+  };
+  const v2 = (spec: object): UnstructuredObject => ({
+    ...make(spec),
+    apiVersion: 'example.com/v2',
+  });
+  const asV2 = { apiVersion: 'example.com/v2', schema: v2Schema, convert };
+  const live = stored(apply(undefined, make({ text: 'x' })));
+  const liveV2 = stored({ ...live, ...v2({ string: 'x' }), metadata: live.metadata });
+
+  it('finds conflicts with fields that are owned in another version', () => {
+    const applied = () => apply(liveV2, v2({ string: 'y' }), 'two', asV2);
+    expect(applied).to.throw('conflict with "op": .spec.text');
+  });
+
+  it('removes what was applied in another version', () => {
+    const next = apply(liveV2, v2({}), 'op', asV2);
+    expect(next['spec']).to.deep.equal({});
+    expect(next.apiVersion).to.equal('example.com/v2');
+    expect(next.metadata.managedFields?.[0]?.apiVersion).to.equal('example.com/v2');
+  });
+
+  it('takes over its own entry of another version', () => {
+    const next = apply(liveV2, v2({ string: 'y' }), 'op', asV2);
+    expect(owned(next, 'op')).to.deep.equal(['.spec.string']);
+    expect(next['spec']).to.deep.equal({ string: 'y' });
+  });
+
+  it('drops entries of a version that is not served any more', () => {
+    const [entry] = live.metadata.managedFields!;
+    const old = { ...entry!, manager: 'old', apiVersion: 'example.com/v0' };
+    const metadata = { ...liveV2.metadata, managedFields: [...live.metadata.managedFields!, old] };
+    const next = apply({ ...liveV2, metadata }, v2({ string: 'x' }), 'two', asV2);
+    expect(managers(next)).to.deep.equal(['two Apply ', 'op Apply 00:00']);
+  });
+});
+
+describe('fieldManagerUpdate', () => {
+  it('calls a writer without a name unknown', () => {
+    expect(managers(update(undefined, make({ text: 'x' }), ''))).to.deep.equal([
+      'unknown Update 00:00',
+    ]);
+  });
+
+  it('changes no entry when nothing changes', () => {
+    const property = fc.property(thing, thing, (first, second) => {
+      const live = stored(update(stored(apply(undefined, first)), second));
+      const again = update(live, structuredClone(live), 'late', { now: later });
+      expect(again).to.deep.equal(live);
+    });
+    fc.assert(property);
+  });
+
+  it('gives every field of a new object to its creator', () => {
+    const property = fc.property(thing, (created) => {
+      const live = update(undefined, created);
+      const [entry] = live.metadata.managedFields ?? [];
+      const applied = {
+        ...live,
+        metadata: { ...live.metadata, managedFields: [{ ...entry, operation: 'Apply' as const }] },
+      };
+      expect(uncoveredPaths(appliedFields(applied, 'ed')!, created)).to.deep.equal([]);
+    });
+    fc.assert(property);
+  });
+
+  it('starts a built-in kind from its zero value, which nobody owns', () => {
+    const more = { customResource: false, emptyObject: { spec: {}, metadata: {} } };
+    const live = update(undefined, make({ text: 'x' }), 'ed', more);
+    const entry = JSON.stringify(live.metadata.managedFields?.[0]?.fieldsV1);
+    expect(entry).to.equal('{"f:spec":{"f:text":{}}}');
+  });
+
+  it('takes an object that fits no schema without managers', () => {
+    const live = stored(apply(undefined, make({ text: 'x' })));
+    const next = make({ entries: [{ value: 'no name' }, { name: 5 }] });
+    expect(update(live, next).metadata.managedFields).to.equal(undefined);
+  });
+
+  it('does not believe managedFields that are sent through a subresource', () => {
+    const live = stored(apply(undefined, make({ text: 'x' })));
+    const next = { ...live, metadata: { ...live.metadata, managedFields: [] } };
+    expect(managers(update(live, next, 'ed', { subresource: 'status' }))).to.deep.equal([
+      'op Apply 00:00',
+    ]);
+    expect(managers(update(live, next))).to.deep.equal([]);
+  });
+
+  it('brings times that a client wrote to whole seconds', () => {
+    const live = stored(apply(undefined, make({ text: 'x' })));
+    const [entry] = live.metadata.managedFields!;
+    const managedFields = [{ ...entry, time: '2026-01-01T03:00:00.999+01:00' }];
+    const next = update(live, { ...live, metadata: { ...live.metadata, managedFields } });
+    expect(next.metadata.managedFields?.[0]?.time).to.equal('2026-01-01T02:00:00Z');
+  });
+});
+
+describe('keepManagedFieldsTimes', () => {
+  const live = stored(apply(undefined, make({ text: 'x' })));
+  const retimed = (object: UnstructuredObject) => {
+    const managedFields = object.metadata.managedFields?.map((entry) => ({
+      ...entry,
+      time: '2026-01-09T00:00:00Z',
+    }));
+    return { ...object, metadata: { ...object.metadata, managedFields: managedFields! } };
+  };
+
+  it('takes back the times where nothing else changed', () => {
+    expect(keepManagedFieldsTimes(live, retimed(live))).to.deep.equal(live);
+  });
+
+  it('leaves them where anything else did', () => {
+    const changed = retimed({ ...live, spec: { text: 'y' } });
+    expect(keepManagedFieldsTimes(live, changed)).to.equal(changed);
+    const [entry] = live.metadata.managedFields!;
+    const managedFields = [{ ...entry, fieldsV1: {} }];
+    const other = retimed({ ...live, metadata: { ...live.metadata, managedFields } });
+    expect(keepManagedFieldsTimes(live, other)).to.equal(other);
+    const more = retimed({
+      ...live,
+      metadata: { ...live.metadata, managedFields: [entry!, entry!] },
+    });
+    expect(keepManagedFieldsTimes(live, more)).to.equal(more);
+  });
+});

@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import { atomOf } from '../../../lib/apiserver/structured-merge/atom.js';
+import { compare } from '../../../lib/apiserver/structured-merge/compare.js';
+import { merge } from '../../../lib/apiserver/structured-merge/merge.js';
+import { extractItems, removeItems } from '../../../lib/apiserver/structured-merge/remove-items.js';
+import { toFieldSet } from '../../../lib/apiserver/structured-merge/to-field-set.js';
+import { fieldPath } from '../../../lib/object/field-path.js';
+import { FieldSet } from '../../../lib/object/field-set.js';
+import { thingSchema } from './arbitrary-thing.js';
+
+const { spec } = thingSchema.properties!;
+const atom = atomOf(spec);
+const entries = (...names: string[]) => names.map((name) => ({ name }));
+
+describe('merge', () => {
+  // Live list, applied list, result; lists written as strings.
+  for (const [live, applied, merged] of [
+    ['abc', 'b', 'abc'],
+    ['abc', 'ba', 'bca'],
+    ['abc', 'cd', 'abcd'],
+    ['abc', 'dc', 'abdc'],
+    ['abc', 'cba', 'cba'],
+    ['abcd', 'dxb', 'acdxb'],
+    ['ab', 'xay', 'xaby'],
+    ['', 'ba', 'ba'],
+    ['ab', '', 'ab'],
+  ] as const) {
+    it(`puts ${applied} over ${live} in the order ${merged}`, () => {
+      const of = (text: string) => ({ entries: entries(...text.split('')) });
+      expect(merge(of(live), of(applied), atom)).to.deep.equal(of(merged));
+      const tags = (text: string) => ({ tags: text.split('') });
+      expect(merge(tags(live), tags(applied), atom)).to.deep.equal(tags(merged));
+    });
+  }
+
+  it('merges entries, replaces atomic lists and maps', () => {
+    const live = {
+      entries: [{ name: 'a', value: 'x', sub: { a: 'x' } }],
+      list: [{ a: 'x' }, { a: 'y' }],
+      atomic: { a: 'x', b: 'y' },
+    };
+    const applied = {
+      entries: [{ name: 'a', protocol: 'TCP', sub: { b: 'y' } }],
+      list: [{ b: 'z' }],
+      atomic: { a: 'z' },
+    };
+    expect(merge(live, applied, atom)).to.deep.equal({
+      entries: [{ name: 'a', value: 'x', protocol: 'TCP', sub: { a: 'x', b: 'y' } }],
+      list: [{ b: 'z' }],
+      atomic: { a: 'z' },
+    });
+  });
+
+  it('takes one entry for all of its key that are there more than once', () => {
+    const live = {
+      entries: [
+        { name: 'a', value: '1' },
+        { name: 'a', value: '2' },
+      ],
+    };
+    const applied = { entries: [{ name: 'a', value: '3' }] };
+    expect(merge(live, applied, atom)).to.deep.equal(applied);
+    expect(merge(live, { entries: entries('b') }, atom)).to.deep.equal({
+      entries: [...live.entries, { name: 'b' }],
+    });
+  });
+
+  it('is the live value itself where nothing changes', () => {
+    const live = { entries: [{ name: 'a', value: 'x' }], list: [{ a: 'x' }], map: {} };
+    expect(merge(live, structuredClone(live), atom)).to.equal(live);
+    expect(merge(live, { entries: entries('a') }, atom)).to.equal(live);
+  });
+});
+
+describe('compare', () => {
+  const texts = (a: unknown, b: unknown) => {
+    const { added, modified, removed } = compare(a, b, atom);
+    return [added, modified, removed].map(String);
+  };
+
+  it('tells apart what is added, modified and removed', () => {
+    const old = { text: 'x', map: { k: 'v', l: 'w' }, tags: ['a', 'b'] };
+    const next = { text: 'y', map: { k: 'v', m: 'w' }, tags: ['b', 'c'] };
+    expect(texts(old, next)).to.deep.equal(['.map.m\n.tags[="c"]', '.text', '.map.l\n.tags[="a"]']);
+  });
+
+  it('sees a value that became a map as both', () => {
+    const [added, modified] = texts({ free: { a: 'x' } }, { free: { a: { b: 'y' } } });
+    expect([added, modified]).to.deep.equal(['.free.a.b', '.free.a']);
+  });
+
+  it('compares entries of one key as a whole', () => {
+    const of = (...values: string[]) => ({
+      entries: values.map((value) => ({ name: 'a', value })),
+    });
+    const path = '.entries[name="a",protocol="TCP"]';
+    expect(texts(of('1', '2'), of('1', '3'))).to.deep.equal(['', path, '']);
+    expect(texts(of('1', '2'), of('1', '2'))).to.deep.equal(['', '', '']);
+    const [, , removed] = texts(of('1', '2'), of('1'));
+    expect(removed).to.equal(path);
+    const [added] = texts(of('1'), of('1', '2'));
+    expect(added).to.equal(path);
+  });
+
+  it('tells an empty list from none', () => {
+    expect(texts({ tags: [] }, { tags: null })).to.deep.equal(['', '.tags', '']);
+    expect(texts({}, { tags: [] })).to.deep.equal(['.tags', '', '']);
+  });
+});
+
+describe('removeItems', () => {
+  it('takes out fields and entries, and leaves null where nothing is left', () => {
+    const value = {
+      text: 'x',
+      entries: [{ name: 'a' }, { name: 'b', value: 'x' }],
+      map: { k: 'v' },
+      tags: ['t'],
+    };
+    const items = FieldSet.of(
+      fieldPath('text'),
+      ['f:entries', 'k:{"name":"a","protocol":"TCP"}'],
+      ['f:entries', 'k:{"name":"b","protocol":"TCP"}', 'f:value'],
+      fieldPath('map', 'k'),
+      ['f:tags', 'v:"t"'],
+    );
+    expect(removeItems(value, items, atom)).to.deep.equal({
+      entries: [{ name: 'b' }],
+      map: null,
+      tags: null,
+    });
+  });
+
+  it('is the value itself where nothing is to be removed', () => {
+    const value = { map: { k: 'v' }, tags: ['t'] };
+    expect(removeItems(value, FieldSet.of(fieldPath('map', 'l')), atom)).to.equal(value);
+    expect(removeItems(value, FieldSet.empty, atom)).to.equal(value);
+  });
+});
+
+describe('extractItems', () => {
+  const value = {
+    text: 'x',
+    entries: [
+      { name: 'a', value: 'x', sub: { a: 'x', b: 'y' } },
+      { name: 'b', value: 'y' },
+    ],
+    list: [{ a: 'x' }],
+    atomic: { a: 'x' },
+    tags: ['t', 'u'],
+    map: { k: 'v', l: 'w' },
+  };
+
+  it('gives back all of it for the fields of all of it', () => {
+    expect(extractItems(value, toFieldSet(value, atom), atom)).to.deep.equal(value);
+  });
+
+  it('gives the fields that were asked for, entries with their keys', () => {
+    const items = FieldSet.of(
+      ['f:entries', 'k:{"name":"a","protocol":"TCP"}', 'f:sub', 'f:b'],
+      fieldPath('atomic'),
+      fieldPath('list'),
+      ['f:tags', 'v:"u"'],
+      fieldPath('map', 'k'),
+    );
+    expect(extractItems(value, items, atom)).to.deep.equal({
+      entries: [{ name: 'a', sub: { b: 'y' } }],
+      list: [{ a: 'x' }],
+      atomic: { a: 'x' },
+      tags: ['u'],
+      map: { k: 'v' },
+    });
+  });
+});
