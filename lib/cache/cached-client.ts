@@ -109,8 +109,9 @@ function notedWrites(client: Client, notes: WriteNotes): Writes {
       return remaining;
     },
     deleteCollection: async (type, options) => {
+      const deleted = notes.deletingCollection(type, options);
       await client.deleteCollection(type, options);
-      notes.collectionDeleted(type, options);
+      deleted();
     },
   };
 }

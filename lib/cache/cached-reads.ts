@@ -67,7 +67,10 @@ export async function listCached<T extends KubernetesObject>(
   const isWritten = (object: T): boolean => isSelected(object) && informer.selects(object);
   const look = (): readonly T[] | undefined => informer.overlay.over(found, namespace, isWritten);
   const isSettled = (): boolean => look() !== undefined;
-  if (!(await waitUntil(informer, isSettled, { ...reads, ...options }))) return undefined;
+  if (!(await waitUntil(informer, isSettled, { ...reads, ...options }))) {
+    informer.overlay.settleIn(namespace);
+    return undefined;
+  }
   // What was found is old by now if there was a wait.
   const current = candidates(informer, options).filter(isSelected);
   const items = informer.overlay.over(current, namespace, isWritten);

@@ -3,7 +3,7 @@ import { isAlreadyExists, isApiError, isConflict, isNotFound } from '../object/a
 import { matchesFields } from '../object/field-selector.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
 import { matchesLabels } from '../object/label-selector.js';
-import { keyString } from '../object/object-key.js';
+import { keyOf, keyString } from '../object/object-key.js';
 import type { Patch } from '../object/patch.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Cache } from './cache.js';
@@ -55,23 +55,34 @@ export class WriteNotes {
     }
   }
 
-  /** All that `options` select were deleted. */
-  collectionDeleted(
+  /**
+   * All that `options` select are about to be deleted. What is made after that, of the same name
+   * perhaps, is left alone.
+   * @returns what to call when they are
+   */
+  deletingCollection(
     type: TypeReference<KubernetesObject>,
     options: DeleteCollectionOptions = {},
-  ): void {
-    if (options.dryRun === true) return;
+  ): () => void {
+    if (options.dryRun === true) return () => undefined;
     const { namespace, labelSelector = '', fieldSelector = '' } = options;
-    for (const metadataOnly of [false, true]) {
+    const notes = [false, true].flatMap((metadataOnly) => {
       const informer = this.#cache.peek(type, metadataOnly);
-      for (const object of informer?.list(namespace === '' ? undefined : namespace) ?? []) {
-        const isSelected =
-          matchesLabels(labelSelector, object.metadata.labels) &&
-          // Of other fields metadata tells nothing: to doubt one too many does no harm.
-          (metadataOnly || matchesFields(fieldSelector, object));
-        if (isSelected) informer?.overlay.deletedWithOthers(keyString(keyOfStored(object)));
-      }
-    }
+      const objects = informer?.list(namespace === '' ? undefined : namespace) ?? [];
+      const isSelected = ({ metadata }: KubernetesObject): boolean =>
+        matchesLabels(labelSelector, metadata.labels);
+      // Of other fields metadata tells nothing: to doubt one too many does no harm.
+      const hasFields = (object: KubernetesObject): boolean =>
+        metadataOnly || matchesFields(fieldSelector, object);
+      return objects
+        .filter((object) => isSelected(object) && hasFields(object))
+        .map((object) => () => {
+          informer?.overlay.deletedWithOthers(keyString(keyOf(object)), object.metadata.uid);
+        });
+    });
+    return () => {
+      for (const note of notes) note();
+    };
   }
 
   /**
@@ -121,8 +132,4 @@ function isGoneAfter(answer: KubernetesObject): boolean {
   // A Namespace's finalizers stand in its spec.
   const { spec } = answer as { spec?: { finalizers?: readonly string[] } };
   return finalizers.length === 0 && (spec?.finalizers ?? []).length === 0;
-}
-
-function keyOfStored({ metadata }: KubernetesObject): ObjectKey {
-  return { namespace: metadata.namespace, name: metadata.name ?? '' };
 }

@@ -92,9 +92,8 @@ export class WriteOverlay<T extends KubernetesObject> {
     this.#entries.set(key, { type: 'deleted', uid, version });
   }
 
-  /** The object of `key` was deleted with many: it is gone, or will be when its finalizers are. */
-  deletedWithOthers(key: string): void {
-    const uid = this.#overlaid.stored(key)?.metadata.uid;
+  /** The object of `key`, of this UID, was deleted with many: it is gone, or in deletion. */
+  deletedWithOthers(key: string, uid: string | undefined): void {
     this.#doubt(key, doubtMs, (stored) => {
       return stored?.metadata.uid !== uid || stored?.metadata.deletionTimestamp !== undefined;
     });
@@ -113,6 +112,13 @@ export class WriteOverlay<T extends KubernetesObject> {
   settle(key: string): void {
     const entry = this.#entries.get(key);
     if (entry?.type === 'unsettled' && entry.once) this.#entries.delete(key);
+  }
+
+  /** As {@link WriteOverlay.settle}, of all keys in `namespace`; undefined: of all. */
+  settleIn(namespace: string | undefined): void {
+    for (const key of [...this.#entries.keys()]) {
+      if (namespace === undefined || namespaceOf(key) === namespace) this.settle(key);
+    }
   }
 
   /** What a reader sees of `key`. */

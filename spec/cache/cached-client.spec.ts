@@ -244,6 +244,24 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
+    it('after a deletion of many: lists wait for the watch, or ask the server once', async () => {
+      const setup = new Setup();
+      for (const name of ['a', 'b']) setup.server.put(name, { metadata: { labels: { app: 'x' } } });
+      setup.server.put('c');
+      await setup.sync();
+      setup.server.paused = true;
+      await setup.client.deleteCollection(Thing, { namespace: 'ns', labelSelector: 'app=x' });
+      const list = setup.names();
+      expect(await setup.settle(list, 500)).to.equal('pending');
+      setup.server.resume();
+      expect(await setup.settle(list)).to.deep.equal(['c']);
+      setup.server.paused = true;
+      await setup.client.deleteCollection(Thing);
+      expect(await setup.settle(setup.names(), 1_000)).to.deep.equal([]);
+      expect(setup.verbs()).to.deep.equal(['list']);
+      await setup.cache.stop();
+    });
+
     it('always, whatever the watch shows when', async () => {
       const names = fc.constantFrom('a', 'b', 'c');
       const step = fc.record({

@@ -134,7 +134,16 @@ export class FakeServer {
 
   /** The server as a Client; only Things are served. */
   client(): Client {
-    const client: Pick<Client, 'get' | 'pages' | 'watch' | 'create' | 'update' | 'delete'> = {
+    const client: Partial<Client> = {
+      list: async (_, options = {}) => {
+        this.#began('list', options);
+        return { kind: 'ThingList', metadata: {}, items: this.#selected(options) } as never;
+      },
+      deleteCollection: async (_, options = {}) => {
+        for (const { metadata } of this.#selected(options)) {
+          this.remove(metadata.name ?? '', metadata.namespace);
+        }
+      },
       get: async (_, key, options = {}) => {
         this.#began('get', options);
         return this.#found(key) as never;

@@ -145,7 +145,9 @@ describe('WriteOverlay', () => {
   it('doubts what was deleted with others, until it is gone or in deletion', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
-    overlay.deletedWithOthers('ns/a');
+    overlay.deletedWithOthers('ns/a', 'earlier');
+    expect(version()).to.equal('5');
+    overlay.deletedWithOthers('ns/a', 'u');
     expect(version()).to.equal('unsettled');
     const { metadata, ...rest } = object('11');
     show({ ...rest, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }, '11');
