@@ -1,0 +1,26 @@
+// Two things measured in one run, pair by pair: `npm run bench`. With KUBECONFIG the client is
+// measured against that cluster, else against an embedded server.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { benchClient } from './client.js';
+import { benchImportMemory, benchImportTime } from './import.js';
+import { printResult } from './print-result.js';
+
+const benches = { benchImportTime, benchImportMemory, benchClient };
+const wanted = process.argv.slice(2);
+
+async function main(): Promise<void> {
+  const results = [];
+  for (const [name, bench] of Object.entries(benches)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    const result = await bench();
+    printResult(result);
+    results.push(result);
+  }
+  await mkdir('bench/results', { recursive: true });
+  await writeFile('bench/results/latest.json', `${JSON.stringify(results, null, 2)}\n`);
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

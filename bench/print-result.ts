@@ -1,0 +1,17 @@
+import type { BenchResult, BenchRow } from './bench-result.js';
+
+/** A table of the rows, and the ratio below it. */
+export function printResult({ name, unit, rows, ratio }: BenchResult): void {
+  const width = Math.max(...rows.map(({ label }) => label.length));
+  console.log(`\n${name} (${unit}): median, min to max`);
+  for (const row of rows) console.log(`  ${row.label.padEnd(width)}  ${numbersOf(row)}`);
+  if (ratio !== undefined) console.log(`  ${ratio.label}: x ${numbersOf(ratio)}`);
+}
+
+function numbersOf({ median, min, max }: BenchRow): string {
+  return `${shown(median)}  (${shown(min)} to ${shown(max)})`;
+}
+
+function shown(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
