@@ -1,5 +1,7 @@
 import type { TransportRequest, TransportResponse } from '../system/transport.js';
 import type { DiscoveryHandler } from './discovery/discovery-handler.js';
+import { openApiDocument, openApiIndex } from './openapi/openapi-v3.js';
+import { swaggerDocument } from './openapi/openapi-v2.js';
 import { discoveryData } from './kinds/discovery-data.js';
 import type { PlainRequest } from './requests/request-info.js';
 import { jsonResponse, textResponse } from './requests/responses.js';
@@ -14,7 +16,7 @@ export interface PlainHandlers {
 
 /** Answers `/version`, the health checks, discovery and OpenAPI. @throws StatusError */
 export function handlePlain(
-  { discovery }: PlainHandlers,
+  { core, discovery }: PlainHandlers,
   info: PlainRequest,
   request: TransportRequest,
 ): TransportResponse {
@@ -25,6 +27,20 @@ export function handlePlain(
   if (root === 'healthz' || root === 'livez' || root === 'readyz') {
     return textResponse(200, 'text/plain; charset=utf-8', 'ok');
   }
+  if (root === 'openapi') return openApi(core, info);
   const answer = discovery.handle(info, accept);
-  return answer ?? textResponse(404, 'text/plain; charset=utf-8', '404 page not found\n');
+  return answer ?? pageNotFound();
+}
+
+function openApi({ kinds }: ServerCore, { segments }: PlainRequest): TransportResponse {
+  const [, version, ...name] = segments;
+  if (version === 'v2' && name.length === 0) return jsonResponse(200, swaggerDocument(kinds));
+  if (version !== 'v3') return pageNotFound();
+  if (name.length === 0) return jsonResponse(200, openApiIndex(kinds));
+  const document = openApiDocument(kinds, name.join('/'));
+  return document === undefined ? pageNotFound() : jsonResponse(200, document);
+}
+
+function pageNotFound(): TransportResponse {
+  return textResponse(404, 'text/plain; charset=utf-8', '404 page not found\n');
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import type { ServedGroup, ServedVersion } from './group-versions.js';
@@ -50,7 +51,14 @@ function resourceOf({ type, singular, verbs, shortNames, categories }: ServedKin
     verbs,
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
+    ...(verbs.includes('list') ? { storageVersionHash: storageHash(type) } : {}),
   };
+}
+
+/** Changes when objects are stored in another version: a digest of its name. */
+function storageHash({ group, version, kind }: ServedKind['type']): string {
+  const digest = createHash('sha256').update(`${group}/${version}/${kind}`).digest();
+  return digest.subarray(0, 8).toString('base64');
 }
 
 function subresourceOf({ type }: ServedKind, { name, kind, verbs }: ServedSubresource): object {

@@ -5,6 +5,7 @@ import { readDataFile } from './data-file.js';
 /** A definition as the OpenAPI document has it, with `$ref`s. */
 export interface RawSchema {
   readonly $ref?: string;
+  readonly type?: string;
   readonly allOf?: readonly RawSchema[];
   readonly oneOf?: readonly RawSchema[];
   readonly properties?: Readonly<Record<string, RawSchema>>;
@@ -21,8 +22,8 @@ const prefix = '#/components/schemas/';
 /** The definition `name` as the document has it. @returns undefined: there is none. */
 export function rawDefinition(name: string): RawSchema | undefined {
   const pack = name.slice(0, name.lastIndexOf('.'));
-  const definitions = readDataFile(`definitions/${pack}`) as Record<string, RawSchema>;
-  return definitions[name];
+  const definitions = readDataFile(`definitions/${pack}`) as Record<string, RawSchema> | undefined;
+  return definitions?.[name];
 }
 
 /**

@@ -1,7 +1,9 @@
 import { parseDocument } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
 import type { TransportRequest } from '../../system/transport.js';
+import { jsonTypeName } from '../go-json/decoding.js';
 import { badRequest, tooLarge, unsupportedMediaType } from '../status-error.js';
+import type { StatusError } from '../status-error.js';
 import { scanJson } from './json-scan.js';
 
 /** The largest body that is read, in bytes: the limit of the real server. */
@@ -51,31 +53,48 @@ export function parseJson(text: string): Body {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw badRequest(`${unrecognized}: json parse error: ${(error as Error).message}`);
+    const message = text.trim() === '' ? 'unexpected end of JSON input' : (error as Error).message;
+    throw unrecognized(`json parse error: ${message} (${excerpt(text)})`);
   }
   const { duplicates, depth } = scanJson(text);
-  if (depth > depthLimit) throw badRequest(`${unrecognized}: json parse error: exceeded max depth`);
+  if (depth > depthLimit) {
+    throw unrecognized(`json parse error: exceeded max depth (${excerpt(text)})`);
+  }
   return { value, duplicates, text };
 }
 
-const unrecognized = "the object provided is unrecognized: couldn't get version/kind";
+function unrecognized(why: string): StatusError {
+  return badRequest(`the object provided is unrecognized: couldn't get version/kind; ${why}`);
+}
+
+const excerptLength = 30;
+
+function excerpt(text: string): string {
+  if (text === '') return '<empty>';
+  return text.length <= excerptLength ? text : `${text.slice(0, excerptLength)} ...`;
+}
 
 /** Parses YAML; JSON is YAML too. @throws StatusError 400: malformed, or too deep. */
 export function parseYaml(text: string): Body {
   if (text.trimStart().startsWith('{')) return parseJson(text);
+  let json: string;
   try {
     const document = parseDocument(text, { uniqueKeys: false });
     const [error] = document.errors;
     if (error !== undefined) throw error;
     // Through JSON: what YAML can say beyond it (dates, cycles) is refused or made text.
-    return parseJson(JSON.stringify(document.toJS({ maxAliasCount: 100 })) ?? 'null');
+    json = JSON.stringify(document.toJS({ maxAliasCount: 100 }) ?? null);
   } catch (error) {
-    throw badRequest(`error parsing YAML: ${(error as Error).message}`);
+    throw badRequest(`error decoding YAML: ${(error as Error).message}`);
   }
+  return parseJson(json);
 }
 
-/** The body as a JSON object. @throws StatusError 400: it is something else. */
-export function objectOf({ value }: Body): Readonly<Record<string, unknown>> {
+/** The body as a JSON object; null is an empty one. @throws StatusError 400: it is something else. */
+export function objectOf({ value, text }: Body): Readonly<Record<string, unknown>> {
   if (isJsonObject(value)) return value;
-  throw badRequest(`${unrecognized}: json: cannot unmarshal into an object`);
+  if (value === null) return {};
+  const type = `struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+  const why = `json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${type}`;
+  throw unrecognized(`${why} (${Buffer.from(text).toString('hex').slice(0, excerptLength)})`);
 }

@@ -21,6 +21,7 @@ function generateSelector({ metadata, spec }: Job): void {
   labels['batch.kubernetes.io/job-name'] ??= name;
   labels['controller-uid'] ??= uid;
   labels['job-name'] ??= name;
+  metadata.labels ??= labels;
   spec.selector ??= {};
   spec.selector.matchLabels = { [uidLabel]: uid, ...spec.selector.matchLabels };
 }

@@ -6,7 +6,6 @@ import type { FieldErrors } from '../validation/field-errors.js';
 import { validatePodSpec } from '../validation/pod-spec.js';
 import { deepEqual } from '../writes/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
-import { podColumns } from '../tables/pod-columns.js';
 import type { ServerView } from './server-view.js';
 import { specChanged } from './spec-changed.js';
 import { typedRules } from './typed-rules.js';
@@ -151,7 +150,6 @@ export const podRules: KindRules = typedRules<Pod>(
   },
   {
     specChanged,
-    columns: podColumns,
     answersDeleted: true,
     statusResets: ['metadata.deletionTimestamp', 'metadata.ownerReferences'],
     admitCreate: (object, server) => admit(object as unknown as Pod, server),

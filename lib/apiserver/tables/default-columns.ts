@@ -1,7 +1,13 @@
-import { definition } from '../kinds/definitions.js';
+import { rawDefinition } from '../kinds/definitions.js';
 import type { TableColumn } from './table-column.js';
 
 const metadata = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+/** What the API says of a field of `metadata`. */
+export function metadataDoc(field: string): string {
+  const description = rawDefinition(metadata)?.properties?.[field]?.['description'];
+  return typeof description === 'string' ? description : '';
+}
 
 /** The column of names, with which every table begins. */
 export const nameColumn: TableColumn = {
@@ -9,7 +15,7 @@ export const nameColumn: TableColumn = {
   type: 'string',
   format: 'name',
   get description() {
-    return definition(metadata).properties?.['name']?.description ?? '';
+    return metadataDoc('name');
   },
   cell: ({ metadata: { name } }) => name ?? '',
 };
@@ -21,7 +27,7 @@ export const defaultColumns: readonly TableColumn[] = [
     name: 'Created At',
     type: 'date',
     get description() {
-      return definition(metadata).properties?.['creationTimestamp']?.description ?? '';
+      return metadataDoc('creationTimestamp');
     },
     cell: ({ metadata: { creationTimestamp } }) => creationTimestamp ?? '<unknown>',
   },

@@ -1,7 +1,8 @@
 import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Wire } from '../../object/wire.js';
-import { ageText, durationText } from './age.js';
+import { durationText } from './age.js';
+import { ageColumn, fieldDoc } from './field-text.js';
 import { nameColumn } from './default-columns.js';
 import type { TableColumn } from './table-column.js';
 
@@ -101,32 +102,40 @@ export const podColumns: readonly TableColumn[] = [
       'The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.',
     cell: (object, nowMs) => restartsText(podOf(object), nowMs),
   },
-  {
-    name: 'Age',
-    type: 'string',
-    cell: ({ metadata }, nowMs) => ageText(metadata.creationTimestamp, nowMs),
-  },
+  ageColumn,
   {
     name: 'IP',
     type: 'string',
+    get description() {
+      return fieldDoc('core.v1.PodStatus', 'podIP');
+    },
     priority: 1,
     cell: (object) => orNone(podOf(object).status?.podIP),
   },
   {
     name: 'Node',
     type: 'string',
+    get description() {
+      return fieldDoc('core.v1.PodSpec', 'nodeName');
+    },
     priority: 1,
     cell: (object) => orNone(podOf(object).spec?.nodeName),
   },
   {
     name: 'Nominated Node',
     type: 'string',
+    get description() {
+      return fieldDoc('core.v1.PodStatus', 'nominatedNodeName');
+    },
     priority: 1,
     cell: (object) => orNone(podOf(object).status?.nominatedNodeName),
   },
   {
     name: 'Readiness Gates',
     type: 'string',
+    get description() {
+      return fieldDoc('core.v1.PodSpec', 'readinessGates');
+    },
     priority: 1,
     cell: (object) => {
       const { spec, status } = podOf(object);

@@ -1,6 +1,7 @@
 import type { ListMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
+import { builtinColumns } from './builtin-columns.js';
 import { defaultColumns } from './default-columns.js';
 import type { TableColumn } from './table-column.js';
 
@@ -40,7 +41,9 @@ export function tableOf(view: TableView, content: TableContent): object {
 }
 
 function columnsOf(kind: ServedKind): readonly TableColumn[] {
-  return kind.rules.columns ?? defaultColumns;
+  const { group, kind: name } = kind.type;
+  if (kind.custom !== undefined) return kind.rules.columns ?? defaultColumns;
+  return builtinColumns(group, name) ?? defaultColumns;
 }
 
 function definitionOf({ name, type, format = '', description = '', priority = 0 }: TableColumn): {

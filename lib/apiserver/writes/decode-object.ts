@@ -55,8 +55,8 @@ function decodeStrictly(
   checkKind(kind, value);
   const { object, unknownFields } = kind.decode(value);
   const problems = [
-    ...unknownFields.map((path) => `unknown field "${path}"`),
     ...duplicates.map((path) => `duplicate field "${path}"`),
+    ...unknownFields.map((path) => `unknown field "${path}"`),
   ];
   if (problems.length > 0 && fieldValidation === 'Strict') {
     throw new DecodeError(`strict decoding error: ${problems.join(', ')}`);

@@ -1,0 +1,79 @@
+import { rawDefinition } from '../kinds/definitions.js';
+import type { RawSchema } from '../kinds/definitions.js';
+import { readDataFile } from '../kinds/data-file.js';
+import { discoveryData } from '../kinds/discovery-data.js';
+import type { KindRegistry } from '../kinds/kind-registry.js';
+import { customDefinitions } from './custom-openapi.js';
+
+/**
+ * `/openapi/v2`: every definition in the form of Swagger 2.0, without paths. As JSON only: the
+ * protobuf form that some clients ask for is not there.
+ */
+export function swaggerDocument(kinds: KindRegistry): object {
+  const definitions: Record<string, unknown> = {};
+  for (const [name, schema] of allDefinitions(kinds)) definitions[name] = swaggerSchema(schema);
+  const { version } = discoveryData();
+  return {
+    swagger: '2.0',
+    info: { title: 'Kubernetes', version: `${version['major'] ?? ''}.${version['minor'] ?? ''}` },
+    paths: {},
+    definitions,
+    securityDefinitions: {
+      BearerToken: {
+        description: 'Bearer Token authentication',
+        type: 'apiKey',
+        name: 'authorization',
+        in: 'header',
+      },
+    },
+    security: [{ BearerToken: [] }],
+  };
+}
+
+function* allDefinitions(kinds: KindRegistry): Generator<[string, RawSchema]> {
+  const paths = JSON.stringify(readDataFile('paths'));
+  const seen = new Set<string>();
+  const pending = [paths];
+  for (let text = pending.pop(); text !== undefined; text = pending.pop()) {
+    for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (seen.has(name)) continue;
+      seen.add(name);
+      const schema = rawDefinition(name);
+      if (schema === undefined) continue;
+      pending.push(JSON.stringify(schema));
+      yield [name, schema];
+    }
+  }
+  for (const kind of kinds.all()) {
+    if (kind.custom !== undefined) yield* Object.entries(customDefinitions(kind));
+  }
+}
+
+const openApiPrefix = '#/components/schemas/';
+
+/** Swagger knows neither defaults beside a `$ref` nor alternatives. */
+function swaggerSchema(schema: RawSchema): RawSchema {
+  const { allOf, oneOf: _oneOf, anyOf: _anyOf, not: _not, nullable: _nullable, ...rest } = schema;
+  const [only] = allOf ?? [];
+  const reference = rest.$ref ?? (allOf?.length === 1 ? only?.$ref : undefined);
+  if (reference !== undefined) {
+    const { default: _default, ...own } = rest;
+    return { ...own, $ref: reference.replace(openApiPrefix, '#/definitions/') };
+  }
+  const intOrString = schema['oneOf'] !== undefined && schema.type === undefined;
+  return {
+    ...rest,
+    ...(intOrString ? { type: 'string' } : {}),
+    ...(rest.properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(rest.properties).map(([name, one]) => [name, swaggerSchema(one)]),
+          ),
+        }),
+    ...(rest.items === undefined ? {} : { items: swaggerSchema(rest.items) }),
+    ...(typeof rest.additionalProperties === 'object'
+      ? { additionalProperties: swaggerSchema(rest.additionalProperties) }
+      : {}),
+  };
+}

@@ -1,0 +1,253 @@
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { ageText } from './age.js';
+import { nameColumn } from './default-columns.js';
+import { ageColumn, column, columnsOf, listAt, numberAt, textAt, valueAt } from './field-text.js';
+import type { TableColumn } from './table-column.js';
+
+const count = (object: UnstructuredObject, path: string): number =>
+  Object.keys((valueAt(object, path) as object | undefined) ?? {}).length;
+
+function nodeStatus(object: UnstructuredObject): string {
+  const ready = listAt(object, 'status.conditions').find((one) => textAt(one, 'type') === 'Ready');
+  const known = textAt(ready, 'status') === 'True' ? 'Ready' : 'NotReady';
+  const status = ready === undefined ? 'Unknown' : known;
+  const cordoned = valueAt(object, 'spec.unschedulable') === true;
+  return cordoned ? `${status},SchedulingDisabled` : status;
+}
+
+const rolePrefix = 'node-role.kubernetes.io/';
+
+function nodeRoles({ metadata: { labels = {} } }: UnstructuredObject): string {
+  const roles = Object.keys(labels)
+    .filter((label) => label.startsWith(rolePrefix))
+    .map((label) => label.slice(rolePrefix.length))
+    .filter((role) => role !== '')
+    .sort();
+  return roles.length === 0 ? '<none>' : roles.join(',');
+}
+
+function nodeAddress(object: UnstructuredObject, type: string): string {
+  const found = listAt(object, 'status.addresses').find((one) => textAt(one, 'type') === type);
+  return textAt(found, 'address', '<none>');
+}
+
+// An event is shown alike in both of its APIs, which name its fields differently.
+const either = (object: UnstructuredObject, core: string, events: string): string =>
+  textAt(object, core, textAt(object, events));
+
+function firstSeen(object: UnstructuredObject, nowMs: number): string {
+  const first = either(object, 'firstTimestamp', 'deprecatedFirstTimestamp');
+  return ageText(first === '' ? textAt(object, 'eventTime') : first, nowMs);
+}
+
+function lastSeen(object: UnstructuredObject, nowMs: number): string {
+  const observed = textAt(object, 'series.lastObservedTime');
+  const last = either(object, 'lastTimestamp', 'deprecatedLastTimestamp');
+  if (observed !== '') return ageText(observed, nowMs);
+  return last === '' ? firstSeen(object, nowMs) : ageText(last, nowMs);
+}
+
+function eventObject(object: UnstructuredObject): string {
+  const kind = either(object, 'involvedObject.kind', 'regarding.kind').toLowerCase();
+  const name = either(object, 'involvedObject.name', 'regarding.name');
+  return name === '' ? kind : `${kind}/${name}`;
+}
+
+function eventSource(object: UnstructuredObject): string {
+  const component = either(object, 'source.component', 'deprecatedSource.component');
+  const host = either(object, 'source.host', 'deprecatedSource.host');
+  const controller = either(object, 'reportingComponent', 'reportingController');
+  const instance = textAt(object, 'reportingInstance');
+  const [name, place] = component === '' ? [controller, instance] : [component, host];
+  return place === '' ? name : `${name}, ${place}`;
+}
+
+const event = 'core.v1.Event';
+
+/** The columns of events. */
+const eventColumns: readonly TableColumn[] = [
+  column({ name: 'Last Seen', doc: [event, 'lastTimestamp'], cell: lastSeen }),
+  column({ name: 'Type', doc: [event, 'type'], cell: (object) => textAt(object, 'type') }),
+  column({ name: 'Reason', doc: [event, 'reason'], cell: (object) => textAt(object, 'reason') }),
+  column({ name: 'Object', doc: [event, 'involvedObject'], cell: eventObject }),
+  column({
+    name: 'Subobject',
+    doc: ['core.v1.ObjectReference', 'fieldPath'],
+    wide: true,
+    cell: (object) => either(object, 'involvedObject.fieldPath', 'regarding.fieldPath'),
+  }),
+  column({ name: 'Source', doc: [event, 'source'], wide: true, cell: eventSource }),
+  column({
+    name: 'Message',
+    doc: [event, 'message'],
+    cell: (object) => either(object, 'message', 'note').trim(),
+  }),
+  column({ name: 'First Seen', doc: [event, 'firstTimestamp'], wide: true, cell: firstSeen }),
+  column({
+    name: 'Count',
+    doc: [event, 'count'],
+    wide: true,
+    cell: (object) =>
+      numberAt(object, 'series.count') ||
+      numberAt(object, 'count') ||
+      numberAt(object, 'deprecatedCount') ||
+      1,
+  }),
+  column({ ...nameColumn, doc: nameColumn.description ?? '', wide: true }),
+];
+
+const nodeInfo = 'core.v1.NodeSystemInfo';
+
+const bindingColumns = (type: string): readonly TableColumn[] => {
+  const subjects = (object: UnstructuredObject, kind: string): string =>
+    listAt(object, 'subjects')
+      .filter((subject) => textAt(subject, 'kind') === kind)
+      .map((subject) => {
+        const name = textAt(subject, 'name');
+        return kind === 'ServiceAccount' ? `${textAt(subject, 'namespace')}/${name}` : name;
+      })
+      .join(', ');
+  const inBinding = `in the ${type}`;
+  return columnsOf([
+    {
+      name: 'Role',
+      doc: ['rbac.v1.RoleBinding', 'roleRef'],
+      cell: (object) => `${textAt(object, 'roleRef.kind')}/${textAt(object, 'roleRef.name')}`,
+    },
+    {
+      name: 'Users',
+      doc: `Users ${inBinding}`,
+      wide: true,
+      cell: (object) => subjects(object, 'User'),
+    },
+    {
+      name: 'Groups',
+      doc: `Groups ${inBinding}`,
+      wide: true,
+      cell: (object) => subjects(object, 'Group'),
+    },
+    {
+      name: 'ServiceAccounts',
+      doc: `ServiceAccounts ${inBinding}`,
+      wide: true,
+      cell: (object) => subjects(object, 'ServiceAccount'),
+    },
+  ]);
+};
+
+const autoscaler = 'autoscaling.v2.HorizontalPodAutoscaler';
+
+function autoscalerTargets(object: UnstructuredObject): string {
+  const current = listAt(object, 'status.currentMetrics');
+  const texts = listAt(object, 'spec.metrics').map((metric, index) => {
+    const name = textAt(metric, 'resource.name');
+    const wanted = valueAt(metric, 'resource.target.averageUtilization');
+    const now = valueAt(current[index], 'resource.current.averageUtilization');
+    if (typeof wanted !== 'number') return `${textAt(metric, 'type')}: <unknown>`;
+    return `${name}: ${typeof now === 'number' ? `${now}%` : '<unknown>'}/${wanted}%`;
+  });
+  return texts.length === 0 ? '<none>' : texts.slice(0, 2).join(', ');
+}
+
+/** The columns of what the cluster itself is made of, by group and kind. */
+export const clusterColumns: Readonly<Record<string, readonly TableColumn[]>> = {
+  '/ConfigMap': columnsOf([
+    {
+      name: 'Data',
+      doc: ['core.v1.ConfigMap', 'data'],
+      cell: (object) => count(object, 'data') + count(object, 'binaryData'),
+    },
+  ]),
+  '/Secret': columnsOf([
+    { name: 'Type', doc: ['core.v1.Secret', 'type'], cell: (object) => textAt(object, 'type') },
+    { name: 'Data', doc: ['core.v1.Secret', 'data'], cell: (object) => count(object, 'data') },
+  ]),
+  '/Namespace': columnsOf([
+    {
+      name: 'Status',
+      doc: 'The status of the namespace',
+      cell: (object) => textAt(object, 'status.phase'),
+    },
+  ]),
+  '/ServiceAccount': [nameColumn, ageColumn],
+  '/Event': eventColumns,
+  'events.k8s.io/Event': eventColumns,
+  '/Node': columnsOf([
+    { name: 'Status', doc: 'The status of the node', cell: nodeStatus },
+    { name: 'Roles', doc: 'The roles of the node', cell: nodeRoles },
+    {
+      name: 'Version',
+      doc: [nodeInfo, 'kubeletVersion'],
+      cell: (object) => textAt(object, 'status.nodeInfo.kubeletVersion'),
+    },
+    {
+      name: 'Internal-IP',
+      doc: ['core.v1.NodeStatus', 'addresses'],
+      wide: true,
+      cell: (object) => nodeAddress(object, 'InternalIP'),
+    },
+    {
+      name: 'External-IP',
+      doc: ['core.v1.NodeStatus', 'addresses'],
+      wide: true,
+      cell: (object) => nodeAddress(object, 'ExternalIP'),
+    },
+    ...(['osImage', 'kernelVersion', 'containerRuntimeVersion'] as const).map((field, index) => ({
+      name: ['OS-Image', 'Kernel-Version', 'Container-Runtime'][index] ?? field,
+      doc: [nodeInfo, field] as const,
+      wide: true,
+      cell: (object: UnstructuredObject) => textAt(object, `status.nodeInfo.${field}`, '<unknown>'),
+    })),
+  ]),
+  'rbac.authorization.k8s.io/RoleBinding': bindingColumns('roleBinding'),
+  'rbac.authorization.k8s.io/ClusterRoleBinding': bindingColumns('clusterRoleBinding'),
+  'coordination.k8s.io/Lease': columnsOf([
+    {
+      name: 'Holder',
+      doc: ['coordination.v1.LeaseSpec', 'holderIdentity'],
+      cell: (object) => textAt(object, 'spec.holderIdentity'),
+    },
+  ]),
+  'policy/PodDisruptionBudget': columnsOf([
+    {
+      name: 'Min Available',
+      doc: 'The minimum number of pods that must be available.',
+      cell: (object) => textAt(object, 'spec.minAvailable', 'N/A'),
+    },
+    {
+      name: 'Max Unavailable',
+      doc: 'The maximum number of pods that may be unavailable.',
+      cell: (object) => textAt(object, 'spec.maxUnavailable', 'N/A'),
+    },
+    {
+      name: 'Allowed Disruptions',
+      type: 'integer',
+      doc: 'Calculated number of pods that may be disrupted at this time.',
+      cell: (object) => numberAt(object, 'status.disruptionsAllowed'),
+    },
+  ]),
+  'autoscaling/HorizontalPodAutoscaler': columnsOf([
+    {
+      name: 'Reference',
+      doc: [`${autoscaler}Spec`, 'scaleTargetRef'],
+      cell: (object) =>
+        `${textAt(object, 'spec.scaleTargetRef.kind')}/${textAt(object, 'spec.scaleTargetRef.name')}`,
+    },
+    { name: 'Targets', doc: [`${autoscaler}Spec`, 'metrics'], cell: autoscalerTargets },
+    {
+      name: 'MinPods',
+      doc: [`${autoscaler}Spec`, 'minReplicas'],
+      cell: (object) => textAt(object, 'spec.minReplicas', '<unset>'),
+    },
+    {
+      name: 'MaxPods',
+      doc: [`${autoscaler}Spec`, 'maxReplicas'],
+      cell: (object) => numberAt(object, 'spec.maxReplicas'),
+    },
+    {
+      name: 'Replicas',
+      doc: [`${autoscaler}Status`, 'currentReplicas'],
+      cell: (object) => numberAt(object, 'status.currentReplicas'),
+    },
+  ]),
+};

@@ -1,0 +1,170 @@
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { formatLabelSelector } from '../../object/label-selector.js';
+import type { LabelSelector } from '../../object/label-selector.js';
+import { ageText, durationText } from './age.js';
+import { columnsOf, listAt, numberAt, textAt, valueAt } from './field-text.js';
+import type { ColumnSpec } from './field-text.js';
+import type { TableColumn } from './table-column.js';
+
+function containerSpecs(template: string): readonly ColumnSpec[] {
+  const joined = (object: UnstructuredObject, member: string): string =>
+    listAt(object, `${template}.spec.containers`)
+      .map((container) => textAt(container, member))
+      .join(',');
+  return [
+    {
+      name: 'Containers',
+      doc: 'Names of each container in the template.',
+      wide: true,
+      cell: (object) => joined(object, 'name'),
+    },
+    {
+      name: 'Images',
+      doc: 'Images referenced by each container in the template.',
+      wide: true,
+      cell: (object) => joined(object, 'image'),
+    },
+  ];
+}
+
+/** A selector as text; `<none>` where it has no condition. */
+export function selectorText(object: unknown, path: string): string {
+  const selector = valueAt(object, path) as LabelSelector | undefined | null;
+  const text = selector === undefined || selector === null ? '' : formatLabelSelector(selector);
+  return text === '' ? '<none>' : text;
+}
+
+function selectorSpec(type: string, path = 'spec.selector'): ColumnSpec {
+  return {
+    name: 'Selector',
+    doc: [type, 'selector'],
+    wide: true,
+    cell: (object) => selectorText(object, path),
+  };
+}
+
+const count = (name: string, type: string, path: string): ColumnSpec => {
+  const [part = '', field = ''] = path.split('.');
+  const owner = `${type}${part === 'spec' ? 'Spec' : 'Status'}`;
+  return { name, type: 'integer', doc: [owner, field], cell: (object) => numberAt(object, path) };
+};
+
+const countText = (name: string, type: string, path: string): ColumnSpec => ({
+  ...count(name, type, path),
+  type: 'string',
+  cell: (object) => numberAt(object, path),
+});
+
+const ready: ColumnSpec = {
+  name: 'Ready',
+  doc: 'Number of the pod with ready state',
+  cell: (object) =>
+    `${numberAt(object, 'status.readyReplicas')}/${numberAt(object, 'spec.replicas')}`,
+};
+
+function jobStatus(object: UnstructuredObject): string {
+  const has = (type: string): boolean =>
+    listAt(object, 'status.conditions').some(
+      (condition) => textAt(condition, 'type') === type && textAt(condition, 'status') === 'True',
+    );
+  if (has('Complete')) return 'Complete';
+  if (has('Failed')) return 'Failed';
+  if (object.metadata.deletionTimestamp !== undefined) return 'Terminating';
+  const other = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'].find(has);
+  return other ?? 'Running';
+}
+
+function jobCompletions(object: UnstructuredObject): string {
+  const succeeded = numberAt(object, 'status.succeeded');
+  const completions = valueAt(object, 'spec.completions');
+  if (typeof completions === 'number') return `${succeeded}/${completions}`;
+  const parallelism = numberAt(object, 'spec.parallelism');
+  return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
+}
+
+function jobDuration(object: UnstructuredObject, nowMs: number): string {
+  const start = textAt(object, 'status.startTime');
+  if (start === '') return '';
+  const end = textAt(object, 'status.completionTime');
+  return durationText((end === '' ? nowMs : Date.parse(end)) - Date.parse(start));
+}
+
+const jobTemplate = 'spec.jobTemplate.spec';
+
+/** The columns of workloads, by group and kind. */
+export const workloadColumns: Readonly<Record<string, readonly TableColumn[]>> = {
+  'apps/Deployment': columnsOf([
+    ready,
+    countText('Up-to-date', 'apps.v1.Deployment', 'status.updatedReplicas'),
+    countText('Available', 'apps.v1.Deployment', 'status.availableReplicas'),
+    ...containerSpecs('spec.template'),
+    selectorSpec('apps.v1.DeploymentSpec'),
+  ]),
+  'apps/StatefulSet': columnsOf([ready, ...containerSpecs('spec.template')]),
+  'apps/ReplicaSet': columnsOf([
+    count('Desired', 'apps.v1.ReplicaSet', 'spec.replicas'),
+    count('Current', 'apps.v1.ReplicaSet', 'status.replicas'),
+    count('Ready', 'apps.v1.ReplicaSet', 'status.readyReplicas'),
+    ...containerSpecs('spec.template'),
+    selectorSpec('apps.v1.ReplicaSetSpec'),
+  ]),
+  'apps/DaemonSet': columnsOf([
+    count('Desired', 'apps.v1.DaemonSet', 'status.desiredNumberScheduled'),
+    count('Current', 'apps.v1.DaemonSet', 'status.currentNumberScheduled'),
+    count('Ready', 'apps.v1.DaemonSet', 'status.numberReady'),
+    count('Up-to-date', 'apps.v1.DaemonSet', 'status.updatedNumberScheduled'),
+    count('Available', 'apps.v1.DaemonSet', 'status.numberAvailable'),
+    {
+      name: 'Node Selector',
+      doc: ['core.v1.PodSpec', 'nodeSelector'],
+      cell: (object) => {
+        const matchLabels = valueAt(object, 'spec.template.spec.nodeSelector');
+        const labels = matchLabels as Record<string, string> | undefined;
+        return labels === undefined ? '<none>' : selectorText({ s: { matchLabels: labels } }, 's');
+      },
+    },
+    ...containerSpecs('spec.template'),
+    selectorSpec('apps.v1.DaemonSetSpec'),
+  ]),
+  'batch/Job': columnsOf([
+    { name: 'Status', doc: 'Status of the job.', cell: jobStatus },
+    { name: 'Completions', doc: ['batch.v1.JobStatus', 'succeeded'], cell: jobCompletions },
+    { name: 'Duration', doc: 'Time required to complete the job.', cell: jobDuration },
+    ...containerSpecs('spec.template'),
+    selectorSpec('batch.v1.JobSpec'),
+  ]),
+  'batch/CronJob': columnsOf([
+    {
+      name: 'Schedule',
+      doc: ['batch.v1.CronJobSpec', 'schedule'],
+      cell: (object) => textAt(object, 'spec.schedule'),
+    },
+    {
+      name: 'Timezone',
+      doc: ['batch.v1.CronJobSpec', 'timeZone'],
+      cell: (object) => textAt(object, 'spec.timeZone', '<none>'),
+    },
+    {
+      name: 'Suspend',
+      type: 'boolean',
+      doc: ['batch.v1.CronJobSpec', 'suspend'],
+      cell: (object) => (valueAt(object, 'spec.suspend') === true ? 'True' : 'False'),
+    },
+    {
+      name: 'Active',
+      type: 'integer',
+      doc: ['batch.v1.CronJobStatus', 'active'],
+      cell: (object) => listAt(object, 'status.active').length,
+    },
+    {
+      name: 'Last Schedule',
+      doc: ['batch.v1.CronJobStatus', 'lastScheduleTime'],
+      cell: (object, nowMs) => {
+        const time = textAt(object, 'status.lastScheduleTime');
+        return time === '' ? '<none>' : ageText(time, nowMs);
+      },
+    },
+    ...containerSpecs(`${jobTemplate}.template`),
+    selectorSpec('batch.v1.JobSpec', `${jobTemplate}.selector`),
+  ]),
+};
