@@ -60,22 +60,29 @@ describe('a PodDisruptionBudget in the embedded cluster', () => {
 describe('a HorizontalPodAutoscaler in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  const cases: readonly [replicas: number, least: number, most: number, result: number][] = [
-    [1, 2, 5, 2],
-    [9, 2, 5, 5],
-    [3, 2, 5, 3],
-    [0, 2, 5, 0],
+  const cases: readonly (readonly [
+    replicas: number,
+    least: number,
+    most: number,
+    result: number,
+    desired: number,
+  ])[] = [
+    [1, 2, 5, 2, 2],
+    [9, 2, 5, 5, 5],
+    [3, 2, 5, 3, 0],
+    [0, 2, 5, 0, 0],
   ];
-  for (const [replicas, least, most, result] of cases) {
+  for (const [replicas, least, most, result, desired] of cases) {
     it(`makes ${result} of ${replicas} replicas between ${least} and ${most}`, async () => {
       const { create, get } = await simulatedCluster();
       await create(deployment('web', { replicas }), autoscaler(least, most));
       expect((await get(Deployment, 'web')).spec!.replicas).to.equal(result);
       const { status } = await get(HorizontalPodAutoscaler, 'web');
-      expect([status!.currentReplicas ?? 0, status!.desiredReplicas]).to.deep.equal([
-        result,
-        result,
-      ]);
+      const { currentReplicas = 0, desiredReplicas } = status!;
+      expect({ currentReplicas, desiredReplicas }).to.deep.equal({
+        currentReplicas: result,
+        desiredReplicas: desired,
+      });
     });
   }
 

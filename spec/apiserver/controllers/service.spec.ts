@@ -70,6 +70,16 @@ describe('a Service in the embedded cluster', () => {
     expect(slice!.endpoints.map(({ targetRef }) => targetRef!.uid)).to.have.members(uids);
   });
 
+  it('writes its slice only when something changes in it, an empty one too', async () => {
+    const { create, patch, changes } = await simulatedCluster();
+    await create(service('web'), service('empty'), deployment('web', { replicas: 1 }));
+    const seen = changes(EndpointSlice);
+    for (const name of ['web', 'empty']) {
+      await patch(Service, name, { metadata: { annotations: { a: 'b' } } });
+    }
+    expect(seen).to.have.length(0);
+  });
+
   it('gets none without a selector, and takes its slices with it', async () => {
     const { create, names, ...cluster } = await simulatedCluster();
     const spec = { ports: [{ port: 80 }] };

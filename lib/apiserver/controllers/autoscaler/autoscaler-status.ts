@@ -24,15 +24,16 @@ export function autoscalerStatus(
   target: { readonly replicas: number; readonly wanted: number } | undefined,
   nowMs: number,
 ): AutoscalerStatus {
-  const desiredReplicas = boundedReplicas(hpa, target?.wanted) ?? 0;
-  const rescaled = target !== undefined && desiredReplicas !== target.wanted;
+  const bounded = boundedReplicas(hpa, target?.wanted) ?? 0;
+  const rescaled = target !== undefined && bounded !== target.wanted;
   const conditions = statements(target, rescaled).map((statement) =>
     conditionFor(hpa.status?.conditions ?? [], statement, nowMs),
   );
   return {
     ...hpa.status,
     ...(target && { currentReplicas: target.replicas }),
-    desiredReplicas,
+    // Without metrics no other number was ever computed.
+    desiredReplicas: rescaled ? bounded : (hpa.status?.desiredReplicas ?? 0),
     ...(rescaled && { lastScaleTime: timestamp(nowMs) }),
     conditions,
   };

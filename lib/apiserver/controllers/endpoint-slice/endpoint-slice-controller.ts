@@ -6,6 +6,7 @@ import type { ControllerHost } from '../controller-host.js';
 import { jsonEqual } from '../json-equal.js';
 import { manager } from '../manager-name.js';
 import type { ObjectWriter } from '../object-writer.js';
+import { timestamp } from '../timestamp.js';
 import type { WorkQueue } from '../work-queue.js';
 import { serviceEndpoints } from './service-endpoints.js';
 import type { EndpointGroup } from './service-endpoints.js';
@@ -17,6 +18,7 @@ export function startEndpointSliceController(host: ControllerHost): void {
 
 // As the real controller's default.
 const endpointsPerSlice = 100;
+const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 const managedBy = 'endpointslice-controller.k8s.io';
 
 class EndpointSliceController {
@@ -72,12 +74,29 @@ class EndpointSliceController {
     live: EndpointSlice | undefined,
   ): Promise<void> {
     if (live === undefined) {
-      await this.#writer.create(sliceFor(service, { ports, endpoints }));
+      const made = sliceFor(service, { ports, endpoints });
+      const annotations = this.#triggered();
+      await this.#writer.create({ ...made, metadata: { ...made.metadata, annotations } });
       return;
     }
-    if (jsonEqual(live.endpoints, endpoints) && jsonEqual(live.ports ?? [], ports)) return;
-    await this.#writer.update({ ...live, ports: [...ports], endpoints: [...endpoints] });
+    if (sameList(live.endpoints, endpoints) && sameList(live.ports, ports)) return;
+    const annotations = { ...live.metadata.annotations, ...this.#triggered() };
+    const metadata = { ...live.metadata, annotations };
+    const content = { ports: [...ports], endpoints: [...endpoints] };
+    await this.#writer.update({ ...live, metadata, ...content });
   }
+
+  #triggered(): Record<string, string> {
+    return { [triggerAnnotation]: timestamp(this.#host.now()) };
+  }
+}
+
+/** Whether both hold the same; Go writes an empty list as null. */
+function sameList(
+  live: readonly unknown[] | null | undefined,
+  wanted: readonly unknown[],
+): boolean {
+  return jsonEqual(live ?? [], wanted);
 }
 
 function chunked({ ports, endpoints }: EndpointGroup): EndpointGroup[] {

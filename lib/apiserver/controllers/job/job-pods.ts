@@ -1,4 +1,3 @@
-import { withoutMember } from '../../../object/json.js';
 import type { Job, Pod } from '../../../object/kinds.js';
 import { podFromTemplate } from '../pod-template.js';
 import type { PodTemplate } from '../pod-template.js';
@@ -35,12 +34,14 @@ export function jobPod(job: Job, index: number | undefined, suffix: string): Pod
   if (index === undefined) return { ...pod, metadata: { ...pod.metadata, finalizers } };
   const jobName = job.metadata.name ?? '';
   const text = String(index);
-  const metadata = withoutMember({ ...pod.metadata }, 'generateName');
+  const generateName = `${jobName}-${text}-`;
+  const { metadata } = pod;
   return {
     ...pod,
     metadata: {
       ...metadata,
-      name: `${jobName}-${text}-${suffix}`,
+      generateName,
+      name: `${generateName}${suffix}`,
       finalizers,
       labels: { ...metadata.labels, [indexAnnotation]: text },
       annotations: { ...metadata.annotations, [indexAnnotation]: text },
@@ -52,7 +53,7 @@ export function jobPod(job: Job, index: number | undefined, suffix: string): Pod
 type PodSpec = NonNullable<Pod['spec']>;
 
 function withIndex(spec: PodSpec): PodSpec {
-  const fieldPath = `metadata.annotations['${indexAnnotation}']`;
+  const fieldPath = `metadata.labels['${indexAnnotation}']`;
   const variable = { name: 'JOB_COMPLETION_INDEX', valueFrom: { fieldRef: { fieldPath } } };
   const containers = spec.containers.map((container) => {
     const env = container.env ?? [];

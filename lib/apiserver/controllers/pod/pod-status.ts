@@ -17,13 +17,13 @@ export function podStatus(pod: Pod, situation: PodSituation): PodStatus {
   const { stage, nowMs, podIP } = situation;
   const before = pod.status ?? {};
   const initStatuses = initContainerStatuses(pod, situation);
-  const running = ['running', 'ready', 'crashed'].includes(stage);
+  const hasRun = !['waiting', 'errImagePull', 'imagePullBackOff'].includes(stage);
   return {
     ...before,
     phase: phaseOf(stage),
     conditions: podConditions(pod, situation),
     startTime: before.startTime ?? timestamp(nowMs),
-    ...(running && { podIP, podIPs: [{ ip: podIP }] }),
+    ...(hasRun && podIP !== '' && { podIP, podIPs: [{ ip: podIP }] }),
     ...(initStatuses.length > 0 && { initContainerStatuses: initStatuses }),
     containerStatuses: containerStatuses(pod, situation),
   };

@@ -11,6 +11,8 @@ export const volumeProtection = 'kubernetes.io/pv-protection';
 /** Marks the class that claims without one get. */
 export const defaultClassAnnotation = 'storageclass.kubernetes.io/is-default-class';
 
+const provisionedByAnnotation = 'pv.kubernetes.io/provisioned-by';
+
 /** The volume that is made for `claim`. */
 export function volumeFor(
   claim: PersistentVolumeClaim,
@@ -33,7 +35,7 @@ export function volumeFor(
     kind: 'PersistentVolume',
     metadata: {
       name: volumeName,
-      annotations: { 'pv.kubernetes.io/provisioned-by': storageClass.provisioner },
+      annotations: { [provisionedByAnnotation]: storageClass.provisioner },
     },
     spec: {
       ...(accessModes && { accessModes }),
@@ -55,10 +57,16 @@ export function volumeNameOf(claim: PersistentVolumeClaim): string {
 /** The claim with the name of its volume, as the binding leaves it. */
 export function boundClaim(
   claim: PersistentVolumeClaim,
-  volumeName: string,
+  volume: PersistentVolume,
 ): PersistentVolumeClaim {
+  const volumeName = volume.metadata.name ?? '';
+  const provisioner = volume.metadata.annotations?.[provisionedByAnnotation];
   const annotations = {
     ...claim.metadata.annotations,
+    ...(provisioner !== undefined && {
+      'volume.beta.kubernetes.io/storage-provisioner': provisioner,
+      'volume.kubernetes.io/storage-provisioner': provisioner,
+    }),
     'pv.kubernetes.io/bind-completed': 'yes',
     ...(claim.spec?.volumeName ? {} : { 'pv.kubernetes.io/bound-by-controller': 'yes' }),
   };

@@ -82,7 +82,7 @@ class VolumeController {
     const bound =
       claim.spec?.volumeName === name && completed
         ? claim
-        : await this.#writer.update(boundClaim(claim, name));
+        : await this.#writer.update(boundClaim(claim, volume));
     await this.#writer.updateStatus(bound, boundStatus(bound, grown));
   }
 
