@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import {
+  fieldManagerApply,
+  fieldManagerUpdate,
+} from '../../../lib/apiserver/structured-merge/index.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+
+const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
+const options = { apiVersion: 'v1', schema: undefined, manager: 'kubectl', now: 0 };
+
+function object(data: object, lastApplied?: string): UnstructuredObject {
+  const annotations =
+    lastApplied === undefined ? {} : { annotations: { [annotation]: lastApplied } };
+  return { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'x', ...annotations }, data };
+}
+
+/** An object that client-side apply made, with `lastApplied` in its annotation. */
+function live(lastApplied: string): UnstructuredObject {
+  const created = object({ a: '1' }, lastApplied);
+  return fieldManagerUpdate(undefined, created, {
+    ...options,
+    manager: 'kubectl-client-side-apply',
+  });
+}
+
+const text = (data: object) => JSON.stringify(object(data));
+
+describe('an apply by kubectl over its client-side apply', () => {
+  it('takes over what the annotation says and nobody changed', () => {
+    const next = fieldManagerApply(live(text({ a: '1' })), object({ a: '2' }), options);
+    expect(next['data']).to.deep.equal({ a: '2' });
+    expect(next.metadata.annotations?.[annotation]).to.equal(
+      '{"apiVersion":"v1","data":{"a":"2"},"kind":"Thing","metadata":{"name":"x"}}\n',
+    );
+  });
+
+  it('writes the annotation without itself, sorted, with the signs of HTML escaped', () => {
+    const applied = object({ b: '<>&', a: '2' }, 'old');
+    applied.metadata.annotations!['z'] = 'y';
+    const next = fieldManagerApply(live(text({ a: '1' })), applied, { ...options, force: true });
+    expect(next.metadata.annotations?.[annotation]).to.equal(
+      '{"apiVersion":"v1","data":{"a":"2","b":"\\u003c\\u003e\\u0026"},"kind":"Thing",' +
+        '"metadata":{"annotations":{"z":"y"},"name":"x"}}\n',
+    );
+  });
+
+  it('drops an annotation that would be too large', () => {
+    const applied = object({ a: 'x'.repeat(300_000) });
+    const next = fieldManagerApply(live(text({ a: '1' })), applied, options);
+    expect(next.metadata.annotations).to.deep.equal({});
+  });
+
+  it('writes none where there was none', () => {
+    const created = { ...options, manager: 'ed' };
+    const before = fieldManagerUpdate(undefined, object({ a: '1' }), created);
+    const next = fieldManagerApply(before, object({ b: '1' }), options);
+    expect(next.metadata.annotations).to.equal(undefined);
+  });
+
+  for (const [what, lastApplied] of [
+    ['of another value', text({ a: '0' })],
+    ['of another version', text({ a: '1' }).replace('"v1"', '"v2"')],
+    ['that is no JSON', '{'],
+    ['that is no object', '[]'],
+    ['that is empty', ''],
+  ] as const) {
+    it(`conflicts with an annotation ${what}`, () => {
+      const apply = () => fieldManagerApply(live(lastApplied), object({ a: '2' }), options);
+      expect(apply).to.throw('conflict with "kubectl-client-side-apply" using v1: .data.a');
+    });
+  }
+
+  it('conflicts only with what others own', () => {
+    const taken = fieldManagerUpdate(
+      live(text({ a: '1', b: '1' })),
+      object({ a: '1', b: '9' }, text({ a: '1', b: '1' })),
+      { ...options, manager: 'ed' },
+    );
+    const apply = () => fieldManagerApply(taken, object({ a: '2', b: '2' }), options);
+    expect(apply).to.throw('Apply failed with 1 conflict: conflict with "ed" using v1: .data.b');
+  });
+
+  it('is a privilege of kubectl', () => {
+    const other = { ...options, manager: 'op' };
+    const apply = () => fieldManagerApply(live(text({ a: '1' })), object({ a: '2' }), other);
+    expect(apply).to.throw('conflict');
+  });
+});
