@@ -56,10 +56,7 @@ describe('atomOf', () => {
   });
 
   it('goes by additionalProperties where they are said', () => {
-    const { additionalProperties: _, ...base } = {
-      type: 'object' as const,
-      additionalProperties: 0,
-    };
+    const base: Schema = { type: 'object' };
     expect(fits({ any: [1] }, atomOf(base))).to.equal(true);
     expect(fits({ any: [1] }, atomOf({ ...base, additionalProperties: true }))).to.equal(true);
     expect(fits({ any: 1 }, atomOf({ ...base, additionalProperties: false }))).to.equal(false);
