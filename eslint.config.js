@@ -31,7 +31,7 @@ const timeAndChance = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist', 'coverage', 'node_modules'] },
+  { ignores: ['dist', 'coverage', 'node_modules', '.cache', 'bench/results'] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {
@@ -94,7 +94,14 @@ export default tseslint.config(
     files: ['samples/**', 'bench/**', 'scripts/**', 'spec/cluster/control-plane/main.ts'],
     rules: { 'no-console': 'off' },
   },
-  { files: ['eslint.config.js', '**/*.js'], ...tseslint.configs.disableTypeChecked },
+  {
+    files: ['**/*.js'],
+    ...tseslint.configs.disableTypeChecked,
+    languageOptions: {
+      parserOptions: { projectService: false },
+      globals: { process: 'readonly', console: 'readonly' },
+    },
+  },
   { files: ['eslint.config.js'], rules: { 'import-x/no-default-export': 'off' } },
   prettier,
 );

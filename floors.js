@@ -1,7 +1,6 @@
 /**
  * The floors of `lib/`, from the ground up: a folder may import from floors below its own, never
  * from a neighbour on its own floor. The lint rule's zones are computed from this array.
- * @type {readonly (readonly string[])[]}
  */
 export const floors = [
   ['system'],

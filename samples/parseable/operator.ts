@@ -1,9 +1,7 @@
 import {
-  CustomResourceDefinition,
   EventRecorder,
   OperatorEvents,
   annotationChanged,
-  cachedType,
   controllerFor,
   done,
   generationChanged,
@@ -15,7 +13,14 @@ import {
   systemClock,
   waitFor,
 } from 'operator-builder';
-import type { Client, Clock, ImmutablePolicy, Logger, Metrics } from 'operator-builder';
+import type {
+  Client,
+  Clock,
+  CustomResourceDefinition,
+  ImmutablePolicy,
+  Logger,
+  Metrics,
+} from 'operator-builder';
 import { parseableTenantCrd } from './crd.js';
 import { controllerName, ownedTypes, reconcileTenant } from './reconcile-tenant.js';
 import { ParseableTenant } from './tenant.js';
@@ -52,7 +57,7 @@ export async function installCrd(client: Client, signal?: AbortSignal): Promise<
 
 /** Reconciles every tenant until `signal` is aborted. */
 export async function runTenantOperator(options: TenantOperatorOptions): Promise<void> {
-  const { client, signal, onImmutable = 'fail', clock = systemClock } = options;
+  const { client, onImmutable = 'fail', clock = systemClock } = options;
   const { logger = silentLogger, emitter = new OperatorEvents({ logger }) } = options;
   const recorder = new EventRecorder({ client, controllerName, clock, logger });
   const shared = { recorder, emitter, clock, onImmutable };

@@ -24,11 +24,12 @@ export class PodRolls {
 
   /** Follows until `signal` is aborted. */
   async follow(client: Client, namespace: string, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    const isOver = (): boolean => signal.aborted;
+    while (!isOver()) {
       try {
         await this.#watch(client, namespace, signal);
       } catch (error) {
-        if (signal.aborted) return;
+        if (isOver()) return;
         if (!isGone(error)) throw error;
       }
     }

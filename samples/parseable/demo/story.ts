@@ -1,15 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import {
-  Builder,
-  Event,
-  Namespace,
-  Pod,
-  StatefulSet,
-  isConditionTrue,
-  renderPlan,
-  waitFor,
-} from 'operator-builder';
-import type { Client, OperatorEvents } from 'operator-builder';
+import { Event, Pod, StatefulSet, isConditionTrue, renderPlan, waitFor } from 'operator-builder';
+import type { Builder, Client, Namespace, OperatorEvents } from 'operator-builder';
 import { parse } from 'yaml';
 import { controllerName, ownedTypes } from '../reconcile-tenant.js';
 import { ParseableTenant } from '../tenant.js';
@@ -129,7 +120,7 @@ export class Story {
     const events = await client.list(Event, { namespace });
     const ours = events.items
       .filter((each) => each.reportingController === controllerName)
-      .toSorted((one, other) => (one.eventTime ?? '').localeCompare(other.eventTime ?? ''));
+      .toSorted((one, other) => one.eventTime.localeCompare(other.eventTime));
     for (const { type, reason, note, series } of ours) {
       const times = series === undefined ? '' : `  x${series.count}`;
       narrator.line('noted', `${type ?? ''}  ${reason ?? ''}  ${note ?? ''}${times}`);
