@@ -60,6 +60,14 @@ describe('applyStrategicMergePatch', () => {
     expect(result).to.deep.equal({ a: { b: 1, c: [3] } });
   });
 
+  it('drops nulls and directives from what is new', () => {
+    const patch = {
+      a: { b: null, c: [{ d: null, e: 1 }, { $patch: 'delete' }] },
+      f: { $patch: 'x' },
+    };
+    expect(merged({}, patch)).to.deep.equal({ a: { c: [{ e: 1 }] } });
+  });
+
   it('shares what the patch leaves alone, and changes neither argument', () => {
     const original = Object.freeze({ a: Object.freeze({ x: 1 }), b: Object.freeze({ y: 1 }) });
     const patch = Object.freeze({ b: Object.freeze({ y: null, z: 2 }) });
