@@ -5,7 +5,7 @@ import {
   PodDisruptionBudget,
 } from '../../../lib/object/kinds.js';
 import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
-import { deployment } from './workload-objects.js';
+import { deployment, imagePatch } from './workload-objects.js';
 
 function budget(spec: object): PodDisruptionBudget {
   return {
@@ -55,6 +55,18 @@ describe('a PodDisruptionBudget in the embedded cluster', () => {
       expect(condition).to.include({ type: 'DisruptionAllowed', reason });
     });
   }
+});
+
+describe('a PodDisruptionBudget during a rollout', () => {
+  afterEach(stopSimulatedClusters);
+
+  it('goes by the replicas of the Deployment, not of its ReplicaSets', async () => {
+    const { create, patch, get } = await simulatedCluster();
+    await create(deployment('web', { replicas: 4 }), budget({ maxUnavailable: 1 }));
+    await patch(Deployment, 'web', imagePatch('registry/app:broken'));
+    const { status } = await get(PodDisruptionBudget, 'web');
+    expect(status).to.include({ expectedPods: 4, desiredHealthy: 3, currentHealthy: 3 });
+  });
 });
 
 describe('a HorizontalPodAutoscaler in the embedded cluster', () => {

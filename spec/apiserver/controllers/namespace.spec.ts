@@ -80,6 +80,9 @@ describe('deleting a namespace in the embedded cluster', () => {
     await cluster.delete(Namespace, namespace);
     const { client } = cluster;
     expect((await client.list(ConfigMap, { namespace })).items).to.have.length(1);
+    // As in the real controller, which does not count what is left before the pods are gone.
+    const { status } = await client.get(Namespace, { name: namespace });
+    expect(status!.conditions!.map((condition) => condition.status)).not.to.include('True');
     const body = { metadata: { finalizers: null } };
     await client.patch(Pod, { namespace, name: 'held' }, { type: 'merge', body });
     await cluster.settled();

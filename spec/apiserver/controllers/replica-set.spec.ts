@@ -37,6 +37,17 @@ describe('a ReplicaSet in the embedded cluster', () => {
     expect(await cluster.names(Pod)).to.have.length(2);
   });
 
+  it('replaces a pod that somebody took from it', async () => {
+    const cluster = await simulatedCluster();
+    await cluster.create(replicaSet('rs', { replicas: 1 }));
+    const [name] = await cluster.names(Pod);
+    const metadata = { ownerReferences: null, labels: { app: 'other' } };
+    await cluster.patch(Pod, name!, { metadata });
+    expect(await cluster.names(Pod))
+      .to.have.length(2)
+      .and.to.include(name);
+  });
+
   it('adopts a pod that comes later, and gives one too many up', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(replicaSet('rs', { replicas: 1 }));

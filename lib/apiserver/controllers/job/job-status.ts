@@ -23,8 +23,7 @@ export function sortPods(job: Job, all: readonly Pod[], known: ReadonlySet<strin
     all,
     active: all.filter(isPodActive),
     newlySucceeded: uncounted.filter((pod) => pod.status?.phase === 'Succeeded'),
-    // Pods that the Job itself took away when it was suspended did not fail.
-    newlyFailed: job.spec?.suspend === true ? [] : uncounted.filter(hasFailed),
+    newlyFailed: uncounted.filter(hasFailed),
   };
 }
 

@@ -160,16 +160,13 @@ function firstUnavailable(
   return inOrder.find((pod) => !pod.available || pod.terminating);
 }
 
-/** In order until one blocks; when order does not matter, all, unless one blocks everything. */
+/** In order until one blocks; when order does not matter, each holds up only itself. */
 function runAll<T>(items: readonly T[], monotonic: boolean, stepOf: (item: T) => Step): Step {
   const actions: StatefulSetAction[] = [];
-  let blocked = false;
   for (const item of items) {
     const step = stepOf(item);
     actions.push(...step.actions);
     if (step.blocked && monotonic) return { actions, blocked: true };
-    blocked ||= step.blocked;
   }
-  // In burst mode a blocked item holds up only itself.
-  return { actions, blocked: monotonic && blocked };
+  return { actions, blocked: false };
 }

@@ -173,6 +173,24 @@ describe('a Deployment in the embedded cluster', () => {
     expect(status).to.deep.include({ readyReplicas: 1, availableReplicas: 1 });
   });
 
+  it('stays rolled out when it is only scaled', async () => {
+    const { create, patch, changes } = await simulatedCluster();
+    await create(deployment('web', { replicas: 1 }));
+    const seen = changes(Deployment);
+    await patch(Deployment, 'web', { spec: { replicas: 3 } });
+    const reasons = seen.map(({ object }) => conditionsOf(object.status)['Progressing']);
+    expect(new Set(reasons)).to.deep.equal(new Set(['True NewReplicaSetAvailable']));
+  });
+
+  it('says that it is stuck also when it is paused then', async () => {
+    const { create, patch, get, clock } = await simulatedCluster();
+    await create(deployment('web', { progressDeadlineSeconds: 60 }, 'registry/app:broken'));
+    await clock.advance(62_000);
+    await patch(Deployment, 'web', { spec: { paused: true } });
+    const { status } = await get(Deployment, 'web');
+    expect(conditionsOf(status)['Progressing']).to.equal('False ProgressDeadlineExceeded');
+  });
+
   it('writes nothing more once it is rolled out', async () => {
     const { create, cluster, clock } = await simulatedCluster();
     await create(deployment('web', { replicas: 3 }));

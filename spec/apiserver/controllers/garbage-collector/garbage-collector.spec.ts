@@ -107,6 +107,17 @@ describe('garbage collection in the embedded cluster', () => {
     ]);
   });
 
+  it('does not wait in the foreground for objects of other namespaces', async () => {
+    const cluster = await quietCluster();
+    await cluster.create({ ...Namespaced, metadata: { name: 'elsewhere' } });
+    const owner = await created(cluster, 'owner');
+    const ownerReferences = [ownedBy(owner, block)];
+    const metadata = { namespace: 'elsewhere', ownerReferences, finalizers: ['example.com/hold'] };
+    await cluster.create(configMap('held', metadata));
+    await cluster.delete(ConfigMap, 'owner', { propagationPolicy: 'Foreground' });
+    expect(await cluster.names(ConfigMap)).to.deep.equal([]);
+  });
+
   it('keeps an object until all of its owners are gone', async () => {
     const cluster = await quietCluster();
     const [one, other] = [await created(cluster, 'one'), await created(cluster, 'other')];

@@ -65,6 +65,18 @@ describe('a Job in the embedded cluster', () => {
     expect(await names(Pod)).to.deep.equal([]);
   });
 
+  it('has failed only when no pod of it runs any more', async () => {
+    const pods = { behavior: () => 'ready' as const, terminatedAfterMs: 5_000 };
+    const { create, get, clock } = await simulatedCluster({ pods });
+    await create(job('j', { activeDeadlineSeconds: 60 }));
+    await clock.advance(61_000);
+    expect(conditionsOf(await get(Job, 'j'))).to.deep.equal([
+      'FailureTarget True DeadlineExceeded',
+    ]);
+    await clock.advance(6_000);
+    expect(conditionsOf(await get(Job, 'j'))).to.include('Failed True DeadlineExceeded');
+  });
+
   it('runs nothing while it is suspended', async () => {
     const pods = { behavior: () => 'ready' as const };
     const { create, get, names, patch } = await simulatedCluster({ pods });

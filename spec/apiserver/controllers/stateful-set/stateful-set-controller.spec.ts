@@ -7,7 +7,7 @@ import {
 } from '../../../../lib/object/kinds.js';
 import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
 import type { SimulatedCluster } from '../simulated-cluster.js';
-import { claimTemplates, imagePatch, statefulSet } from '../workload-objects.js';
+import { claimTemplates, imagePatch, pod, statefulSet } from '../workload-objects.js';
 
 const revisionLabel = 'controller-revision-hash';
 
@@ -163,8 +163,14 @@ describe('a StatefulSet in the embedded cluster', () => {
   });
 
   it('gives each pod a bound claim of its own, and keeps it when the pod is scaled away', async () => {
-    const { create, patch, names, list } = await simulatedCluster();
+    const { create, patch, names, list, changes } = await simulatedCluster();
+    const seen = changes(Pod);
     await create(statefulSet('db', { replicas: 2, volumeClaimTemplates: claimTemplates() }));
+    // Nobody hears of the moment in which the claims are not bound yet.
+    const refused = seen.filter(({ object }) =>
+      object.status?.conditions?.some(({ reason }) => reason === 'Unschedulable'),
+    );
+    expect(refused).to.have.length(0);
     const claims = await list(PersistentVolumeClaim);
     expect(claims.map((claim) => [claim.metadata.name, claim.status!.phase])).to.deep.equal([
       ['data-db-0', 'Bound'],
@@ -237,6 +243,29 @@ describe('a StatefulSet in the embedded cluster', () => {
       uid,
     ]);
     expect(await cluster.list(ControllerRevision)).to.have.length(1);
+  });
+
+  it('leaves a pod alone that fits its selector and is not named after it', async () => {
+    const { create, names, get } = await simulatedCluster();
+    await create(pod('stray-0', {}, { labels: { app: 'db' } }), statefulSet('db'));
+    expect(await names(Pod)).to.deep.equal(['db-0', 'stray-0']);
+    expect((await get(Pod, 'stray-0')).metadata).not.to.have.property('ownerReferences');
+  });
+
+  it('makes no pod anew as long as its claim is about to be deleted', async () => {
+    const { create, patch, names } = await simulatedCluster();
+    const whenScaled = { whenScaled: 'Delete', whenDeleted: 'Retain' };
+    const spec = { persistentVolumeClaimRetentionPolicy: whenScaled };
+    const volumeClaimTemplates = claimTemplates();
+    await create(statefulSet('db', { replicas: 2, volumeClaimTemplates, ...spec }));
+    const finalizers = ['example.com/hold'];
+    await patch(PersistentVolumeClaim, 'data-db-1', { metadata: { finalizers } });
+    await patch(StatefulSet, 'db', { spec: { replicas: 1 } });
+    await patch(StatefulSet, 'db', { spec: { replicas: 2 } });
+    expect(await names(Pod)).to.deep.equal(['db-0']);
+    await patch(PersistentVolumeClaim, 'data-db-1', { metadata: { finalizers: null } });
+    expect(await names(Pod)).to.deep.equal(['db-0', 'db-1']);
+    expect(await names(PersistentVolumeClaim)).to.deep.equal(['data-db-0', 'data-db-1']);
   });
 
   it('counts ordinals from ordinals.start', async () => {

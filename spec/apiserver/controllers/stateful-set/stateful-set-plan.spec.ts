@@ -106,6 +106,12 @@ const parallel: readonly Case[] = [
   { when: 'two are too many', pods: '0 1:notReady 2 3 4', plan: '-4:scaledDown -3:scaledDown' },
   { when: 'all are old', set: { updateRevision: 'v2' }, pods: '0 1 2', plan: '-2:updated' },
   {
+    when: 'one is too many and all are old',
+    set: { updateRevision: 'v2' },
+    pods: '0 1 2 3',
+    plan: '-3:scaledDown -2:updated',
+  },
+  {
     when: 'an old one is broken',
     set: { updateRevision: 'v2' },
     pods: '0 1 2:notReady',
