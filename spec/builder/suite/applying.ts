@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import type { Builder } from '../../../lib/builder/index.js';
+import type { Builder, BuilderOptions } from '../../../lib/builder/index.js';
+import { forwarding } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
 import {
   ConfigMap,
   Deployment,
@@ -9,7 +11,6 @@ import {
   StatefulSet,
 } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
-import type { BuilderOptions } from '../../../lib/builder/index.js';
 import type { OpenScene } from './builder-suite.js';
 import { podSpec, summary, usedKinds, withCache } from './scene.js';
 import type { Scene } from './scene.js';
@@ -177,11 +178,13 @@ export function applyingSuite(open: OpenScene): void {
 
   it('lets a Service select the pods of the workload of its name', async () => {
     const scene = await open();
+    const external = { type: 'ExternalName', externalName: 'shop.example.com' };
     await scene
       .builder()
       .service({ name: 'web', spec: { ports: [{ port: 80 }] } })
       .service({ name: 'admin', workload: 'web', spec: { ports: [{ port: 81 }] } })
       .service({ name: 'none', spec: { ports: [{ port: 82 }] } })
+      .service({ name: 'elsewhere', workload: 'web', spec: external })
       .service({ name: 'own', spec: { ports: [{ port: 83 }], selector: { a: 'b' } } })
       .deployment({ name: 'web', podSpec })
       .reconcile();
@@ -191,6 +194,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(await selectorOf('web')).to.deep.equal(selector);
     expect(await selectorOf('admin')).to.deep.equal(selector);
     expect(await selectorOf('none')).to.equal(undefined);
+    expect(await selectorOf('elsewhere')).to.equal(undefined);
     expect(await selectorOf('own')).to.deep.equal({ a: 'b' });
   });
 
@@ -242,6 +246,77 @@ export function applyingSuite(open: OpenScene): void {
     for (const value of ['hunter2', 'aHVudGVyMg==', 'correct horse', 'Y29ycmVjdCBob3JzZQ==']) {
       expect(told).not.to.include(value);
     }
+  });
+
+  it('says nothing of a status, and takes null for absent', async () => {
+    const scene = await open();
+    const object = {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'web' },
+    };
+    const spec = { minAvailable: 1, selector: { matchLabels: { a: 'b' } } };
+    const chain = (more: object): Builder =>
+      scene.builder().object({ ...object, ...more });
+    const read = { spec: { ...spec, maxUnavailable: null }, status: { currentHealthy: 7 } };
+    await chain(read).reconcile();
+    expect(summary(await chain(read).reconcile())).to.deep.equal([
+      'unchanged PodDisruptionBudget/web',
+    ]);
+    expect(summary(await chain({ spec }).reconcile())).to.deep.equal([
+      'unchanged PodDisruptionBudget/web',
+    ]);
+  });
+
+  it('needs no discovery for the kinds that it has a method for', async () => {
+    const scene = await open();
+    const resourceType = (): Promise<never> => Promise.reject(new Error('discovery was asked'));
+    const client = { ...forwarding(scene.operator.client), resourceType };
+    expect(await tenant(scene, '0.0.0.0', { client }).reconcile()).to.have.length(4);
+  });
+
+  it('makes what others need before them, whatever the order of the chain', async () => {
+    const scene = await open();
+    const order: string[] = [];
+    const inner = scene.operator.client;
+    const client: Client = {
+      ...forwarding(inner),
+      apply: async (object, options) => {
+        order.push(`begin ${object.kind}`);
+        const applied = await inner.apply(object, options);
+        order.push(`end ${object.kind}`);
+        return applied;
+      },
+    };
+    await scene
+      .builder({ client })
+      .roleBinding({
+        name: 'reader',
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' },
+        subjects: [],
+      })
+      .role({ name: 'reader', rules: [] })
+      .reconcile();
+    expect(order).to.deep.equal(['begin Role', 'end Role', 'begin RoleBinding', 'end RoleBinding']);
+  });
+
+  it('makes an object anew that was deleted after it was read', async () => {
+    const scene = await open();
+    const chain = (client: Client): Builder =>
+      scene.builder({ client }).configMap({ name: 'env', data: { A: '2' } });
+    await scene
+      .builder()
+      .configMap({ name: 'env', data: { A: '1' } })
+      .reconcile();
+    const stale = await scene.get(ConfigMap, 'env');
+    await scene.admin.delete(ConfigMap, { namespace: scene.namespace, name: 'env' });
+    const inner = scene.operator.client;
+    let reads = 0;
+    const get = (async (...call: Parameters<Client['get']>) =>
+      reads++ === 0 ? stale : inner.get(...call)) as Client['get'];
+    const results = await chain({ ...forwarding(inner), get }).reconcileConfigMap();
+    expect(summary(results)).to.deep.equal(['created ConfigMap/env']);
+    expect((await scene.get(ConfigMap, 'env')).metadata.uid).not.to.equal(stale.metadata.uid);
   });
 
   it('reconciles one part at a time', async () => {

@@ -3,6 +3,7 @@ import { Builder, isReconcileFailed } from '../../../lib/builder/index.js';
 import { faulty } from '../../../lib/client/index.js';
 import type { Fault } from '../../../lib/client/index.js';
 import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import { isOperatorError } from '../../../lib/system/operator-error.js';
 import type { OperatorError } from '../../../lib/system/operator-error.js';
 import type { OpenScene } from './builder-suite.js';
@@ -331,7 +332,9 @@ export function badInputSuite(open: OpenScene): void {
   it('reconciles a kind as soon as it is served', async () => {
     const scene = await open();
     const group = `${scene.namespace}.example.com`;
-    const chain = (): Builder =>
+    const spec = { type: 'object', properties: { size: { type: 'integer' } } };
+    const openAPIV3Schema = { type: 'object', properties: { spec } };
+    const chain = (fields: object = { size: 1 }): Builder =>
       new Builder({
         client: scene.operator.client,
         owner: scene.owner,
@@ -339,6 +342,7 @@ export function badInputSuite(open: OpenScene): void {
         owns: [],
       }).object({
         ...{ apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'one' } },
+        ...{ spec: fields },
       });
     expect((await errorsOf(chain()))[0]?.code).to.equal('UnknownKind');
     await scene.admin.create({
@@ -351,7 +355,7 @@ export function badInputSuite(open: OpenScene): void {
         versions: [
           {
             ...{ name: 'v1', served: true, storage: true },
-            schema: { openAPIV3Schema: { type: 'object' } },
+            schema: { openAPIV3Schema },
           },
         ],
       },
@@ -360,5 +364,9 @@ export function badInputSuite(open: OpenScene): void {
       expect(summary(await chain().reconcile())).to.deep.equal(['created Widget/one']);
     });
     expect(summary(await chain().reconcile())).to.deep.equal(['unchanged Widget/one']);
+    // The server would drop it silently, and it would be applied again and again.
+    const [error] = await errorsOf(chain({ size: 1, nonsense: true }));
+    expect(error?.code).to.equal('Terminal');
+    expect(error?.message).to.include('nonsense');
   });
 }

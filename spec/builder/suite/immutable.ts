@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import type { Builder } from '../../../lib/builder/index.js';
 import { isReconcileFailed } from '../../../lib/builder/index.js';
+import { forwarding } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
 import {
   ConfigMap,
   Deployment,
@@ -151,6 +153,56 @@ export function immutableSuite(open: OpenScene): void {
     );
     const [container] = (await scene.get(Job, 'once')).spec?.template.spec?.containers ?? [];
     expect(container?.image).to.equal('registry.example/late:1');
+  });
+
+  it('deletes the very object that it has read, and no other of its name', async () => {
+    const scene = await open();
+    await setOf(scene, 'one').reconcile();
+    const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
+    const inner = scene.operator.client;
+    const deletions: unknown[] = [];
+    const client: Client = {
+      ...forwarding(inner),
+      delete: (type, key, options) => {
+        deletions.push(options?.preconditions);
+        return inner.delete(type, key, options);
+      },
+    };
+    await scene
+      .builder({ client, onImmutable: 'recreate' })
+      .statefulSet({ name: 'web', podSpec, spec: { serviceName: 'two' } })
+      .reconcile();
+    expect(deletions).to.deep.equal([{ uid }]);
+  });
+
+  it('takes invalid data for what it is, not for immutable', async () => {
+    const scene = await open();
+    const chain = (key: string): Builder =>
+      scene.builder({ onImmutable: 'recreate' }).configMap({ name: 'env', data: { [key]: '1' } });
+    await chain('a').reconcile();
+    const [error] = await errorsOf(chain('not a key'));
+    expect(error?.code).to.equal('Terminal');
+    expect(error?.message).not.to.include('recreated');
+  });
+
+  it('lets what depends on an object wait until it is there again', async () => {
+    const scene = await open();
+    const chain = (value: string): Builder =>
+      scene
+        .builder({ onImmutable: 'recreate' })
+        .configMap({ name: 'env', data: { A: value }, immutable: true })
+        .deployment({ name: 'web', podSpec, rolloutOn: ['env'] });
+    await chain('1').reconcile();
+    const finalizers = ['example.com/held'];
+    await scene.edit(ConfigMap, 'env', { body: { metadata: { finalizers } } });
+    const waiting = await chain('2').reconcile();
+    expect(summary(waiting)).to.deep.equal(['pending ConfigMap/env', 'pending Deployment/web']);
+    expect(waiting[1]?.reason).to.match(/waits for ConfigMap .*env, which is pending/);
+    await scene.edit(ConfigMap, 'env', { body: { metadata: { finalizers: null } } });
+    expect(summary(await chain('2').reconcile())).to.deep.equal([
+      'created ConfigMap/env',
+      'configured Deployment/web',
+    ]);
   });
 
   it('says so when the server refuses a change for another reason', async () => {

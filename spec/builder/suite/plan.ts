@@ -95,6 +95,21 @@ export function planSuite(open: OpenScene): void {
     ]);
   });
 
+  it('knows that what a workload will no longer refer to can go at once', async () => {
+    const scene = await open();
+    const chain = (env: string): Builder =>
+      scene
+        .builder()
+        .configMap({ name: env })
+        .deployment({ name: 'web', podSpec, envFromConfigMap: [env] });
+    await scene.reconcileUntilDone(() => chain('old'));
+    expect(actions(await chain('new').plan())).to.deep.equal([
+      'create ConfigMap/new',
+      'configure Deployment/web',
+      'prune ConfigMap/old',
+    ]);
+  });
+
   it('shows drift with the manager that caused it', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
@@ -133,13 +148,13 @@ export function planSuite(open: OpenScene): void {
       metadata: { namespace, name: 'env', ownerReferences },
     };
     await scene.admin.create(made, { fieldManager: 'manager' });
-    const chain = scene
-      .builder({ adoptManagers: ['manager'] })
-      .configMap({ name: 'env', data: { A: '1' } });
+    const data = { A: '1' };
+    await scene.builder().configMap({ name: 'env', data }).reconcile();
+    const chain = scene.builder({ adoptManagers: ['manager'] }).configMap({ name: 'env', data });
     const [planned] = (await chain.plan()).objects;
     expect(planned?.changes).to.deep.include({ path: 'data.OLD', from: 'x', to: undefined });
     expect(planned?.reason).to.include('takes over the fields of manager');
-    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '0', OLD: 'x' });
+    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1', OLD: 'x' });
   });
 
   it('plans for an owner, a namespace and a kind that do not exist yet', async () => {

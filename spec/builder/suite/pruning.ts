@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { Builder } from '../../../lib/builder/index.js';
 import { faulty } from '../../../lib/client/index.js';
+import type {
+  PersistentVolumeClaim} from '../../../lib/object/kinds.js';
 import {
   ConfigMap,
   Deployment,
@@ -12,7 +14,7 @@ import {
 import type { OperatorError } from '../../../lib/system/operator-error.js';
 import type { OpenScene } from './builder-suite.js';
 import { errorsOf } from './immutable.js';
-import { newOwner, podSpec, summary } from './scene.js';
+import { controllerName, newOwner, podSpec, summary } from './scene.js';
 
 const ports = [{ port: 80 }];
 
@@ -95,6 +97,34 @@ export function pruningSuite(open: OpenScene): void {
       },
     });
     expect(summary(await scene.builder().reconcile())).to.deep.equal([]);
+  });
+
+  it("does not touch a claim that has our marks and is another controller's", async () => {
+    const scene = await open();
+    const other = await newOwner(scene.admin, scene.namespace, 'other');
+    const { apiVersion, kind, metadata } = other;
+    const { name = '', uid = '' } = metadata;
+    await scene.admin.create<PersistentVolumeClaim>({
+      ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+      metadata: {
+        ...{ namespace: scene.namespace, name: 'theirs' },
+        ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
+        annotations: { 'operator-builder.io/prune': 'true' },
+        labels: {
+          'app.kubernetes.io/managed-by': controllerName,
+          'operator-builder.io/owner-uid': scene.owner.metadata.uid ?? '',
+        },
+      },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    });
+    expect(summary(await scene.builder().reconcile())).to.deep.equal([]);
+  });
+
+  it('visits the kinds of the chain, whatever the controller owns', async () => {
+    const scene = await open();
+    await scene.builder({ owns: [] }).secret({ name: 'one' }).reconcile();
+    const results = await scene.builder({ owns: [] }).secret({ name: 'two' }).reconcile();
+    expect(summary(results)).to.deep.equal(['created Secret/two', 'deleted Secret/one']);
   });
 
   it('keeps an object that is protected, by the chain or by a person', async () => {

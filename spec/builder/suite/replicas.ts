@@ -78,6 +78,20 @@ export function replicasSuite(open: OpenScene): void {
     expect(await replicasOf(scene, 'web')).to.equal(3);
   });
 
+  it('keeps them when the workload has to be made again', async () => {
+    const scene = await open();
+    const chain = (selector: Record<string, string>): Builder =>
+      scene
+        .builder({ onImmutable: 'recreate' })
+        .deployment({ name: 'web', replicas: 'external', podSpec, selector });
+    await chain({ a: '1' }).reconcile();
+    await scale(scene, 'web', 7);
+    expect(summary(await chain({ a: '2' }).reconcile())).to.deep.equal([
+      'recreated Deployment/web',
+    ]);
+    expect(await replicasOf(scene, 'web')).to.equal(7);
+  });
+
   it('falls back to the default when they are simply dropped', async () => {
     const scene = await open();
     await scene.builder().statefulSet({ name: 'web', replicas: 3, podSpec }).reconcile();

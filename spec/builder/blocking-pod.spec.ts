@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { blockingPod } from '../../lib/builder/blocking-pod.js';
+import type { RunContext } from '../../lib/builder/context.js';
+import type { Pod } from '../../lib/object/kinds.js';
+
+interface PodState {
+  readonly ordinal: number;
+  readonly revision: string;
+  readonly ready: boolean;
+  readonly deleting?: boolean;
+}
+
+function pod({ ordinal, revision, ready, deleting = false }: PodState): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `store-${ordinal}`,
+      labels: { 'controller-revision-hash': revision },
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'store', uid: 'set', controller: true },
+      ],
+      ...(deleting && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    },
+    status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+  };
+}
+
+async function blockerAmong(
+  pods: readonly PodState[],
+  spec: object = {},
+): Promise<string | undefined> {
+  const client = { list: () => Promise.resolve({ items: pods.map(pod) }) };
+  const context = { client, settings: {} } as unknown as RunContext;
+  const updatedReplicas = pods.filter(({ revision }) => revision === 'new').length;
+  const set = {
+    ...{ apiVersion: 'apps/v1', kind: 'StatefulSet' },
+    metadata: { name: 'store', namespace: 'shop', uid: 'set', generation: 3 },
+    spec: { replicas: pods.length, selector: { matchLabels: { a: 'b' } }, ...spec },
+    status: {
+      ...{ observedGeneration: 3, replicas: pods.length, updateRevision: 'new', updatedReplicas },
+      readyReplicas: pods.filter(({ ready }) => ready).length,
+    },
+  };
+  return (await blockingPod(context, set))?.metadata.name;
+}
+
+describe('blockingPod', () => {
+  const old = { revision: 'old', ready: true };
+
+  it('is the pod of an older revision that is not ready, the highest first', async () => {
+    const pods = [
+      { ...old, ordinal: 0 },
+      { ...old, ordinal: 1, ready: false },
+      { ...old, ordinal: 10, ready: false },
+    ];
+    expect(await blockerAmong(pods)).to.equal('store-10');
+  });
+
+  it('is not a pod of the newest revision that is just starting', async () => {
+    const pods = [
+      { ...old, ordinal: 0 },
+      { ordinal: 1, revision: 'new', ready: false },
+    ];
+    expect(await blockerAmong(pods)).to.equal(undefined);
+  });
+
+  it('is not a pod that is being deleted, nor one below the partition', async () => {
+    const leaving = { ...old, ordinal: 1, ready: false, deleting: true };
+    expect(await blockerAmong([{ ...old, ordinal: 0 }, leaving])).to.equal(undefined);
+    const updateStrategy = { rollingUpdate: { partition: 1 } };
+    const pods = [{ ...old, ordinal: 0, ready: false }];
+    expect(await blockerAmong(pods, { updateStrategy })).to.equal(undefined);
+  });
+
+  it('is none where the set does not wait for one after the other', async () => {
+    const pods = [{ ...old, ordinal: 0, ready: false }];
+    expect(await blockerAmong(pods, { podManagementPolicy: 'Parallel' })).to.equal(undefined);
+    expect(await blockerAmong(pods)).to.equal('store-0');
+  });
+});
