@@ -34,9 +34,8 @@ export function newIntake<T extends KubernetesObject>(options: IntakeOptions<T>)
   const head = { apiVersion: apiVersionOf(type), kind: type.kind };
   return (object) => {
     const metadata = strippedMetadata(object.metadata, keepManagedFields());
-    // `head` first for the order of fields, and last because it is right.
     const body = metadataOnly ? {} : object;
-    let taken = { ...head, ...body, ...head, metadata } as unknown as T;
+    let taken = { ...head, ...body, metadata } as unknown as T;
     if (transform !== undefined) {
       try {
         taken = transform(taken);

@@ -89,10 +89,10 @@ function isUnknownKind(error: unknown): boolean {
   return isOperatorError(error, 'UnknownKind') || isNotFound(error);
 }
 
-/** Whether the watch may go on where it was: the answer says nothing about the version. */
+/** Whether the watch may go on where it was: the error says nothing about the version. */
 function canResume(error: unknown): boolean {
   if (!isApiError(error)) return true;
-  if (isGone(error) || isVersionTooLarge(error)) return false;
+  if (isVersionTooLarge(error)) return false;
   return isTooManyRequests(error) || error.status >= 500;
 }
 

@@ -127,10 +127,10 @@ export class ReadyList {
   }
 }
 
-function takeFrom({ priority, groups, turns }: Band): Ticket | undefined {
+function takeFrom({ groups, turns }: Band): Ticket | undefined {
   for (let group = turns.shift(); group !== undefined; group = turns.shift()) {
     const line = groups.get(group);
-    const ticket = line && takeValid(line, priority);
+    const ticket = line && takeValid(line);
     // What is left may all be taken or raised already: found out at the group's next turn.
     if (line !== undefined && line.size > 0) turns.push(group);
     else groups.delete(group);
@@ -139,9 +139,10 @@ function takeFrom({ priority, groups, turns }: Band): Ticket | undefined {
   return undefined;
 }
 
-function takeValid(line: Fifo<Ticket>, priority: number): Ticket | undefined {
+function takeValid(line: Fifo<Ticket>): Ticket | undefined {
   for (let ticket = line.shift(); ticket !== undefined; ticket = line.shift()) {
-    if (!ticket.taken && ticket.priority === priority) return ticket;
+    // One that was raised since is still here, but was found further up.
+    if (!ticket.taken) return ticket;
   }
   return undefined;
 }

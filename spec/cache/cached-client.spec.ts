@@ -219,6 +219,48 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
+    it('and forgets them once the watch has passed, by whatever event', async () => {
+      const setup = new Setup({ labelSelector: 'app=web' });
+      await setup.sync();
+      setup.server.paused = true;
+      const thing = { apiVersion: 'example.com/v1', kind: 'Thing' };
+      await setup.client.create<Thing>({ ...thing, metadata: a });
+      expect(setup.cache.peek(Thing)?.overlay.size).to.equal(1);
+      setup.server.resume();
+      await setup.clock.advance(0);
+      // Nothing that the cache selects has happened.
+      expect(setup.cache.peek(Thing)?.overlay.size).to.equal(1);
+      setup.server.bookmark();
+      await setup.clock.advance(0);
+      expect(setup.cache.peek(Thing)?.overlay.size).to.equal(0);
+      await setup.cache.stop();
+    });
+
+    it('and forgets them when the server was rolled back', async () => {
+      const setup = new Setup();
+      await setup.sync();
+      setup.server.paused = true;
+      const thing = { apiVersion: 'example.com/v1', kind: 'Thing' };
+      await setup.client.create<Thing>({ ...thing, metadata: a });
+      setup.server.rollBack();
+      setup.server.resume();
+      await setup.clock.advance(0);
+      expect(await setup.names()).to.deep.equal([]);
+      await setup.cache.stop();
+    });
+
+    it('and takes an object for gone whose last finalizer it took off', async () => {
+      const setup = new Setup();
+      const deletionTimestamp = '2026-01-01T00:00:00Z';
+      const metadata = { deletionTimestamp, finalizers: ['example.com/wait'] };
+      const thing = setup.server.put('a', { metadata });
+      await setup.sync();
+      setup.server.paused = true;
+      await setup.client.update({ ...thing, metadata: { ...thing.metadata, finalizers: [] } });
+      expect(isNotFound(await failure(setup.client.get(Thing, a)))).to.equal(true);
+      await setup.cache.stop();
+    });
+
     it('but not those that were never stored', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });
@@ -258,6 +300,7 @@ describe('cachedClient', () => {
       setup.server.paused = true;
       await setup.client.deleteCollection(Thing);
       expect(await setup.settle(setup.names(), 1_000)).to.deep.equal([]);
+      expect(await setup.settle(setup.names())).to.deep.equal(['c']);
       expect(setup.verbs()).to.deep.equal(['list']);
       await setup.cache.stop();
     });
@@ -358,6 +401,10 @@ describe('cachedClient', () => {
       const { setup } = await conflict();
       const read = setup.client.get(Thing, a);
       expect(await setup.settle(read, 2_000)).to.have.nested.property('spec.size', 2);
+      expect(await setup.settle(setup.client.get(Thing, a))).to.have.nested.property(
+        'spec.size',
+        1,
+      );
       expect(setup.verbs()).to.deep.equal(['get']);
       await setup.cache.stop();
     });

@@ -58,6 +58,10 @@ export class FakeServer {
   pageSize = 500;
   /** Watches get no event as long as it is set: the cache falls behind. */
   paused = false;
+  /** So many events are sent, and then none: the stream stalls. */
+  eventsLeft = Infinity;
+  /** Called before each page of a list but the first; pages show what is there by then. */
+  beforePage: () => void = () => undefined;
   readonly #type: ResourceType<KubernetesObject>;
   readonly #objects = new Map<string, Thing>();
   readonly #watchers = new Set<Watcher>();
@@ -115,6 +119,15 @@ export class FakeServer {
   /** Ends all watches, by an error or without one. */
   disconnect(how: Error | 'end' = 'end'): void {
     for (const watcher of this.#watchers) this.#send(watcher, how);
+  }
+
+  /** Restores an empty backup: older than what anybody has seen. */
+  rollBack(): void {
+    this.#objects.clear();
+    this.#log = [];
+    this.#version = 50;
+    for (const watcher of this.#watchers) watcher.queue.length = 0;
+    this.bookmark();
   }
 
   bookmark(): void {
@@ -190,13 +203,16 @@ export class FakeServer {
 
   async *#pages(options: ListOptions): AsyncGenerator {
     this.#began('list', options);
-    const { version } = this;
-    const items = this.#selected(options);
-    const size = Math.min(options.limit ?? this.pageSize, Math.max(1, items.length));
-    for (let at = 0; at === 0 || at < items.length; at += size) {
-      if (at > 0) this.#began('page', options);
-      const page = structuredClone(items.slice(at, at + size));
-      yield { kind: 'ThingList', metadata: { resourceVersion: version }, items: page };
+    const { length } = this.#selected(options);
+    const size = Math.min(options.limit ?? this.pageSize, Math.max(1, length));
+    for (let at = 0; at === 0 || at < length; at += size) {
+      if (at > 0) {
+        this.#began('page', options);
+        this.beforePage();
+      }
+      const metadata = { resourceVersion: this.version };
+      const items = structuredClone(this.#selected(options).slice(at, at + size));
+      yield { kind: 'ThingList', metadata, items };
     }
   }
 
@@ -211,7 +227,9 @@ export class FakeServer {
     try {
       for (;;) {
         if (signal?.aborted === true) throw new OperatorError('Aborted', 'watch aborted');
-        const next = this.paused ? undefined : watcher.queue.shift();
+        const isStalled = this.paused || this.eventsLeft <= 0;
+        const next = isStalled ? undefined : watcher.queue.shift();
+        if (next !== undefined) this.eventsLeft--;
         if (next === 'end') return;
         if (next instanceof Error) throw next;
         if (next !== undefined) yield structuredClone(next);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Cache } from '../../lib/cache/cache.js';
 import type { CacheOptions } from '../../lib/cache/cache-options.js';
 import type { CacheEvent, Informer } from '../../lib/cache/informer.js';
+import { ApiError } from '../../lib/object/api-error.js';
 import type { Logger } from '../../lib/system/logger.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { seededRandom } from '../../lib/system/random.js';
@@ -165,8 +166,10 @@ describe('Reflector', () => {
     await setup.settle(5_000);
     setup.mirror.seen.length = 0;
     const finalStates: boolean[] = [];
+    const initial: boolean[] = [];
     setup.informer.addHandler((event) => {
       if (event.type === 'deleted') finalStates.push(event.finalStateUnknown);
+      if (event.type === 'added') initial.push(event.isInInitialList);
     });
     setup.server.disconnect(reset);
     setup.server.remove('gone');
@@ -182,6 +185,8 @@ describe('Reflector', () => {
       'updated changed',
     ]);
     expect(finalStates).to.deep.equal([true, true]);
+    // What was there when the handler came, and what the list has brought.
+    expect(initial).to.deep.equal([true, true, true, true, false]);
     setup.verify();
     await setup.cache.stop();
   });
@@ -263,6 +268,72 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
+  it('gives up a stream that stalls in its list, however much of that has come', async () => {
+    const server = new FakeServer();
+    for (const name of ['a', 'b', 'c']) server.put(name);
+    server.eventsLeft = 2;
+    const setup = new Setup(server);
+    await setup.settle(40_000);
+    expect(server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'list', 'watch']);
+    setup.verify();
+    await setup.cache.stop();
+  });
+
+  it('takes no harm from pages that are newer than the first one', async () => {
+    const server = new FakeServer();
+    Object.assign(server, { streamingLists: false, pageSize: 1 });
+    server.put('a');
+    server.put('b');
+    server.beforePage = () => {
+      for (const name of ['a', 'b', 'b']) server.put(name);
+    };
+    const setup = new Setup(server);
+    await setup.settle(0);
+    expect(setup.mirror.seen).to.deep.equal(['added a', 'added b', 'updated a']);
+    setup.verify();
+    await setup.cache.stop();
+  });
+
+  it('takes the deletion of an object that it never saw for that of the one before', async () => {
+    const setup = new Setup();
+    const seen = setup.server.put('a');
+    await setup.settle(0);
+    const deleted: unknown[] = [];
+    setup.informer.addHandler((event) => {
+      if (event.type === 'deleted')
+        deleted.push([event.object.metadata.uid, event.finalStateUnknown]);
+    });
+    const metadata = { ...seen.metadata, uid: 'later', resourceVersion: '999' };
+    setup.server.inject({ type: 'DELETED', object: { ...seen, metadata } });
+    await setup.settle(0);
+    expect(deleted).to.deep.equal([['uid-1', true]]);
+    await setup.cache.stop();
+  });
+
+  it('lists again when the server says that it is behind', async () => {
+    const setup = new Setup();
+    await setup.settle(5_000);
+    const details = { causes: [{ reason: 'ResourceVersionTooLarge' }] };
+    const context = { verb: 'watch', kind: 'Thing', status: 504 };
+    setup.server.disconnect(new ApiError({ code: 504, reason: 'Timeout', details }, context));
+    await setup.settle(5_000);
+    const lists = setup.server.requests.map(({ options }) => options.sendInitialEvents);
+    expect(lists).to.deep.equal([true, true]);
+    await setup.cache.stop();
+  });
+
+  it('lists again after five watches in a row that brought nothing but errors', async () => {
+    const setup = new Setup();
+    await setup.settle(5_000);
+    setup.server.failures['watch'] = [reset, reset, reset, reset];
+    setup.server.disconnect(reset);
+    await setup.settle();
+    const lists = setup.server.requests.map(({ options }) => options.sendInitialEvents);
+    const no = undefined;
+    expect(lists).to.deep.equal([true, no, no, no, no, true]);
+    await setup.cache.stop();
+  });
+
   it('gives up a watch that outlives its time-out', async () => {
     const setup = new Setup();
     await setup.settle(0);
@@ -306,6 +377,11 @@ describe('Reflector', () => {
     await setup.settle(0);
     expect(setup.mirror.seen).to.deep.equal(['added a', 'updated a', 'added b', 'deleted b']);
     setup.verify();
+    await setup.clock.advance(5_000);
+    setup.server.disconnect();
+    await setup.settle(0);
+    // What came twice did not take it back.
+    expect(setup.server.requests.at(-1)?.options.resourceVersion).to.equal(setup.server.version);
     await setup.cache.stop();
   });
 

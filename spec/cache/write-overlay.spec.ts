@@ -59,7 +59,7 @@ describe('WriteOverlay', () => {
     const { overlay, show, version } = newOverlay();
     show(object('15'), '15');
     overlay.written(object('12'));
-    expect([version(), overlay.size]).to.deep.equal(['15', 0]);
+    expect([overlay.size, version()]).to.deep.equal([0, '15']);
   });
 
   it('hides a deleted object until the watch drops it, not the next of its name', () => {

@@ -131,6 +131,61 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
+  it('says what happened before what it had planned itself', async () => {
+    const setup = new ControllerSetup();
+    const seen: string[][] = [];
+    const controller = controllerFor(Thing).complete(async ({ triggers }) => {
+      seen.push(triggers.map(({ type }) => type));
+      return seen.length === 1 ? requeueAfter(1_000) : done();
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    setup.things.put('a');
+    await setup.clock.advance(5_000);
+    expect(seen).to.deep.equal([['event'], ['event', 'requeue']]);
+    await setup.stop(running);
+  });
+
+  it('caches managedFields of what it owns, so that it can be applied', async () => {
+    const setup = new ControllerSetup();
+    const managedFields = [{ manager: 'x' }];
+    const seen: unknown[] = [];
+    const controller = controllerFor(Thing)
+      .owns(Part)
+      .complete(async ({ client }) => {
+        const { items } = await client.list(Part);
+        seen.push(items[0]?.metadata.managedFields);
+        return done();
+      });
+    setup.parts.put('p', { metadata: { managedFields } });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    expect(seen).to.deep.equal([managedFields]);
+    await setup.stop(running);
+  });
+
+  it('keeps what earlier links said of its options', () => {
+    const named = controllerFor(Thing).withOptions({ name: 'x' });
+    const again = named.withOptions({ name: undefined, maxConcurrentReconciles: 2 });
+    expect(again.complete(async () => done()).name).to.equal('x');
+    expect(controllerFor(Thing).complete(async () => done()).name).to.equal('thing');
+  });
+
+  for (const options of [
+    { maxConcurrentReconciles: 0 },
+    { maxConcurrentReconciles: 1.5 },
+    { reconcileTimeoutMs: NaN },
+    { name: '' },
+  ]) {
+    it(`refuses ${JSON.stringify(options)}`, () => {
+      const complete = (): unknown =>
+        controllerFor(Thing)
+          .withOptions(options)
+          .complete(async () => done());
+      expect(complete).to.throw('controller').with.property('code', 'InvalidOption');
+    });
+  }
+
   it('keeps ten triggers, and counts the rest', async () => {
     const setup = new ControllerSetup();
     const seen: [number, number][] = [];
@@ -396,6 +451,27 @@ describe('Controller', () => {
       await setup.clock.advance(1);
       expect(isStopped).to.equal(true);
       expect(setup.lines('error')).to.deep.equal([]);
+      expect(setup.events.at(-1)).to.include({ outcome: 'error', againInMs: undefined });
+      await setup.cache.stop();
+    });
+
+    it('can be made sooner', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing).complete(async ({ signal }) => {
+        await new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+        });
+        return done();
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      let isStopped = false;
+      void running.stop().then(() => (isStopped = true));
+      await setup.clock.advance(100);
+      expect(isStopped).to.equal(false);
+      void running.stop(0);
+      await setup.clock.advance(0);
+      expect(isStopped).to.equal(true);
       await setup.cache.stop();
     });
 
@@ -459,6 +535,24 @@ describe('Controller', () => {
   });
 
   describe('hot loop', () => {
+    it('slows down what a reconcile asks for itself', async () => {
+      const setup = new ControllerSetup();
+      let runs = 0;
+      const controller = controllerFor(Thing)
+        .withOptions({ hotLoop: { maxWrites: 5, windowMs: 10_000, baseDelayMs: 1_000 } })
+        .complete(async ({ client }) => {
+          runs++;
+          const live = setup.parts.objects()[0] ?? setup.parts.put('p');
+          await client.update({ ...live, spec: { size: runs } });
+          return requeueAfter(1);
+        });
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      await setup.clock.advance(2_000);
+      expect(runs).to.be.within(6, 8);
+      await setup.stop(running);
+    });
+
     it('is named with what changes, and slowed down', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing)

@@ -87,6 +87,20 @@ describe('WorkQueue', () => {
     expect([queue.depth, queue.delayed, clock.pendingTimers]).to.deep.equal([0, 0, 0]);
   });
 
+  it('drops the delay of what waits for a worker already, or will again', async () => {
+    const { clock, queue, take } = newQueue();
+    queue.add('ns/a');
+    queue.add('ns/a', { afterMs: 10 });
+    await take();
+    queue.add('ns/a');
+    queue.add('ns/a', { afterMs: 10 });
+    queue.done('ns/a');
+    await take();
+    queue.done('ns/a');
+    await clock.advance(10);
+    expect([queue.depth, queue.delayed]).to.deep.equal([0, 0]);
+  });
+
   it('keeps a key that falls due while it is worked on until done', async () => {
     const { clock, queue, take } = newQueue();
     queue.add('ns/a');

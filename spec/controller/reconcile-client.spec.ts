@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import type { Client } from '../../lib/client/client.js';
+import { reconcileClient } from '../../lib/controller/reconcile-client.js';
+import type { ObservedWrite } from '../../lib/controller/reconcile-client.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+
+const key = { namespace: 'ns', name: 'a' };
+const map: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key } };
+const patch = { type: 'merge', body: {} } as const;
+
+/** Notes the options of every call, and answers with `map`. */
+function newClient() {
+  const signals: unknown[] = [];
+  const calls: string[] = [];
+  const call =
+    (name: string, optionsAt: number, answer: unknown) =>
+    (...args: readonly unknown[]): unknown => {
+      calls.push(name);
+      signals.push((args[optionsAt] as { signal?: unknown } | undefined)?.signal);
+      return answer;
+    };
+  const client = {
+    get: call('get', 2, map),
+    list: call('list', 1, { items: [] }),
+    pages: call('pages', 1, []),
+    watch: call('watch', 1, []),
+    create: call('create', 1, map),
+    update: call('update', 1, map),
+    patch: call('patch', 3, map),
+    apply: call('apply', 1, { object: map, created: true }),
+    delete: call('delete', 2, undefined),
+    deleteCollection: call('deleteCollection', 1, undefined),
+  } as unknown as Client;
+  return { calls, client, signals };
+}
+
+const writes: readonly ((client: Client, dryRun?: boolean) => Promise<unknown>)[] = [
+  (client, dryRun) => client.create(map, { dryRun }),
+  (client, dryRun) => client.update(map, { dryRun }),
+  (client, dryRun) => client.patch(ConfigMap, key, patch, { dryRun }),
+  (client, dryRun) => client.apply(map, { dryRun }),
+  (client, dryRun) => client.delete(ConfigMap, key, { dryRun }),
+];
+
+const reads: readonly ((client: Client) => unknown)[] = [
+  (client) => client.get(ConfigMap, key),
+  (client) => client.list(ConfigMap),
+  (client) => client.pages(ConfigMap),
+  (client) => client.watch(ConfigMap),
+];
+
+function setup() {
+  const inner = newClient();
+  const over = new AbortController();
+  const observed: ObservedWrite[] = [];
+  const observe = () => (write: ObservedWrite) => void observed.push(write);
+  const client = reconcileClient(inner.client, { signal: over.signal, observe });
+  return { ...inner, inner: inner.client, client, observed, over };
+}
+
+describe('reconcileClient', () => {
+  it('ends every call with the signal, unless it has one of its own', async () => {
+    const { client, over, signals } = setup();
+    for (const read of reads) read(client);
+    for (const write of writes) await write(client);
+    await client.deleteCollection(ConfigMap);
+    expect(signals).to.deep.equal(signals.map(() => over.signal));
+    expect(signals.length).to.equal(10);
+    const { signal } = new AbortController();
+    await client.get(ConfigMap, key, { signal });
+    expect(signals.at(-1)).to.equal(signal);
+  });
+
+  it('tells of each write that is stored, and of no dry run', async () => {
+    const { client, observed } = setup();
+    for (const write of writes) await write(client);
+    for (const write of writes) await write(client, true);
+    const verbs = observed.map(({ verb, answer }) => `${verb}${answer === undefined ? ' -' : ''}`);
+    expect(verbs).to.deep.equal(['create', 'update', 'patch', 'apply', 'delete -']);
+    expect(observed.every(({ key: each }) => each.name === 'a')).to.equal(true);
+  });
+
+  it('begins no write once it is over, and says why', async () => {
+    const { calls, client, over } = setup();
+    over.abort(new OperatorError('Stopped', 'enough'));
+    const all = [...writes, (own: Client) => own.deleteCollection(ConfigMap)];
+    for (const write of [...all, (own: Client) => writes[0]!((own as typeof client).live)]) {
+      const error = await write(client).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      expect(error).to.have.property('code', 'Stopped');
+    }
+    expect(calls).to.deep.equal([]);
+  });
+});
