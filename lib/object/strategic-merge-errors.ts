@@ -1,5 +1,5 @@
 import { OperatorError } from '../system/operator-error.js';
-import { isJsonObject } from './json.js';
+import { goText, goTypeOf } from './go-text.js';
 
 /** A strategic merge patch that is malformed or does not fit, with the server's own message. */
 export class StrategicMergePatchError extends OperatorError {
@@ -29,7 +29,12 @@ export function misfit(message: string): StrategicMergePatchError {
 
 /** A value of another type than the field's. */
 export function badArgument(expected: string, value: unknown): StrategicMergePatchError {
-  return misfit(`expected a ${expected}, but received a ${goType(value)}`);
+  return misfit(`expected a ${expected}, but received a ${typeName(value)}`);
+}
+
+// Go has no type for nothing, and says so.
+function typeName(value: unknown): string {
+  return value === null || value === undefined ? '%!s(<nil>)' : goTypeOf(value);
 }
 
 /** An entry without the field that names it. */
@@ -40,22 +45,4 @@ export function noMergeKey(item: unknown, key: string): StrategicMergePatchError
 /** `$patch` with another word than it knows. */
 export function unknownDirective(how: unknown, patch: unknown): StrategicMergePatchError {
   return misfit(`unknown patch type: ${goText(how)} in map: ${goText(patch)}`);
-}
-
-function goType(value: unknown): string {
-  if (value === null || value === undefined) return '%!s(<nil>)';
-  if (Array.isArray(value)) return '[]interface {}';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
-  if (typeof value === 'boolean') return 'bool';
-  return typeof value === 'string' ? 'string' : 'map[string]interface {}';
-}
-
-/** A JSON value as Go's `%v` prints it: `map[a:1 b:[x y]]`, `<nil>`. */
-export function goText(value: unknown): string {
-  if (value === null || value === undefined) return '<nil>';
-  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
-  if (typeof value === 'string') return value;
-  if (!isJsonObject(value)) return JSON.stringify(value);
-  const members = Object.keys(value).toSorted();
-  return `map[${members.map((name) => `${name}:${goText(value[name])}`).join(' ')}]`;
 }

@@ -1,13 +1,8 @@
+import { goText } from './go-text.js';
 import { isJsonObject, memberOf } from './json.js';
 import { patchDirective, withoutDirectives } from './strategic-merge-directives.js';
 import { arranged, keyOf } from './strategic-merge-order.js';
-import {
-  badArgument,
-  goText,
-  listOfLists,
-  misfit,
-  unknownDirective,
-} from './strategic-merge-errors.js';
+import { badArgument, listOfLists, misfit, unknownDirective } from './strategic-merge-errors.js';
 
 type JsonMap = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 import { elementToServerString, indexElement } from '../../object/field-path.js';
+import { goSyntax, goText, goTypeOf } from '../../object/go-text.js';
 import { isJsonObject } from '../../object/json.js';
 import { fieldAtom, shapeOf } from './atom.js';
 import type { Atom, ListType, MapType, Scalar } from './atom.js';
-import { goSyntax, goType, goValue } from './go-value.js';
 import { listElement } from './list-element.js';
 import { prefixed, problem } from './type-problems.js';
 import type { TypeProblem } from './type-problems.js';
@@ -72,7 +72,7 @@ export function validateScalar(value: unknown, scalar: Scalar, side = ''): TypeP
   switch (scalar) {
     case 'numeric':
       if (type === 'number') return [];
-      return problem(`${side}expected numeric (int or float), got ${goType(value)}`);
+      return problem(`${side}expected numeric (int or float), got ${goTypeOf(value)}`);
     case 'string':
       if (type === 'string') return [];
       return problem(
@@ -88,5 +88,5 @@ export function validateScalar(value: unknown, scalar: Scalar, side = ''): TypeP
 }
 
 function goPointer(value: unknown): string {
-  return `&{${goValue(value)}}`;
+  return `&{${goText(value)}}`;
 }

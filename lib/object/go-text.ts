@@ -1,12 +1,12 @@
-import { isJsonObject } from '../../object/json.js';
+import { isJsonObject } from './json.js';
 
 /** A JSON value as Go's `%v` prints it: `map[a:1 b:[x y]]`, `<nil>`. */
-export function goValue(value: unknown): string {
+export function goText(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
-  if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`;
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
   if (!isJsonObject(value)) return goScalar(value);
   const members = Object.keys(value).toSorted();
-  return `map[${members.map((name) => `${name}:${goValue(value[name])}`).join(' ')}]`;
+  return `map[${members.map((name) => `${name}:${goText(value[name])}`).join(' ')}]`;
 }
 
 /** A JSON value as Go's `%#v` prints it: `map[string]interface {}{"a":1}`. */
@@ -21,7 +21,7 @@ export function goSyntax(value: unknown): string {
 }
 
 /** The Go type that a JSON value is decoded into. */
-export function goType(value: unknown): string {
+export function goTypeOf(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return '[]interface {}';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
