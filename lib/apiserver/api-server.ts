@@ -77,12 +77,8 @@ export class EmbeddedApiServer {
     const { clock, random, logLength, requestLogLength } = this.#options;
     const kinds = new KindRegistry();
     kinds.add(builtinKinds());
-    this.#core = createServerCore({
-      log: new MvccLog({ length: logLength }),
-      kinds,
-      clock,
-      random,
-    });
+    const log = new MvccLog({ length: logLength });
+    this.#core = createServerCore({ log, kinds, clock, random }, (token) => this.#tokenUser(token));
     this.#discovery = new DiscoveryHandler(kinds);
     this.#watches = { serialized: new SerializedObjects(serializedObjects), open: new Set() };
     this.requests = new RequestLog(requestLogLength);
@@ -203,10 +199,14 @@ export class EmbeddedApiServer {
   #userOf({ headers }: TransportRequest): string {
     const [, token] = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? [];
     if (token === undefined) return administrator;
-    const { users } = this.#options;
-    const user = Object.hasOwn(users, token) ? users[token] : undefined;
+    const user = this.#tokenUser(token);
     if (user === undefined) throw unauthorized();
     return user;
+  }
+
+  #tokenUser(token: string): string | undefined {
+    const { users } = this.#options;
+    return Object.hasOwn(users, token) ? users[token] : undefined;
   }
 }
 

@@ -17,11 +17,15 @@ export interface ServerCore {
 }
 
 /** Puts the parts together. */
-export function createServerCore(parts: Omit<ServerCore, 'view'>): ServerCore {
+export function createServerCore(
+  parts: Omit<ServerCore, 'view'>,
+  userOf: ServerView['userOf'],
+): ServerCore {
   const { log, clock, random } = parts;
   const view: ServerView = {
     clock,
     random,
+    userOf,
     find: (collection, key) => log.collection(collection).get(key),
     *all(name) {
       const collection = log.collection(name);

@@ -7,6 +7,7 @@ import { validateImmutable } from '../validation/immutable.js';
 import { label1035Problems, subdomainProblems } from '../validation/names.js';
 import { crdOf } from './crd.js';
 import type { Crd, CrdNames, CrdVersion } from './crd.js';
+import { withoutMembers } from '../without-members.js';
 
 /** Holds a CRD until its objects are gone. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
@@ -185,7 +186,7 @@ export const crdRules: KindRules = {
   },
   isFinalized: ({ metadata }) => metadata.deletionTimestamp !== undefined,
   markDeleted: (object) => {
-    const { deletionGracePeriodSeconds: _grace, ...metadata } = object.metadata;
+    const metadata = withoutMembers(object.metadata, 'deletionGracePeriodSeconds');
     const finalizers = [...new Set([...(metadata.finalizers ?? []), cleanupFinalizer])];
     return { ...object, metadata: { ...metadata, finalizers } };
   },

@@ -1,4 +1,3 @@
-import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Schema } from '../../object/schema.js';
 import { Decoding } from '../go-json/decoding.js';
@@ -14,6 +13,7 @@ import { defaultFields } from './default-fields.js';
 import { compileJsonPath, readJsonPath } from './json-path.js';
 import { prune } from './prune.js';
 import { validateSchema } from './validate-schema.js';
+import { withoutMembers } from '../without-members.js';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -103,7 +103,8 @@ function decodeCustom(
   value: Readonly<Record<string, unknown>>,
   { apiVersion, kind, schema }: CustomType,
 ): Decoded {
-  const { metadata, apiVersion: _apiVersion, kind: _kind, ...rest } = value;
+  const { metadata } = value;
+  const rest = withoutMembers(value, 'metadata', 'apiVersion', 'kind');
   const at = new Decoding();
   const decodedMeta = goType('meta/v1.ObjectMeta').decode(metadata ?? {}, at) as object;
   const { value: pruned, unknownFields } = prune(rest, schema);
@@ -163,17 +164,16 @@ function validateStatus(
 }
 
 /** The whole object is never unchanged: its parts are compared one by one. */
-function withoutMeta({ metadata: _metadata, ...rest }: UnstructuredObject): unknown {
-  return rest;
+function withoutMeta(object: UnstructuredObject): unknown {
+  return withoutMembers(object, 'metadata');
 }
 
 function counted(object: UnstructuredObject, hasStatus: boolean): unknown {
-  const { metadata: _metadata, apiVersion: _apiVersion, ...rest } = object;
-  if (!hasStatus || !isJsonObject(rest)) return rest;
-  const { status: _status, ...spec } = rest;
-  return spec;
+  const names = ['metadata', 'apiVersion', ...(hasStatus ? ['status'] : [])];
+  return withoutMembers(object, ...names);
 }
 
 function textOf(value: unknown): string {
-  return value === undefined || value === null ? '' : String(value as string | number | boolean);
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
 }

@@ -7,8 +7,8 @@ import type { Schema } from '../../object/schema.js';
  */
 export function defaultFields(value: unknown, schema: Schema | undefined): void {
   if (schema === undefined) return;
-  if (Array.isArray(value)) defaultItems(value as unknown[], schema);
-  else if (isJsonObject(value)) defaultMembers(value as Record<string, unknown>, schema);
+  if (Array.isArray(value)) defaultItems(value, schema);
+  else if (isJsonObject(value)) defaultMembers(value, schema);
 }
 
 function defaultItems(items: unknown[], { items: schema }: Schema): void {

@@ -61,7 +61,8 @@ function wrongType(
 
 function validateText(value: string, { schema, path, errors }: SchemaCheck): void {
   const { maxLength, minLength, pattern, format } = schema;
-  const length = [...value].length;
+  // Code points, as Go counts them.
+  const length = Array.from(value).length;
   if (maxLength !== undefined && length > maxLength) errors.tooLong(path, maxLength);
   else if (minLength !== undefined && length < minLength) {
     errors.invalid(path, value, `${path} in body should be at least ${minLength} chars long`);

@@ -36,7 +36,7 @@ export function schemaOrStringsType(schema: GoType): GoType {
   return {
     name: 'v1.JSONSchemaPropsOrStringArray',
     decode: (value, at) => {
-      if (Array.isArray(value)) return value;
+      if (Array.isArray(value)) return value as unknown[];
       return isJsonObject(value) ? schema.decode(value, at) : null;
     },
     zero: () => null,

@@ -2,12 +2,13 @@ import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
+import { withoutMembers } from '../without-members.js';
 
 /** A version of a kind whose objects are stored in another version. */
 export interface SharedStorage {
   readonly collection: string;
-  toStorage(this: void, object: UnstructuredObject): UnstructuredObject;
-  fromStorage(this: void, object: UnstructuredObject): UnstructuredObject;
+  readonly toStorage: (object: UnstructuredObject) => UnstructuredObject;
+  readonly fromStorage: (object: UnstructuredObject) => UnstructuredObject;
 }
 
 /** Where the objects of this version are stored, if not in this version itself. */
@@ -103,8 +104,7 @@ function parsedList(text: string | undefined): unknown[] {
 
 function v2Status(status: unknown): unknown {
   if (!isJsonObject(status)) return {};
-  const { currentCPUUtilizationPercentage: _cpu, ...rest } = status;
-  return rest;
+  return withoutMembers(status, 'currentCPUUtilizationPercentage');
 }
 
 function autoscalerToV1(object: UnstructuredObject): UnstructuredObject {

@@ -4,6 +4,7 @@ import { readDataFile } from '../kinds/data-file.js';
 import { discoveryData } from '../kinds/discovery-data.js';
 import type { KindRegistry } from '../kinds/kind-registry.js';
 import { customDefinitions } from './custom-openapi.js';
+import { withoutMembers } from '../without-members.js';
 
 /**
  * `/openapi/v2`: every definition in the form of Swagger 2.0, without paths. As JSON only: the
@@ -53,12 +54,15 @@ const openApiPrefix = '#/components/schemas/';
 
 /** Swagger knows neither defaults beside a `$ref` nor alternatives. */
 function swaggerSchema(schema: RawSchema): RawSchema {
-  const { allOf, oneOf: _oneOf, anyOf: _anyOf, not: _not, nullable: _nullable, ...rest } = schema;
+  const { allOf, ...members } = schema;
+  const rest: RawSchema = withoutMembers(members, 'oneOf', 'anyOf', 'not', 'nullable');
   const [only] = allOf ?? [];
   const reference = rest.$ref ?? (allOf?.length === 1 ? only?.$ref : undefined);
   if (reference !== undefined) {
-    const { default: _default, ...own } = rest;
-    return { ...own, $ref: reference.replace(openApiPrefix, '#/definitions/') };
+    return {
+      ...withoutMembers(rest, 'default'),
+      $ref: reference.replace(openApiPrefix, '#/definitions/'),
+    };
   }
   const intOrString = schema['oneOf'] !== undefined && schema.type === undefined;
   return {

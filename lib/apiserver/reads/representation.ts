@@ -5,6 +5,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { tableOf } from '../tables/table.js';
 import type { IncludeObject } from '../tables/table.js';
+import { withoutMembers } from '../without-members.js';
 
 /** How a request wants objects shown. */
 export interface View {
@@ -51,7 +52,7 @@ export function* representList(
   let text = `${JSON.stringify(head).slice(0, -1)},"items":[`;
   let separator = '';
   for (const item of items) {
-    text += separator + JSON.stringify(listItem(view, kind.fromStorage(item)));
+    text += separator + listItem(view, kind.fromStorage(item));
     separator = ',';
     if (text.length > pieceLength) {
       yield text;
@@ -63,11 +64,14 @@ export function* representList(
 
 const pieceLength = 256 * 1024;
 
-function listItem(view: View, object: UnstructuredObject): unknown {
+function listItem(view: View, object: UnstructuredObject): string {
   if (view.representation === 'metadata' || view.kind.custom !== undefined) {
-    return represent(view, object);
+    return JSON.stringify(represent(view, object));
   }
   // Items of a typed list do not say what they are, as on the real server.
-  const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
-  return rest;
+  const text = JSON.stringify(object);
+  const typeMeta = `{"kind":"${object.kind}","apiVersion":"${object.apiVersion}",`;
+  return text.startsWith(typeMeta)
+    ? `{${text.slice(typeMeta.length)}`
+    : JSON.stringify(withoutMembers(object, 'kind', 'apiVersion'));
 }

@@ -15,7 +15,7 @@ export interface Selection {
   /** Whether the selectors leave nothing out. */
   readonly all: boolean;
   /** Whether a stored object is selected. */
-  matches(object: UnstructuredObject): boolean;
+  readonly matches: (object: UnstructuredObject) => boolean;
 }
 
 /** @throws StatusError 400: a selector is malformed, or names a field that the kind does not select by. */

@@ -5,6 +5,8 @@ import { findObject } from '../server-core.js';
 import { methodNotAllowed, notFound, unknownResource } from '../status-error.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
+import { handleBinding, handleEviction } from './pod-requests.js';
+import { handleToken } from './token-requests.js';
 import { handleScale } from './scale-requests.js';
 import { handlePatch, handleUpdate } from './write-requests.js';
 
@@ -14,9 +16,24 @@ export function handleSubresource(context: ResourceContext): TransportResponse {
   const subresource = kind.subresources.get(info.subresource ?? '');
   if (subresource === undefined) throw unknownResource();
   if (!subresource.verbs.includes(info.verb)) throw methodNotAllowed();
-  if (subresource.name === 'status') return handleStatus(context);
-  if (subresource.name === 'scale') return handleScale(context);
-  throw methodNotAllowed();
+  switch (subresource.name) {
+    case 'scale':
+      return handleScale(context);
+    case 'binding':
+      return handleBinding(context);
+    case 'eviction':
+      return handleEviction(context);
+    case 'token':
+      return handleToken(context);
+    case 'status':
+    case 'finalize':
+    case 'ephemeralcontainers':
+    case 'resize':
+      return handleStatus(context);
+    default:
+      // Logs, exec and proxies need a node, which is not here.
+      throw methodNotAllowed();
+  }
 }
 
 function handleStatus(context: ResourceContext): TransportResponse {

@@ -50,6 +50,11 @@ function rawBody(context: ResourceContext): RawObject {
 export function handleCreate(context: ResourceContext): TransportResponse {
   const write = writeOf(context, readWriteOptions(context.info.query, 'CreateOptions'));
   const object = decodeObject(write, rawBody(context));
+  const { review } = context.kind.rules;
+  if (review !== undefined) {
+    const { user, core } = context;
+    return jsonResponse(201, review(object, { user, server: core.view }));
+  }
   return answer(context, createObject(context.core, { request: write, object }));
 }
 

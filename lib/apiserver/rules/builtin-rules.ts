@@ -9,6 +9,7 @@ import { namespaceRules } from './namespace.js';
 import { networkingRules } from './networking.js';
 import { podRules } from './pod.js';
 import { rbacRules } from './rbac.js';
+import { reviewRules } from './reviews.js';
 import { scalingRules } from './scaling.js';
 import { serviceRules } from './service.js';
 import { storageRules } from './storage.js';
@@ -26,6 +27,7 @@ const rules: Readonly<Partial<Record<string, KindRules>>> = {
   ...eventRules,
   ...networkingRules,
   ...rbacRules,
+  ...reviewRules,
   ...scalingRules,
   ...storageRules,
   '/v1/Namespace': namespaceRules,

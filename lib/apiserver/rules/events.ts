@@ -94,7 +94,9 @@ function validateStrictUpdate(event: Event, old: Event, errors: FieldErrors): vo
 }
 
 function selectableFields(event: Event): Readonly<Record<string, string>> {
-  const { involvedObject: object, reason = '', reportingComponent = '', source, type = '' } = event;
+  const { reason = '', reportingComponent = '', source, type = '' } = event;
+  // A selector's fields are asked of an empty object too.
+  const object = event.involvedObject as Event['involvedObject'] | undefined;
   return {
     'involvedObject.kind': object?.kind ?? '',
     'involvedObject.namespace': object?.namespace ?? '',

@@ -86,6 +86,14 @@ export interface KindRules {
   readonly beforeDelete?: (object: UnstructuredObject, server: ServerView) => void;
   /** A deleted object is answered instead of a `Status`. @defaultValue false */
   readonly answersDeleted?: boolean;
+  /**
+   * Answers a create instead of storing it: reviews are questions, not objects.
+   * @defaultValue undefined: creates are stored
+   */
+  readonly review?: (
+    object: UnstructuredObject,
+    asked: { readonly user: string; readonly server: ServerView },
+  ) => UnstructuredObject;
   /** Columns of its tables. @defaultValue name and time of creation */
   readonly columns?: readonly TableColumn[];
   /** Warnings for a create or an update. */

@@ -1,6 +1,7 @@
 import type { KindRules } from './kind-rules.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { forbidden } from '../status-error.js';
+import { withoutMembers } from '../without-members.js';
 
 interface NamespaceParts {
   spec?: { finalizers?: string[] };
@@ -35,7 +36,7 @@ export const namespaceRules: KindRules = {
     object.metadata.deletionTimestamp !== undefined &&
     (partsOf(object).spec?.finalizers ?? []).length === 0,
   markDeleted: (object) => {
-    const { deletionGracePeriodSeconds: _, ...metadata } = object.metadata;
+    const metadata = withoutMembers(object.metadata, 'deletionGracePeriodSeconds');
     return { ...object, metadata, status: { ...partsOf(object).status, phase: 'Terminating' } };
   },
   beforeDelete: ({ metadata: { name = '' } }) => {

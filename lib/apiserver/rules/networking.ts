@@ -25,7 +25,7 @@ function validateIngress({ spec }: Ingress, errors: FieldErrors): void {
   const { rules = [], defaultBackend, ingressClassName, tls = [] } = spec ?? {};
   if (rules.length === 0 && defaultBackend === undefined) {
     const why = 'either `defaultBackend` or `rules` must be specified';
-    errors.invalid('spec', rules.length === 0 ? undefined : rules, why);
+    errors.invalid('spec', undefined, why);
   }
   if (defaultBackend !== undefined) validateBackend(defaultBackend, 'spec.defaultBackend', errors);
   for (const [index, rule] of rules.entries()) {

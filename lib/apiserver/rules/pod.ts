@@ -9,6 +9,7 @@ import type { KindRules } from './kind-rules.js';
 import type { ServerView } from './server-view.js';
 import { specChanged } from './spec-changed.js';
 import { typedRules } from './typed-rules.js';
+import { withoutMembers } from '../without-members.js';
 
 type Pod = Wire<V1Pod>;
 type PodSpec = Wire<V1PodSpec>;
@@ -110,13 +111,9 @@ function validateUpdate({ spec }: Pod, { spec: old }: Pod, errors: FieldErrors):
 }
 
 function withoutUpdatable(spec: PodSpec): unknown {
-  const {
-    activeDeadlineSeconds: _deadline,
-    tolerations: _tolerations,
-    schedulingGates: _gates,
-    ...rest
-  } = spec;
-  const withoutImage = ({ image: _image, ...container }: Wire<V1Container>): unknown => container;
+  const rest = withoutMembers(spec, 'activeDeadlineSeconds', 'tolerations', 'schedulingGates');
+  const withoutImage = (container: Wire<V1Container>): unknown =>
+    withoutMembers(container, 'image');
   return {
     ...rest,
     containers: spec.containers.map(withoutImage),
@@ -152,7 +149,7 @@ export const podRules: KindRules = typedRules<Pod>(
     specChanged,
     answersDeleted: true,
     statusResets: ['metadata.deletionTimestamp', 'metadata.ownerReferences'],
-    admitCreate: (object, server) => admit(object as unknown as Pod, server),
+    admitCreate: (object, server) => admit(object, server),
     initialStatus: (object) => {
       const { spec } = object as unknown as Pod;
       return { phase: 'Pending', qosClass: qosClassOf(spec ?? { containers: [] }) };

@@ -1,5 +1,6 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { deepEqual } from '../writes/deep-equal.js';
+import { withoutMembers } from '../without-members.js';
 
 /** The generation rule of most kinds: it grows when `spec` changes. */
 export function specChanged(object: UnstructuredObject, old: UnstructuredObject): boolean {
@@ -17,7 +18,5 @@ export function specOrAnnotationsChanged(
 
 /** For kinds without a `spec`: everything but the metadata counts. */
 export function contentChanged(object: UnstructuredObject, old: UnstructuredObject): boolean {
-  const { metadata: _now, ...content } = object;
-  const { metadata: _before, ...before } = old;
-  return !deepEqual(content, before);
+  return !deepEqual(withoutMembers(object, 'metadata'), withoutMembers(old, 'metadata'));
 }

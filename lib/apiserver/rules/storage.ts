@@ -107,7 +107,7 @@ const claim = typedRules<Claim>(
   {
     answersDeleted: true,
     initialStatus: () => ({ phase: 'Pending' }),
-    admitCreate: (object, server) => admitClaim(object as unknown as Claim, server),
+    admitCreate: (object, server) => admitClaim(object, server),
   },
 );
 

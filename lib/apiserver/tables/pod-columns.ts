@@ -9,7 +9,7 @@ import type { TableColumn } from './table-column.js';
 type Pod = Wire<V1Pod>;
 type ContainerStatus = Wire<V1ContainerStatus>;
 
-const podOf = (object: UnstructuredObject): Pod => object as unknown as Pod;
+const podOf = (object: UnstructuredObject): Pod => object;
 
 /** What kubectl shows in the column STATUS: the phase, or what keeps the pod from it. */
 export function podStatusText({ metadata, spec, status }: Pod): string {

@@ -1,6 +1,7 @@
 import type { V1LabelSelector } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
 import { matchesLabels } from '../../object/label-selector.js';
+import type { LabelSelector as SelectorObject } from '../../object/label-selector.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import type { FieldErrors } from './field-errors.js';
 import { labelValueProblems, qualifiedNameProblems } from './names.js';
@@ -51,7 +52,7 @@ export function isEmptySelector({ matchLabels, matchExpressions }: LabelSelector
  * valid one, which was said already.
  */
 export function selects(
-  selector: LabelSelector | undefined,
+  selector: SelectorObject | undefined,
   labels: Readonly<Record<string, string>> | undefined,
 ): boolean | undefined {
   try {

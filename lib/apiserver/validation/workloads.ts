@@ -19,6 +19,7 @@ import {
 } from './numbers.js';
 import { validatePodTemplate } from './pod-spec.js';
 import { validateClaimSpec } from './claims.js';
+import { withoutMembers } from '../without-members.js';
 
 type Template = Wire<V1PodTemplateSpec>;
 type Selector = Wire<V1LabelSelector>;
@@ -150,7 +151,7 @@ function validateRetention(spec: StatefulSetSpec, errors: FieldErrors): void {
 function withClaimVolumes(spec: StatefulSetSpec): Template {
   const { template, volumeClaimTemplates = [] } = spec;
   if (template.spec === undefined) return template;
-  const { subdomain: _subdomain, hostname: _hostname, ...podSpec } = template.spec;
+  const podSpec = withoutMembers(template.spec, 'subdomain', 'hostname');
   const claims = volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? '');
   const volumes = [
     ...claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),

@@ -1,8 +1,11 @@
 import { fieldPath } from '../../object/field-path.js';
 import { isJsonObject, withMember } from '../../object/json.js';
-import type { ManagedFieldsEntry, UnstructuredObject } from '../../object/kubernetes-object.js';
+import type {
+  ManagedFieldsEntry,
+  ObjectMeta,
+  UnstructuredObject,
+} from '../../object/kubernetes-object.js';
 import { formatLabelSelector } from '../../object/label-selector.js';
-import type { LabelSelector } from '../../object/label-selector.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import { definition } from '../kinds/definitions.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -18,6 +21,7 @@ import type { ApplyRequest } from './managed-fields.js';
 import { applyFields, trackUpdate } from './managed-fields.js';
 import { updateObject } from './update-object.js';
 import type { WriteRequest } from './write-request.js';
+import { withoutMembers } from '../without-members.js';
 
 const scaleDefinition = 'io.k8s.api.autoscaling.v1.Scale';
 
@@ -78,7 +82,7 @@ export function scaleOf(kind: ServedKind, object: UnstructuredObject): Unstructu
 
 function selectorText(selector: unknown): string {
   if (typeof selector === 'string') return selector;
-  return isJsonObject(selector) ? formatLabelSelector(selector as LabelSelector) : '';
+  return isJsonObject(selector) ? formatLabelSelector(selector) : '';
 }
 
 function decodeScale(value: Readonly<Record<string, unknown>>): UnstructuredObject {
@@ -155,8 +159,7 @@ function scaleRequest({ request }: ScaleWrite): WriteRequest {
 /** The real server records no time for who scaled. */
 function withoutTime(entry: ManagedFieldsEntry): ManagedFieldsEntry {
   if (entry.subresource !== 'scale') return entry;
-  const { time: _time, ...rest } = entry;
-  return rest;
+  return withoutMembers(entry, 'time');
 }
 
 function storeScale(
@@ -177,7 +180,7 @@ function storeScale(
     paths: pathsOf(kind),
     apiVersion: apiVersionOf(kind.type),
   });
-  const { managedFields: _old, ...metadata } = live.metadata;
+  const metadata: ObjectMeta = withoutMembers(live.metadata, 'managedFields');
   const { resourceVersion = metadata.resourceVersion ?? '' } = scale.metadata;
   const scaled = written(live, membersOf(kind).replicas, replicas) as UnstructuredObject;
   const next = {

@@ -17,6 +17,7 @@ import { deepEqual } from './deep-equal.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './remove-object.js';
 import type { WriteRequest, WriteResult } from './write-request.js';
+import { withoutMembers } from '../without-members.js';
 
 /** An update that is ready to be carried out. */
 export interface Update {
@@ -114,7 +115,7 @@ function prepare(core: ServerCore, prepared: Prepared): UnstructuredObject {
 function writtenPart(prepared: Prepared): UnstructuredObject {
   const { request, object, old } = prepared;
   if (request.subresource === undefined) return object;
-  if (request.subresource !== 'finalize') return statusOnly(prepared);
+  if (request.subresource !== 'finalize') return subresourceOnly(prepared);
   // Of a Namespace, and the only way to take finalizers out of its spec.
   const { metadata } = object;
   return { ...old, metadata, spec: object['spec'] };
@@ -128,34 +129,42 @@ function keepStatus(kind: ServedKind, next: UnstructuredObject, old: Unstructure
   else next['status'] = old['status'];
 }
 
-/** Through the status subresource everything else stays, but for some of the metadata. */
-function statusOnly({ ruling, object, old }: Prepared): UnstructuredObject {
-  const metadata = { ...object.metadata };
+/** What a subresource writes beside some of the metadata; others write the status. */
+const writtenMembers: Readonly<Partial<Record<string, string>>> = {
+  ephemeralcontainers: 'spec',
+  resize: 'spec',
+};
+
+/** Through a subresource everything else stays, but for some of the metadata. */
+function subresourceOnly({ request, ruling, object, old }: Prepared): UnstructuredObject {
+  const { subresource = '' } = request;
+  // A pod is bound by the server itself, which changes both parts.
+  if (subresource === 'binding') return object;
+  const member = writtenMembers[subresource] ?? 'status';
+  const metadata = subresourceMeta({ request, ruling, object, old });
+  const next: UnstructuredObject = { ...old, metadata };
+  if (object[member] === undefined) Reflect.deleteProperty(next, member);
+  else next[member] = object[member];
+  return next;
+}
+
+function subresourceMeta({ request, ruling, object, old }: Prepared): ObjectMeta {
+  const { resourceVersion = '', managedFields } = object.metadata;
+  const tracked = managedFields === undefined ? {} : { managedFields };
+  const isStatus = request.subresource === 'status';
   const resets = ruling.custom === undefined ? (ruling.rules.statusResets ?? []) : ['metadata'];
-  if (resets.includes('metadata')) {
-    const { managedFields } = metadata;
-    const { managedFields: _, ...kept } = old.metadata;
-    const { resourceVersion = '' } = metadata;
-    const next = {
-      ...kept,
-      resourceVersion,
-      ...(managedFields === undefined ? {} : { managedFields }),
-    };
-    return withStatus({ ...old, metadata: next }, object);
+  if (!isStatus || resets.includes('metadata')) {
+    const kept = withoutMembers(old.metadata, 'managedFields');
+    return { ...kept, resourceVersion, ...tracked };
   }
+  const metadata: ObjectMeta = { ...object.metadata };
   for (const path of resets) {
     const field = path.slice('metadata.'.length) as keyof ObjectMeta;
     Reflect.deleteProperty(metadata, field);
     if (old.metadata[field] !== undefined)
       Object.assign(metadata, { [field]: old.metadata[field] });
   }
-  return withStatus({ ...old, metadata }, object);
-}
-
-function withStatus(next: UnstructuredObject, object: UnstructuredObject): UnstructuredObject {
-  if (object['status'] === undefined) delete next['status'];
-  else next['status'] = object['status'];
-  return next;
+  return metadata;
 }
 
 function keepSystemFields(metadata: ObjectMeta, old: ObjectMeta): void {
