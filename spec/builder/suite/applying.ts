@@ -256,8 +256,7 @@ export function applyingSuite(open: OpenScene): void {
       metadata: { name: 'web' },
     };
     const spec = { minAvailable: 1, selector: { matchLabels: { a: 'b' } } };
-    const chain = (more: object): Builder =>
-      scene.builder().object({ ...object, ...more });
+    const chain = (more: object): Builder => scene.builder().object({ ...object, ...more });
     const read = { spec: { ...spec, maxUnavailable: null }, status: { currentHealthy: 7 } };
     await chain(read).reconcile();
     expect(summary(await chain(read).reconcile())).to.deep.equal([
@@ -272,7 +271,10 @@ export function applyingSuite(open: OpenScene): void {
     const scene = await open();
     const resourceType = (): Promise<never> => Promise.reject(new Error('discovery was asked'));
     const client = { ...forwarding(scene.operator.client), resourceType };
-    expect(await tenant(scene, '0.0.0.0', { client }).reconcile()).to.have.length(4);
+    const chain = tenant(scene, '0.0.0.0', { client }).object({
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'token' } },
+    });
+    expect(await chain.reconcile()).to.have.length(5);
   });
 
   it('makes what others need before them, whatever the order of the chain', async () => {

@@ -3,7 +3,6 @@ import { Builder, isReconcileFailed } from '../../../lib/builder/index.js';
 import { faulty } from '../../../lib/client/index.js';
 import type { Fault } from '../../../lib/client/index.js';
 import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
-import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import { isOperatorError } from '../../../lib/system/operator-error.js';
 import type { OperatorError } from '../../../lib/system/operator-error.js';
 import type { OpenScene } from './builder-suite.js';

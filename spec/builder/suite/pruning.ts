@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { Builder } from '../../../lib/builder/index.js';
 import { faulty } from '../../../lib/client/index.js';
-import type {
-  PersistentVolumeClaim} from '../../../lib/object/kinds.js';
+import type { PersistentVolumeClaim } from '../../../lib/object/kinds.js';
 import {
   ConfigMap,
   Deployment,
