@@ -15,7 +15,10 @@ export interface ControllerOptions {
   readonly reconcileTimeoutMs?: number | undefined;
   /** The delays of keys that fail. @defaultValue 5 ms, doubling to 1,000 s */
   readonly backoff?: BackoffOptions | undefined;
-  /** When a key writes one object too often; `false`: never. @defaultValue 20 times in a minute */
+  /**
+   * When a key writes one object too often; `false`: never. @defaultValue more than 10 times in a
+   * minute in circles, or 120 times at all
+   */
   readonly hotLoop?: HotLoopOptions | false | undefined;
 }
 

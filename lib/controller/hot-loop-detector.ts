@@ -1,4 +1,5 @@
 import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
+import type { FieldChange } from '../object/diff-by-path.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
 import { keyString } from '../object/object-key.js';
 import type { ObjectReference } from '../object/object-reference.js';
@@ -10,7 +11,17 @@ import type { Resolved } from '../system/resolved.js';
 
 /** Options of {@link HotLoopDetector}. */
 export interface HotLoopOptions {
-  /** So many writes of one object are fine within `windowMs`; at least 1. @defaultValue 20 */
+  /**
+   * So many writes of one object within `windowMs` are fine that leave it as one of the last two
+   * has left it; at least 1. Two controllers that fight, or one that changes its mind, make no others.
+   * @defaultValue 10
+   */
+  readonly maxRepeats?: number | undefined;
+  /**
+   * So many writes of one object within `windowMs` are fine, whatever they change; at least 1. A
+   * status that counts pods takes many, one that holds the time of day takes all it can get.
+   * @defaultValue 120
+   */
   readonly maxWrites?: number | undefined;
   /** In milliseconds, at least 1. @defaultValue 60_000 */
   readonly windowMs?: number | undefined;
@@ -53,9 +64,11 @@ interface Track {
   readonly id: string;
   readonly key: string;
   /** When the last writes were, the oldest first; one more than are fine. */
-  readonly timesMs: number[];
-  /** What the last write left. */
-  last: KubernetesObject | undefined;
+  readonly writesMs: number[];
+  /** When those of them were that brought nothing new. */
+  readonly repeatsMs: number[];
+  /** What the last two writes left, the newest first; undefined: the object was deleted. */
+  left: readonly (KubernetesObject | undefined)[];
   /** How long the key has to wait; 0 as long as it is not too busy. */
   delayMs: number;
   reportedMs: number;
@@ -90,16 +103,15 @@ export class HotLoopDetector {
   /** Takes a write. @returns what to report: at first, then once in five windows */
   wrote(sample: WriteSample): HotLoop | undefined {
     const nowMs = this.#clock.monotonicMs();
-    const { maxWrites, windowMs, baseDelayMs, maxDelayMs } = this.#options;
+    const { maxRepeats, maxWrites, baseDelayMs, maxDelayMs } = this.#options;
     this.#forgetCalm(nowMs);
     const track = this.#trackOf(sample);
-    const before = sample.before ?? track.last;
-    track.last = sample.after;
-    track.timesMs.push(nowMs);
-    if (track.timesMs.length > maxWrites + 1) track.timesMs.shift();
-    const isOften =
-      track.timesMs.length > maxWrites && nowMs - (track.timesMs[0] ?? nowMs) <= windowMs;
-    if (!isOften && track.delayMs === 0) return undefined;
+    const before = sample.before ?? track.left[0];
+    const isRepeat = track.left.some((left) => isSame(left, sample.after));
+    track.left = [sample.after, ...track.left.slice(0, 1)];
+    const isOften = this.#isOften(track.writesMs, nowMs, maxWrites);
+    const isInCircles = isRepeat && this.#isOften(track.repeatsMs, nowMs, maxRepeats);
+    if (!isOften && !isInCircles && track.delayMs === 0) return undefined;
     this.#slowDown(track, Math.min(Math.max(baseDelayMs, track.delayMs * 2), maxDelayMs));
     if (nowMs - track.reportedMs < this.#calmAfterMs) return undefined;
     track.reportedMs = nowMs;
@@ -116,11 +128,18 @@ export class HotLoopDetector {
   #trackOf({ key, type, target }: WriteSample): Track {
     const id = `${key} ${apiVersionOf(type)} ${type.kind} ${keyString(target)}`;
     const known = this.#tracks.get(id);
-    const fresh = { last: undefined, delayMs: 0, reportedMs: -Infinity };
-    const track = known ?? { id, key, timesMs: [], ...fresh };
+    const fresh = { writesMs: [], repeatsMs: [], left: [], delayMs: 0, reportedMs: -Infinity };
+    const track: Track = known ?? { id, key, ...fresh };
     this.#tracks.delete(id);
     this.#tracks.set(id, track);
     return track;
+  }
+
+  /** Notes the time, and says whether there were more than `most` within the window. */
+  #isOften(timesMs: number[], nowMs: number, most: number): boolean {
+    timesMs.push(nowMs);
+    if (timesMs.length > most + 1) timesMs.shift();
+    return timesMs.length > most && nowMs - (timesMs[0] ?? nowMs) <= this.#options.windowMs;
   }
 
   #slowDown(track: Track, delayMs: number): void {
@@ -132,7 +151,7 @@ export class HotLoopDetector {
 
   #forgetCalm(nowMs: number): void {
     for (const track of this.#tracks.values()) {
-      if (nowMs - (track.timesMs.at(-1) ?? nowMs) < this.#calmAfterMs) return;
+      if (nowMs - (track.writesMs.at(-1) ?? nowMs) < this.#calmAfterMs) return;
       this.#tracks.delete(track.id);
       const hot = this.#hot.get(track.key);
       hot?.delete(track);
@@ -142,23 +161,29 @@ export class HotLoopDetector {
 }
 
 function hotLoopOf(
-  { key, timesMs, delayMs }: Track,
+  { key, writesMs, delayMs }: Track,
   { type, target, after }: WriteSample,
   before: KubernetesObject | undefined,
 ): HotLoop {
-  const [firstMs = 0, lastMs = 0] = [timesMs[0], timesMs.at(-1)];
-  const changes =
-    before === undefined || after === undefined
-      ? []
-      : diffObjects(before, after, { ignore: serverSetFields });
+  const [firstMs = 0, lastMs = 0] = [writesMs[0], writesMs.at(-1)];
+  const changes = before === undefined || after === undefined ? [] : differences(before, after);
   return {
     key,
     object: { apiVersion: apiVersionOf(type), kind: type.kind, ...target },
-    writesPerMinute: Math.round(((timesMs.length - 1) * 60_000) / Math.max(1, lastMs - firstMs)),
+    writesPerMinute: Math.round(((writesMs.length - 1) * 60_000) / Math.max(1, lastMs - firstMs)),
     paths: changes.map(({ path }) => path),
     managers: managersOf(after ?? before),
     delayMs,
   };
+}
+
+function differences(one: KubernetesObject, other: KubernetesObject): FieldChange[] {
+  return diffObjects(one, other, { ignore: serverSetFields });
+}
+
+function isSame(one: KubernetesObject | undefined, other: KubernetesObject | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return differences(one, other).length === 0;
 }
 
 function managersOf(object: KubernetesObject | undefined): readonly string[] {
@@ -170,12 +195,12 @@ function managersOf(object: KubernetesObject | undefined): readonly string[] {
 }
 
 function resolveHotLoopOptions(options: HotLoopOptions): Resolved<HotLoopOptions> {
-  const { maxWrites = 20, windowMs = 60_000, baseDelayMs = 1_000, maxDelayMs = 60_000 } = options;
-  const isInRange =
-    maxWrites >= 1 && windowMs >= 1 && 1 <= baseDelayMs && baseDelayMs <= maxDelayMs;
-  if (!isInRange) {
-    const got = `maxWrites ${maxWrites}, windowMs ${windowMs}, delays ${baseDelayMs}-${maxDelayMs}`;
+  const { maxRepeats = 10, maxWrites = 120, windowMs = 60_000 } = options;
+  const { baseDelayMs = 1_000, maxDelayMs = 60_000 } = options;
+  const delays = baseDelayMs >= 1 && baseDelayMs <= maxDelayMs;
+  if (!(maxRepeats >= 1 && maxWrites >= 1 && windowMs >= 1 && delays)) {
+    const got = JSON.stringify({ maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs });
     throw new OperatorError('InvalidOption', `HotLoopDetector: want 1 or more of each, got ${got}`);
   }
-  return { maxWrites, windowMs, baseDelayMs, maxDelayMs };
+  return { maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs };
 }

@@ -94,10 +94,10 @@ export class RunningController {
     };
     this.#contexts = new ReconcileContexts(parts);
     this.#outcomes = new Outcomes(parts);
-    this.#started = definition.sources.map((source) => source.start(this.#contextOf(source)));
+    this.#started = this.#startSources();
     runtime.signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (runtime.signal?.aborted === true) void this.stop();
-    else if (!runtime.standby) void this.activate();
+    else if (!runtime.standby) this.activate().catch(() => undefined); // Logged there.
   }
 
   /** Its name, in logs and metrics. */
@@ -111,7 +111,10 @@ export class RunningController {
     return this.#activation;
   }
 
-  /** Asks for a reconcile of `key`, for example in a spec. */
+  /**
+   * Asks for a reconcile of `key`, for example in a spec.
+   * @throws OperatorError `InvalidValue`: no object can have such a key.
+   */
   enqueue(key: ObjectKey, options: AddOptions = {}): void {
     this.#add(key, { type: 'source', source: 'enqueue' }, options);
   }
@@ -143,6 +146,7 @@ export class RunningController {
       await Promise.all(this.#started.map(async ({ whenSynced }) => whenSynced?.(signal)));
     } catch (error) {
       if (signal.aborted) return;
+      this.#logger.error('a source can not be synced: nothing is reconciled', { error });
       throw error;
     }
     if (signal.aborted) return;
@@ -159,7 +163,7 @@ export class RunningController {
     this.#ending.abort(new OperatorError('Stopped', `controller ${this.name} was stopped`));
     this.#queue.shutDown();
     this.#triggers.clear();
-    const sources = Promise.all(this.#started.map(async (source) => source.stop()));
+    const sources = this.#stopSources(this.#started);
     const drained = this.#queue.drained();
     if (!(await endsWithin(drained, graceMs, clock))) {
       this.#abortActive();
@@ -170,6 +174,28 @@ export class RunningController {
     }
     await sources;
     this.#logger.info('controller stopped');
+  }
+
+  #startSources(): readonly StartedSource[] {
+    const started: StartedSource[] = [];
+    try {
+      for (const source of this.#definition.sources) {
+        started.push(source.start(this.#contextOf(source)));
+      }
+    } catch (error) {
+      void this.#stopSources(started);
+      this.#queue.shutDown();
+      throw error;
+    }
+    return started;
+  }
+
+  async #stopSources(sources: readonly StartedSource[]): Promise<void> {
+    const stopped = await Promise.allSettled(sources.map(async (source) => source.stop()));
+    for (const each of stopped) {
+      if (each.status === 'fulfilled') continue;
+      this.#logger.error('a source did not stop', { error: each.reason as unknown });
+    }
   }
 
   #abortActive(): void {
@@ -193,7 +219,7 @@ export class RunningController {
 
   #add(key: ObjectKey, trigger: Trigger, options: AddOptions): void {
     if (this.#stopping !== undefined) return;
-    const text = keyString(key);
+    const text = checkedKey(key);
     this.#triggers.add(text, trigger);
     const afterMs = Math.max(options.afterMs ?? 0, this.#hotLoops?.delayMs(text) ?? 0);
     this.#queue.add(text, { ...options, afterMs });
@@ -232,4 +258,11 @@ export class RunningController {
     this.#active.delete(key);
     this.#queue.done(key);
   }
+}
+
+/** @throws OperatorError `InvalidValue`: no object can have such a key. */
+function checkedKey(key: ObjectKey): string {
+  const { name, namespace = '' } = key;
+  if (name !== '' && !name.includes('/') && !namespace.includes('/')) return keyString(key);
+  throw new OperatorError('InvalidValue', `no object has the key ${JSON.stringify(key)}`);
 }

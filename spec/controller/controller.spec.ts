@@ -498,6 +498,53 @@ describe('Controller', () => {
     });
   });
 
+  it('refuses keys that no object can have, and goes on', async () => {
+    const setup = new ControllerSetup();
+    const seen: string[] = [];
+    const bad = [{ name: '' }, { name: 'a/b' }, { name: 'a', namespace: 'x/y' }];
+    const controller = controllerFor(Thing)
+      .watches(Part, () => bad)
+      .complete(async ({ key }) => {
+        seen.push(key.name);
+        return done();
+      });
+    const running = await setup.start(controller);
+    setup.parts.put('p');
+    setup.things.put('good');
+    await setup.clock.advance(0);
+    expect(seen).to.deep.equal(['good']);
+    for (const key of bad) {
+      expect(() => running.enqueue(key))
+        .to.throw()
+        .with.property('code', 'InvalidValue');
+    }
+    running.enqueue({ name: 'mine' });
+    await setup.clock.advance(0);
+    expect(seen).to.deep.equal(['good', 'mine']);
+    await setup.stop(running);
+  });
+
+  it('survives sources that fail to sync or to stop, and starts none when one fails to start', async () => {
+    const setup = new ControllerSetup();
+    const fail = (): never => {
+      throw new Error('bug');
+    };
+    const bad = { name: 'bad', start: () => ({ whenSynced: async () => fail(), stop: fail }) };
+    const described = controllerFor(Thing);
+    const running = await setup.start(described.from(bad).complete(async () => done()));
+    await running.stop(0);
+    expect(setup.lines('error')).to.deep.equal([
+      'a source can not be synced: nothing is reconciled',
+      'a source did not stop',
+    ]);
+    const worse = described.from({ name: 'worse', start: fail }).complete(async () => done());
+    const error = await setup.start(worse).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message', 'bug');
+    await setup.clock.advance(0);
+    expect(setup.cache.status()).to.deep.equal([]);
+    await setup.cache.stop();
+  });
+
   it('watches in standby, and reconciles once it is activated', async () => {
     const setup = new ControllerSetup();
     let runs = 0;
@@ -556,7 +603,7 @@ describe('Controller', () => {
     it('is named with what changes, and slowed down', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing)
-        .withOptions({ hotLoop: { maxWrites: 5, windowMs: 10_000, baseDelayMs: 100 } })
+        .withOptions({ hotLoop: { maxRepeats: 5, windowMs: 10_000, baseDelayMs: 100 } })
         .complete(async ({ key, client }) => {
           const thing = await client.get(Thing, key);
           if (thing.spec?.color !== 'red')

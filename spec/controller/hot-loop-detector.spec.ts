@@ -10,9 +10,9 @@ function sample(data: Record<string, string>, more: Partial<WriteSample> = {}): 
   return { key: 'ns/owner', type: ConfigMap, target: metadata, before: undefined, after, ...more };
 }
 
-function newDetector(maxWrites = 3) {
+function newDetector(maxWrites = 3, maxRepeats = 100) {
   const clock = new VirtualClock();
-  const options = { maxWrites, windowMs: 1_000, baseDelayMs: 10, maxDelayMs: 40 };
+  const options = { maxRepeats, maxWrites, windowMs: 1_000, baseDelayMs: 10, maxDelayMs: 40 };
   return { clock, detector: new HotLoopDetector(clock, options) };
 }
 
@@ -42,6 +42,25 @@ describe('HotLoopDetector', () => {
       managers: [],
       delayMs: 10,
     });
+  });
+
+  for (const [what, states] of [
+    ['writes the same again and again', ['a', 'a', 'a', 'a', 'a']],
+    ['changes its mind and back', ['a', 'b', 'a', 'b', 'a', 'b']],
+  ] as const) {
+    it(`finds who ${what} sooner`, () => {
+      const { detector } = newDetector(100, 3);
+      const reports = states.map((state) => detector.wrote(sample({ state })));
+      const found = reports.map((report) => report !== undefined);
+      expect(found).to.deep.equal([...states.slice(1).map(() => false), true]);
+    });
+  }
+
+  it('leaves alone who gets on, as a status that counts pods', () => {
+    const { detector } = newDetector(100, 3);
+    for (let n = 0; n < 99; n++) {
+      expect(detector.wrote(sample({ ready: String(n) }))).to.equal(undefined);
+    }
   });
 
   it('slows only that key down, more with each write, and reports once', async () => {
@@ -85,7 +104,12 @@ describe('HotLoopDetector', () => {
     expect(reports[3]).to.deep.include({ paths: [], managers: [] });
   });
 
-  for (const options of [{ maxWrites: 0 }, { baseDelayMs: 50, maxDelayMs: 1 }, { windowMs: NaN }]) {
+  for (const options of [
+    { maxWrites: 0 },
+    { maxRepeats: NaN },
+    { baseDelayMs: 50, maxDelayMs: 1 },
+    { windowMs: NaN },
+  ]) {
     it(`refuses ${JSON.stringify(options)}`, () => {
       const construct = (): unknown => new HotLoopDetector(new VirtualClock(), options);
       expect(construct).to.throw().with.property('code', 'InvalidOption');
