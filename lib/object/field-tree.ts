@@ -120,7 +120,7 @@ function unionChildren(a: FieldNode, b: FieldNode, member: boolean): FieldNode {
 }
 
 /** What is in both, or `undefined` for nothing. */
-export function intersectionOf(a: FieldNode, b: FieldNode): FieldNode | undefined {
+function intersectionOf(a: FieldNode, b: FieldNode): FieldNode | undefined {
   return a === b ? a : intersectChildren(a, b, isMember(a) && isMember(b));
 }
 
@@ -139,7 +139,7 @@ function intersectChildren(a: FieldNode, b: FieldNode, member: boolean): FieldNo
 }
 
 /** What is in `a` and not in `b`, field by field: a parent in `b` does not take its children. */
-export function differenceOf(a: FieldNode, b: FieldNode): FieldNode | undefined {
+function differenceOf(a: FieldNode, b: FieldNode): FieldNode | undefined {
   return differ(a, b, { member: isMember(a) && !isMember(b), ofChildren: differenceOf });
 }
 

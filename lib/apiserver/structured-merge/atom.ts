@@ -58,7 +58,7 @@ const untypedAtom: Atom = {
 };
 
 /** Without a schema: maps are granular, lists atomic. */
-export const deducedAtom: Atom = {
+const deducedAtom: Atom = {
   scalar: 'untyped',
   list: { atomic: true, keys: [], items: new TypeRef(() => untypedAtom) },
   map: { atomic: false, fields: new Map(), others: new TypeRef(() => deducedAtom) },

@@ -1,11 +1,12 @@
 export { ApplyConflictError, BadApplyError, TypedConversionError } from './errors.js';
 export type { FieldConflict } from './errors.js';
+export { excludeFields, includeFields } from './field-filter.js';
 export type { FieldFilter } from './field-filter.js';
 export { fieldManagerApply } from './field-manager-apply.js';
+export type { ApplyOptions, FieldManagerOptions } from './field-manager-options.js';
 export { fieldManagerUpdate } from './field-manager-update.js';
 export { keepManagedFieldsTimes } from './managed-fields-list.js';
-export { excludeFields, includeFields } from './field-filter.js';
-export type { ApplyOptions, FieldManagerOptions } from './field-manager-options.js';
+export { managedFieldsProblem } from './managers.js';
 export { parentManagedFields, scaleManagedFields } from './scale.js';
 export type { ReplicasPaths, ScaledObject } from './scale.js';
 export type { VersionConverter, VersionedObject } from './versions.js';

@@ -1,6 +1,6 @@
 import { FieldSet } from '../../object/field-set.js';
 import type { FieldsV1, ManagedFieldsEntry } from '../../object/kubernetes-object.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 
 /** How a manager writes. */
 export type Operation = 'Apply' | 'Update';
@@ -68,6 +68,22 @@ export function ownersOfRequest(entries: readonly ManagedFieldsEntry[]): Owners 
     owners.set(ownerId(owner), owner);
   }
   return owners;
+}
+
+/**
+ * What is wrong with `managedFields` that a mutating webhook gave back, in the server's words;
+ * `undefined`: nothing. Wrong ones are replaced by those from before, with a warning.
+ */
+export function managedFieldsProblem(
+  entries: readonly ManagedFieldsEntry[] | null | undefined,
+): string | undefined {
+  try {
+    ownersOfRequest(entries ?? []);
+    return undefined;
+  } catch (error) {
+    if (!isOperatorError(error)) throw error;
+    return error.message;
+  }
 }
 
 function ownerOf(entry: ManagedFieldsEntry, set: FieldSet): Owner {

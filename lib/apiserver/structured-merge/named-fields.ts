@@ -39,7 +39,7 @@ function isNamed(atom: Atom, element: PathElement): boolean {
 }
 
 /** The type of what `element` leads to; nothing is known of values and indexes. */
-export function childAtom(atom: Atom, element: PathElement): Atom {
+function childAtom(atom: Atom, element: PathElement): Atom {
   if (element.startsWith('f:')) {
     return atom.map === undefined ? noAtom : fieldAtom(atom.map, element.slice(2));
   }

@@ -19,7 +19,7 @@ export function prefixed(problems: TypeProblem[], prefix: string): TypeProblem[]
 }
 
 /** One problem in a line, several below `errors:`. */
-export function problemText(problems: readonly TypeProblem[]): string {
+function problemText(problems: readonly TypeProblem[]): string {
   const lines = problems.map(({ path, message }) =>
     path === '' ? message : `${path}: ${message}`,
   );

@@ -66,24 +66,22 @@ function validateList(value: unknown, list: ListType, options: ValidateOptions):
 }
 
 /** Why `value` is no scalar of type `scalar`; `null` and nothing are of every type. */
-export function validateScalar(value: unknown, scalar: Scalar, side = ''): TypeProblem[] {
+function validateScalar(value: unknown, scalar: Scalar): TypeProblem[] {
   if (value === null || value === undefined) return [];
   const type = typeof value;
   switch (scalar) {
     case 'numeric':
       if (type === 'number') return [];
-      return problem(`${side}expected numeric (int or float), got ${goTypeOf(value)}`);
+      return problem(`expected numeric (int or float), got ${goTypeOf(value)}`);
     case 'string':
       if (type === 'string') return [];
-      return problem(
-        `${side}expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`,
-      );
+      return problem(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
     case 'boolean':
       if (type === 'boolean') return [];
-      return problem(`${side}expected boolean, got ${goPointer(value)}`);
+      return problem(`expected boolean, got ${goPointer(value)}`);
     case 'untyped':
       if (type !== 'object') return [];
-      return problem(`${side}expected any scalar, got ${goPointer(value)}`);
+      return problem(`expected any scalar, got ${goPointer(value)}`);
   }
 }
 

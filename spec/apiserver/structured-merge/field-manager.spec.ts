@@ -4,9 +4,13 @@ import {
   fieldManagerApply,
   fieldManagerUpdate,
   keepManagedFieldsTimes,
+  managedFieldsProblem,
 } from '../../../lib/apiserver/structured-merge/index.js';
 import type { ApplyOptions } from '../../../lib/apiserver/structured-merge/index.js';
-import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import type {
+  ManagedFieldsEntry,
+  UnstructuredObject,
+} from '../../../lib/object/kubernetes-object.js';
 import type { Schema } from '../../../lib/object/schema.js';
 import { appliedFields } from '../../../lib/object/managed-fields.js';
 import { uncoveredPaths } from '../../../lib/object/uncovered-paths.js';
@@ -290,6 +294,29 @@ describe('fieldManagerUpdate', () => {
     const managedFields = [{ ...entry, time: '2026-01-01T03:00:00.999+01:00' }];
     const next = update(live, { ...live, metadata: { ...live.metadata, managedFields } });
     expect(next.metadata.managedFields?.[0]?.time).to.equal('2026-01-01T02:00:00Z');
+  });
+});
+
+describe('managedFieldsProblem', () => {
+  const entry = { operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} };
+
+  for (const [change, problem] of [
+    [{}, undefined],
+    [{ operation: 'Guess' }, 'operation must be `Apply` or `Update`'],
+    [{ apiVersion: '' }, 'apiVersion must not be empty'],
+    [{ fieldsType: undefined }, 'missing fieldsType in managed fields entry 0'],
+    [{ fieldsType: 'FieldsV9' }, 'invalid fieldsType "FieldsV9" in managed fields entry 0'],
+    [{ fieldsV1: null }, undefined],
+    [{ fieldsV1: [] }, 'fieldsV1 must be an object'],
+  ] as const) {
+    it(`says of ${JSON.stringify(change)}: ${problem ?? 'fine'}`, () => {
+      const entries = [{ ...entry, ...change }] as unknown as ManagedFieldsEntry[];
+      expect(managedFieldsProblem(entries)).to.equal(problem);
+    });
+  }
+
+  it('finds nothing wrong with none', () => {
+    expect(managedFieldsProblem(undefined)).to.equal(undefined);
   });
 });
 
