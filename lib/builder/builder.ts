@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { InternalStore } from '../store/internal-store.js';
 import { resolveBuilderOptions } from './builder-options.js';
-import type { BuilderOptions } from './builder-options.js';
+import type { BuilderOptions, BuilderSettings } from './builder-options.js';
 import type { ChainedName, ChainNames, NoNames, WithName } from './chain-names.js';
 import { configMapLink, secretLink } from './kinds/configuration.js';
 import type { ConfigMapOptions, SecretOptions } from './kinds/configuration.js';
@@ -51,15 +51,22 @@ import { Run } from './run.js';
  */
 class BuilderChain<Names extends ChainNames> {
   readonly #options: BuilderOptions<Names['order']>;
+  readonly #settings: BuilderSettings;
   #links: readonly Link[] = [];
   #rolloutOrder: readonly string[] | undefined;
   #run: Run | undefined;
 
-  /** @throws OperatorError `InvalidOption`, `InvalidOwner`. */
-  constructor(options: BuilderOptions<Names['order']>) {
-    resolveBuilderOptions(options);
+  /**
+   * @param settings - the options of the chain that is copied, which were checked before
+   * @throws OperatorError `InvalidOption`, `InvalidOwner`.
+   */
+  constructor(
+    options: BuilderOptions<Names['order']>,
+    settings: BuilderSettings = resolveBuilderOptions(options),
+  ) {
     this.#options = options;
-    this.#rolloutOrder = options.rolloutOrder;
+    this.#settings = settings;
+    this.#rolloutOrder = settings.rolloutOrder;
   }
 
   configMap<const Name extends string>(
@@ -227,13 +234,12 @@ class BuilderChain<Names extends ChainNames> {
   }
 
   #act(): Run {
-    const settings = resolveBuilderOptions(this.#options);
-    this.#run ??= new Run({ ...settings, rolloutOrder: this.#rolloutOrder }, this.#links);
+    this.#run ??= new Run({ ...this.#settings, rolloutOrder: this.#rolloutOrder }, this.#links);
     return this.#run;
   }
 
   #copy<Next extends ChainNames>(): BuilderChain<Next> {
-    const next = new BuilderChain<Next>(this.#options);
+    const next = new BuilderChain<Next>(this.#options, this.#settings);
     next.#links = this.#links;
     next.#rolloutOrder = this.#rolloutOrder;
     return next;
