@@ -12,8 +12,9 @@ import type {
   InformerStatus,
   WaitForSyncOptions,
 } from './informer.js';
+import type { InformerScope } from './informer-scope.js';
 import { SharedInformer } from './shared-informer.js';
-import type { InformerParts, InformerScope } from './shared-informer.js';
+import type { InformerParts } from './shared-informer.js';
 
 /** Options of {@link Cache.informer}. */
 export interface InformerOptions {

@@ -1,4 +1,4 @@
-import type { Client } from '../client/client.js';
+import type { Client, WriteOptions } from '../client/client.js';
 import { forwarding } from '../client/forwarding.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { systemClock } from '../system/clock.js';
@@ -69,44 +69,36 @@ type Writes = Pick<Client, 'create' | 'update' | 'patch' | 'apply' | 'delete' | 
 
 /** The writes of `client`, each noted in the cache before the caller hears of it. */
 function notedWrites(client: Client, notes: WriteNotes): Writes {
+  const noted = async <Answer>(call: Promise<Answer>, write: Write<Answer>): Promise<Answer> => {
+    const answer = await heard(call, (error) => notes.refused(write.target, error, write.version));
+    write.note(answer);
+    return answer;
+  };
+  const storing = (object: KubernetesObject, options: WriteOptions | undefined) => {
+    const target = targetOf(object, options);
+    const note = (answer: KubernetesObject): void => notes.written(target, answer, options);
+    return { target, note, version: object.metadata.resourceVersion };
+  };
   return {
-    create: async (object, options) => {
-      const target = targetOf(object, options);
-      const refused = (error: unknown): void => notes.refused(target, error, undefined);
-      const answer = await watched(client.create(object, options), refused);
-      notes.written(target, answer, options);
-      return answer;
+    create: (object, options) => noted(client.create(object, options), storing(object, options)),
+    update: (object, options) => noted(client.update(object, options), storing(object, options)),
+    patch: (type, key, patch, options) => {
+      const target = { type, key };
+      const note = (answer: KubernetesObject): void => notes.written(target, answer, options);
+      const write = { target, note, version: versionInPatch(patch) };
+      return noted(client.patch(type, key, patch, options), write);
     },
-    update: async (object, options) => {
-      const target = targetOf(object, options);
-      const { resourceVersion } = object.metadata;
-      const refused = (error: unknown): void => notes.refused(target, error, resourceVersion);
-      const answer = await watched(client.update(object, options), refused);
-      notes.written(target, answer, options);
-      return answer;
+    apply: (object, options) => {
+      const { note, ...write } = storing(object, options);
+      const call = client.apply(object, options);
+      return noted(call, { ...write, note: (applied) => note(applied.object) });
     },
-    patch: async (type, key, patch, options) => {
-      const refused = (error: unknown): void =>
-        notes.refused({ type, key }, error, versionInPatch(patch));
-      const answer = await watched(client.patch(type, key, patch, options), refused);
-      notes.written({ type, key }, answer, options);
-      return answer;
-    },
-    apply: async (object, options) => {
-      const target = targetOf(object, options);
-      const { resourceVersion } = object.metadata;
-      const refused = (error: unknown): void => notes.refused(target, error, resourceVersion);
-      const applied = await watched(client.apply(object, options), refused);
-      notes.written(target, applied.object, options);
-      return applied;
-    },
-    delete: async (type, key, options = {}) => {
-      const { resourceVersion } = options.preconditions ?? {};
-      const refused = (error: unknown): void =>
-        notes.refused({ type, key }, error, resourceVersion);
-      const remaining = await watched(client.delete(type, key, options), refused);
-      notes.deleted({ type, key }, remaining, options);
-      return remaining;
+    delete: (type, key, options = {}) => {
+      const target = { type, key };
+      const note = (left: KubernetesObject | undefined): void =>
+        notes.deleted(target, left, options);
+      const write = { target, note, version: options.preconditions?.resourceVersion };
+      return noted(client.delete(type, key, options), write);
     },
     deleteCollection: async (type, options) => {
       const deleted = notes.deletingCollection(type, options);
@@ -116,8 +108,16 @@ function notedWrites(client: Client, notes: WriteNotes): Writes {
   };
 }
 
+/** A write on its way. */
+interface Write<Answer> {
+  readonly target: Target;
+  /** The resourceVersion that it names. */
+  readonly version: string | undefined;
+  readonly note: (answer: Answer) => void;
+}
+
 /** `call`, with `refused` told when it fails. */
-async function watched<T>(call: Promise<T>, refused: (error: unknown) => void): Promise<T> {
+async function heard<T>(call: Promise<T>, refused: (error: unknown) => void): Promise<T> {
   try {
     return await call;
   } catch (error) {

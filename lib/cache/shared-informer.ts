@@ -1,19 +1,21 @@
 import type { Client } from '../client/client.js';
-import { matchesFields, parseFieldSelector } from '../object/field-selector.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { matchesLabels, parseLabelSelector } from '../object/label-selector.js';
 import { keyOf, keyString } from '../object/object-key.js';
 import { apiVersionOf } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import type { Random } from '../system/random.js';
 import type { CacheMetrics } from './cache-metrics.js';
 import { ChangeNotifier } from './change-notifier.js';
 import { namespaceIndex } from './indexer.js';
-import type { Indexer } from './indexer.js';
-import type { CacheEvent, CacheEventHandler, HandlerRegistration } from './informer.js';
-import type { InformerStatus } from './informer.js';
+import { selectedBy } from './informer-scope.js';
+import type { InformerScope } from './informer-scope.js';
+import type {
+  CacheEvent,
+  CacheEventHandler,
+  HandlerRegistration,
+  InformerStatus,
+} from './informer.js';
 import { newIntake } from './intake.js';
 import type { Transform } from './intake.js';
 import { ObjectStore } from './object-store.js';
@@ -21,19 +23,6 @@ import { Reflector } from './reflector.js';
 import type { ReflectorSink } from './reflector.js';
 import { compareResourceVersions } from './resource-version.js';
 import { WriteOverlay } from './write-overlay.js';
-
-/** Which objects of a kind are cached, and what of them. */
-export interface InformerScope<T extends KubernetesObject> {
-  readonly type: TypeReference<T>;
-  readonly metadataOnly: boolean;
-  /** Only these namespaces, each watched by itself; undefined: all. */
-  readonly namespaces: readonly string[] | undefined;
-  readonly labelSelector: string | undefined;
-  readonly fieldSelector: string | undefined;
-  readonly transform: Transform<T> | undefined;
-  readonly indexers: Readonly<Record<string, Indexer<T>>>;
-  readonly keepManagedFields: boolean;
-}
 
 /** What all informers of a cache share. */
 export interface InformerParts {
@@ -312,19 +301,4 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
 function isIn(object: KubernetesObject, namespace: string): boolean {
   return object.metadata.namespace === namespace;
-}
-
-function selectedBy({
-  namespaces,
-  labelSelector,
-  fieldSelector,
-}: Pick<InformerScope<never>, 'namespaces' | 'labelSelector' | 'fieldSelector'>): (
-  object: KubernetesObject,
-) => boolean {
-  const labels = labelSelector === undefined ? [] : parseLabelSelector(labelSelector);
-  const fields = fieldSelector === undefined ? [] : parseFieldSelector(fieldSelector);
-  return (object) =>
-    (namespaces === undefined || namespaces.includes(object.metadata.namespace ?? '')) &&
-    matchesLabels(labels, object.metadata.labels) &&
-    matchesFields(fields, object);
 }

@@ -28,47 +28,60 @@ const buckets = [
 
 /** Registers the metrics of controllers, under controller-runtime's names where it has them. */
 export function newControllerMetrics(metrics: Metrics): ControllerMetrics {
-  const counter = (name: string, help: string, ...more: readonly string[]): Counter =>
-    metrics.counter({ name, help, labelNames: ['controller', ...more] });
-  const gauge = (name: string, help: string): Gauge =>
-    metrics.gauge({ name, help, labelNames: ['controller'] });
-  const [theirs, ours] = ['controller_runtime', 'operator_builder'];
+  return { ...theirMetrics(metrics), ...ourMetrics(metrics) };
+}
+
+type OurMetrics = Pick<ControllerMetrics, 'conflicts' | 'hotLoops' | 'heldKeys' | 'sourceErrors'>;
+
+/** Those that controller-runtime has, too. */
+function theirMetrics(metrics: Metrics): Omit<ControllerMetrics, keyof OurMetrics> {
+  const labelNames = ['controller'];
+  const named = (name: string, help: string) => ({
+    ...{ name: `controller_runtime_${name}`, help, labelNames },
+  });
+  const counter = (name: string, help: string): Counter => metrics.counter(named(name, help));
   return {
-    reconciles: counter(`${theirs}_reconcile_total`, 'Reconciles, by their result.', 'result'),
-    errors: counter(`${theirs}_reconcile_errors_total`, 'Reconciles that failed.'),
-    terminalErrors: counter(
-      `${theirs}_terminal_reconcile_errors_total`,
-      'Reconciles that failed for good.',
-    ),
+    reconciles: metrics.counter({
+      ...named('reconcile_total', 'Reconciles, by their result.'),
+      labelNames: [...labelNames, 'result'],
+    }),
+    errors: counter('reconcile_errors_total', 'Reconciles that failed.'),
+    terminalErrors: counter('terminal_reconcile_errors_total', 'Reconciles that failed for good.'),
     bugs: counter(
-      `${theirs}_reconcile_panics_total`,
+      'reconcile_panics_total',
       'Reconciles that failed by a mistake in their code (a TypeError, for example).',
     ),
-    timeouts: counter(`${theirs}_reconcile_timeouts_total`, 'Reconciles that took too long.'),
+    timeouts: counter('reconcile_timeouts_total', 'Reconciles that took too long.'),
     durations: metrics.histogram({
-      name: `${theirs}_reconcile_time_seconds`,
-      help: 'How long reconciles take.',
-      labelNames: ['controller'],
+      ...named('reconcile_time_seconds', 'How long reconciles take.'),
       buckets,
     }),
-    maxConcurrent: gauge(
-      `${theirs}_max_concurrent_reconciles`,
-      'How many reconciles may run at once.',
+    maxConcurrent: metrics.gauge(
+      named('max_concurrent_reconciles', 'How many reconciles may run at once.'),
     ),
-    activeWorkers: gauge(`${theirs}_active_workers`, 'How many reconciles run.'),
-    conflicts: counter(
-      `${ours}_reconcile_conflicts_total`,
-      'Reconciles that met an outdated object.',
+    activeWorkers: metrics.gauge(named('active_workers', 'How many reconciles run.')),
+  };
+}
+
+function ourMetrics(metrics: Metrics): OurMetrics {
+  const labelNames = ['controller'];
+  const named = (name: string, help: string) => ({
+    ...{ name: `operator_builder_${name}`, help, labelNames },
+  });
+  return {
+    conflicts: metrics.counter(
+      named('reconcile_conflicts_total', 'Reconciles that met an outdated object.'),
     ),
-    hotLoops: counter(`${ours}_hot_loops_total`, 'Keys found to keep writing one object.'),
-    heldKeys: gauge(
-      `${ours}_held_keys`,
-      'Keys whose reconcile timed out and has not ended: they are not reconciled.',
+    hotLoops: metrics.counter(named('hot_loops_total', 'Keys found to keep writing one object.')),
+    heldKeys: metrics.gauge(
+      named(
+        'held_keys',
+        'Keys whose reconcile timed out and has not ended: they are not reconciled.',
+      ),
     ),
-    sourceErrors: counter(
-      `${ours}_source_errors_total`,
-      'Exceptions of predicates, mappers and streams.',
-      'source',
-    ),
+    sourceErrors: metrics.counter({
+      ...named('source_errors_total', 'Exceptions of predicates, mappers and streams.'),
+      labelNames: [...labelNames, 'source'],
+    }),
   };
 }

@@ -62,31 +62,31 @@ function guardedWrites(client: Client, guard: ReconcileGuard): Writes {
   const { signal } = guard;
   return {
     create: async (object, options) => {
-      const wrote = begin(guard, 'create', targetOf(object, options), options);
+      const wrote = begin(guard, { verb: 'create', ...targetOf(object, options) }, options);
       const answer = await client.create(object, ending(options, signal));
       wrote(answer);
       return answer;
     },
     update: async (object, options) => {
-      const wrote = begin(guard, 'update', targetOf(object, options), options);
+      const wrote = begin(guard, { verb: 'update', ...targetOf(object, options) }, options);
       const answer = await client.update(object, ending(options, signal));
       wrote(answer);
       return answer;
     },
     patch: async (type, key, patch, options) => {
-      const wrote = begin(guard, 'patch', { type, key }, options);
+      const wrote = begin(guard, { verb: 'patch', type, key }, options);
       const answer = await client.patch(type, key, patch, ending(options, signal));
       wrote(answer);
       return answer;
     },
     apply: async (object, options) => {
-      const wrote = begin(guard, 'apply', targetOf(object, options), options);
+      const wrote = begin(guard, { verb: 'apply', ...targetOf(object, options) }, options);
       const applied = await client.apply(object, ending(options, signal));
       wrote(applied.object);
       return applied;
     },
     delete: async (type, key, options) => {
-      const wrote = begin(guard, 'delete', { type, key }, options);
+      const wrote = begin(guard, { verb: 'delete', type, key }, options);
       const remaining = await client.delete(type, key, ending(options, signal));
       wrote(remaining);
       return remaining;
@@ -98,16 +98,17 @@ function guardedWrites(client: Client, guard: ReconcileGuard): Writes {
   };
 }
 
+/** @returns what to call with the answer */
 function begin(
-  guard: ReconcileGuard,
-  verb: ObservedWrite['verb'],
-  target: Target,
+  { signal, observe }: ReconcileGuard,
+  write: Omit<ObservedWrite, 'answer'>,
   options: { readonly dryRun?: boolean | undefined } = {},
 ): (answer: KubernetesObject | undefined) => void {
-  refuseAfter(guard.signal, `${verb} ${target.type.kind} ${target.key.name}`);
+  const { verb, type, key } = write;
+  refuseAfter(signal, `${verb} ${type.kind} ${key.name}`);
   if (options.dryRun === true) return () => undefined;
-  const wrote = guard.observe(target);
-  return (answer) => wrote({ verb, ...target, answer });
+  const wrote = observe({ type, key });
+  return (answer) => wrote({ ...write, answer });
 }
 
 /** @throws OperatorError of the reason's code, once `signal` is aborted. */

@@ -1,0 +1,35 @@
+import { matchesFields, parseFieldSelector } from '../object/field-selector.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { matchesLabels, parseLabelSelector } from '../object/label-selector.js';
+import type { TypeReference } from '../object/resource-type.js';
+import type { Indexer } from './indexer.js';
+import type { Transform } from './intake.js';
+
+/** Which objects of a kind are cached, and what of them. */
+export interface InformerScope<T extends KubernetesObject> {
+  readonly type: TypeReference<T>;
+  readonly metadataOnly: boolean;
+  /** Only these namespaces, each watched by itself; undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly labelSelector: string | undefined;
+  readonly fieldSelector: string | undefined;
+  readonly transform: Transform<T> | undefined;
+  readonly indexers: Readonly<Record<string, Indexer<T>>>;
+  readonly keepManagedFields: boolean;
+}
+
+/** Whether a watch of this scope shows an object of its kind. */
+export function selectedBy({
+  namespaces,
+  labelSelector,
+  fieldSelector,
+}: Pick<InformerScope<never>, 'namespaces' | 'labelSelector' | 'fieldSelector'>): (
+  object: KubernetesObject,
+) => boolean {
+  const labels = labelSelector === undefined ? [] : parseLabelSelector(labelSelector);
+  const fields = fieldSelector === undefined ? [] : parseFieldSelector(fieldSelector);
+  return (object) =>
+    (namespaces === undefined || namespaces.includes(object.metadata.namespace ?? '')) &&
+    matchesLabels(labels, object.metadata.labels) &&
+    matchesFields(fields, object);
+}

@@ -1,0 +1,299 @@
+import { getEventListeners } from 'node:events';
+import { expect } from 'chai';
+import { controllerFor } from '../../lib/controller/controller-builder.js';
+import type { ReconcileContext } from '../../lib/controller/reconciler.js';
+import { done, requeueAfter } from '../../lib/controller/result.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+import { Thing } from '../cache/fake-server.js';
+import { ControllerSetup, Part } from './controller-setup.js';
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((settle) => (resolve = settle));
+  return { promise, resolve };
+}
+
+describe('RunningController', () => {
+  it('watches in standby, and reconciles once it is activated', async () => {
+    const setup = new ControllerSetup();
+    let runs = 0;
+    const controller = controllerFor(Thing).complete(async () => {
+      runs++;
+      return done();
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller, { standby: true });
+    expect([runs, running.status().depth, running.status().isActive]).to.deep.equal([0, 1, false]);
+    await running.activate();
+    await setup.clock.advance(0);
+    expect([runs, running.status().isActive]).to.deep.equal([1, true]);
+    await setup.stop(running);
+  });
+
+  it('runs without a kind that is not served, and hears of it when it is', async () => {
+    const setup = new ControllerSetup();
+    const unknown = (): OperatorError => new OperatorError('UnknownKind', 'no Part');
+    setup.parts.failures['watch'] = [unknown(), unknown()];
+    const seen: string[] = [];
+    const controller = controllerFor(Thing)
+      .watches(Part, ({ metadata }) => [{ name: `of ${metadata.name ?? ''}` }])
+      .complete(async ({ key }) => {
+        seen.push(key.name);
+        return done();
+      });
+    setup.things.put('a');
+    setup.parts.put('p');
+    const running = await setup.start(controller);
+    expect(seen).to.deep.equal(['a']);
+    await setup.clock.advance(10_000);
+    expect(seen).to.deep.equal(['a', 'of p']);
+    await setup.stop(running);
+  });
+
+  it('survives sources that fail to sync or to stop, and starts none when one fails to start', async () => {
+    const setup = new ControllerSetup();
+    const fail = (): never => {
+      throw new Error('bug');
+    };
+    const bad = { name: 'bad', start: () => ({ whenSynced: async () => fail(), stop: fail }) };
+    const described = controllerFor(Thing);
+    const running = await setup.start(described.from(bad).complete(async () => done()));
+    await running.stop(0);
+    expect(setup.lines('error')).to.deep.equal([
+      'a source can not be synced: nothing is reconciled',
+      'a source did not stop',
+    ]);
+    const worse = described.from({ name: 'worse', start: fail }).complete(async () => done());
+    const error = await setup.start(worse).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message', 'bug');
+    await setup.clock.advance(0);
+    expect(setup.cache.status()).to.deep.equal([]);
+    await setup.cache.stop();
+  });
+
+  describe('time-out', () => {
+    async function timedOut(setup: ControllerSetup) {
+      const runs: ReconcileContext[] = [];
+      const held = deferred();
+      const controller = controllerFor(Thing)
+        .withOptions({ reconcileTimeoutMs: 1_000 })
+        .complete(async (context) => {
+          runs.push(context);
+          if (context.key.name === 'stuck' && runs.length === 1) await held.promise;
+          return done();
+        });
+      setup.things.put('stuck');
+      const running = await setup.start(controller);
+      setup.things.put('other');
+      await setup.clock.advance(1_000);
+      return { runs, held, running };
+    }
+
+    it('aborts the signal and frees the worker, but not the key', async () => {
+      const setup = new ControllerSetup();
+      const { runs, held, running } = await timedOut(setup);
+      expect(runs[0]!.signal.reason).to.have.property('code', 'Timeout');
+      expect(runs.map(({ key }) => key.name)).to.deep.equal(['stuck', 'other']);
+      await setup.clock.advance(60_000);
+      setup.things.put('stuck');
+      await setup.clock.advance(0);
+      expect(runs.length).to.equal(2);
+      expect(running.status().active).to.deep.equal([
+        {
+          key: 'ns/stuck',
+          reconcileID: runs[0]!.reconcileID,
+          lastedMs: 61_000,
+          isTimedOut: true,
+        },
+      ]);
+      held.resolve();
+      await setup.clock.advance(0);
+      expect(runs.map(({ key }) => key.name)).to.deep.equal(['stuck', 'other', 'stuck']);
+      expect(running.status().active).to.deep.equal([]);
+      await setup.stop(running);
+    });
+
+    it('refuses writes from then on, reads go on', async () => {
+      const setup = new ControllerSetup();
+      const { runs, held, running } = await timedOut(setup);
+      const { client, key } = runs[0]!;
+      const live = await client.get(Thing, key);
+      const writes = [
+        () => client.update(live),
+        () => client.delete(Thing, key),
+        () => client.live.create({ ...live, metadata: { name: 'new', namespace: 'ns' } }),
+      ];
+      for (const write of writes) {
+        const error = await write().then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        expect(error).to.be.instanceOf(OperatorError).with.property('code', 'Timeout');
+      }
+      expect(setup.things.objects().length).to.equal(2);
+      held.resolve();
+      await setup.stop(running);
+    });
+
+    it('counts as a failure, whatever the handler does later', async () => {
+      const setup = new ControllerSetup();
+      const { held, running } = await timedOut(setup);
+      held.resolve();
+      await setup.clock.advance(5);
+      const outcomes = setup.events.map((event) => event.type === 'reconciled' && event.outcome);
+      expect(outcomes).to.deep.equal(['timeout', 'success', 'success']);
+      await setup.stop(running);
+    });
+  });
+
+  describe('stop', () => {
+    it('lets reconciles end, begins none, and leaves nothing behind', async () => {
+      const setup = new ControllerSetup();
+      const stopping = new AbortController();
+      const ends = deferred();
+      const seen: string[] = [];
+      const controller = controllerFor(Thing).complete(async ({ key, client }) => {
+        seen.push(key.name);
+        await ends.promise;
+        await client.update(setup.things.put(key.name));
+        return requeueAfter(1_000);
+      });
+      setup.things.put('a');
+      setup.things.put('b');
+      const running = await setup.start(controller, { signal: stopping.signal });
+      stopping.abort();
+      let isStopped = false;
+      void running.stop().then(() => (isStopped = true));
+      await setup.clock.advance(1_000);
+      expect(isStopped).to.equal(false);
+      ends.resolve();
+      await setup.clock.advance(0);
+      expect(isStopped).to.equal(true);
+      expect(seen).to.deep.equal(['a']);
+      expect(setup.lines('error')).to.deep.equal([]);
+      await setup.cache.stop();
+      expect(setup.clock.pendingTimers).to.equal(0);
+      expect(setup.things.watches + setup.parts.watches).to.equal(0);
+    });
+
+    it('aborts what does not end within the grace period', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing).complete(async ({ signal }) => {
+        await new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+        });
+        return done();
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      let isStopped = false;
+      void running.stop(5_000).then(() => (isStopped = true));
+      await setup.clock.advance(4_999);
+      expect(isStopped).to.equal(false);
+      await setup.clock.advance(1);
+      expect(isStopped).to.equal(true);
+      expect(setup.lines('error')).to.deep.equal([]);
+      expect(setup.events.at(-1)).to.include({ outcome: 'error', againInMs: undefined });
+      await setup.cache.stop();
+    });
+
+    it('can be made sooner', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing).complete(async ({ signal }) => {
+        await new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+        });
+        return done();
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      let isStopped = false;
+      void running.stop().then(() => (isStopped = true));
+      await setup.clock.advance(100);
+      expect(isStopped).to.equal(false);
+      void running.stop(0);
+      await setup.clock.advance(0);
+      expect(isStopped).to.equal(true);
+      await setup.cache.stop();
+    });
+
+    it('names the keys of what does not end at all', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing).complete(() => new Promise(() => undefined));
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      await setup.stop(running);
+      const [line] = setup.logged.filter(({ level }) => level === 'error');
+      expect(line?.fields['keys']).to.deep.equal(['ns/a']);
+    });
+
+    it('leaves no listener on the signal', async () => {
+      const { signal } = new AbortController();
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing).complete(async () => done());
+      for (let n = 0; n < 50; n++) setup.things.put(`t${n}`);
+      const running = await setup.start(controller, { signal });
+      expect(setup.events.length).to.equal(50);
+      expect(getEventListeners(signal, 'abort').length).to.equal(1);
+      await setup.stop(running);
+      expect(getEventListeners(signal, 'abort').length).to.equal(0);
+    });
+  });
+
+  describe('hot loop', () => {
+    it('slows down what a reconcile asks for itself', async () => {
+      const setup = new ControllerSetup();
+      let runs = 0;
+      const controller = controllerFor(Thing)
+        .withOptions({ hotLoop: { maxWrites: 5, windowMs: 10_000, baseDelayMs: 1_000 } })
+        .complete(async ({ client }) => {
+          runs++;
+          const live = setup.parts.objects()[0] ?? setup.parts.put('p');
+          await client.update({ ...live, spec: { size: runs } });
+          return requeueAfter(1);
+        });
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      await setup.clock.advance(2_000);
+      expect(runs).to.be.within(6, 8);
+      await setup.stop(running);
+    });
+
+    it('is named with what changes, and slowed down', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing)
+        .withOptions({ hotLoop: { maxRepeats: 5, windowMs: 10_000, baseDelayMs: 100 } })
+        .complete(async ({ key, client }) => {
+          const thing = await client.get(Thing, key);
+          if (thing.spec?.color !== 'red')
+            await client.update({ ...thing, spec: { color: 'red' } });
+          return done();
+        });
+      setup.things.put('a', { spec: { color: 'blue' } });
+      const running = await setup.start(controller);
+      for (let ms = 0; ms < 60_000; ms += 10) {
+        const [thing] = setup.things.objects();
+        const managedFields = [{ manager: 'painter', time: '2026-01-01T00:00:00Z' }];
+        const metadata = { managedFields };
+        if (thing?.spec?.color !== 'blue') {
+          setup.things.put('a', { spec: { color: 'blue' }, metadata });
+        }
+        await setup.clock.advance(10);
+      }
+      const loops = setup.events.filter((event) => event.type === 'hotLoop');
+      expect(loops.length).to.be.within(1, 2);
+      expect(loops[0]).to.deep.include({
+        controller: 'thing',
+        key: 'ns/a',
+        paths: ['spec.color'],
+        managers: ['painter'],
+        delayMs: 100,
+      });
+      expect(loops[0]!.object).to.deep.include({ kind: 'Thing', name: 'a' });
+      expect(loops[0]!.writesPerMinute).to.be.above(1_000);
+      const runs = setup.events.filter((event) => event.type === 'reconciled').length;
+      expect(runs).to.be.below(30);
+      await setup.stop(running);
+    }).timeout(20_000);
+  });
+});
