@@ -143,8 +143,11 @@ describe('garbage collection in the embedded cluster', () => {
   it('leaves an object alone whose owner is of a kind that is not served', async () => {
     const cluster = await quietCluster();
     const unknown = { apiVersion: 'example.com/v1', kind: 'Unknown', name: 'x', uid: 'x' };
-    await cluster.create(configMap('child', { ownerReferences: [unknown] }));
+    const ghost = { apiVersion: 'v1', kind: 'ConfigMap', name: 'ghost', uid: 'no-such-uid' };
+    await cluster.create(configMap('child', { ownerReferences: [ghost, unknown] }));
     expect(await cluster.names(ConfigMap)).to.deep.equal(['child']);
+    const { ownerReferences } = (await cluster.get(ConfigMap, 'child')).metadata;
+    expect(ownerReferences).to.deep.equal([ghost, unknown]);
   });
 
   it('leaves a cluster-scoped object alone that names an owner in a namespace', async () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { ConfigMap, Namespace, Pod, ServiceAccount } from '../../../lib/object/kinds.js';
-import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
-import type { SimulatedCluster } from './simulated-cluster.js';
-import { configMap, deployment, pod } from './workload-objects.js';
+import { ConfigMap, Namespace, Pod, ServiceAccount } from '../../../../lib/object/kinds.js';
+import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
+import type { SimulatedCluster } from '../simulated-cluster.js';
+import { configMap, deployment, pod } from '../workload-objects.js';
 
 const namespace = 'shop';
 

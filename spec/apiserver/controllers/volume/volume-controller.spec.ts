@@ -4,9 +4,9 @@ import {
   PersistentVolumeClaim,
   Pod,
   StorageClass,
-} from '../../../lib/object/kinds.js';
-import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
-import { claim, pod } from './workload-objects.js';
+} from '../../../../lib/object/kinds.js';
+import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
+import { claim, pod } from '../workload-objects.js';
 
 describe('volumes in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
@@ -77,6 +77,26 @@ describe('volumes in the embedded cluster', () => {
     const volumes = await list(PersistentVolume);
     expect(volumes.map(({ status }) => status!.phase)).to.deep.equal(['Released']);
     expect(await names(PersistentVolumeClaim)).to.deep.equal([]);
+  });
+
+  it('of an earlier claim are not given to a new one of its name', async () => {
+    const { create, get } = await simulatedCluster();
+    const claimRef = { namespace: 'default', name: 'data', uid: 'an-earlier-uid' };
+    const volume: PersistentVolume = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: 'old' },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        capacity: { storage: '5Gi' },
+        hostPath: { path: '/data' },
+        claimRef,
+        persistentVolumeReclaimPolicy: 'Retain',
+      },
+    };
+    await create(volume, claim('data', { volumeName: 'old', storageClassName: '' }));
+    expect((await get(PersistentVolumeClaim, 'data')).status!.phase).to.equal('Pending');
+    expect((await get(PersistentVolume, 'old')).status!.phase).to.equal('Released');
   });
 
   it('stay as long as a pod uses their protected claim', async () => {

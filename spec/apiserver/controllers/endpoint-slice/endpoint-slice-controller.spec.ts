@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Deployment, EndpointSlice, Pod, Service } from '../../../lib/object/kinds.js';
-import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
-import { deployment, imagePatch, pod } from './workload-objects.js';
+import { Deployment, EndpointSlice, Pod, Service } from '../../../../lib/object/kinds.js';
+import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
+import { deployment, imagePatch, pod } from '../workload-objects.js';
 
 function service(name: string, spec: object = {}): Service {
   return {

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { serviceEndpoints } from '../../../../lib/apiserver/controllers/endpoint-slice/service-endpoints.js';
+import type { Pod, Service } from '../../../../lib/object/kinds.js';
+import { pod } from '../workload-objects.js';
+
+const service: Service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'web', namespace: 'default' },
+  spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
+};
+
+function podAt(
+  podIP: string | undefined,
+  facts: { phase?: string; ready?: boolean; deleted?: boolean } = {},
+): Pod {
+  const { phase = 'Running', ready = true, deleted = false } = facts;
+  const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }];
+  const metadata = deleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {};
+  const status = { phase, conditions, ...(podIP !== undefined && { podIP }) };
+  return { ...pod('p', {}, metadata), status };
+}
+
+function conditionsOf(...pods: Pod[]): object[] {
+  const groups = serviceEndpoints(service, pods);
+  return groups.flatMap(({ endpoints }) => endpoints.map(({ conditions }) => conditions ?? {}));
+}
+
+describe('serviceEndpoints', () => {
+  it('say of each pod whether it is ready, serves and ends', () => {
+    expect(conditionsOf(podAt('10.0.0.1'))).to.deep.equal([
+      { ready: true, serving: true, terminating: false },
+    ]);
+    expect(conditionsOf(podAt('10.0.0.1', { ready: false }))).to.deep.equal([
+      { ready: false, serving: false, terminating: false },
+    ]);
+    expect(conditionsOf(podAt('10.0.0.1', { deleted: true }))).to.deep.equal([
+      { ready: false, serving: true, terminating: true },
+    ]);
+  });
+
+  it('leave out pods without an address, and those that have ended', () => {
+    expect(conditionsOf(podAt(undefined), podAt('10.0.0.1', { phase: 'Succeeded' }))).to.deep.equal(
+      [],
+    );
+  });
+
+  it('are one empty group when there is no pod', () => {
+    expect(serviceEndpoints(service, [])).to.deep.equal([{ ports: [], endpoints: [] }]);
+  });
+
+  it('name the pod in DNS when its subdomain is the Service', () => {
+    const named = podAt('10.0.0.1');
+    const spec = { ...named.spec!, hostname: 'web-0', subdomain: 'web' };
+    const [group] = serviceEndpoints(service, [{ ...named, spec }]);
+    expect(group!.endpoints[0]!.hostname).to.equal('web-0');
+    const other = serviceEndpoints(service, [{ ...named, spec: { ...spec, subdomain: 'x' } }]);
+    expect(other[0]!.endpoints[0]).not.to.have.property('hostname');
+  });
+});

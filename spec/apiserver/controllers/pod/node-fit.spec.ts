@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import { podFitsNode } from '../../../../lib/apiserver/controllers/pod/node-fit.js';
+import type { Node } from '../../../../lib/object/kinds.js';
+import { pod } from '../workload-objects.js';
+
+const labels = { zone: 'a', cores: '8' };
+
+function node(spec: object = {}): Node {
+  return { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-0', labels }, spec };
+}
+
+function required(...nodeSelectorTerms: object[]): object {
+  const requiredDuringSchedulingIgnoredDuringExecution = { nodeSelectorTerms };
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution } } };
+}
+
+const inZone = (...values: string[]) => ({
+  matchExpressions: [{ key: 'zone', operator: 'In', values }],
+});
+const tainted = node({ taints: [{ key: 'role', value: 'db', effect: 'NoSchedule' }] });
+
+describe('podFitsNode', () => {
+  const cases: readonly [what: string, spec: object, on: Node, fits: boolean][] = [
+    ['nothing wanted', {}, node(), true],
+    ['its node selector', { nodeSelector: { zone: 'a' } }, node(), true],
+    ['another node selector', { nodeSelector: { zone: 'b' } }, node(), false],
+    ['one of its terms', required(inZone('b'), inZone('a', 'c')), node(), true],
+    ['none of its terms', required(inZone('b')), node(), false],
+    ['an empty term', required({}), node(), false],
+    [
+      'a number',
+      required({ matchExpressions: [{ key: 'cores', operator: 'Gt', values: ['4'] }] }),
+      node(),
+      true,
+    ],
+    [
+      'its name',
+      required({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-0'] }] }),
+      node(),
+      true,
+    ],
+    [
+      'another name',
+      required({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['x'] }] }),
+      node(),
+      false,
+    ],
+    ['a taint', {}, tainted, false],
+    ['a tolerated taint', { tolerations: [{ key: 'role', value: 'db' }] }, tainted, true],
+    ['a taint of another value', { tolerations: [{ key: 'role', value: 'x' }] }, tainted, false],
+    [
+      'a taint of another effect',
+      { tolerations: [{ key: 'role', value: 'db', effect: 'NoExecute' }] },
+      tainted,
+      false,
+    ],
+    ['all taints tolerated', { tolerations: [{ operator: 'Exists' }] }, tainted, true],
+    ['a soft taint', {}, node({ taints: [{ key: 'x', effect: 'PreferNoSchedule' }] }), true],
+    ['a cordoned node', {}, node({ unschedulable: true }), false],
+  ];
+  for (const [what, spec, on, fits] of cases) {
+    it(`says ${fits} for ${what}`, () => {
+      expect(podFitsNode(pod('p', spec), on)).to.equal(fits);
+    });
+  }
+});
