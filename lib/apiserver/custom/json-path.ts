@@ -16,10 +16,11 @@ const stepForm =
 export function compileJsonPath(text: string): JsonPath {
   const source = text.replace(/^\{(.*)\}$/, '$1').replace(/^\$/, '');
   const steps: Step[] = [];
-  stepForm.lastIndex = 0;
-  for (let match = stepForm.exec(source); match !== null; match = stepForm.exec(source)) {
+  // One of its own: a filter compiles its path in the middle of this loop.
+  const form = new RegExp(stepForm);
+  for (let match = form.exec(source); match !== null; match = form.exec(source)) {
     steps.push(stepOf(match));
-    if (stepForm.lastIndex >= source.length) break;
+    if (form.lastIndex >= source.length) break;
   }
   return steps;
 }
