@@ -138,8 +138,6 @@ const writtenMembers: Readonly<Partial<Record<string, string>>> = {
 /** Through a subresource everything else stays, but for some of the metadata. */
 function subresourceOnly({ request, ruling, object, old }: Prepared): UnstructuredObject {
   const { subresource = '' } = request;
-  // A pod is bound by the server itself, which changes both parts.
-  if (subresource === 'binding') return object;
   const member = writtenMembers[subresource] ?? 'status';
   const metadata = subresourceMeta({ request, ruling, object, old });
   const next: UnstructuredObject = { ...old, metadata };

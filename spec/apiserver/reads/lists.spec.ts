@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import { Api, configMap, configMaps, merge } from '../api.js';
+import type { Answer } from '../api.js';
+
+const names = ({ body }: Answer): (string | undefined)[] =>
+  body.items.map(({ metadata }) => metadata.name);
+
+async function filled(api: Api, ...all: string[]): Promise<void> {
+  for (const name of all) await api.create(configMaps, configMap(name, {}, { labels: { name } }));
+}
+
+describe('lists', () => {
+  it('are sorted by namespace and name, with the version of the whole', async () => {
+    const api = new Api();
+    await filled(api, 'c', 'a', 'b');
+    const list = await api.get('/api/v1/configmaps');
+    expect(names(list)).to.deep.equal(['a', 'b', 'c']);
+    expect(list.body.metadata.resourceVersion).to.equal(api.server.resourceVersion);
+    expect(list.body.items[0]).not.to.have.property('kind');
+  });
+
+  it('show one snapshot on all pages, whatever changes between them', async () => {
+    const api = new Api();
+    await filled(api, 'a', 'b', 'c', 'd');
+    const first = await api.get(`${configMaps}?limit=2`);
+    const { continue: token = '', remainingItemCount } = first.body.metadata as {
+      continue?: string;
+      remainingItemCount?: number;
+    };
+    expect(remainingItemCount).to.equal(2);
+    await api.call('DELETE', `${configMaps}/c`);
+    await filled(api, 'bb', 'e');
+    await api.call('PATCH', `${configMaps}/d`, { data: { new: 'x' } }, merge);
+    const second = await api.get(`${configMaps}?limit=2&continue=${token}`);
+    expect(names(second)).to.deep.equal(['c', 'd']);
+    expect(second.body.items[1]).not.to.have.property('data');
+    expect(second.body.metadata.resourceVersion).to.equal(first.body.metadata.resourceVersion);
+    expect(second.body.metadata).not.to.have.property('continue');
+  });
+
+  it('answer 410 where the log does not reach back to the snapshot', async () => {
+    const api = new Api();
+    await filled(api, 'a', 'b');
+    const { body } = await api.get(`${configMaps}?limit=1`);
+    await filled(api, 'c');
+    api.server.compact();
+    const { continue: token = '' } = body.metadata as { continue?: string };
+    const late = await api.get(`${configMaps}?continue=${token}`);
+    expect([late.code, late.body['reason']]).to.deep.equal([410, 'Expired']);
+  });
+
+  it('show an exact version where it is asked for, and 504 where it is not there yet', async () => {
+    const api = new Api();
+    await filled(api, 'a');
+    const version = api.server.resourceVersion;
+    await filled(api, 'b');
+    const exact = await api.get(
+      `${configMaps}?resourceVersion=${version}&resourceVersionMatch=Exact`,
+    );
+    expect(names(exact)).to.deep.equal(['a']);
+    const atLeast = await api.get(`${configMaps}?resourceVersion=${version}`);
+    expect(names(atLeast)).to.deep.equal(['a', 'b']);
+    expect((await api.get(`${configMaps}?resourceVersion=999`)).code).to.equal(504);
+  });
+
+  it('leave out what the selectors do not pick', async () => {
+    const api = new Api();
+    await filled(api, 'a', 'b', 'c');
+    expect(names(await api.get(`${configMaps}?labelSelector=name+in+(a,c)`))).to.deep.equal([
+      'a',
+      'c',
+    ]);
+    expect(names(await api.get(`${configMaps}?fieldSelector=metadata.name!=b`))).to.deep.equal([
+      'a',
+      'c',
+    ]);
+    const unknown = await api.get(`${configMaps}?fieldSelector=data.x=b`);
+    expect(unknown.body.message).to.contain('"data.x" is not a known field selector');
+  });
+
+  it('come as metadata or as a table', async () => {
+    const api = new Api();
+    await filled(api, 'a');
+    await api.clock.advance(65_000);
+    const metadata = await api.get(configMaps, {
+      accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+    });
+    expect(metadata.body.items[0]).to.have.all.keys('kind', 'apiVersion', 'metadata');
+    const table = await api.get(configMaps, {
+      accept: 'application/json;as=Table;g=meta.k8s.io;v=v1',
+    });
+    expect(table.body['rows'])
+      .to.have.nested.property('[0].cells')
+      .that.deep.equals(['a', 0, '65s']);
+  });
+
+  it('come as JSON to who would rather have protobuf, and not at all to who takes neither', async () => {
+    const api = new Api();
+    const accept = 'application/vnd.kubernetes.protobuf,application/json';
+    expect((await api.get(configMaps, { accept })).code).to.equal(200);
+    expect((await api.get(configMaps, { accept: 'text/html' })).code).to.equal(406);
+  });
+});

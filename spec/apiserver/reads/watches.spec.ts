@@ -1,0 +1,163 @@
+import { expect } from 'chai';
+import { Api, configMap, configMaps, merge } from '../api.js';
+import type { Watch } from '../api.js';
+
+async function change(api: Api, name: string, labels: object | null): Promise<void> {
+  await api.call('PATCH', `${configMaps}/${name}`, { metadata: { labels } }, merge);
+}
+
+describe('watches', () => {
+  const open: Watch[] = [];
+  const followed = async (api: Api, query: string): Promise<Watch> => {
+    const watch = await api.watch(`${configMaps}?watch=1${query}`);
+    open.push(watch);
+    return watch;
+  };
+  afterEach(async () => {
+    for (const watch of open.splice(0)) await watch.stop();
+  });
+
+  it('begin with what exists where no version is given', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a'));
+    const watch = await followed(api, '');
+    await api.create(configMaps, configMap('b'));
+    expect(await watch.names(2)).to.deep.equal(['ADDED a', 'ADDED b']);
+  });
+
+  it('go on from a version', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a'));
+    const version = api.server.resourceVersion;
+    await change(api, 'a', { x: 'y' });
+    await api.call('DELETE', `${configMaps}/a`);
+    const watch = await followed(api, `&resourceVersion=${version}`);
+    expect(await watch.names(2)).to.deep.equal(['MODIFIED a', 'DELETED a']);
+  });
+
+  it('show objects that enter and leave the selection as ADDED and DELETED', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a'));
+    const watch = await followed(
+      api,
+      `&labelSelector=x&resourceVersion=${api.server.resourceVersion}`,
+    );
+    await change(api, 'a', { x: '1' });
+    await change(api, 'a', { x: '2' });
+    await change(api, 'a', { x: null });
+    await change(api, 'a', { z: '1' });
+    await change(api, 'a', { x: '3' });
+    expect(await watch.names(4)).to.deep.equal(['ADDED a', 'MODIFIED a', 'DELETED a', 'ADDED a']);
+  });
+
+  it('show what left the selection as it was last seen, with the version of the change', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a', {}, { labels: { x: '1' } }));
+    const watch = await followed(
+      api,
+      `&labelSelector=x&resourceVersion=${api.server.resourceVersion}`,
+    );
+    await change(api, 'a', null);
+    const event = await watch.next();
+    expect(event?.object.metadata).to.deep.include({
+      labels: { x: '1' },
+      resourceVersion: api.server.resourceVersion,
+    });
+  });
+
+  it('follow one namespace, one object or all', async () => {
+    const api = new Api();
+    const other = '/api/v1/namespaces/kube-system/configmaps';
+    const one = await api.watch(`${configMaps}/b?watch=1`);
+    const all = await api.watch('/api/v1/configmaps?watch=1');
+    open.push(one, all);
+    for (const name of ['a', 'b']) {
+      await api.create(configMaps, configMap(name));
+      await api.create(other, configMap(name));
+    }
+    expect(await one.names(1)).to.deep.equal(['ADDED b']);
+    expect(await all.names(4))
+      .to.have.length(4)
+      .and.not.include('end');
+  });
+
+  it('stream a list, mark its end by a bookmark, and go on', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a'));
+    const query =
+      '&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    const watch = await followed(api, query);
+    const version = api.server.resourceVersion;
+    await api.create(configMaps, configMap('b'));
+    expect(await watch.names(1)).to.deep.equal(['ADDED a']);
+    expect((await watch.next())?.object.metadata).to.deep.equal({
+      resourceVersion: version,
+      annotations: { 'k8s.io/initial-events-end': 'true' },
+    });
+    expect(await watch.names(1)).to.deep.equal(['ADDED b']);
+  });
+
+  it('send a bookmark a minute, with the version of everything', async () => {
+    const api = new Api();
+    const watch = await followed(api, '&allowWatchBookmarks=true');
+    await api.create('/api/v1/namespaces', { metadata: { name: 'x' } });
+    const next = watch.next();
+    await api.clock.advance(60_000);
+    const event = await next;
+    expect(event?.type).to.equal('BOOKMARK');
+    expect(event?.object.metadata.resourceVersion).to.equal(api.server.resourceVersion);
+  });
+
+  it('end after the time that they were asked for', async () => {
+    const api = new Api();
+    const watch = await followed(api, '&timeoutSeconds=10');
+    const next = watch.next();
+    await api.clock.advance(10_000);
+    expect(await next).to.equal(undefined);
+    expect(api.clock.pendingTimers).to.equal(0);
+    expect(api.server.openWatches).to.equal(0);
+  });
+
+  it('tell of a version that is compacted by an ERROR event with 410', async () => {
+    const api = new Api();
+    const version = api.server.resourceVersion;
+    await api.create(configMaps, configMap('a'));
+    api.server.compact();
+    const watch = await followed(api, `&resourceVersion=${version}`);
+    expect(await watch.next()).to.containSubset({
+      type: 'ERROR',
+      object: { code: 410, reason: 'Expired' },
+    });
+    expect(await watch.next()).to.equal(undefined);
+  });
+
+  it('drop a reader that is too slow for the log, and hold nothing for it', async () => {
+    const api = new Api({ logLength: 5 });
+    const watch = await followed(api, `&resourceVersion=${api.server.resourceVersion}`);
+    for (let index = 0; index < 10; index++) await api.create(configMaps, configMap(`c${index}`));
+    expect(await watch.next()).to.containSubset({ type: 'ERROR', object: { code: 410 } });
+    expect(await watch.next()).to.equal(undefined);
+  });
+
+  it('end with their request, their server, or as a fault', async () => {
+    const api = new Api();
+    const abort = new AbortController();
+    const aborted = await api.watch(`${configMaps}?watch=1`, abort.signal);
+    const dropped = await followed(api, '');
+    const [first, second] = [aborted.next(), dropped.next()];
+    abort.abort();
+    api.server.dropWatches();
+    const code = await first.then(
+      () => 'none',
+      (error: { code: string }) => error.code,
+    );
+    expect([code, await second]).to.deep.equal(['Aborted', undefined]);
+    expect([api.clock.pendingTimers, api.server.openWatches]).to.deep.equal([0, 0]);
+  });
+
+  it('leave no timer behind while nobody reads', async () => {
+    const api = new Api();
+    await followed(api, '&allowWatchBookmarks=true');
+    expect(api.clock.pendingTimers).to.equal(0);
+  });
+});

@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import { Api, configMap, configMaps, deployment, deployments, merge } from '../api.js';
+
+const pods = '/api/v1/namespaces/default/pods';
+
+describe('deletion', () => {
+  it('answers a Status with the uid of what is gone', async () => {
+    const api = new Api();
+    const { metadata } = await api.create(configMaps, configMap('a'));
+    const { body } = await api.call('DELETE', `${configMaps}/a`);
+    expect(body['details']).to.deep.equal({ name: 'a', kind: 'configmaps', uid: metadata.uid });
+    expect((await api.get(`${configMaps}/a`)).code).to.equal(404);
+  });
+
+  it('waits for finalizers, takes no new ones, and ends with the last', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a', {}, { finalizers: ['x.y/z'] }));
+    const marked = await api.call('DELETE', `${configMaps}/a`);
+    expect(marked.body.metadata.deletionTimestamp).to.equal('2026-01-01T00:00:00Z');
+    const more = { metadata: { finalizers: ['x.y/z', 'a.b/c'] } };
+    expect((await api.call('PATCH', `${configMaps}/a`, more, merge)).code).to.equal(422);
+    await api.call('PATCH', `${configMaps}/a`, { metadata: { finalizers: null } }, merge);
+    expect((await api.get(`${configMaps}/a`)).code).to.equal(404);
+  });
+
+  it('checks the preconditions of uid and version', async () => {
+    const api = new Api();
+    const { metadata } = await api.create(configMaps, configMap('a'));
+    const wrong = await api.call('DELETE', `${configMaps}/a`, { preconditions: { uid: 'x' } });
+    expect(wrong.body['reason']).to.equal('Conflict');
+    const { uid, resourceVersion } = metadata;
+    const right = await api.call('DELETE', `${configMaps}/a`, {
+      preconditions: { uid, resourceVersion },
+    });
+    expect(right.code).to.equal(200);
+  });
+
+  for (const [policy, finalizers] of [
+    ['Foreground', ['foregroundDeletion']],
+    ['Orphan', ['orphan']],
+  ] as const) {
+    it(`leaves ${policy} deletion to the garbage collector by a finalizer`, async () => {
+      const api = new Api();
+      await api.create(deployments, deployment('web'));
+      const { body } = await api.call('DELETE', `${deployments}/web`, {
+        propagationPolicy: policy,
+      });
+      expect(body.metadata.finalizers).to.deep.equal(finalizers);
+      expect(body.metadata.generation).to.equal(2);
+    });
+  }
+
+  it('gives a running pod its grace period, which can only be shortened', async () => {
+    const api = new Api();
+    const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'x' }] };
+    await api.create(pods, { metadata: { name: 'p' }, spec });
+    const first = await api.call('DELETE', `${pods}/p`);
+    expect(first.body.metadata).to.include({
+      deletionGracePeriodSeconds: 30,
+      deletionTimestamp: '2026-01-01T00:00:30Z',
+    });
+    const longer = await api.call('DELETE', `${pods}/p`, { gracePeriodSeconds: 60 });
+    expect(longer.body.metadata.deletionGracePeriodSeconds).to.equal(30);
+    const shorter = await api.call('DELETE', `${pods}/p`, { gracePeriodSeconds: 5 });
+    expect(shorter.body.metadata.deletionTimestamp).to.equal('2026-01-01T00:00:05Z');
+    await api.call('DELETE', `${pods}/p`, { gracePeriodSeconds: 0 });
+    expect((await api.get(`${pods}/p`)).code).to.equal(404);
+  });
+
+  it('removes a pod that is on no node at once', async () => {
+    const api = new Api();
+    await api.create(pods, {
+      metadata: { name: 'p' },
+      spec: { containers: [{ name: 'c', image: 'x' }] },
+    });
+    await api.call('DELETE', `${pods}/p`);
+    expect((await api.get(`${pods}/p`)).code).to.equal(404);
+  });
+
+  it('deletes what the selectors of a collection pick', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a', {}, { labels: { x: 'y' } }));
+    await api.create(configMaps, configMap('b'));
+    const { body } = await api.call('DELETE', `${configMaps}?labelSelector=x`);
+    expect(body.items.map(({ metadata }) => metadata.name)).to.deep.equal(['a']);
+    expect((await api.get(configMaps)).body.items).to.have.length(1);
+  });
+
+  it('keeps the namespaces that every cluster has', async () => {
+    const api = new Api();
+    expect((await api.call('DELETE', '/api/v1/namespaces/default')).code).to.equal(403);
+  });
+
+  it('shows a terminating namespace until its own finalizer is taken out', async () => {
+    const api = new Api();
+    await api.create('/api/v1/namespaces', { metadata: { name: 'x' } });
+    const { body } = await api.call('DELETE', '/api/v1/namespaces/x');
+    expect(body['status']).to.deep.equal({ phase: 'Terminating' });
+    const done = { ...body, spec: { finalizers: [] } };
+    await api.call('PUT', '/api/v1/namespaces/x/finalize', done);
+    expect((await api.get('/api/v1/namespaces/x')).code).to.equal(404);
+  });
+});

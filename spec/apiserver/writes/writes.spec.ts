@@ -1,0 +1,215 @@
+import { expect } from 'chai';
+import {
+  Api,
+  apply,
+  configMap,
+  configMaps,
+  deployment,
+  deployments,
+  jsonPatch,
+  merge,
+  strategic,
+} from '../api.js';
+
+describe('writes', () => {
+  it('creates with a uid, a version and a time, and finds the object again', async () => {
+    const api = new Api();
+    const created = await api.create(configMaps, configMap('a', { x: 'y' }));
+    expect(created.metadata).to.include({
+      namespace: 'default',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    });
+    expect(created.metadata.uid).to.match(/^[0-9a-f-]{36}$/);
+    expect((await api.get(`${configMaps}/a`)).body).to.deep.equal(created);
+  });
+
+  it('answers 409 AlreadyExists, but 422 first where the object is invalid', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a'));
+    const again = await api.call('POST', configMaps, configMap('a'));
+    expect(again).to.have.property('code', 409);
+    expect(again.body['reason']).to.equal('AlreadyExists');
+    const invalid = await api.call('POST', configMaps, configMap('a', { '/': 'x' }));
+    expect(invalid.code).to.equal(422);
+  });
+
+  it('answers 404 for a missing namespace, 403 with its cause for one that is being deleted', async () => {
+    const api = new Api();
+    const missing = await api.call('POST', '/api/v1/namespaces/nope/configmaps', configMap('a'));
+    expect(missing.body.message).to.equal('namespaces "nope" not found');
+    await api.create('/api/v1/namespaces', { metadata: { name: 'going' } });
+    await api.call('DELETE', '/api/v1/namespaces/going');
+    const refused = await api.call('POST', '/api/v1/namespaces/going/configmaps', configMap('a'));
+    expect(refused.code).to.equal(403);
+    expect(refused.body['details']).to.have.nested.property(
+      'causes[0].reason',
+      'NamespaceTerminating',
+    );
+  });
+
+  it('generates names, each another', async () => {
+    const api = new Api();
+    const body = { metadata: { generateName: 'web-' } };
+    const names = [await api.create(configMaps, body), await api.create(configMaps, body)];
+    for (const { metadata } of names) expect(metadata.name).to.match(/^web-[b-z2-9]{5}$/);
+    expect(names[0]?.metadata.name).not.to.equal(names[1]?.metadata.name);
+  });
+
+  it('stores nothing in a dry run, whatever the verb', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a', { x: '1' }));
+    const version = api.server.resourceVersion;
+    const results = [
+      await api.call('POST', `${configMaps}?dryRun=All`, configMap('b')),
+      await api.call('PUT', `${configMaps}/a?dryRun=All`, configMap('a', { x: '2' })),
+      await api.call('PATCH', `${configMaps}/a?dryRun=All`, { data: { x: '2' } }, merge),
+      await api.call(
+        'PATCH',
+        `${configMaps}/a?dryRun=All&fieldManager=m&force=true`,
+        configMap('a', { x: '2' }),
+        apply,
+      ),
+      await api.call('DELETE', `${configMaps}/a?dryRun=All`),
+    ];
+    expect(results.map(({ code }) => code)).to.deep.equal([201, 200, 200, 200, 200]);
+    expect(results[1]?.body['data']).to.deep.equal({ x: '2' });
+    expect(api.server.resourceVersion).to.equal(version);
+  });
+
+  it('changes nothing, not even the version, where a write changes nothing', async () => {
+    const api = new Api();
+    const created = await api.create(deployments, deployment('web'));
+    const { resourceVersion, generation } = created.metadata;
+    for (const [method, body, type] of [
+      ['PUT', created, 'application/json'],
+      ['PATCH', { spec: { replicas: 1 } }, merge],
+      [
+        'PATCH',
+        { spec: { template: { spec: { containers: [{ name: 'c', image: 'nginx' }] } } } },
+        strategic,
+      ],
+      ['PATCH', [{ op: 'replace', path: '/spec/replicas', value: 1 }], jsonPatch],
+    ] as const) {
+      await api.clock.advance(5000);
+      const { body: after } = await api.call(method, `${deployments}/web`, body, type);
+      expect(after.metadata).to.include({ resourceVersion, generation });
+    }
+  });
+
+  it('counts a generation for a changed spec, never for labels or status', async () => {
+    const api = new Api();
+    await api.create(deployments, deployment('web'));
+    const path = `${deployments}/web`;
+    const labels = await api.call('PATCH', path, { metadata: { labels: { a: 'b' } } }, merge);
+    const status = await api.call('PATCH', `${path}/status`, { status: { replicas: 1 } }, merge);
+    const spec = await api.call('PATCH', path, { spec: { replicas: 3 } }, merge);
+    const generations = [labels, status, spec].map(({ body }) => body.metadata.generation);
+    expect(generations).to.deep.equal([1, 1, 2]);
+  });
+
+  it('keeps status and spec apart', async () => {
+    const api = new Api();
+    await api.create(deployments, deployment('web', { replicas: 2 }));
+    const path = `${deployments}/web`;
+    const patch = { spec: { replicas: 7 }, status: { replicas: 5 } };
+    const main = await api.call('PATCH', path, patch, merge);
+    expect([main.body['spec'], main.body['status']]).to.containSubset([{ replicas: 7 }, {}]);
+    const sub = await api.call(
+      'PATCH',
+      `${path}/status`,
+      { ...patch, spec: { replicas: 9 } },
+      merge,
+    );
+    expect([sub.body['spec'], sub.body['status']]).to.containSubset([
+      { replicas: 7 },
+      { replicas: 5 },
+    ]);
+  });
+
+  it('refuses a stale version with 409, and takes the live one or none', async () => {
+    const api = new Api();
+    const created = await api.create(configMaps, configMap('a'));
+    await api.call('PATCH', `${configMaps}/a`, { data: { x: '1' } }, merge);
+    const stale = await api.call('PUT', `${configMaps}/a`, created);
+    expect(stale.body['reason']).to.equal('Conflict');
+    expect((await api.call('PUT', `${configMaps}/a`, configMap('a'))).code).to.equal(200);
+  });
+
+  it('tells a uid that is not the live one by the verb: 409 for PUT, 422 for patches', async () => {
+    const api = new Api();
+    await api.create(configMaps, configMap('a'));
+    const body = configMap('a', {}, { uid: 'other' });
+    const codes = [
+      await api.call('PUT', `${configMaps}/a`, body),
+      await api.call('PATCH', `${configMaps}/a`, body, merge),
+      await api.call('PATCH', `${configMaps}/a?fieldManager=m`, body, apply),
+      await api.call(
+        'PATCH',
+        `${configMaps}/gone?fieldManager=m`,
+        configMap('gone', {}, { uid: 'x' }),
+        apply,
+      ),
+    ].map(({ code }) => code);
+    expect(codes).to.deep.equal([409, 422, 422, 409]);
+  });
+
+  it('applies: 201 and 200, conflicts, taking over by force, removing what is dropped', async () => {
+    const api = new Api();
+    const path = `${configMaps}/a`;
+    const created = await api.call(
+      'PATCH',
+      `${path}?fieldManager=one`,
+      configMap('a', { x: '1', y: '1' }),
+      apply,
+    );
+    expect(created.code).to.equal(201);
+    const conflict = await api.call(
+      'PATCH',
+      `${path}?fieldManager=two`,
+      configMap('a', { x: '2' }),
+      apply,
+    );
+    expect(conflict.body.message).to.equal(
+      'Apply failed with 1 conflict: conflict with "one": .data.x',
+    );
+    const forced = await api.call(
+      'PATCH',
+      `${path}?fieldManager=two&force=true`,
+      configMap('a', { x: '2' }),
+      apply,
+    );
+    expect(forced.body['data']).to.deep.equal({ x: '2', y: '1' });
+    const dropped = await api.call('PATCH', `${path}?fieldManager=one`, configMap('a'), apply);
+    expect(dropped.body['data']).to.deep.equal({ x: '2' });
+  });
+
+  it('reads applies as YAML', async () => {
+    const api = new Api();
+    const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: "1"}\n';
+    const { body } = await api.call('PATCH', `${configMaps}/a?fieldManager=m`, text, apply);
+    expect(body['data']).to.deep.equal({ x: '1' });
+  });
+
+  it('warns of unknown and duplicate fields, refuses them or ignores them, as it is asked to', async () => {
+    const api = new Api();
+    const text = '{"metadata":{"name":"a"},"data":{"x":"1","x":"2"},"foo":1}';
+    const warned = await api.call('POST', configMaps, text);
+    expect(warned.headers['warning']).to.equal(
+      '299 - "duplicate field \\"data.x\\"", 299 - "unknown field \\"foo\\""',
+    );
+    const strict = await api.call('POST', `${configMaps}?fieldValidation=Strict`, text);
+    expect(strict.body.message).to.contain(
+      'strict decoding error: duplicate field "data.x", unknown field "foo"',
+    );
+    const ignored = await api.call('PUT', `${configMaps}/a?fieldValidation=Ignore`, text);
+    expect(ignored.headers).not.to.have.property('warning');
+  });
+
+  it('answers a strategic patch with 200 for built-in kinds', async () => {
+    const api = new Api();
+    await api.create(deployments, deployment('web'));
+    const patch = { spec: { template: { spec: { containers: [{ name: 'side', image: 'x' }] } } } };
+    const { body } = await api.call('PATCH', `${deployments}/web`, patch, strategic);
+    expect(body['spec']).to.have.nested.property('template.spec.containers').with.length(2);
+  });
+});
