@@ -5,9 +5,14 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { ConfigMap, Deployment, Pod } from '../../lib/object/kinds.js';
-import { isNotFound } from '../../lib/object/api-error.js';
+import { isInvalid, isNotFound } from '../../lib/object/api-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
-import { configMap, deployment } from '../apiserver/controllers/workload-objects.js';
+import {
+  configMap,
+  deployment,
+  shop,
+  shopDefinition,
+} from '../apiserver/controllers/workload-objects.js';
 
 const web = { namespace: 'default', name: 'web' };
 
@@ -109,6 +114,19 @@ describe('EmbeddedCluster', () => {
     expect((parse(cluster.kubeConfig()) as KubeConfig).users).to.deep.equal([
       { name: 'admin', user: {} },
     ]);
+  });
+
+  it('serves custom resources from the start', async () => {
+    const cluster = await started({ crds: [shopDefinition()] });
+    const made = await cluster.client().create(shop('s'));
+    expect(made.metadata.uid).to.be.a('string');
+  });
+
+  it('does not start with a custom resource that is not accepted', async () => {
+    const { metadata, ...rest } = shopDefinition();
+    const crds = [{ ...rest, metadata: { ...metadata, name: 'wrong.example.com' } }];
+    const failure = await EmbeddedCluster.start({ crds }).catch((error: unknown) => error);
+    expect(isInvalid(failure)).to.equal(true);
   });
 
   it('refuses an option that is out of range', async () => {

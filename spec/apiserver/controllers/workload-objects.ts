@@ -1,6 +1,7 @@
 import type {
   ConfigMap,
   CronJob,
+  CustomResourceDefinition,
   DaemonSet,
   Deployment,
   Job,
@@ -113,6 +114,28 @@ export function claim(name: string, spec: object = {}): PersistentVolumeClaim {
 /** A ConfigMap: the plainest thing that can own and be owned. */
 export function configMap(name: string, metadata: object = {}): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, ...metadata } };
+}
+
+/** A custom resource `Shop` without a schema. */
+export function shopDefinition(): CustomResourceDefinition {
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'shops.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'shops', singular: 'shop', kind: 'Shop', listKind: 'ShopList' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  };
+}
+
+/** A {@link shopDefinition} resource. */
+export function shop(name: string, metadata: object = {}): KubernetesObject {
+  const apiVersion = 'example.com/v1';
+  return { apiVersion, kind: 'Shop', metadata: { name, namespace, ...metadata } };
 }
 
 /** A reference to a live object. */

@@ -3,7 +3,7 @@ import { ConfigMap, Deployment, Pod, ReplicaSet, Secret } from '../../../../lib/
 import type { UnstructuredObject } from '../../../../lib/object/kubernetes-object.js';
 import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
 import type { SimulatedCluster } from '../simulated-cluster.js';
-import { configMap, deployment, ownedBy } from '../workload-objects.js';
+import { configMap, deployment, ownedBy, shop, shopDefinition } from '../workload-objects.js';
 
 const block = { blockOwnerDeletion: true };
 const Namespaced = { apiVersion: 'v1', kind: 'Namespace' };
@@ -148,6 +148,24 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(ConfigMap)).to.deep.equal(['child']);
     const { ownerReferences } = (await cluster.get(ConfigMap, 'child')).metadata;
     expect(ownerReferences).to.deep.equal([ghost, unknown]);
+  });
+
+  it('takes it up when the kind is served', async () => {
+    const cluster = await quietCluster();
+    const owner = { apiVersion: 'example.com/v1', kind: 'Shop', name: 'x', uid: 'x' };
+    await cluster.create(configMap('child', { ownerReferences: [owner] }));
+    await cluster.create(shopDefinition());
+    expect(await cluster.names(ConfigMap)).to.deep.equal([]);
+  });
+
+  it('follows owners that are custom resources', async () => {
+    const cluster = await simulatedCluster({ simulateWorkloads: false, crds: [shopDefinition()] });
+    const owner = await cluster.client.create(shop('s'));
+    await cluster.create(configMap('child', { ownerReferences: [ownedBy(owner)] }));
+    expect(await cluster.names(ConfigMap)).to.deep.equal(['child']);
+    await cluster.client.delete(shop('s'), { namespace: 'default', name: 's' });
+    await cluster.settled();
+    expect(await cluster.names(ConfigMap)).to.deep.equal([]);
   });
 
   it('leaves a cluster-scoped object alone that names an owner in a namespace', async () => {

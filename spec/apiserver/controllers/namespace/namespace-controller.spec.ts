@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ConfigMap, Namespace, Pod, ServiceAccount } from '../../../../lib/object/kinds.js';
 import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js';
 import type { SimulatedCluster } from '../simulated-cluster.js';
-import { configMap, deployment, pod } from '../workload-objects.js';
+import { configMap, deployment, pod, shop, shopDefinition } from '../workload-objects.js';
 
 const namespace = 'shop';
 
@@ -87,6 +87,14 @@ describe('deleting a namespace in the embedded cluster', () => {
     await client.patch(Pod, { namespace, name: 'held' }, { type: 'merge', body });
     await cluster.settled();
     expect(await namespaces(cluster)).not.to.include(namespace);
+  });
+
+  it('deletes custom resources too', async () => {
+    const cluster = await clusterWithNamespace();
+    await cluster.create(shopDefinition(), shop('s', { namespace }));
+    await cluster.delete(Namespace, namespace);
+    expect(await namespaces(cluster)).not.to.include(namespace);
+    expect((await cluster.client.list(shop('s'))).items).to.deep.equal([]);
   });
 
   it('touches no other namespace', async () => {
