@@ -297,6 +297,7 @@ export type {
   ChainNames,
   ChainReferences,
   ChainedName,
+  ClaimOptions,
   ConfigMapOptions,
   Container,
   CronJobOptions,

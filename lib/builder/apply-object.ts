@@ -47,19 +47,21 @@ export async function applyObject(
   }
 }
 
-// An apply with the UID of an object that is gone is a 409; of one that was replaced, a 422.
+// An apply with the UID of an object that is gone is a 409; of one that was replaced, a 422; and so is
+// a second controller, where somebody else has got it since it was read.
 function isStale(error: unknown): boolean {
   if (isConflict(error)) return true;
-  return isInvalid(error) && isApiError(error) && error.causes.some(isAboutUid);
-}
-
-function isAboutUid({ field }: { readonly field?: string }): boolean {
-  return field === 'metadata.uid';
+  const identity = ['metadata.uid', 'metadata.ownerReferences'];
+  const causes = isInvalid(error) && isApiError(error) ? error.causes : [];
+  return causes.some(({ field = '' }) => identity.includes(field));
 }
 
 async function createObject(context: RunContext, desired: DesiredObject): Promise<Outcome> {
   const { object, created } = await apply(context, desired.creation);
-  return done(created ? 'created' : 'configured', desired.ref, { live: object });
+  if (created) return done('created', desired.ref, { live: object });
+  // Apply can't say "must not exist": what was made between the read and the write is taken over.
+  const reason = 'it was there already, though no read had shown it';
+  return done('configured', desired.ref, { reason, live: object });
 }
 
 async function bringAbout(context: RunContext, pair: Pair, gate: Gate): Promise<Outcome> {

@@ -32,7 +32,7 @@ import type {
 } from './kinds/specified.js';
 import { daemonSetLink, deploymentLink, statefulSetLink } from './kinds/workloads.js';
 import type { DaemonSetOptions, DeploymentOptions, StatefulSetOptions } from './kinds/workloads.js';
-import type { Link, LinkOptions } from './link.js';
+import type { ClaimOptions, Link } from './link.js';
 import type { Plan } from './plan-types.js';
 import type { ObjectResult } from './results.js';
 import { Run } from './run.js';
@@ -160,7 +160,7 @@ class BuilderChain<Names extends ChainNames> {
   }
 
   /** Any other object, custom resources included. Its kind is looked up in the cluster. */
-  object(object: KubernetesObject, options: LinkOptions = {}): BuilderChain<Names> {
+  object(object: KubernetesObject, options: ClaimOptions = {}): BuilderChain<Names> {
     return this.#with(anyObjectLink(object, options));
   }
 

@@ -39,8 +39,8 @@ export function completeObject(
 
 /** Whether the object outlives its owner. */
 export function retains({ link }: ChainedObject): boolean {
-  const byDefault = isKind(link.object, PersistentVolumeClaim) ? 'retain' : 'delete';
-  return (link.options.whenOwnerDeleted ?? byDefault) === 'retain';
+  if (!isKind(link.object, PersistentVolumeClaim)) return false;
+  return (link.options.whenOwnerDeleted ?? 'retain') === 'retain';
 }
 
 function completeMetadata(settings: BuilderSettings, chained: ChainedObject): ObjectMeta {

@@ -34,7 +34,7 @@ export type {
   VolumeClaimTemplate,
   WorkloadOptions,
 } from './kinds/workloads.js';
-export type { ImmutablePolicy, LinkOptions, ObjectOptions } from './link.js';
+export type { ClaimOptions, ImmutablePolicy, LinkOptions, ObjectOptions } from './link.js';
 export type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
 export { renderPlan } from './render-plan.js';
 export type { RenderPlanOptions } from './render-plan.js';

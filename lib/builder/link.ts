@@ -19,10 +19,13 @@ export interface LinkOptions {
   readonly prune?: boolean;
   /** Take the object over when it exists and nobody controls it. @defaultValue `adopt` of the builder */
   readonly adopt?: boolean;
+}
+
+/** What only a PersistentVolumeClaim can be given. */
+export interface ClaimOptions extends LinkOptions {
   /**
-   * `delete`: garbage collection takes the object with its owner. `retain`: it stays, and a new
-   * owner of that kind and name takes it over. @defaultValue `delete`, but `retain` for
-   * PersistentVolumeClaims
+   * `delete`: garbage collection takes the claim with its owner. `retain`: it stays, and a new owner
+   * of that kind and name takes it over. @defaultValue 'retain'
    */
   readonly whenOwnerDeleted?: 'delete' | 'retain';
 }
@@ -57,7 +60,7 @@ export interface Link {
   readonly type: TypeReference<KubernetesObject>;
   /** The object as it was chained: no owner, no labels of ours, no stamps yet. */
   readonly object: UnstructuredObject;
-  readonly options: LinkOptions;
+  readonly options: ClaimOptions;
   readonly workload?: WorkloadSettings;
   /** Names that must be in the chain; checked before anything is written. */
   readonly requires: readonly RequiredName[];

@@ -22,6 +22,7 @@ import { placeholderUid } from './placeholder-uid.js';
 import type { Plan } from './plan-types.js';
 import { prepareObject } from './prepare-object.js';
 import { checkDeletions, deleteOrphan, findOrphans } from './prune.js';
+import type { PruneCandidates } from './prune.js';
 import { reportFailure } from './report-failure.js';
 import { ReconcileFailedError } from './reconcile-failed-error.js';
 import { reconcileWorkloads } from './reconcile-workloads.js';
@@ -56,7 +57,7 @@ export class Run {
       ...(await this.#workloads(chain.objects.filter(isWorkload))),
       ...(await this.#together(late)),
     ];
-    const pruned = outcomes.some(isFailed) ? [] : await this.#prune(chain);
+    const pruned = outcomes.some(isFailed) ? [] : await this.#pruneWithTheRest(chain);
     return resultsOf([...outcomes, ...pruned]);
   }
 
@@ -78,10 +79,7 @@ export class Run {
       const message = `${owner}: nothing was pruned, for these failed: ${names}; prune once they are right`;
       throw new OperatorError('DependencyFailed', message, { cause: failures[0]?.error });
     }
-    const outcomes = await this.#prune(chain);
-    const [only] = outcomes;
-    if (outcomes.length === 1 && only !== undefined && isFailed(only)) throw only.error;
-    return resultsOf(outcomes);
+    return resultsOf(await this.#deleteOrphans(chain));
   }
 
   async store(): Promise<InternalStore> {
@@ -178,26 +176,39 @@ export class Run {
     return applyObject(this.#context, desired, gate);
   }
 
-  async #prune(chain: Chain): Promise<readonly Outcome[]> {
+  async #pruneWithTheRest(chain: Chain): Promise<readonly Outcome[]> {
     try {
-      const found = await findOrphans(this.#context, chain);
-      checkDeletions(this.#context.settings, found);
-      const deleted = found.orphans.map(async (candidate) => {
-        try {
-          return await deleteOrphan(this.#context, candidate);
-        } catch (error) {
-          return failed(referenceTo(candidate.object), error);
-        }
-      });
-      const kept = found.inUse.map(({ candidate, reason }) =>
-        pending(referenceTo(candidate.object), `is not pruned yet: ${reason}`),
-      );
-      return [...(await Promise.all(deleted)), ...kept];
+      return await this.#deleteOrphans(chain);
     } catch (error) {
-      const outcome = failed(referenceTo(this.#context.settings.owner), error);
-      if (isFailed(outcome)) reportFailure(this.#context, outcome.ref, outcome.error);
-      return [outcome];
+      return [failed(referenceTo(this.#context.settings.owner), error)];
     }
+  }
+
+  async #deleteOrphans(chain: Chain): Promise<readonly Outcome[]> {
+    const found = await this.#orphans(chain);
+    const deleted = found.orphans.map(async (candidate) => {
+      try {
+        return await deleteOrphan(this.#context, candidate);
+      } catch (error) {
+        return failed(referenceTo(candidate.object), error);
+      }
+    });
+    const kept = found.inUse.map(({ candidate, reason }) =>
+      pending(referenceTo(candidate.object), `is not pruned yet: ${reason}`),
+    );
+    return [...(await Promise.all(deleted)), ...kept];
+  }
+
+  async #orphans(chain: Chain): Promise<PruneCandidates> {
+    const { settings } = this.#context;
+    const found = await findOrphans(this.#context, chain);
+    try {
+      checkDeletions(settings, found);
+    } catch (error) {
+      if (isOperatorError(error)) reportFailure(this.#context, referenceTo(settings.owner), error);
+      throw error;
+    }
+    return found;
   }
 
   #note(outcome: Outcome): Outcome {

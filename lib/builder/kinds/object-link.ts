@@ -1,12 +1,16 @@
+import { describeObject } from '../../object/describe-object.js';
+import { PersistentVolumeClaim } from '../../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { ResourceType } from '../../object/resource-type.js';
-import type { Link, LinkOptions, ObjectOptions } from '../link.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { isKind } from '../kind-traits.js';
+import type { ClaimOptions, Link, ObjectOptions } from '../link.js';
 
 /** The link of an object of a built-in kind: its metadata from `options`, the rest as `body`. */
 export function objectLink(
   type: ResourceType<KubernetesObject>,
-  options: ObjectOptions,
+  options: ObjectOptions & ClaimOptions,
   body: Readonly<Record<string, unknown>>,
 ): Link {
   const { name, namespace, labels, annotations } = options;
@@ -25,7 +29,7 @@ export function objectLink(
 }
 
 /** What of `options` is not part of the object. */
-export function linkOptionsOf(options: LinkOptions): LinkOptions {
+function linkOptionsOf(options: ClaimOptions): ClaimOptions {
   const { onImmutable, prune, adopt, whenOwnerDeleted } = options;
   return {
     ...(onImmutable !== undefined && { onImmutable }),
@@ -35,9 +39,16 @@ export function linkOptionsOf(options: LinkOptions): LinkOptions {
   };
 }
 
-/** The link of an object of whatever kind. */
-export function anyObjectLink(object: KubernetesObject, options: LinkOptions): Link {
+/**
+ * The link of an object of whatever kind.
+ * @throws OperatorError `InvalidOption`: `whenOwnerDeleted` for another kind than a claim.
+ */
+export function anyObjectLink(object: KubernetesObject, options: ClaimOptions): Link {
   const { apiVersion, kind } = object;
+  if (options.whenOwnerDeleted !== undefined && !isKind(object, PersistentVolumeClaim)) {
+    const message = `${describeObject(object)}: whenOwnerDeleted is for PersistentVolumeClaims only`;
+    throw new OperatorError('InvalidOption', message);
+  }
   return {
     type: { apiVersion, kind },
     object: { ...object },

@@ -9,7 +9,7 @@ import {
   Service,
   ServiceAccount,
 } from '../../object/kinds.js';
-import type { Link, ObjectOptions } from '../link.js';
+import type { ClaimOptions, Link, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 
 /** The `spec` of objects of type `T`. */
@@ -27,9 +27,8 @@ export interface ServiceOptions<Name extends string = string> extends ObjectOpti
 }
 
 /** Options of {@link Builder.persistentVolumeClaim}. */
-export interface PersistentVolumeClaimOptions<
-  Name extends string = string,
-> extends ObjectOptions<Name> {
+export interface PersistentVolumeClaimOptions<Name extends string = string>
+  extends ObjectOptions<Name>, ClaimOptions {
   /** The requested storage may grow later; nothing else may change. */
   readonly spec: SpecOf<PersistentVolumeClaim>;
 }

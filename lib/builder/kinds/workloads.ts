@@ -9,8 +9,8 @@ import { podTemplateOf } from './pod-template.js';
 import type { PodOptions, PodTemplate } from './pod-template.js';
 import type { SpecOf } from './specified.js';
 
-/** Marks the pods of a workload, and selects them where no `selector` is given. */
-export const workloadLabel = 'operator-builder.io/workload';
+// Marks the pods of a workload, and selects them where no `selector` is given.
+const workloadLabel = 'operator-builder.io/workload';
 
 /** What Deployments, StatefulSets and DaemonSets have in common. */
 export interface WorkloadOptions<
@@ -51,7 +51,10 @@ export interface DeploymentOptions<
   Ref extends string = string,
   NodeType extends string = string,
 > extends WorkloadOptions<Names, Name, Ref, NodeType> {
-  /** `'external'`: somebody else's after the creation. @defaultValue the server's: 1 */
+  /**
+   * `'external'`: somebody else's after the creation, at which `spec.replicas` counts.
+   * @defaultValue the server's: 1
+   */
   readonly replicas?: number | 'external';
   readonly strategy?: SpecOf<Deployment>['strategy'];
   readonly minReadySeconds?: number;
@@ -67,7 +70,10 @@ export interface StatefulSetOptions<
   NodeType extends string = string,
   ServiceName extends string = string,
 > extends WorkloadOptions<Names, Name, Ref, NodeType> {
-  /** `'external'`: somebody else's after the creation. @defaultValue the server's: 1 */
+  /**
+   * `'external'`: somebody else's after the creation, at which `spec.replicas` counts.
+   * @defaultValue the server's: 1
+   */
   readonly replicas?: number | 'external';
   /** The Service of the chain that gives the pods their DNS names. */
   readonly serviceName?: ChainedName<Names['service'], ServiceName>;

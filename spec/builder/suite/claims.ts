@@ -158,6 +158,12 @@ export function claimsSuite(open: OpenScene): void {
     });
     const pod = (await scene.get(Pod, 'store-0')).metadata.uid;
     const set = (await scene.get(StatefulSet, 'store')).metadata.uid;
+    const [planned] = (await chain('2Gi').plan()).objects;
+    expect(planned).to.deep.include({
+      ...{ action: 'recreate', reason: 'its claims grow, and its pods stay' },
+      immutable: ['spec.volumeClaimTemplates[0].spec.resources.requests.storage'],
+    });
+    expect(await sizeOf(scene, 'data-store-0')).to.equal('1Gi');
     await scene.reconcileUntilDone(() => chain('2Gi'));
     expect(await sizeOf(scene, 'data-store-0')).to.equal('2Gi');
     expect(await sizeOf(scene, 'data-store-1')).to.equal('2Gi');

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import type { Builder } from '../../../lib/builder/index.js';
+import { forwarding } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
 import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
-import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import type { KubernetesObject, ObjectKey } from '../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../lib/object/resource-type.js';
 import type { OpenScene } from './builder-suite.js';
 import { errorsOf } from './immutable.js';
 import { newOwner, podSpec, summary } from './scene.js';
@@ -55,6 +58,22 @@ export function takingOverSuite(open: OpenScene): void {
     expect(error?.code).to.equal('AlreadyOwned');
     expect(error?.message).to.include('its controller is ConfigMap other');
     expect(await scene.writes()).to.deep.equal([]);
+  });
+
+  it('refuses it also where another controller has got it since it was read', async () => {
+    const scene = await open();
+    const other = await newOwner(scene.admin, scene.namespace, 'other');
+    await existing(scene, [other]);
+    const inner = scene.operator.client;
+    let reads = 0;
+    const get = ((type: ResourceType, key: ObjectKey) =>
+      inner.get(type, reads++ === 0 ? { ...key, name: 'not-there' } : key)) as Client['get'];
+    const chain = scene
+      .builder({ client: { ...forwarding(inner), get } })
+      .configMap({ name: 'env', data: { A: '1' } });
+    const [error] = await errorsOf(chain);
+    expect(error?.code).to.equal('AlreadyOwned');
+    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '0', B: '0' });
   });
 
   it('waits for what an earlier owner of its name has left, and makes it anew', async () => {
