@@ -1,9 +1,8 @@
-import { isConflict, isForbidden, isNotFound } from '../object/api-error.js';
+import { isForbidden, isNotFound } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import { labelValueOf } from '../object/label-value.js';
-import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { ResourceType } from '../object/resource-type.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
@@ -13,9 +12,8 @@ import { servedType } from './chain.js';
 import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
 import { builtInTypes, isKind, kindKey } from './kind-traits.js';
-import { managedByLabel, ownerUidLabel, pruneAnnotation } from './marks.js';
-import { done, pending } from './outcome.js';
-import type { Outcome } from './outcome.js';
+import { managedByLabel, ownerUidLabel } from './marks.js';
+import { mayBePruned } from './delete-orphan.js';
 import { ownershipOf } from './ownership.js';
 import { stillInUse } from './still-in-use.js';
 import type { Uses } from './still-in-use.js';
@@ -68,35 +66,6 @@ export function checkDeletions(settings: BuilderSettings, found: PruneCandidates
   const message = `${describeObject(settings.owner)}: pruning would delete ${orphans.length} of ${owned} objects, maxDeletions allows ${limit}; nothing was deleted. Raise maxDeletions if this is meant: ${names}`;
   throw new OperatorError('TooManyDeletions', message);
 }
-
-/** Deletes an orphan: this very one, as it was when it was judged. */
-export async function deleteOrphan(
-  { announce, client, settings }: RunContext,
-  { type, object }: Candidate,
-): Promise<Outcome> {
-  const ref = referenceTo(object);
-  const cause = 'no longer desired';
-  announce(ref, { cause });
-  const { uid, resourceVersion } = object.metadata;
-  const preconditions = {
-    ...(uid !== undefined && { uid }),
-    ...(resourceVersion !== undefined && { resourceVersion }),
-  };
-  try {
-    const { signal } = settings;
-    const options = { preconditions, propagationPolicy: 'Background', signal } as const;
-    await client.delete(type, keyOf(object), options);
-  } catch (error) {
-    // It changed since it was judged: to be judged again. Gone is what was wanted.
-    if (isConflict(error)) return pending(ref, 'changed while it was being pruned', retrySoon);
-    if (!isNotFound(error)) throw error;
-  }
-  const { emitter, owner } = settings;
-  emitter?.emit('pruned', { ref, owner: referenceTo(owner), changes: [], cause });
-  return done('deleted', ref, { reason: cause });
-}
-
-const retrySoon = { requeueAfterMs: 1_000 };
 
 async function listOwned(context: RunContext, chain: Chain): Promise<readonly Candidate[]> {
   const types = await visitedTypes(context, chain);
@@ -181,10 +150,7 @@ function namespacesOf(settings: BuilderSettings, chain: Chain): readonly (string
 }
 
 function isOrphan({ object }: Candidate, { store }: Chain): boolean {
-  const { annotations = {}, deletionTimestamp } = object.metadata;
-  if (deletionTimestamp !== undefined || store.has(referenceTo(object))) return false;
-  const mark = annotations[pruneAnnotation];
-  return isKind(object, PersistentVolumeClaim) ? mark === 'true' : mark !== 'false';
+  return !store.has(referenceTo(object)) && mayBePruned(object);
 }
 
 function isAbsentKind(error: unknown): boolean {

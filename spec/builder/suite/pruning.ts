@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Builder } from '../../../lib/builder/index.js';
-import { faulty } from '../../../lib/client/index.js';
+import { faulty, forwarding } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
 import type { PersistentVolumeClaim } from '../../../lib/object/kinds.js';
 import {
   ConfigMap,
@@ -117,6 +118,34 @@ export function pruningSuite(open: OpenScene): void {
       spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
     });
     expect(summary(await scene.builder().reconcile())).to.deep.equal([]);
+  });
+
+  it('judges an object again that has changed since it was listed', async () => {
+    const scene = await open();
+    await scene
+      .builder()
+      .configMap({ name: 'changed' })
+      .configMap({ name: 'protected' })
+      .reconcile();
+    const inner = scene.operator.client;
+    const client: Client = {
+      ...forwarding(inner),
+      // Somebody writes after the list and before the deletion.
+      list: async (type, options) => {
+        const found = await inner.list(type, options);
+        if (type.kind !== 'ConfigMap') return found;
+        const annotations = { 'operator-builder.io/prune': 'false' };
+        await scene.edit(ConfigMap, 'changed', { body: { data: { by: 'somebody' } } });
+        await scene.edit(ConfigMap, 'protected', { body: { metadata: { annotations } } });
+        return found;
+      },
+    };
+    const results = await scene.builder({ client }).reconcile();
+    expect(summary(results).sort()).to.deep.equal([
+      'deleted ConfigMap/changed',
+      'pending ConfigMap/protected',
+    ]);
+    expect(await scene.find(ConfigMap, 'protected')).not.to.equal(undefined);
   });
 
   it('visits the kinds of the chain, whatever the controller owns', async () => {
