@@ -1,4 +1,5 @@
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import { Pod } from '../../object/kinds.js';
 import { keyOf, keyString } from '../../object/object-key.js';
 import { labelRequirementsOf, matchesLabels } from '../../object/label-selector.js';
 import type { LabelRequirement, LabelSelector } from '../../object/label-selector.js';
@@ -7,6 +8,7 @@ import type { ResourceType } from '../../object/resource-type.js';
 import type { Clock } from '../../system/clock.js';
 import type { Random } from '../../system/random.js';
 import type { CommittedChange, Loopback } from '../loopback.js';
+import { ObjectIndex, labelWords } from './object-index.js';
 import { ObjectWriter } from './object-writer.js';
 import { WorkQueue } from './work-queue.js';
 import type { Reconcile } from './work-queue.js';
@@ -43,6 +45,7 @@ export class ControllerHost {
   readonly #anyListeners: Listener[] = [];
   readonly #queues: { stop(): void }[] = [];
   readonly #requirements = new WeakMap<LabelSelector, readonly LabelRequirement[]>();
+  #podsByLabel: ObjectIndex<Pod> | undefined;
   #unsubscribe: (() => void) | undefined;
 
   constructor({ loopback, clock, random, workload }: ControllerHostOptions) {
@@ -79,6 +82,13 @@ export class ControllerHost {
       this.#requirements.set(selector, requirements);
     }
     return matchesLabels(requirements, labels);
+  }
+
+  /** Pods by {@link labelWords}; to be asked for before the start. */
+  get podsByLabel(): ObjectIndex<Pod> {
+    const words = ({ metadata }: Pod): readonly string[] => labelWords(metadata.labels);
+    this.#podsByLabel ??= new ObjectIndex(this, Pod, words);
+    return this.#podsByLabel;
   }
 
   /** Milliseconds since 1970. */

@@ -17,10 +17,12 @@ export function podCondition(pod: Pod, type: string): PodCondition | undefined {
 /** One of `status.conditions` of a Pod. */
 export type PodCondition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
 
+/** Its condition `Ready` is true. */
 export function isPodReady(pod: Pod): boolean {
   return podCondition(pod, 'Ready')?.status === 'True';
 }
 
+/** It is being deleted: its containers have their grace period. */
 export function isPodTerminating(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined;
 }

@@ -8,6 +8,7 @@ import {
 import { keyOf } from '../../../object/object-key.js';
 import type { ResourceType } from '../../../object/resource-type.js';
 import type { ControllerHost } from '../controller-host.js';
+import { ObjectIndex } from '../object-index.js';
 import { autoscalerStatus, boundedReplicas } from './autoscaler-status.js';
 
 const autoscaler = 'horizontal-pod-autoscaler';
@@ -41,12 +42,14 @@ export function startAutoscalerController(host: ControllerHost): void {
     await writer.updateStatus(hpa, autoscalerStatus(hpa, observed, host.now()));
   };
   const queue = host.objectQueue(HorizontalPodAutoscaler, 'autoscalers', reconcile);
+  const byTarget = new ObjectIndex(host, HorizontalPodAutoscaler, ({ spec }) => {
+    const { kind = '', name = '' } = spec?.scaleTargetRef ?? {};
+    return [`${kind} ${name}`];
+  });
   for (const type of scalable) {
     host.watch(type, ({ object }) => {
-      for (const hpa of host.list(HorizontalPodAutoscaler, object.metadata.namespace)) {
-        const { kind, name } = hpa.spec?.scaleTargetRef ?? {};
-        if (kind === type.kind && name === object.metadata.name) queue.add(keyOf(hpa));
-      }
+      const { namespace, name = '' } = object.metadata;
+      for (const hpa of byTarget.find(namespace, [`${type.kind} ${name}`])) queue.add(keyOf(hpa));
     });
   }
 }

@@ -11,45 +11,58 @@ import { controllerOf } from '../../../object/owner-reference.js';
 import type { ResourceType } from '../../../object/resource-type.js';
 import type { ControllerHost } from '../controller-host.js';
 import { manager } from '../manager-name.js';
+import { ObjectIndex, labelWords, selectorWords } from '../object-index.js';
 import { isPodFinished } from '../pod-state.js';
+import type { PodTemplate } from '../pod-template.js';
 import { disruptionStatus } from './disruption-status.js';
 
 /** Keeps the status of each PodDisruptionBudget. */
 export function startDisruptionController(host: ControllerHost): void {
   const writer = host.writer(manager);
+  const podsByLabel = host.podsByLabel;
+  const budgets = new ObjectIndex(host, PodDisruptionBudget, ({ spec }) =>
+    selectorWords(spec?.selector),
+  );
   const reconcile = async (key: ObjectKey): Promise<void> => {
     const budget = host.get(PodDisruptionBudget, key);
     if (budget === undefined) return;
-    const pods = host
-      .list(Pod, key.namespace)
-      .filter((pod) => !isPodFinished(pod) && selects(host, budget, pod));
+    const pods = podsByLabel
+      .find(key.namespace, selectorWords(budget.spec?.selector))
+      .filter((pod) => !isPodFinished(pod) && selects(host, budget, pod.metadata.labels));
     const wantedReplicas = replicasWantedFor(host, pods);
     const status = disruptionStatus(budget, { pods, wantedReplicas, nowMs: host.now() });
     await writer.updateStatus(budget, status);
   };
   const queue = host.objectQueue(PodDisruptionBudget, 'disruption-budgets', reconcile);
-  const addAll = ({ object }: { readonly object: KubernetesObject }): void => {
-    for (const budget of host.list(PodDisruptionBudget, object.metadata.namespace)) {
-      queue.add(keyOf(budget));
+  const addFor = (namespace: string | undefined, labels?: Record<string, string>): void => {
+    for (const budget of budgets.find(namespace, labelWords(labels))) {
+      if (selects(host, budget, labels)) queue.add(keyOf(budget));
     }
   };
-  for (const type of scalable) host.watch(type, addAll);
+  for (const type of scalable) {
+    host.watch(type, ({ object }) => {
+      addFor(object.metadata.namespace, object.spec?.template?.metadata?.labels);
+    });
+  }
   host.watch(Pod, ({ object, previous }) => {
-    for (const budget of host.list(PodDisruptionBudget, object.metadata.namespace)) {
-      const before = previous !== undefined && selects(host, budget, previous);
-      if (before || selects(host, budget, object)) queue.add(keyOf(budget));
-    }
+    const { namespace, labels } = object.metadata;
+    addFor(namespace, labels);
+    if (previous !== undefined) addFor(namespace, previous.metadata.labels);
   });
 }
 
 interface Scalable extends KubernetesObject {
-  spec?: { replicas?: number | undefined } | undefined;
+  spec?: { replicas?: number | undefined; template?: PodTemplate | undefined } | undefined;
 }
 
 const scalable: readonly ResourceType<Scalable>[] = [Deployment, StatefulSet, ReplicaSet];
 
-function selects(host: ControllerHost, budget: PodDisruptionBudget, pod: Pod): boolean {
-  return host.selects(budget.spec?.selector, pod.metadata.labels);
+function selects(
+  host: ControllerHost,
+  budget: PodDisruptionBudget,
+  labels: Record<string, string> | undefined,
+): boolean {
+  return host.selects(budget.spec?.selector, labels);
 }
 
 /** The replicas that the topmost controllers of the pods want, each controller counted once. */

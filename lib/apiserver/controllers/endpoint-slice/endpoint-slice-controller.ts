@@ -1,10 +1,12 @@
 import type { ObjectKey } from '../../../object/kubernetes-object.js';
 import { EndpointSlice, Pod, Service } from '../../../object/kinds.js';
+import type { LabelSelector } from '../../../object/label-selector.js';
 import { keyOf } from '../../../object/object-key.js';
 import { controllerOf, ownerReferenceTo } from '../../../object/owner-reference.js';
 import type { ControllerHost } from '../controller-host.js';
 import { jsonEqual } from '../json-equal.js';
 import { manager } from '../manager-name.js';
+import { ObjectIndex, labelWords, selectorWords } from '../object-index.js';
 import type { ObjectWriter } from '../object-writer.js';
 import { timestamp } from '../timestamp.js';
 import type { WorkQueue } from '../work-queue.js';
@@ -25,19 +27,27 @@ class EndpointSliceController {
   readonly #host: ControllerHost;
   readonly #writer: ObjectWriter;
   readonly #queue: WorkQueue<ObjectKey>;
+  readonly #pods: ObjectIndex<Pod>;
+  readonly #services: ObjectIndex<Service>;
 
   constructor(host: ControllerHost) {
     this.#host = host;
     this.#writer = host.writer(manager);
+    this.#pods = host.podsByLabel;
+    this.#services = new ObjectIndex(host, Service, (service) =>
+      selectorWords(selectorOf(service)),
+    );
     this.#queue = host.objectQueue(Service, 'endpoint-slices', (key) => this.#reconcile(key));
   }
 
   start(): void {
     this.#host.watch(Pod, ({ type, object, previous }) => {
       if (type === 'MODIFIED' && previous && !concernsEndpoints(previous, object)) return;
-      for (const service of this.#host.list(Service, object.metadata.namespace)) {
-        const pods = previous === undefined ? [object] : [object, previous];
-        if (pods.some((pod) => this.#selects(service, pod))) this.#queue.add(keyOf(service));
+      for (const pod of previous === undefined ? [object] : [object, previous]) {
+        const { namespace, labels } = pod.metadata;
+        for (const service of this.#services.find(namespace, labelWords(labels))) {
+          if (selects(service, pod)) this.#queue.add(keyOf(service));
+        }
       }
     });
     this.#host.watch(EndpointSlice, ({ type, object }) => {
@@ -51,7 +61,8 @@ class EndpointSliceController {
     const service = this.#host.get(Service, key);
     if (service === undefined || service.metadata.deletionTimestamp !== undefined) return;
     if (service.spec?.selector === undefined || service.spec.type === 'ExternalName') return;
-    const pods = this.#host.list(Pod, key.namespace).filter((pod) => this.#selects(service, pod));
+    const candidates = this.#pods.find(key.namespace, selectorWords(selectorOf(service)));
+    const pods = candidates.filter((pod) => selects(service, pod));
     const wanted = serviceEndpoints(service, pods).flatMap(chunked);
     const live = this.#host.controlled(EndpointSlice, service);
     const surplus = live.slice(wanted.length);
@@ -59,13 +70,6 @@ class EndpointSliceController {
       await this.#write(service, group, live[index]);
     }
     for (const slice of surplus) await this.#writer.delete(EndpointSlice, slice);
-  }
-
-  #selects(service: Service, pod: Pod): boolean {
-    const wanted = Object.entries(service.spec?.selector ?? {});
-    return (
-      wanted.length > 0 && wanted.every(([key, value]) => pod.metadata.labels?.[key] === value)
-    );
   }
 
   async #write(
@@ -89,6 +93,15 @@ class EndpointSliceController {
   #triggered(): Record<string, string> {
     return { [triggerAnnotation]: timestamp(this.#host.now()) };
   }
+}
+
+function selects({ spec }: Service, { metadata }: Pod): boolean {
+  const wanted = Object.entries(spec?.selector ?? {});
+  return wanted.length > 0 && wanted.every(([key, value]) => metadata.labels?.[key] === value);
+}
+
+function selectorOf({ spec }: Service): LabelSelector | undefined {
+  return spec?.selector && { matchLabels: spec.selector };
 }
 
 /** Whether both hold the same; Go writes an empty list as null. */
