@@ -84,6 +84,7 @@ function withNode(chain: Builder, tenant: ParseableTenant, node: TenantNode): Bu
     name: node.workloadName,
     labels: selector,
     selector,
+    nodeType: spec.type,
     replicas: spec.replicas,
     podLabels: k8s.podMetadata?.labels ?? {},
     podAnnotations: k8s.podMetadata?.annotations ?? {},

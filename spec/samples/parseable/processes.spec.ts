@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { CustomResourceDefinition } from '../../../lib/object/kinds.js';
+import { ParseableTenant } from '../../../samples/parseable/tenant.js';
+import { sampleTenant } from './suite/stage.js';
+
+/** A script of the sample as a process of its own, and what it has written. */
+class Script {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<number | null>;
+  output = '';
+
+  constructor(file: string, ...args: string[]) {
+    const command = ['--import', 'tsx', `samples/parseable/${file}`, ...args];
+    this.#child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.output += chunk.toString();
+      });
+    }
+    this.#exited = new Promise((resolve) => this.#child.on('close', resolve));
+  }
+
+  /** Resolves when it has written `text`; fails when it ends before. */
+  async writes(text: string): Promise<void> {
+    const written = new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (this.output.includes(text)) resolve();
+      };
+      this.#child.stdout?.on('data', look);
+      look();
+    });
+    const ended = this.#exited.then((code) => {
+      throw new Error(`ended with ${code ?? 'a signal'} before «${text}»: ${this.output}`);
+    });
+    await Promise.race([written, ended]);
+  }
+
+  /** @returns its exit code. */
+  ends(signal?: 'SIGTERM'): Promise<number | null> {
+    if (signal !== undefined) this.#child.kill(signal);
+    return this.#exited;
+  }
+}
+
+const wrongUses: readonly [string, string[], RegExp][] = [
+  ['a kubeconfig that is not there', ['--kubeconfig', 'nowhere/kubeconfig'], /nowhere\/kubeconfig/],
+  ['an unknown policy', ['--on-immutable', 'maybe'], /want fail, recreate, recreateOrphan/],
+  ['an unknown option', ['--frobnicate'], /--frobnicate/],
+];
+
+describe('The Parseable sample as a process', function () {
+  this.timeout(60_000);
+
+  it('tells its story without a cluster, in plain lines, and ends with a summary', async () => {
+    const demo = new Script('demo.ts');
+    expect(await demo.ends(), demo.output).to.equal(0);
+    expect(demo.output).to.match(/9 objects created/);
+    expect(demo.output).to.match(/4 pods rolled {2}ingestor: 2, querier: 2/);
+    expect(demo.output).to.match(/because of ConfigMap parseable-demo\/ingestor-back changed/);
+    expect(demo.output).to.match(/3 objects pruned {2}.*Deployment stateless-console/);
+    expect(demo.output).to.match(/\d\d events written/);
+    expect(demo.output).not.to.include('\u001b');
+  });
+
+  it('operates as deployed: installs its CRD, logs JSON lines, ends well on SIGTERM', async () => {
+    const cluster = await EmbeddedCluster.start({ simulateWorkloads: true, port: 0 });
+    const folder = await mkdtemp(join(tmpdir(), 'parseable-'));
+    try {
+      const kubeConfig = join(folder, 'kubeconfig');
+      await cluster.writeKubeConfig(kubeConfig);
+      const operator = new Script('main.ts', '--kubeconfig', kubeConfig);
+      await operator.writes('"ready"');
+      const client = cluster.client();
+      await client.get(CustomResourceDefinition, { name: 'parseabletenants.parseable.io' });
+      const tenant = await sampleTenant('ephemeral');
+      const metadata = { name: 'logs', namespace: 'default' };
+      await client.create({ ...tenant, metadata });
+      for await (const event of client.watch(ParseableTenant, { namespace: 'default' })) {
+        if (event.type !== 'BOOKMARK' && event.object.status?.ready === '1/1') break;
+      }
+      expect(await operator.ends('SIGTERM')).to.equal(0);
+      const lines = operator.output.trim().split('\n');
+      const last = JSON.parse(lines.at(-1) ?? '') as { msg: string };
+      expect(last.msg).to.equal('stopped');
+    } finally {
+      await cluster.stop();
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  for (const [title, args, message] of wrongUses) {
+    it(`says what is wrong with ${title}, and ends with 1`, async () => {
+      const operator = new Script('main.ts', ...args);
+      expect(await operator.ends()).to.equal(1);
+      expect(operator.output).to.match(message);
+      expect(operator.output.trim().split('\n').length).to.be.at.most(3);
+    });
+  }
+});
