@@ -5,13 +5,14 @@ import type { ControllerHost } from '../controller-host.js';
 import { kubelet } from '../manager-name.js';
 import type { ObjectWriter } from '../object-writer.js';
 import { isPodFinished, isPodReady, isPodTerminating } from '../pod-state.js';
+import { timestampMs } from '../timestamp.js';
 import type { WorkQueue } from '../work-queue.js';
 import { podBehaviorOf } from './pod-behavior.js';
 import type { PodBehavior } from './pod-behavior.js';
 import type { ResolvedPodOptions } from './pod-options.js';
 import { podScript, restartDelayMs, scriptPosition } from './pod-script.js';
 import type { PodStage } from './pod-script.js';
-import { podConditions, podStatus } from './pod-status.js';
+import { podConditions, podStatus, shownStage } from './pod-status.js';
 
 /** Plays the kubelet of every node: pods start, get ready, end and are removed. */
 export function startKubelet(host: ControllerHost, options: ResolvedPodOptions): void {
@@ -112,7 +113,7 @@ class Kubelet {
     const record: PodRecord = {
       identity,
       startedMs: nowMs - (known === undefined ? this.#headStart(pod) : 0),
-      stage: 'waiting',
+      stage: known === undefined ? shownStage(pod) : 'waiting',
       restarts: known === undefined ? restartsOf(pod) : known.restarts + (hasRun(known) ? 1 : 0),
       crashedMs: nowMs,
       podIP: pod.status?.podIP ?? known?.podIP ?? this.#nextAddress(),
@@ -121,9 +122,13 @@ class Kubelet {
     return record;
   }
 
-  /** A pod that was ready before this kubelet began does not start again. */
+  /** How far a pod has come that another kubelet started: it does not start again. */
   #headStart(pod: Pod): number {
-    return isPodReady(pod) ? this.#options.readyAfterMs : 0;
+    const { startTime } = pod.status ?? {};
+    if (startTime === undefined) return 0;
+    const { runningAfterMs, readyAfterMs } = this.#options;
+    const ageMs = this.#host.now() - timestampMs(startTime) + runningAfterMs;
+    return isPodReady(pod) ? Math.max(ageMs, readyAfterMs) : ageMs;
   }
 
   #nextAddress(): string {

@@ -49,6 +49,20 @@ export function podConditions(
   return [...statements.map((statement) => conditionFor(pod, statement, nowMs)), ...others];
 }
 
+/** The stage that the status of a pod shows. */
+export function shownStage(pod: Pod): PodStage {
+  if (podCondition(pod, 'ContainersReady')?.status === 'True') return 'ready';
+  const { waiting, running } = pod.status?.containerStatuses?.[0]?.state ?? {};
+  const stage = waitingStages[waiting?.reason ?? ''];
+  return stage ?? (running === undefined ? 'waiting' : 'running');
+}
+
+const waitingStages: Readonly<Partial<Record<string, PodStage>>> = {
+  ErrImagePull: 'errImagePull',
+  ImagePullBackOff: 'imagePullBackOff',
+  CrashLoopBackOff: 'crashed',
+};
+
 interface Statement {
   readonly type: string;
   readonly holds: boolean;
