@@ -14,6 +14,7 @@ import { builtinKinds } from './kinds/builtin-kinds.js';
 import { KindRegistry } from './kinds/kind-registry.js';
 import type { Loopback } from './loopback.js';
 import { handlePlain } from './plain-requests.js';
+import { OpenWatches } from './reads/open-watches.js';
 import { SerializedObjects } from './reads/serialized-objects.js';
 import { RequestLog } from './request-log.js';
 import { readRequestInfo } from './requests/request-info.js';
@@ -80,7 +81,8 @@ export class EmbeddedApiServer {
     const log = new MvccLog({ length: logLength });
     this.#core = createServerCore({ log, kinds, clock, random }, (token) => this.#tokenUser(token));
     this.#discovery = new DiscoveryHandler(kinds);
-    this.#watches = { serialized: new SerializedObjects(serializedObjects), open: new Set() };
+    const serialized = new SerializedObjects(serializedObjects);
+    this.#watches = { serialized, open: new OpenWatches(kinds) };
     this.requests = new RequestLog(requestLogLength);
     this.faults = new Faults(clock, random);
     this.loopback = new ServerLoopback(this.#core);
@@ -124,7 +126,7 @@ export class EmbeddedApiServer {
 
   /** Ends every open watch, as a server does that restarts. */
   dropWatches(): void {
-    for (const stream of [...this.#watches.open]) stream.end();
+    this.#watches.open.end();
   }
 
   /** Ends every watch and connection. Requests after it fail with `Stopped`. */

@@ -93,10 +93,10 @@ export class Watch {
   /** The next event; undefined: the watch ended. */
   async next(): Promise<Event | undefined> {
     while (this.#events.length === 0) {
-      const { done, value } = await this.#body.next();
-      if (done === true) return undefined;
+      const result = await this.#body.next();
+      if (result.done === true) return undefined;
       const lines = new TextDecoder()
-        .decode(value as Uint8Array)
+        .decode(result.value)
         .split('\n')
         .filter((line) => line !== '');
       this.#events.push(...lines.map((line) => JSON.parse(line) as Event));

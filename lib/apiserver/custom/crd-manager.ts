@@ -74,13 +74,10 @@ export class CrdManager {
   }
 
   #serve(name: string, kinds: readonly ServedKind[]): void {
-    const before = this.#served.get(name);
-    if (before !== undefined) this.#core.kinds.remove(before);
+    const before = this.#served.get(name) ?? [];
     if (kinds.length === 0) this.#served.delete(name);
-    else {
-      this.#served.set(name, kinds);
-      this.#core.kinds.add(kinds);
-    }
+    else this.#served.set(name, kinds);
+    this.#core.kinds.replace(before, kinds);
   }
 
   #store(old: UnstructuredObject, next: UnstructuredObject): void {

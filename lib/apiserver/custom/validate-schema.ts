@@ -66,7 +66,7 @@ function validateText(value: string, { schema, path, errors }: SchemaCheck): voi
   if (maxLength !== undefined && length > maxLength) errors.tooLong(path, maxLength);
   else if (minLength !== undefined && length < minLength) {
     errors.invalid(path, value, `${path} in body should be at least ${minLength} chars long`);
-  } else if (pattern !== undefined && !matches(value, pattern)) {
+  } else if (pattern !== undefined && !matches(value, schema, pattern)) {
     errors.invalid(path, value, `${path} in body should match '${pattern}'`);
   }
   if (format !== undefined && !hasFormat(value, format)) {
@@ -75,16 +75,17 @@ function validateText(value: string, { schema, path, errors }: SchemaCheck): voi
   }
 }
 
-const patterns = new Map<string, RegExp | undefined>();
+/** Compiled patterns, each as long as the schema that it is from. */
+const patterns = new WeakMap<Schema, RegExp | 'unreadable'>();
 
 /** Go's patterns that JavaScript can't read match everything. */
-function matches(value: string, pattern: string): boolean {
-  let compiled = patterns.get(pattern);
-  if (!patterns.has(pattern)) {
-    compiled = compile(pattern);
-    patterns.set(pattern, compiled);
+function matches(value: string, schema: Schema, pattern: string): boolean {
+  let compiled = patterns.get(schema);
+  if (compiled === undefined) {
+    compiled = compile(pattern) ?? 'unreadable';
+    patterns.set(schema, compiled);
   }
-  return compiled?.test(value) ?? true;
+  return compiled === 'unreadable' || compiled.test(value);
 }
 
 function compile(pattern: string): RegExp | undefined {

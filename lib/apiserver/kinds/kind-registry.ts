@@ -38,20 +38,21 @@ export class KindRegistry {
     return undefined;
   }
 
-  /** Serves `kinds`, in place of those that are served under the same names. */
+  /** Serves `kinds`. */
   add(kinds: readonly ServedKind[]): void {
+    this.replace([], kinds);
+  }
+
+  /** Serves `kinds`, and those `before` no more, as one change. */
+  replace(before: readonly ServedKind[], kinds: readonly ServedKind[]): void {
+    for (const { type } of before) {
+      this.#byPlural.delete(`${type.group}/${type.version}/${type.plural}`);
+      this.#byKind.delete(`${type.group}/${type.version}/${type.kind}`);
+    }
     for (const kind of kinds) {
       const { group, version, plural } = kind.type;
       this.#byPlural.set(`${group}/${version}/${plural}`, kind);
       this.#byKind.set(`${group}/${version}/${kind.type.kind}`, kind);
-    }
-    this.#changed();
-  }
-
-  remove(kinds: readonly ServedKind[]): void {
-    for (const { type } of kinds) {
-      this.#byPlural.delete(`${type.group}/${type.version}/${type.plural}`);
-      this.#byKind.delete(`${type.group}/${type.version}/${type.kind}`);
     }
     this.#changed();
   }

@@ -46,7 +46,7 @@ const encoder = new TextEncoder();
  */
 export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   readonly #options: WatchStreamOptions;
-  readonly #deadlineMs: number;
+  #deadlineMs: number;
   #position: number;
   #initial: readonly UnstructuredObject[];
   #sent = 0;
@@ -98,6 +98,12 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     this.#state = 'ended';
     this.#initial = [];
     for (const listener of this.#onEnd.splice(0)) listener();
+    this.#wake?.();
+  }
+
+  /** Ends the watch as soon as it has shown every change up to now. */
+  finish(): void {
+    this.#deadlineMs = -Infinity;
     this.#wake?.();
   }
 

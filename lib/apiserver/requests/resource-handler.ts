@@ -8,7 +8,7 @@ import { checkNotFuture, parseRevision } from '../reads/resource-version.js';
 import { readListOptions, readSelection } from '../reads/selection.js';
 import type { SerializedObjects } from '../reads/serialized-objects.js';
 import { watchObjects } from '../reads/watch-objects.js';
-import type { WatchStream } from '../reads/watch-stream.js';
+import type { OpenWatches } from '../reads/open-watches.js';
 import type { ServerCore } from '../server-core.js';
 import { findObject } from '../server-core.js';
 import { methodNotAllowed, notFound, unknownResource } from '../status-error.js';
@@ -35,7 +35,7 @@ export interface ResourceContext {
 /** What the server keeps of watches. */
 export interface Watches {
   readonly serialized: SerializedObjects;
-  readonly open: Set<WatchStream>;
+  readonly open: OpenWatches;
 }
 
 /** Answers a request for a resource. @throws StatusError */
@@ -127,7 +127,6 @@ function handleWatch(
   const selection = readSelection(kind, info);
   const options = readListOptions(info.query);
   const stream = watchObjects({ view, selection, options, serialized });
-  open.add(stream);
-  stream.onceEnded(() => open.delete(stream));
+  open.add(stream, kind);
   return { status: 200, headers: { 'content-type': 'application/json' }, body: stream };
 }

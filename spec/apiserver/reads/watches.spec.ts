@@ -149,7 +149,7 @@ describe('watches', () => {
     api.server.dropWatches();
     const code = await first.then(
       () => 'none',
-      (error: { code: string }) => error.code,
+      (error: unknown) => (error as { code: string }).code,
     );
     expect([code, await second]).to.deep.equal(['Aborted', undefined]);
     expect([api.clock.pendingTimers, api.server.openWatches]).to.deep.equal([0, 0]);

@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import { Api, configMaps, merge } from '../api.js';
+import { crds, installed, version, widget, widgetCrd, widgets } from './widgets.js';
+
+interface Condition {
+  type: string;
+  status: string;
+  reason: string;
+}
+
+function conditionsOf(object: object): string[] {
+  const { status } = object as { status: { conditions: Condition[] } };
+  return status.conditions.map(({ type, status: value, reason }) => `${type} ${value} ${reason}`);
+}
+
+describe('custom resource definitions', () => {
+  it('are established, and their kinds served and discovered, at once', async () => {
+    const api = new Api();
+    expect((await api.get(widgets)).code).to.equal(404);
+    const crd = await installed(api);
+    expect(conditionsOf(crd)).to.deep.equal([
+      'NamesAccepted True NoConflicts',
+      'Established True InitialNamesAccepted',
+    ]);
+    expect(crd['status']).to.deep.include({
+      storedVersions: ['v1'],
+      acceptedNames: {
+        plural: 'widgets',
+        singular: 'widget',
+        kind: 'Widget',
+        shortNames: ['wd'],
+        listKind: 'WidgetList',
+      },
+    });
+    expect((await api.get(widgets)).body.kind).to.equal('WidgetList');
+    const { body } = await api.get('/apis/example.com/v1');
+    const { resources } = body as unknown as { resources: { name: string }[] };
+    const served = resources.map(({ name }) => name);
+    expect(served).to.have.members(['widgets', 'widgets/status', 'widgets/scale']);
+  });
+
+  it('let nobody take a kind of the group twice', async () => {
+    const api = new Api();
+    await installed(api);
+    const other = { plural: 'gadgets', kind: 'Widget', listKind: 'GadgetList' };
+    await api.create(crds, widgetCrd({ names: other }, 'gadgets.example.com'));
+    const { body } = await api.get(`${crds}/gadgets.example.com`);
+    expect(conditionsOf(body)).to.deep.equal([
+      'NamesAccepted False KindConflict',
+      'Established False NotAccepted',
+    ]);
+    expect((await api.get('/apis/example.com/v1/gadgets')).code).to.equal(404);
+  });
+
+  it('are refused where they could not be served', async () => {
+    const api = new Api();
+    const untyped = { openAPIV3Schema: { type: 'object', properties: { spec: {} } } };
+    const refused: [object, string][] = [
+      [widgetCrd({}, 'wrong'), 'metadata.name'],
+      [widgetCrd({ scope: 'Galaxy' }), 'spec.scope'],
+      [widgetCrd({ versions: [{ ...version, storage: false }] }), 'spec.versions'],
+      [
+        widgetCrd({ versions: [{ ...version, schema: untyped }] }),
+        'spec.versions[0].schema.openAPIV3Schema.properties[spec].type',
+      ],
+      [
+        widgetCrd({ versions: [{ ...version, schema: undefined }] }),
+        'spec.versions[0].schema.openAPIV3Schema',
+      ],
+    ];
+    for (const [body, field] of refused) {
+      const { code, body: status } = await api.call('POST', crds, body);
+      const { causes = [] } = status['details'] as { causes?: { field: string }[] };
+      expect([code, causes.map((cause) => cause.field)]).to.deep.equal([422, [field]]);
+    }
+  });
+
+  it('serve all versions of an object that is stored once', async () => {
+    const api = new Api();
+    const older = { ...version, name: 'v1beta1', storage: false, deprecated: true };
+    await installed(api, { versions: [version, older] });
+    await api.create(widgets, widget('a'));
+    const { body } = await api.get(`${widgets.replace('v1', 'v1beta1')}/a`);
+    expect(body.apiVersion).to.equal('example.com/v1beta1');
+    expect(body).to.have.nested.property('metadata.uid');
+    const stop = { spec: { versions: [version, { ...older, served: false }] } };
+    await api.call('PATCH', `${crds}/widgets.example.com`, stop, merge);
+    expect((await api.get(`${widgets.replace('v1', 'v1beta1')}/a`)).code).to.equal(404);
+  });
+
+  it('take a new schema at once, for objects that are there too', async () => {
+    const api = new Api();
+    await installed(api);
+    await api.create(widgets, widget('a', { color: 'blue' }));
+    const schema = structuredClone(version.schema);
+    schema.openAPIV3Schema.properties.spec.properties!['extra'] = { type: 'string' };
+    schema.openAPIV3Schema.properties.spec.properties!['color'] = { type: 'string' };
+    const wider = { spec: { versions: [{ ...version, schema }] } };
+    await api.call('PATCH', `${crds}/widgets.example.com`, wider, merge);
+    const patch = { spec: { extra: 'x', color: 'green' } };
+    const { body } = await api.call('PATCH', `${widgets}/a`, patch, merge);
+    expect(body['spec']).to.include(patch.spec);
+  });
+
+  it('take their objects along when they are deleted, and wait for finalizers of those', async () => {
+    const api = new Api();
+    await installed(api);
+    await api.create(configMaps, { metadata: { name: 'stays' } });
+    await api.create(widgets, widget('a'));
+    await api.create(widgets, { ...widget('b'), metadata: { name: 'b', finalizers: ['x.y/z'] } });
+    const events = await api.watch(`${widgets}?watch=1`);
+    expect(await events.names(2)).to.deep.equal(['ADDED a', 'ADDED b']);
+    await api.call('DELETE', `${crds}/widgets.example.com`);
+    expect(await events.names(2)).to.deep.equal(['DELETED a', 'MODIFIED b']);
+    expect((await api.get(`${crds}/widgets.example.com`)).body.metadata.finalizers).to.deep.equal([
+      'customresourcecleanup.apiextensions.k8s.io',
+    ]);
+    await api.call('PATCH', `${widgets}/b`, { metadata: { finalizers: null } }, merge);
+    expect((await api.get(`${crds}/widgets.example.com`)).code).to.equal(404);
+    expect((await api.get(widgets)).code).to.equal(404);
+    expect((await api.get(`${configMaps}/stays`)).code).to.equal(200);
+  });
+
+  it('end the watches of their kind with it', async () => {
+    const api = new Api();
+    await installed(api);
+    const events = await api.watch(`${widgets}?watch=1`);
+    const next = events.next();
+    await api.call('DELETE', `${crds}/widgets.example.com`);
+    expect(await next).to.equal(undefined);
+  });
+});

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import { Api, configMap, configMaps, merge } from '../api.js';
+import { causeFields } from '../causes.js';
+
+const secrets = '/api/v1/namespaces/default/secrets';
+
+describe('config maps', () => {
+  it('are refused over 1 MiB', async () => {
+    const api = new Api();
+    const big = configMap('a', { x: 'x'.repeat(1024 * 1024 + 1) });
+    const { code, body } = await api.call('POST', configMaps, big);
+    expect(code).to.equal(422);
+    expect(body.message).to.equal(
+      'ConfigMap "a" is invalid: []: Too long: may not be more than 1048576 bytes',
+    );
+  });
+
+  it('that are immutable keep their data and stay so', async () => {
+    const api = new Api();
+    await api.create(configMaps, { ...configMap('a', { x: '1' }), immutable: true });
+    const patch = { data: { x: '2' }, immutable: false };
+    const answer = await api.call('PATCH', `${configMaps}/a`, patch, merge);
+    expect(causeFields(answer)).to.deep.equal(['immutable', 'data']);
+    const label = { metadata: { labels: { a: 'b' } } };
+    expect((await api.call('PATCH', `${configMaps}/a`, label, merge)).code).to.equal(200);
+  });
+
+  it('have no key twice, and none that is no file name', async () => {
+    const api = new Api();
+    const body = { ...configMap('a', { x: '1', 'a/b': '2' }), binaryData: { x: 'eA==' } };
+    const answer = await api.call('POST', configMaps, body);
+    expect(causeFields(answer)).to.have.members(['data[x]', 'data[a/b]']);
+  });
+});
+
+describe('secrets', () => {
+  it('take texts and keep base64', async () => {
+    const api = new Api();
+    const body = { metadata: { name: 'a' }, data: { x: 'eA==' }, stringData: { y: 'é' } };
+    const created = await api.create(secrets, body);
+    expect(created).to.deep.include({ data: { x: 'eA==', y: 'w6k=' }, type: 'Opaque' });
+    expect(created).not.to.have.property('stringData');
+  });
+
+  it('keep their type', async () => {
+    const api = new Api();
+    await api.create(secrets, { metadata: { name: 'a' } });
+    const answer = await api.call('PATCH', `${secrets}/a`, { type: 'other' }, merge);
+    expect(causeFields(answer)).to.deep.equal(['type']);
+  });
+
+  it('have the keys that their type needs', async () => {
+    const api = new Api();
+    const body = { metadata: { name: 'a' }, type: 'kubernetes.io/tls', data: { 'tls.crt': '' } };
+    expect(causeFields(await api.call('POST', secrets, body))).to.deep.equal(['data[tls.key]']);
+  });
+
+  it('never appear in an error', async () => {
+    const api = new Api();
+    const data = { '.dockerconfigjson': Buffer.from('hunter2').toString('base64') };
+    const body = { metadata: { name: 'a' }, type: 'kubernetes.io/dockerconfigjson', data };
+    const { code, text } = await api.call('POST', secrets, body);
+    expect(code).to.equal(422);
+    expect(text).not.to.contain('hunter2');
+  });
+});

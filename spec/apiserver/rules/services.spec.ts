@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import { Api, apply, merge } from '../api.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { causeFields, causeMessages } from '../causes.js';
+
+const services = '/api/v1/namespaces/default/services';
+
+interface ServiceSpec {
+  clusterIP: string;
+  clusterIPs: string[];
+  type: string;
+  ports: { port: number; nodePort: number }[];
+}
+
+function service(name: string, spec: object = {}): object {
+  return { metadata: { name }, spec: { selector: { a: 'b' }, ports: [{ port: 80 }], ...spec } };
+}
+
+function specOf(object: UnstructuredObject): ServiceSpec {
+  return object['spec'] as ServiceSpec;
+}
+
+describe('services', () => {
+  it('get an address of their own and the defaults of a cluster', async () => {
+    const api = new Api();
+    const { clusterIP, ...spec } = specOf(await api.create(services, service('a')));
+    expect(clusterIP).to.match(/^10\.(9[6-9]|10\d|11[01])\.\d+\.\d+$/);
+    expect(spec).to.deep.equal({
+      clusterIPs: [clusterIP],
+      internalTrafficPolicy: 'Cluster',
+      ipFamilies: ['IPv4'],
+      ipFamilyPolicy: 'SingleStack',
+      ports: [{ port: 80, protocol: 'TCP', targetPort: 80 }],
+      selector: { a: 'b' },
+      sessionAffinity: 'None',
+      type: 'ClusterIP',
+    });
+    const other = specOf(await api.create(services, service('b')));
+    expect(other.clusterIP).not.to.equal(clusterIP);
+  });
+
+  it('keep their address where an update leaves it out, and never change it', async () => {
+    const api = new Api();
+    const { clusterIP } = specOf(await api.create(services, service('a')));
+    const { body } = await api.call('PUT', `${services}/a`, service('a'));
+    expect(specOf(body).clusterIP).to.equal(clusterIP);
+    const patch = { spec: { clusterIP: '10.96.7.7', clusterIPs: ['10.96.7.7'] } };
+    const answer = await api.call('PATCH', `${services}/a`, patch, merge);
+    expect(causeFields(answer)).to.deep.equal(['spec.clusterIPs[0]']);
+  });
+
+  it('stay headless', async () => {
+    const api = new Api();
+    const created = await api.create(services, service('a', { clusterIP: 'None' }));
+    expect(specOf(created).clusterIPs).to.deep.equal(['None']);
+    const { body } = await api.call('PUT', `${services}/a`, service('a'));
+    expect(specOf(body).clusterIP).to.equal('None');
+  });
+
+  it('get node ports, keep them, and give them back when they are gone', async () => {
+    const api = new Api();
+    const ports = [{ port: 80, nodePort: 30080 }];
+    const body = service('a', { type: 'NodePort', ports });
+    await api.create(services, body);
+    const clash = await api.call('POST', services, service('b', { type: 'NodePort', ports }));
+    expect(causeMessages(clash)).to.deep.equal({
+      'spec.ports[0].nodePort': 'Invalid value: 30080: provided port is already allocated',
+    });
+    const { body: kept } = await api.call(
+      'PUT',
+      `${services}/a`,
+      service('a', { type: 'NodePort' }),
+    );
+    expect(specOf(kept).ports[0]?.nodePort).to.equal(30080);
+    await api.call('DELETE', `${services}/a`);
+    await api.create(services, service('b', { type: 'NodePort', ports }));
+    const free = await api.create(services, service('c', { type: 'LoadBalancer' }));
+    expect(specOf(free).ports[0]?.nodePort).to.be.within(30000, 32767);
+  });
+
+  it('lose their node ports with their type', async () => {
+    const api = new Api();
+    await api.create(services, service('a', { type: 'NodePort' }));
+    const patch = { spec: { type: 'ClusterIP' } };
+    const { body } = await api.call('PATCH', `${services}/a`, patch, merge);
+    expect(specOf(body).ports[0]).not.to.have.property('nodePort');
+  });
+
+  it('refuse an address that is taken or outside of the range', async () => {
+    const api = new Api();
+    await api.create(services, service('a', { clusterIP: '10.96.7.7' }));
+    const taken = await api.call('POST', services, service('b', { clusterIP: '10.96.7.7' }));
+    const outside = await api.call('POST', services, service('b', { clusterIP: '10.1.0.1' }));
+    for (const answer of [taken, outside]) {
+      expect(causeFields(answer)).to.deep.equal(['spec.clusterIPs']);
+    }
+  });
+
+  it('hold no address for a dry run or a refused one', async () => {
+    const api = new Api();
+    const body = service('a', { clusterIP: '10.96.7.7' });
+    expect((await api.call('POST', `${services}?dryRun=All`, body)).code).to.equal(201);
+    const wrong = service('a', { clusterIP: '10.96.7.7', ports: [{ port: 0 }] });
+    expect((await api.call('POST', services, wrong)).code).to.equal(422);
+    await api.create(services, service('b', { clusterIP: '10.96.7.7' }));
+  });
+
+  const refused: [string, object, string][] = [
+    ['no ports', { ports: [] }, 'spec.ports'],
+    [
+      'a port twice',
+      {
+        ports: [
+          { name: 'a', port: 80 },
+          { name: 'b', port: 80 },
+        ],
+      },
+      'spec.ports[1]',
+    ],
+    ['ports without names', { ports: [{ port: 80 }, { port: 81 }] }, 'spec.ports[0].name'],
+    ['a wrong port', { ports: [{ port: 70000 }] }, 'spec.ports[0].port'],
+    ['a wrong type', { type: 'Odd' }, 'spec.type'],
+    ['an external name without one', { type: 'ExternalName' }, 'spec.externalName'],
+    [
+      'a node port of a cluster address',
+      { ports: [{ port: 1, nodePort: 30000 }] },
+      'spec.ports[0].nodePort',
+    ],
+  ];
+  for (const [what, spec, field] of refused) {
+    it(`are refused with ${what}`, async () => {
+      const answer = await new Api().call('POST', services, service('a', spec));
+      expect(answer.code).to.equal(422);
+      expect(causeFields(answer)).to.include(field);
+    });
+  }
+
+  it('are applied twice without a change', async () => {
+    const api = new Api();
+    const body = { apiVersion: 'v1', kind: 'Service', ...service('a') };
+    const path = `${services}/a?fieldManager=m`;
+    const first = await api.call('PATCH', path, body, apply);
+    const second = await api.call('PATCH', path, body, apply);
+    expect([first.code, second.code]).to.deep.equal([201, 200]);
+    expect(second.body.metadata.resourceVersion).to.equal(first.body.metadata.resourceVersion);
+  });
+});

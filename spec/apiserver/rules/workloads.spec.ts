@@ -1,0 +1,301 @@
+import { expect } from 'chai';
+import { Api, deployment, deployments, merge } from '../api.js';
+import { causeFields, causeMessages } from '../causes.js';
+
+const apps = '/apis/apps/v1/namespaces/default';
+const batch = '/apis/batch/v1/namespaces/default';
+const pods = '/api/v1/namespaces/default/pods';
+
+const container = { name: 'c', image: 'nginx:1.27' };
+const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [container] } };
+const selector = { matchLabels: { app: 'a' } };
+
+function statefulSet(spec: object = {}): object {
+  return { metadata: { name: 'a' }, spec: { serviceName: 'a', selector, template, ...spec } };
+}
+
+function job(spec: object = {}): object {
+  const podSpec = { containers: [container], restartPolicy: 'Never' };
+  return { metadata: { name: 'a' }, spec: { template: { spec: podSpec }, ...spec } };
+}
+
+function pod(spec: object = {}): object {
+  return { metadata: { name: 'a' }, spec: { containers: [container], ...spec } };
+}
+
+/** A Deployment of pods with this spec, so that pod admission has no say. */
+function running(spec: object): object {
+  return deployment('web', {
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [container], ...spec } },
+  });
+}
+
+describe('pod templates', () => {
+  it('get every default of the real server', async () => {
+    const probe = { httpGet: { port: 80 } };
+    const volumes = [
+      { name: 'c', configMap: { name: 'c' } },
+      {
+        name: 'p',
+        projected: {
+          sources: [
+            { downwardAPI: { items: [{ path: 'x', fieldRef: { fieldPath: 'metadata.name' } }] } },
+          ],
+        },
+      },
+      { name: 'e' },
+    ];
+    const containers = [
+      { name: 'c', image: 'nginx', ports: [{ containerPort: 80 }], readinessProbe: probe },
+    ];
+    const body = running({ containers, volumes });
+    const { spec } = (await new Api().create(deployments, body)) as unknown as {
+      spec: { template: { spec: object } };
+    };
+    expect(spec.template.spec).to.deep.equal({
+      containers: [
+        {
+          name: 'c',
+          image: 'nginx',
+          imagePullPolicy: 'Always',
+          ports: [{ containerPort: 80, protocol: 'TCP' }],
+          readinessProbe: {
+            httpGet: { path: '/', port: 80, scheme: 'HTTP' },
+            timeoutSeconds: 1,
+            periodSeconds: 10,
+            successThreshold: 1,
+            failureThreshold: 3,
+          },
+          resources: {},
+          terminationMessagePath: '/dev/termination-log',
+          terminationMessagePolicy: 'File',
+        },
+      ],
+      dnsPolicy: 'ClusterFirst',
+      restartPolicy: 'Always',
+      schedulerName: 'default-scheduler',
+      securityContext: {},
+      terminationGracePeriodSeconds: 30,
+      volumes: [
+        { name: 'c', configMap: { name: 'c', defaultMode: 420 } },
+        {
+          name: 'p',
+          projected: {
+            defaultMode: 420,
+            sources: [
+              {
+                downwardAPI: {
+                  items: [
+                    { path: 'x', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } },
+                  ],
+                },
+              },
+            ],
+          },
+        },
+        { name: 'e', emptyDir: {} },
+      ],
+    });
+  });
+
+  const c = 'spec.template.spec.containers';
+  const refused: [object, string][] = [
+    [{ containers: [] }, c],
+    [{ containers: [container, container] }, `${c}[1].name`],
+    [{ containers: [{ ...container, name: 'C' }] }, `${c}[0].name`],
+    [{ containers: [{ name: 'c' }] }, `${c}[0].image`],
+    [{ containers: [{ ...container, env: [{ name: '1=2' }] }] }, `${c}[0].env[0].name`],
+    [
+      { containers: [{ ...container, ports: [{ containerPort: 0 }] }] },
+      `${c}[0].ports[0].containerPort`,
+    ],
+    [
+      { containers: [{ ...container, volumeMounts: [{ name: 'no', mountPath: '/x' }] }] },
+      `${c}[0].volumeMounts[0].name`,
+    ],
+    [
+      {
+        containers: [{ ...container, resources: { requests: { cpu: '2' }, limits: { cpu: '1' } } }],
+      },
+      `${c}[0].resources.requests`,
+    ],
+    [
+      {
+        containers: [
+          { ...container, livenessProbe: { successThreshold: 2, exec: { command: ['x'] } } },
+        ],
+      },
+      `${c}[0].livenessProbe.successThreshold`,
+    ],
+    [
+      { volumes: [{ name: 'v', emptyDir: {}, configMap: { name: 'x' } }] },
+      'spec.template.spec.volumes[0].configMap',
+    ],
+    [{ restartPolicy: 'Never' }, 'spec.template.spec.restartPolicy'],
+    [{ terminationGracePeriodSeconds: -1, dnsPolicy: 'Odd' }, 'spec.template.spec.dnsPolicy'],
+  ];
+  for (const [spec, field] of refused) {
+    it(`are refused with ${JSON.stringify(spec).slice(0, 100)}`, async () => {
+      const answer = await new Api().call('POST', deployments, running(spec));
+      expect(answer.code).to.equal(422);
+      expect(causeFields(answer)).to.include(field);
+    });
+  }
+});
+
+describe('deployments', () => {
+  it('need a selector that picks their pods, and keep it', async () => {
+    const api = new Api();
+    const none = deployment('web', { selector: { matchLabels: {} } });
+    expect(causeFields(await api.call('POST', deployments, none))).to.include('spec.selector');
+    const other = deployment('web', { selector: { matchLabels: { app: 'other' } } });
+    expect(causeMessages(await api.call('POST', deployments, other))).to.deep.equal({
+      'spec.template.metadata.labels':
+        'Invalid value: {"app":"web"}: `selector` does not match template `labels`',
+    });
+    await api.create(deployments, deployment('web'));
+    const patch = {
+      spec: {
+        selector: { matchLabels: { tier: 'x' } },
+        template: { metadata: { labels: { tier: 'x' } } },
+      },
+    };
+    const answer = await api.call('PATCH', `${deployments}/web`, patch, merge);
+    expect(causeMessages(answer)['spec.selector']).to.match(/: field is immutable$/);
+  });
+
+  it('do not lose all their pods and gain none while they roll', async () => {
+    const strategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } };
+    const answer = await new Api().call('POST', deployments, deployment('web', { strategy }));
+    expect(causeFields(answer)).to.deep.equal(['spec.strategy.rollingUpdate.maxUnavailable']);
+  });
+});
+
+describe('stateful sets', () => {
+  it('change only what a rollout can change', async () => {
+    const api = new Api();
+    await api.create(`${apps}/statefulsets`, statefulSet());
+    const allowed = { spec: { replicas: 3, minReadySeconds: 4 } };
+    expect((await api.call('PATCH', `${apps}/statefulsets/a`, allowed, merge)).code).to.equal(200);
+    const patch = { spec: { serviceName: 'b' } };
+    const answer = await api.call('PATCH', `${apps}/statefulsets/a`, patch, merge);
+    expect(causeMessages(answer)['spec']).to.match(
+      /^Forbidden: updates to statefulset spec for fields other than 'replicas', .*'minReadySeconds' are forbidden$/,
+    );
+  });
+
+  it('default their policies and claims', async () => {
+    const volumeClaimTemplates = [
+      {
+        metadata: { name: 'd' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1024Mi' } } },
+      },
+    ];
+    const body = statefulSet({ volumeClaimTemplates });
+    const created = await new Api().create(`${apps}/statefulsets`, body);
+    expect(created['spec']).to.deep.include({
+      podManagementPolicy: 'OrderedReady',
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+      replicas: 1,
+      revisionHistoryLimit: 10,
+      volumeClaimTemplates: [
+        {
+          apiVersion: 'v1',
+          kind: 'PersistentVolumeClaim',
+          metadata: { name: 'd' },
+          spec: {
+            accessModes: ['ReadWriteOnce'],
+            resources: { requests: { storage: '1Gi' } },
+            volumeMode: 'Filesystem',
+          },
+          status: { phase: 'Pending' },
+        },
+      ],
+    });
+  });
+});
+
+describe('jobs', () => {
+  it('pick their pods by their own uid', async () => {
+    const created = await new Api().create(`${batch}/jobs`, job());
+    const { uid = '' } = created.metadata;
+    const { spec } = created as unknown as { spec: { selector: object; template: object } };
+    const label = { 'batch.kubernetes.io/controller-uid': uid };
+    expect(spec.selector).to.deep.equal({ matchLabels: label });
+    expect(spec.template).to.deep.include({
+      metadata: {
+        labels: {
+          ...label,
+          'batch.kubernetes.io/job-name': 'a',
+          'controller-uid': uid,
+          'job-name': 'a',
+        },
+      },
+    });
+  });
+
+  it('keep their template', async () => {
+    const api = new Api();
+    await api.create(`${batch}/jobs`, job());
+    const patch = { spec: { template: { spec: { containers: [{ ...container, image: 'x' }] } } } };
+    const answer = await api.call('PATCH', `${batch}/jobs/a`, patch, merge);
+    expect(causeMessages(answer)['spec.template']).to.match(/: field is immutable$/);
+  });
+
+  it('do not restart their containers for ever', async () => {
+    const body = job({ template: { spec: { containers: [container] } } });
+    const answer = await new Api().call('POST', `${batch}/jobs`, body);
+    expect(causeFields(answer)).to.include('spec.template.spec.restartPolicy');
+  });
+});
+
+describe('pods', () => {
+  it('keep their spec, but for images', async () => {
+    const api = new Api();
+    await api.create(pods, pod());
+    const image = { spec: { containers: [{ ...container, image: 'nginx:1.28' }] } };
+    expect((await api.call('PATCH', `${pods}/a`, image, merge)).code).to.equal(200);
+    const host = { spec: { hostNetwork: true } };
+    const answer = await api.call('PATCH', `${pods}/a`, host, merge);
+    expect(causeMessages(answer)['spec']).to.match(/^Forbidden: pod updates may not change fields/);
+  });
+
+  it('have the quality of service of their resources', async () => {
+    const api = new Api();
+    const resources = { limits: { cpu: '1', memory: '1Gi' } };
+    const created = await api.create(pods, pod({ containers: [{ ...container, resources }] }));
+    expect(created).to.deep.include({ status: { phase: 'Pending', qosClass: 'Guaranteed' } });
+  });
+
+  it('are bound to a node once', async () => {
+    const api = new Api();
+    await api.create(pods, pod());
+    const bind = (name: string): object => ({
+      metadata: { name: 'a' },
+      target: { kind: 'Node', name },
+    });
+    expect((await api.call('POST', `${pods}/a/binding`, bind('n'))).code).to.equal(201);
+    expect((await api.get(`${pods}/a`)).body).to.have.nested.property('spec.nodeName', 'n');
+    expect((await api.call('POST', `${pods}/a/binding`, bind('m'))).code).to.equal(409);
+  });
+});
+
+describe('scale', () => {
+  it('reads and writes the replicas of a workload', async () => {
+    const api = new Api();
+    await api.create(deployments, deployment('web'));
+    const { body } = await api.get(`${deployments}/web/scale`);
+    expect(body).to.deep.include({
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      spec: { replicas: 1 },
+      status: { replicas: 0, selector: 'app=web' },
+    });
+    await api.call('PATCH', `${deployments}/web/scale`, { spec: { replicas: 3 } }, merge);
+    expect((await api.get(`${deployments}/web`)).body).to.have.nested.property('spec.replicas', 3);
+    const wrong = { spec: { replicas: -1 } };
+    const answer = await api.call('PATCH', `${deployments}/web/scale`, wrong, merge);
+    expect(causeFields(answer)).to.deep.equal(['spec.replicas']);
+  });
+});
