@@ -7,7 +7,6 @@ export {
   isOperatorError,
   noMetrics,
   pinoLogger,
-  promMetrics,
   seededRandom,
   silentLogger,
   sleep,

@@ -19,7 +19,6 @@ export { isOperatorError, OperatorError } from './operator-error.js';
 export type { OperatorErrorOptions } from './operator-error.js';
 export { pinoLogger } from './pino-logger.js';
 export type { PinoLoggerOptions } from './pino-logger.js';
-export { promMetrics } from './prom-metrics.js';
 export { seededRandom, systemRandom } from './random.js';
 export type { Random } from './random.js';
 export type { Transport, TransportRequest, TransportResponse } from './transport.js';

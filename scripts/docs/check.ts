@@ -37,6 +37,7 @@ function tsconfig(): string {
   const paths = {
     'operator-builder': ['../../lib/index.ts'],
     'operator-builder/apiserver': ['../../lib/embedded/index.ts'],
+    'operator-builder/prometheus': ['../../lib/system/prom-metrics.ts'],
   };
   return JSON.stringify({
     extends: '../../tsconfig.json',
