@@ -154,8 +154,13 @@ export class EmbeddedApiServer {
   }
 
   async #answer(request: TransportRequest, known: string | undefined): Promise<TransportResponse> {
-    const user = known ?? this.#userOf(request);
     const info = readRequestInfo(request);
+    const user = known ?? this.#userOf(request);
+    if (user === undefined) {
+      const error = unauthorized();
+      this.#record(info, 'system:anonymous', error.status);
+      throw error;
+    }
     if (info.type === 'plain') return this.#answerPlain(request, info, user);
     const { response, reset } = await this.#answerResource(request, info, user);
     this.#record(info, user, response.status);
@@ -169,9 +174,7 @@ export class EmbeddedApiServer {
     user: string,
   ): TransportResponse {
     const response = handlePlain({ core: this.#core, discovery: this.#discovery }, info, request);
-    const { path: resource } = info;
-    const none = { group: '', subresource: undefined, namespace: '', name: '' };
-    this.requests.add({ verb: 'get', resource, ...none, user, code: response.status });
+    this.#record(info, user, response.status);
     return response;
   }
 
@@ -193,17 +196,21 @@ export class EmbeddedApiServer {
     }
   }
 
-  #record(info: ResourceRequest, user: string, code: number): void {
+  #record(info: RequestInfo, user: string, code: number): void {
+    if (info.type === 'plain') {
+      const { path: resource } = info;
+      const none = { group: '', subresource: undefined, namespace: '', name: '' };
+      this.requests.add({ verb: 'get', resource, ...none, user, code });
+      return;
+    }
     const { verb, resource, group, subresource, namespace, name } = info;
     this.requests.add({ verb, resource, group, subresource, namespace, name, user, code });
   }
 
-  #userOf({ headers }: TransportRequest): string {
+  /** @returns undefined: the token is nobody's */
+  #userOf({ headers }: TransportRequest): string | undefined {
     const [, token] = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? [];
-    if (token === undefined) return administrator;
-    const user = this.#tokenUser(token);
-    if (user === undefined) throw unauthorized();
-    return user;
+    return token === undefined ? administrator : this.#tokenUser(token);
   }
 
   #tokenUser(token: string): string | undefined {

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isOperatorError } from '../system/operator-error.js';
 import type { TransportRequest, TransportResponse } from '../system/transport.js';
 import { bodyLimitBytes } from './requests/body.js';
 import { errorResponse } from './requests/responses.js';
@@ -109,19 +108,22 @@ function flatHeaders({ headers }: IncomingMessage): Record<string, string> {
 }
 
 async function send(response: TransportResponse, outgoing: ServerResponse): Promise<void> {
+  const chunks = response.body[Symbol.asyncIterator]();
+  const leave = (): void => void chunks.return?.();
+  const isClosed = (): boolean => outgoing.destroyed || outgoing.closed;
+  if (isClosed()) {
+    leave();
+    return;
+  }
+  // A watch waits for its next event, and would do so after its reader has gone.
+  outgoing.once('close', leave);
   outgoing.writeHead(response.status, response.headers);
   outgoing.flushHeaders();
-  const isClosed = (): boolean => outgoing.destroyed || outgoing.closed;
-  try {
-    for await (const chunk of response.body) {
-      if (isClosed()) return;
-      if (!outgoing.write(chunk)) await drained(outgoing);
-    }
-    outgoing.end();
-  } catch (error) {
-    if (isOperatorError(error, 'Aborted') && isClosed()) return;
-    throw error;
+  for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {
+    if (isClosed()) return;
+    if (!outgoing.write(chunk)) await drained(outgoing);
   }
+  outgoing.end();
 }
 
 function drained(outgoing: ServerResponse): Promise<void> {

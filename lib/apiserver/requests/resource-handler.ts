@@ -65,6 +65,10 @@ function checkScope({ kind, info }: ResourceContext): void {
   const named = name !== '' || verb === 'create';
   // `/api/v1/configmaps/x`: a namespaced object without its namespace is not a path.
   if (kind.type.namespaced && namespace === '' && name !== '') throw unknownResource();
+  // The only thing to do in all namespaces is to list.
+  if (kind.type.namespaced && namespace === '' && !kind.verbs.includes('list')) {
+    throw unknownResource();
+  }
   if (kind.type.namespaced && namespace === '' && named) throw methodNotAllowed();
   if (subresource !== undefined && !kind.subresources.has(subresource)) throw unknownResource();
 }

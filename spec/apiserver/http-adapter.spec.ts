@@ -1,0 +1,156 @@
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { Api, configMap, configMaps } from './api.js';
+
+interface Reply {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** Sends a request as it is: no path is made straight, no header added. */
+function send(
+  url: string,
+  { path, method = 'GET', body = '', type = 'application/json' }: Record<string, string>,
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': type ?? '', connection: 'close' };
+    const { hostname, port } = new URL(url);
+    const request = httpRequest({ hostname, port, path, method, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.once('end', () => resolve({ code: response.statusCode ?? 0, text }));
+    });
+    request.once('error', reject);
+    request.end(body);
+  });
+}
+
+describe('the HTTP adapter', () => {
+  let api: Api;
+  let url: string;
+
+  beforeEach(async () => {
+    api = new Api();
+    url = await api.server.listen();
+  });
+
+  afterEach(() => api.server.stop());
+
+  it('listens on the loopback interface', () => {
+    expect(url).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
+  });
+
+  it('answers as the server does', async () => {
+    const body = JSON.stringify(configMap('a', { x: 'é' }));
+    const created = await send(url, { method: 'POST', path: configMaps, body });
+    expect(created.code).to.equal(201);
+    const { text } = await send(url, { path: `${configMaps}/a` });
+    expect(text).to.equal((await api.get(`${configMaps}/a`)).text);
+  });
+
+  it('streams watches as things happen, and ends them with their connection', async () => {
+    const abort = new AbortController();
+    const response = await fetch(`${url}${configMaps}?watch=1`, { signal: abort.signal });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect(api.server.openWatches).to.equal(1);
+    await api.create(configMaps, configMap('a'));
+    expect((await reader?.read())?.value).to.contain('"ADDED"');
+    const ended = reader?.closed.catch(() => undefined);
+    abort.abort();
+    await ended;
+    // The server sees it as soon as the socket does.
+    while (api.server.openWatches > 0) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('holds back a watch whose reader does not read', async () => {
+    const { port } = new URL(url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.pause();
+    socket.write(`GET ${configMaps}?watch=1 HTTP/1.1\r\nhost: x\r\n\r\n`);
+    while (api.server.openWatches === 0) await new Promise((resolve) => setImmediate(resolve));
+    const big = 'x'.repeat(900_000);
+    for (let index = 0; index < 30; index++) {
+      await api.create(configMaps, configMap(`a${index}`, { big }));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    // Had it been sent on, all of it would wait in the server's memory.
+    const events: string[] = [];
+    const before = process.memoryUsage().arrayBuffers;
+    api.server.compact();
+    socket.on('data', (chunk) => events.push(chunk.toString('latin1').slice(-400)));
+    socket.resume();
+    while (api.server.openWatches > 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(before).to.be.lessThan(25_000_000);
+    socket.destroy();
+  });
+
+  const bad: [string, Record<string, string>, number][] = [
+    ['malformed JSON', { method: 'POST', path: configMaps, body: '{"a":' }, 400],
+    ['no JSON object', { method: 'POST', path: configMaps, body: '[]' }, 400],
+    ['no body', { method: 'POST', path: configMaps }, 400],
+    [
+      'another kind',
+      { method: 'POST', path: configMaps, body: '{"kind":"Pod","apiVersion":"v1"}' },
+      400,
+    ],
+    [
+      'a body over 3 MiB',
+      { method: 'POST', path: configMaps, body: 'x'.repeat(3 * 1024 * 1024 + 1) },
+      413,
+    ],
+    [
+      'a type that is not known',
+      { method: 'POST', path: configMaps, body: '{}', type: 'text/xml' },
+      415,
+    ],
+    [
+      'protobuf',
+      {
+        method: 'POST',
+        path: configMaps,
+        body: 'k8s',
+        type: 'application/vnd.kubernetes.protobuf',
+      },
+      415,
+    ],
+    ['a path that climbs', { path: '/api/v1/../../etc/passwd' }, 404],
+    [
+      'a path that climbs in disguise',
+      { path: '/api/v1/namespaces/%2e%2e/configmaps/%2e%2e%2fx' },
+      404,
+    ],
+    ['a path that can not be decoded', { path: '/api/v1/namespaces/%zz' }, 400],
+    ['a query that can not be decoded', { path: `${configMaps}?limit=%zz` }, 400],
+    ['a method that is not known', { method: 'PURGE', path: configMaps }, 405],
+    ['a bad limit', { path: `${configMaps}?limit=x` }, 400],
+    ['a bad selector', { path: `${configMaps}?labelSelector=a%3D%3D%3Db` }, 400],
+    ['a bad version', { path: `${configMaps}?resourceVersion=x` }, 400],
+    [
+      '10,000 nested lists',
+      {
+        method: 'POST',
+        path: configMaps,
+        body: `{"metadata":{"name":"a"},"data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+      },
+      400,
+    ],
+  ];
+  for (const [what, request, code] of bad) {
+    it(`answers ${code} to ${what}, and goes on`, async () => {
+      const reply = await send(url, request);
+      expect([reply.code, reply.text.slice(0, 300)]).to.deep.equal([
+        code,
+        reply.text.slice(0, 300),
+      ]);
+      expect((await send(url, { path: '/readyz' })).code).to.equal(200);
+    });
+  }
+
+  it('keeps __proto__ as data', async () => {
+    const body = '{"metadata":{"name":"a"},"data":{"__proto__":"y"}}';
+    const { text } = await send(url, { method: 'POST', path: configMaps, body });
+    expect(text).to.contain('"__proto__":"y"');
+    expect(Object.prototype).not.to.have.property('y');
+  });
+});

@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { Api } from '../api.js';
+import { installed } from '../custom/widgets.js';
+
+interface Document {
+  components: { schemas: Record<string, { properties?: Record<string, unknown> }> };
+  paths: Record<string, unknown>;
+}
+
+describe('OpenAPI v3', () => {
+  it('has a document for each group and version, whose address changes with it', async () => {
+    const api = new Api();
+    const before = (await api.get('/openapi/v3')).body as unknown as {
+      paths: Record<string, { serverRelativeURL: string }>;
+    };
+    expect(before.paths).to.include.keys('api/v1', 'apis/apps/v1', 'apis/batch/v1');
+    expect(before.paths).not.to.have.property('apis/example.com/v1');
+    await installed(api);
+    const after = (await api.get('/openapi/v3')).body as unknown as typeof before;
+    const { serverRelativeURL = '' } = after.paths['apis/example.com/v1'] ?? {};
+    expect(serverRelativeURL).to.match(/^\/openapi\/v3\/apis\/example.com\/v1\?hash=/);
+    expect(after.paths['apis/apps/v1']).to.deep.equal(before.paths['apis/apps/v1']);
+  });
+
+  it('describes every kind that is reachable from it', async () => {
+    const { body, text } = await new Api().get('/openapi/v3/apis/apps/v1');
+    const { components, paths } = body as unknown as Document;
+    const used = [...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name);
+    for (const name of new Set(used)) expect(components.schemas).to.have.property(name ?? '');
+    expect(paths).to.have.property('/apis/apps/v1/namespaces/{namespace}/deployments/{name}');
+    const { properties } = components.schemas['io.k8s.api.apps.v1.DeploymentSpec'] ?? {};
+    expect(properties).to.include.keys('replicas', 'template');
+  });
+
+  it('answers 404 for what is not served', async () => {
+    expect((await new Api().get('/openapi/v3/apis/nothing/v1')).code).to.equal(404);
+  });
+});
+
+describe('OpenAPI v2', () => {
+  it('is there for old clients, with custom kinds', async () => {
+    const api = new Api();
+    await installed(api);
+    const { body } = await api.get('/openapi/v2');
+    const { definitions } = body as unknown as { definitions: Record<string, object> };
+    expect(definitions).to.include.keys('io.k8s.api.core.v1.Pod', 'com.example.v1.Widget');
+  });
+});
