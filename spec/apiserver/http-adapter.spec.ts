@@ -14,7 +14,7 @@ function send(
   { path, method = 'GET', body = '', type = 'application/json' }: Record<string, string>,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const headers = { 'content-type': type ?? '', connection: 'close' };
+    const headers = { 'content-type': type, connection: 'close' };
     const { hostname, port } = new URL(url);
     const request = httpRequest({ hostname, port, path, method, headers }, (response) => {
       let text = '';

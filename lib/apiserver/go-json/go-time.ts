@@ -44,11 +44,6 @@ export function timeText(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }
 
-/** `milliseconds` since 1970 as `metav1.MicroTime`. */
-export function microTimeText(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 23)}000Z`;
-}
-
 function check(text: string, layout: string, parts: readonly (readonly [string, RegExp])[]): void {
   const failed = (why: string): TimeFormatError =>
     new TimeFormatError(`parsing time ${JSON.stringify(text)}${why}`);

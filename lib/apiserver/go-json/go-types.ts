@@ -35,11 +35,6 @@ const custom: ReadonlyMap<string, (name: string) => GoType> = new Map<
 const schemaProps = 'apiextensions/v1.JSONSchemaProps';
 const compiled = new Map<string, GoType>();
 
-/** Whether Go has a type of this name (`apps/v1.Deployment`) among those of the API. */
-export function hasGoType(name: string): boolean {
-  return Object.hasOwn(declarations(), name);
-}
-
 /** The type of this name or expression (`apps/v1.Deployment`, `[]string`), compiled once. */
 export function goType(expression: string): GoType {
   let type = compiled.get(expression);

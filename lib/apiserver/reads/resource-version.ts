@@ -1,5 +1,5 @@
 import type { MvccLog } from '../storage/mvcc-log.js';
-import { badRequest, expired, failure, invalid } from '../status-error.js';
+import { badRequest, failure, invalid } from '../status-error.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import type { ListOptions } from './selection.js';
 
@@ -22,12 +22,6 @@ export function checkNotFuture(log: MvccLog, revision: number): void {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   });
-}
-
-/** @throws StatusError 410: what came after the version is not in the log any more. */
-export function checkNotCompacted(log: MvccLog, revision: number): void {
-  if (revision >= log.compactedRevision) return;
-  throw expired(`too old resource version: ${revision} (${log.compactedRevision})`);
 }
 
 /** @throws StatusError 422: the options contradict each other. */
