@@ -1,9 +1,11 @@
-import colors from 'picocolors';
+import picocolors from 'picocolors';
 
 /** Marks a line by what happened. */
 export type Mark = 'created' | 'changed' | 'rolled' | 'removed' | 'noted' | 'well' | 'wrong';
 
-const marks: Readonly<Record<Mark, string>> = {
+type Colors = ReturnType<typeof picocolors.createColors>;
+
+const marksOf = (colors: Colors): Readonly<Record<Mark, string>> => ({
   created: colors.green('+'),
   changed: colors.yellow('~'),
   rolled: colors.cyan('↻'),
@@ -11,7 +13,7 @@ const marks: Readonly<Record<Mark, string>> = {
   noted: colors.dim('·'),
   well: colors.green('✓'),
   wrong: colors.red('✗'),
-};
+});
 
 /** Where a {@link Narrator} writes. */
 export interface NarratorOutput {
@@ -25,25 +27,34 @@ export interface NarratorOutput {
  * only what happened is written, one plain line each.
  */
 export class Narrator {
+  /** Whether colours are shown: on a terminal that has them. */
+  readonly color: boolean;
   readonly #output: NarratorOutput;
+  readonly #colors: Colors;
+  readonly #marks: Readonly<Record<Mark, string>>;
   #chapter = 0;
   #waiting = '';
 
   constructor(output: NarratorOutput) {
     this.#output = output;
+    this.color = output.isTTY === true && picocolors.isColorSupported;
+    this.#colors = picocolors.createColors(this.color);
+    this.#marks = marksOf(this.#colors);
   }
 
   title(text: string, subtitle: string): void {
-    this.#print(`\n${colors.bold(text)}\n${colors.dim(subtitle)}`);
+    this.#print(`\n${this.#colors.bold(text)}\n${this.#colors.dim(subtitle)}`);
   }
 
   chapter(text: string, command: string): void {
     this.#chapter++;
-    this.#print(`\n${colors.bold(`${this.#chapter}. ${text}`)}  ${colors.dim(command)}`);
+    this.#print(
+      `\n${this.#colors.bold(`${this.#chapter}. ${text}`)}  ${this.#colors.dim(command)}`,
+    );
   }
 
   line(mark: Mark, text: string, why = ''): void {
-    this.#print(`   ${marks[mark]} ${text}${why === '' ? '' : `  ${colors.dim(why)}`}`);
+    this.#print(`   ${this.#marks[mark]} ${text}${why === '' ? '' : `  ${this.#colors.dim(why)}`}`);
   }
 
   /** Text as it is, indented under the chapter. */
@@ -63,7 +74,7 @@ export class Narrator {
     this.#clear();
     // A line that wraps could not be taken back.
     this.#waiting = `   … ${text}`.slice(0, (this.#output.columns ?? 80) - 1);
-    this.#output.write(colors.dim(this.#waiting));
+    this.#output.write(this.#colors.dim(this.#waiting));
   }
 
   /** Takes back what {@link wait} showed. */

@@ -77,7 +77,7 @@ export class Story {
     const tenant = withLogLevel(await this.#tenant());
     const options = { client, owner: tenant, controllerName, owns: ownedTypes };
     const chain: Builder = tenantChain({ ...options, rolloutOrder: tenant.spec.deploymentOrder });
-    narrator.block(withShortHashes(renderPlan(await chain.plan())));
+    narrator.block(withShortHashes(renderPlan(await chain.plan(), { color: narrator.color })));
   }
 
   async #change(): Promise<void> {
