@@ -102,7 +102,7 @@ async function updateObject(context: RunContext, pair: Pair): Promise<Outcome> {
 async function refusedUpdate(context: RunContext, pair: Pair, error: unknown): Promise<Outcome> {
   const { desired, live } = pair;
   if (!isInvalid(error) && !isForbidden(error)) throw error;
-  const changes = immutableChanges(desired.object, live, error);
+  const changes = immutableChanges(pair, context.settings.controllerName, error);
   if (isGrowthOnly(live, changes) && isKind(live, PersistentVolumeClaim)) {
     const outcome = notGrown(context, { desired, live, changes, error });
     if (outcome !== undefined) return outcome;

@@ -6,23 +6,32 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { compareQuantities } from '../object/quantity.js';
 import { redactChanges } from '../object/redact.js';
 import { desiredDifferences } from './desired-differences.js';
+import type { Pair } from './desired-object.js';
+import { droppedFields } from './dropped-fields.js';
 import { isImmutablePath, isKind } from './kind-traits.js';
 
 /**
- * The changes of `live` that the server never allows, by our own comparison: it often says only
- * `spec`. Where we know of none, what `refusal`, the server's 422, says is immutable.
+ * The changes of the live object that the server never allows, by our own comparison: it often says
+ * only `spec`. Where we know of none, what `refusal`, the server's 422, says is immutable. Fields that
+ * `manager` has applied and that are not desired any more count too.
  */
 export function immutableChanges(
-  desired: UnstructuredObject,
-  live: UnstructuredObject,
+  pair: Pair,
+  manager: string,
   refusal?: unknown,
 ): readonly FieldChange[] {
-  const frozen = (path: string): boolean => isFrozen(live, path);
-  const known = desiredDifferences(bodyOf(desired), bodyOf(live)).filter(({ path }) =>
-    frozen(path),
+  const { desired, live } = pair;
+  const changed = desiredDifferences(bodyOf(desired.object), bodyOf(live));
+  const dropped = droppedFields(pair, manager).filter(
+    ({ path }) => !changed.some((change) => isWithin(path, change.path)),
   );
+  const known = [...changed, ...dropped].filter(({ path }) => isFrozen(live, path));
   const changes = known.length > 0 ? known : saidToBeImmutable(refusal);
   return redactChanges(live.kind, changes);
+}
+
+function isWithin(path: string, parent: string): boolean {
+  return path === parent || path.startsWith(`${parent}.`) || path.startsWith(`${parent}[`);
 }
 
 function isFrozen(live: UnstructuredObject, path: string): boolean {

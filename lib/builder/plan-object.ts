@@ -166,7 +166,8 @@ function withRemovals(
 
 function planRefused(context: RunContext, pair: Pair, error: unknown): PlannedObject {
   const { desired, live } = pair;
-  const changes = isInvalid(error) ? immutableChanges(desired.object, live, error) : [];
+  const { controllerName } = context.settings;
+  const changes = isInvalid(error) ? immutableChanges(pair, controllerName, error) : [];
   if (changes.length === 0) throw error;
   const base = { ref: desired.ref, changes, approximate: false };
   const immutable = changes.map(({ path }) => path);

@@ -29,6 +29,11 @@ export async function errorsOf(chain: Builder): Promise<readonly OperatorError[]
   throw new Error('it did not fail');
 }
 
+const claims = {
+  metadata: { name: 'data' },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+};
+
 /** Fields that the server never lets change. */
 export function immutableSuite(open: OpenScene): void {
   type Policy = 'fail' | 'recreate' | 'recreateOrphan';
@@ -78,6 +83,47 @@ export function immutableSuite(open: OpenScene): void {
     expect(error?.message).to.include('nothing was deleted');
     expect((await scene.get(StatefulSet, 'web')).metadata.uid).to.equal(uid);
     expect((await scene.writes()).filter((write) => write.startsWith('delete'))).to.deep.equal([]);
+  });
+
+  const droppable: readonly [string, object, string][] = [
+    ['serviceName', { serviceName: 'one' }, 'spec.serviceName'],
+    ['volumeClaimTemplates', { volumeClaimTemplates: [claims] }, 'spec.volumeClaimTemplates'],
+    ['podManagementPolicy', { podManagementPolicy: 'Parallel' }, 'spec.podManagementPolicy'],
+  ];
+  for (const [name, spec, path] of droppable) {
+    it(`takes ${name} that is not desired any more for a change of it`, async () => {
+      const scene = await open();
+      const chain = (onImmutable: Policy, dropped: object): Builder =>
+        scene.builder({ onImmutable }).statefulSet({
+          ...{ name: 'web', podSpec, replicas: 0, spec: dropped },
+        });
+      await chain('fail', spec).reconcile();
+      const [error] = await errorsOf(chain('fail', {}));
+      expect(error?.code).to.equal('ImmutableField');
+      expect(error?.message).to.include(`applied: ${path} (`);
+      const [planned] = (await chain('recreate', {}).plan()).objects;
+      expect(planned).to.deep.include({ action: 'recreate', immutable: [path] });
+      const [result] = await chain('recreate', {}).reconcile();
+      expect(result?.operation).to.equal('recreated');
+      expect(result?.changes.map((change) => change.path)).to.deep.equal([path]);
+    });
+  }
+
+  it('takes a label of the selector that is not desired any more for a change of it', async () => {
+    const scene = await open();
+    const chain = (selector: Record<string, string>): Builder =>
+      scene
+        .builder({ onImmutable: 'recreate' })
+        .statefulSet({ name: 'set', podSpec, replicas: 0, selector })
+        .deployment({ name: 'web', podSpec, replicas: 0, selector });
+    await chain({ a: '1', b: '2' }).reconcileDeployOrSts();
+    await scene.target.eventually(async () => {
+      const results = await chain({ a: '1' }).plan();
+      const path = 'spec.selector.matchLabels.b';
+      expect(results.objects.map(({ immutable }) => immutable)).to.deep.equal([[path], [path]]);
+    });
+    const [set] = await chain({ a: '1' }).reconcile();
+    expect(set?.operation).to.equal('recreated');
   });
 
   it('recreates around the pods where it is asked to', async () => {
