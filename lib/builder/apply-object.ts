@@ -12,7 +12,7 @@ import type { RunContext } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { growClaimsOfTemplates, notGrown } from './grow-claims.js';
 import { handOverReplicas } from './hand-over-replicas.js';
-import { immutableChanges, isGrowthOnly } from './immutable-changes.js';
+import { growsTemplates, immutableChanges, isGrowthOnly } from './immutable-changes.js';
 import { isKind } from './kind-traits.js';
 import type { ImmutablePolicy } from './link.js';
 import { done, pending } from './outcome.js';
@@ -108,13 +108,12 @@ async function refusedUpdate(context: RunContext, pair: Pair, error: unknown): P
     if (outcome !== undefined) return outcome;
   }
   if (!isInvalid(error) || changes.length === 0) throw error;
-  if (isGrowthOnly(live, changes) && !isKind(live, PersistentVolumeClaim)) {
-    await growClaimsOfTemplates(context, desired);
-    return recreateObject(context, pair, { orphan: true, changes });
-  }
-  const policy = immutablePolicy(context, desired);
+  const grows = isGrowthOnly(live, changes) && !isKind(live, PersistentVolumeClaim);
+  const policy = grows ? 'recreateOrphan' : immutablePolicy(context, desired);
   if (policy === 'fail') throw immutableField(desired, changes, error);
-  return recreateObject(context, pair, { orphan: policy === 'recreateOrphan', changes });
+  const grow = () => growClaimsOfTemplates(context, pair);
+  const first = growsTemplates(live, changes) && { first: grow };
+  return recreateObject(context, pair, { orphan: policy === 'recreateOrphan', changes, ...first });
 }
 
 /** What is to be done about an immutable field. */

@@ -1,4 +1,4 @@
-import { isForbidden, isNamespaceTerminating } from '../object/api-error.js';
+import { isForbidden, isInvalid } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import { PersistentVolumeClaim } from '../object/kinds.js';
@@ -6,7 +6,7 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { compareQuantities } from '../object/quantity.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { RunContext } from './context.js';
-import type { DesiredObject } from './desired-object.js';
+import type { DesiredObject, Pair } from './desired-object.js';
 import { pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
 import type { VolumeClaimTemplate } from './kinds/workloads.js';
@@ -17,13 +17,15 @@ const unboundRetryMs = 30_000;
 /**
  * Grows the claims that a StatefulSet has made of its templates to what the templates now ask for.
  * A claim that has it already is left alone, so that this can be done again after a crash.
+ * @returns what to wait for where a claim is not bound yet, for only then it can grow
  * @throws OperatorError `Terminal`: the storage class of a claim does not allow it.
  */
 export async function growClaimsOfTemplates(
   context: RunContext,
-  desired: DesiredObject,
-): Promise<void> {
+  { desired, live }: Pair,
+): Promise<Outcome | undefined> {
   const { client, settings } = context;
+  const unbound: string[] = [];
   const { namespace, name: setName } = desired.ref;
   const found = await client.list(PersistentVolumeClaim, { namespace, signal: settings.signal });
   for (const template of templatesOf(desired.object)) {
@@ -35,18 +37,22 @@ export async function growClaimsOfTemplates(
     });
     for (const claim of claims) {
       const has = claim.spec?.resources?.requests?.['storage'];
-      if (has === undefined || compareQuantities(size, has) > 0) {
-        await growClaim(context, claim, size);
-      }
+      if (has !== undefined && compareQuantities(size, has) <= 0) continue;
+      const grown = await growClaim(context, claim, size);
+      if (!grown) unbound.push(describeObject(claim));
     }
   }
+  if (unbound.length === 0) return undefined;
+  const reason = `its claims grow once they are bound: ${unbound.join(', ')}`;
+  return pending(desired.ref, reason, { live, blocks: false, requeueAfterMs: unboundRetryMs });
 }
 
+/** Whether it could; false: it has to be bound before. */
 async function growClaim(
   { client, settings }: RunContext,
   claim: PersistentVolumeClaim,
   storage: string,
-): Promise<void> {
+): Promise<boolean> {
   const { name, namespace, uid } = claim.metadata;
   const growth: UnstructuredObject = {
     apiVersion: 'v1',
@@ -61,11 +67,26 @@ async function growClaim(
   const { controllerName: fieldManager, signal } = settings;
   try {
     await client.apply(growth, { force: true, fieldManager, signal });
+    return true;
   } catch (error) {
-    if (!isForbidden(error) || isNamespaceTerminating(error)) throw error;
+    if (isTooEarly(claim, error)) return false;
+    if (!isResizeRefused(error)) throw error;
     const message = `${describeObject(claim)} can't grow to ${storage}: ${(error as Error).message}; use a StorageClass with allowVolumeExpansion, or leave the size`;
     throw new OperatorError('Terminal', message, { cause: error });
   }
+}
+
+// The only 403 that says that the class can't; others are of rights, quotas, policies.
+function isResizeRefused(error: unknown): boolean {
+  const refusal = /only dynamically provisioned pvc can be resized/i;
+  return isForbidden(error) && refusal.test((error as Error).message);
+}
+
+function isTooEarly(claim: UnstructuredObject | PersistentVolumeClaim, error: unknown): boolean {
+  const { phase } = (claim['status'] ?? {}) as { readonly phase?: string };
+  if (phase === 'Bound') return false;
+  const onlyBound = /only bound persistent volume claims can be expanded/i;
+  return isInvalid(error) || (isForbidden(error) && onlyBound.test((error as Error).message));
 }
 
 function templatesOf(object: UnstructuredObject): readonly VolumeClaimTemplate[] {
@@ -91,9 +112,8 @@ export function notGrown(
   context: RunContext,
   { desired, live, changes, error }: RefusedGrowth,
 ): Outcome | undefined {
-  const { phase } = (live['status'] ?? {}) as { readonly phase?: string };
   const size = String(changes[0]?.to);
-  if (isForbidden(error) && !isNamespaceTerminating(error)) {
+  if (isResizeRefused(error)) {
     const note = `can't grow to ${size}: ${(error as Error).message}`;
     const action = 'Resize';
     context.report({
@@ -105,7 +125,7 @@ export function notGrown(
     });
     return pending(desired.ref, note, { live, blocks: false });
   }
-  if (phase === 'Bound') return undefined;
+  if (!isTooEarly(live, error)) return undefined;
   const reason = `grows to ${size} once it is bound`;
   return pending(desired.ref, reason, { live, blocks: false, requeueAfterMs: unboundRetryMs });
 }

@@ -64,6 +64,15 @@ export function isGrowthOnly(object: UnstructuredObject, changes: readonly Field
   return changes.length > 0 && changes.every((change) => isSize(change.path) && grows(change));
 }
 
+/** Whether `changes`, whatever else they are, ask for larger claims of a StatefulSet's templates. */
+export function growsTemplates(
+  object: UnstructuredObject,
+  changes: readonly FieldChange[],
+): boolean {
+  if (!isKind(object, StatefulSet)) return false;
+  return changes.some((change) => templateSize.test(change.path) && grows(change));
+}
+
 function grows({ from, to }: FieldChange): boolean {
   const isAmount = (value: unknown): value is string | number =>
     typeof value === 'string' || typeof value === 'number';

@@ -20,6 +20,8 @@ export interface RecreateHow {
   readonly orphan: boolean;
   /** What made it necessary. */
   readonly changes: readonly FieldChange[];
+  /** Done once it is sure that the new object is valid; the outcome where it has to wait. */
+  readonly first?: () => Promise<Outcome | undefined>;
 }
 
 /**
@@ -35,11 +37,13 @@ export interface RecreateHow {
 export async function recreateObject(
   context: RunContext,
   { desired, live }: Pair,
-  { orphan, changes }: RecreateHow,
+  { orphan, changes, first }: RecreateHow,
 ): Promise<Outcome> {
   const creation = creationBeside(desired, live);
   if (orphan) await checkSelection(context, desired, live);
   await probe(context, { desired, creation }, changes);
+  const waiting = await first?.();
+  if (waiting !== undefined) return waiting;
   const { client, settings } = context;
   const { signal } = settings;
   const remaining = await client.delete(desired.type, desired.ref, {

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { Builder, ObjectResult } from '../../../lib/builder/index.js';
+import { faulty } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
 import { PersistentVolumeClaim, Pod, StatefulSet } from '../../../lib/object/kinds.js';
 import { newOwner, podSpec, summary } from './scene.js';
 import type { Scene } from './scene.js';
@@ -72,6 +74,26 @@ async function bindByHand(scene: Scene, { metadata, spec }: PersistentVolumeClai
   const options = { subresource: 'status', fieldManager: 'provisioner' };
   const patch = { type: 'merge', body } as const;
   await scene.admin.patch(PersistentVolumeClaim, { namespace, name }, patch, options);
+}
+
+interface SetOptions {
+  readonly storageClass?: string;
+  readonly serviceName?: string;
+  readonly container?: string;
+  readonly onImmutable?: 'recreate';
+  readonly client?: Client;
+}
+
+/** A StatefulSet of one pod with a claim. */
+function setOf(scene: Scene, storage: string, options: SetOptions = {}): Builder {
+  const { storageClass = growing, serviceName = 'one', container = 'web' } = options;
+  const { onImmutable = 'fail', client = scene.operator.client } = options;
+  return scene.builder({ onImmutable, client }).statefulSet({
+    name: 'store',
+    podSpec: { containers: [{ name: container, image: 'registry.example/web:1' }] },
+    volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claimSpec(storage, storageClass) }],
+    spec: { serviceName },
+  });
 }
 
 /** Claims: kept, taken over, grown. */
@@ -173,6 +195,72 @@ export function claimsSuite(open: OpenScene): void {
     expect(template?.spec?.resources?.requests?.['storage']).to.equal('2Gi');
     expect((await scene.get(Pod, 'store-0')).metadata.uid).to.equal(pod);
     expect(summary(await chain('2Gi').reconcile())).to.deep.equal(['unchanged StatefulSet/store']);
+  });
+
+  it('waits for the claim of a template to be bound, and leaves the set as it is', async () => {
+    const scene = await open();
+    const chain = (storage: string): Builder => setOf(scene, storage, { storageClass: 'nobodys' });
+    await chain('1Gi').reconcile();
+    await scene.target.eventually(() => scene.get(PersistentVolumeClaim, 'data-store-0'));
+    const { uid } = (await scene.get(StatefulSet, 'store')).metadata;
+    const [result] = await chain('2Gi').reconcile();
+    expect(result).to.deep.include({ operation: 'pending', requeueAfterMs: 30_000 });
+    expect(result?.reason).to.match(/once they are bound: .*data-store-0/);
+    expect((await scene.get(StatefulSet, 'store')).metadata.uid).to.equal(uid);
+  });
+
+  it('grows the claims of a template that changes with something else immutable', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    const chain = (storage: string, serviceName: string): Builder =>
+      setOf(scene, storage, { serviceName, onImmutable: 'recreate' });
+    await chain('1Gi', 'one').reconcile();
+    await scene.target.eventually(() => bind(scene, 'data-store-0'));
+    await scene.reconcileUntilDone(() => chain('2Gi', 'two'));
+    expect(await sizeOf(scene, 'data-store-0')).to.equal('2Gi');
+    expect((await scene.get(StatefulSet, 'store')).spec?.serviceName).to.equal('two');
+  });
+
+  it('grows no claim of a template where the new set would be invalid', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    await setOf(scene, '1Gi').reconcile();
+    await scene.target.eventually(() => bind(scene, 'data-store-0'));
+    const [error] = await errorsOf(setOf(scene, '2Gi', { container: 'Not_A_Name' }));
+    expect(error?.code).to.equal('Terminal');
+    expect(error?.message).to.include('nothing was deleted');
+    expect(await sizeOf(scene, 'data-store-0')).to.equal('1Gi');
+  });
+
+  it('takes only the refusal of the class for one that can not grow', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    await claim(scene, '1Gi').reconcile();
+    await setOf(scene, '1Gi').reconcile();
+    await scene.target.eventually(async () => {
+      for (const name of ['data', 'data-store-0']) await bind(scene, name);
+    });
+    const message = 'exceeded quota: storage';
+    const fault = { type: 'error', status: 403, reason: 'Forbidden', message } as const;
+    const rules = [{ fault, verbs: ['apply' as const], kinds: ['PersistentVolumeClaim'] }];
+    const client = faulty(scene.operator.client, { rules });
+    const chain = setOf(scene, '2Gi', { client }).persistentVolumeClaim({
+      ...{ name: 'data', spec: claimSpec('2Gi', growing) },
+    });
+    const errors = await errorsOf(chain);
+    expect(errors.map(({ code }) => code)).to.deep.equal(['ApiError', 'ApiError']);
+    expect(scene.events.map(({ reason }) => reason)).not.to.include('ResizeRefused');
+  });
+
+  it('can not grow by a template where its class does not let it', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    const chain = (storage: string): Builder => setOf(scene, storage, { storageClass: fixed });
+    await chain('1Gi').reconcile();
+    await scene.target.eventually(() => bind(scene, 'data-store-0'));
+    const [error] = await errorsOf(chain('2Gi'));
+    expect(error?.code).to.equal('Terminal');
+    expect(error?.message).to.include('allowVolumeExpansion');
   });
 
   it('outlives its owner by default, and a new owner of the name takes it over', async () => {
