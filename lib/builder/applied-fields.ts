@@ -3,7 +3,6 @@ import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import { pathToString } from '../object/field-path.js';
 import type { FieldPath } from '../object/field-path.js';
-import { FieldSet } from '../object/field-set.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { appliedFields, fieldManagersOf, lastUpdater } from '../object/managed-fields.js';
 import { redactChanges } from '../object/redact.js';
@@ -40,8 +39,9 @@ export interface Drift {
  * the field now, whoever wrote last is named.
  */
 export function driftOf({ live, desired }: Pair, manager: string): readonly Drift[] {
-  const fields = appliedFields(live, manager) ?? FieldSet.empty;
+  const fields = appliedFields(live, manager);
   const sameDesire = isSameDesire(live, desired);
+  if (fields === undefined) return sameDesire ? unownedDrift({ live, desired }, manager) : [];
   return uncoveredPaths(fields, desired.object, { live }).flatMap((uncovered) =>
     differing({ live, desired }, uncovered).flatMap((difference) => {
       const taker = ownerOf(live, difference.path, manager) ?? ownerOf(live, uncovered, manager);
@@ -50,6 +50,14 @@ export function driftOf({ live, desired }: Pair, manager: string): readonly Drif
       return sameDesire ? [{ ...difference, manager: newestWriter(live, manager) }] : [];
     }),
   );
+}
+
+// Nothing says what was taken (the managers were cleared, or not read), so only values can tell.
+function unownedDrift({ live, desired }: Pair, manager: string): readonly Drift[] {
+  return differences({ desired: desired.object, live, path: [] }).map((difference) => ({
+    ...difference,
+    manager: ownerOf(live, difference.path, manager) ?? newestWriter(live, manager),
+  }));
 }
 
 /** What differs at or below `path`; `path` itself where it was taken with the value left as it was. */

@@ -20,6 +20,7 @@ import type { Outcome } from './outcome.js';
 import { checkOwnership, reasonToWait } from './ownership.js';
 import { causeOfRollout, rolloutCauses } from './rollout-causes.js';
 import { recreateObject } from './recreate-object.js';
+import { releaseFields, warnOfDroppedManagers } from './release-fields.js';
 
 /** Says why an object that exists and is to be changed has to wait; undefined: it need not. */
 export type Gate = (live: UnstructuredObject) => string | undefined;
@@ -37,6 +38,8 @@ export async function applyObject(
   gate: Gate = () => undefined,
 ): Promise<Outcome> {
   for (let attempt = 1; ; attempt++) {
+    // What was said of the last write is not true of the next one.
+    context.announce(desired.ref, {});
     const live = await readObject(context, desired.type, desired.ref);
     try {
       if (live === undefined) return await createObject(context, desired);
@@ -88,10 +91,12 @@ async function updateObject(context: RunContext, pair: Pair): Promise<Outcome> {
   const cause = drift.length > 0 ? 'drift' : causeOfRollout(rolloutCauses(pair));
   context.announce(desired.ref, { changes: expectedChanges(pair, drift), cause });
   try {
-    const { object } = await apply(context, withUid(desired.object, live));
-    const changes = appliedChanges({ before: live, after: object, drift });
+    const { object: after } = await apply(context, withUid(desired.object, live));
+    const changes = appliedChanges({ before: live, after, drift });
     const causes = rolloutCauses(pair);
     const rolled = causes.length > 0 && { causes };
+    warnOfDroppedManagers(context, { desired, before: live, after });
+    const object = await releaseFields(context, { desired, before: live, after });
     return done('configured', desired.ref, { changes, ...rolled, live: object });
   } catch (error) {
     if (isStale(error)) throw error;

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { Builder } from '../../../lib/builder/index.js';
 import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
+import { silentLogger } from '../../../lib/system/logger.js';
 import type { OpenScene } from './builder-suite.js';
-import { summary } from './scene.js';
+import { podSpec, summary, withCache } from './scene.js';
 import type { Scene } from './scene.js';
 
 function chainOf(scene: Scene): Builder {
@@ -127,6 +128,49 @@ export function driftSuite(open: OpenScene): void {
     await scene.edit(Service, 'web', { body: { metadata: { managedFields: [{}] } } });
     expect(summary(await chainOf(scene).reconcile())).to.include('configured Service/web');
     expect(summary(await chainOf(scene).reconcile())).to.include('unchanged Service/web');
+  });
+
+  it('drops what is no longer desired after the managed fields were cleared, and nobody else’s', async () => {
+    const scene = await open();
+    const side = { name: 'side', image: 'registry.example/side:1' };
+    const chain = (data: Record<string, string>, more: readonly (typeof side)[]): Builder =>
+      scene
+        .builder()
+        .configMap({ name: 'env', data })
+        .deployment({ name: 'web', podSpec: { containers: [...podSpec.containers, ...more] } });
+    await chain({ A: '1', B: '2' }, [side]).reconcile();
+    await scene.edit(ConfigMap, 'env', { body: { data: { THEIRS: 'x' } }, by: 'other' });
+    for (const [type, name] of [[ConfigMap, 'env'] as const, [Deployment, 'web'] as const]) {
+      await scene.edit(type, name, { body: { metadata: { managedFields: [{}] } } });
+    }
+    const restored = await chain({ A: '1', B: '2' }, [side]).reconcile();
+    expect(restored.map(({ changes }) => changes)).to.deep.equal([[], []]);
+    const dropped = await chain({ A: '1' }, []).reconcile();
+    expect(dropped[0]?.changes).to.deep.equal([{ path: 'data.B', from: '2', to: undefined }]);
+    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1', THEIRS: 'x' });
+    const { containers = [] } = (await scene.get(Deployment, 'web')).spec?.template.spec ?? {};
+    expect(containers.map(({ name }) => name)).to.deep.equal(['web']);
+  });
+
+  it('warns once of a cache without managed fields, and reports nothing as changed', async () => {
+    const scene = await open();
+    const kinds = [ConfigMap];
+    const { client, stop } = await withCache(scene.operator.client, kinds, false);
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+    const chain = (): Builder =>
+      scene.builder({ client, logger, owns: kinds }).configMap({ name: 'env', data: { A: '1' } });
+    try {
+      await chain().reconcile();
+      for (let round = 0; round < 2; round++) {
+        const [result] = await chain().reconcile();
+        expect(result?.changes).to.deep.equal([]);
+      }
+    } finally {
+      await stop();
+    }
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.include('ConfigMap').and.to.include('keepManagedFields');
   });
 
   it('tells of drift in an event that names path and manager', async () => {

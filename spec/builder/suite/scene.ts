@@ -139,9 +139,10 @@ export function summary(results: readonly ObjectResult[]): string[] {
 export async function withCache(
   client: Client,
   kinds: readonly ResourceType<KubernetesObject>[],
+  keepManagedFields = true,
 ): Promise<{ readonly client: Client; readonly stop: () => Promise<void> }> {
   const cache = new Cache({ client });
-  for (const kind of kinds) cache.informer(kind, { keepManagedFields: true });
+  for (const kind of kinds) cache.informer(kind, { keepManagedFields });
   cache.start();
   await cache.waitForSync();
   return { client: cachedClient(client, cache), stop: () => cache.stop() };
