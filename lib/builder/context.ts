@@ -4,6 +4,7 @@ import { isNotFound } from '../object/api-error.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import type { OperatorError } from '../system/operator-error.js';
 import type { BuilderSettings } from './builder-options.js';
 
 /** Something worth an event on the owner that is not the outcome of a single call. */
@@ -15,6 +16,8 @@ export interface Report {
   readonly note: string;
   /** The object that it is about. */
   readonly related: ObjectReference;
+  /** The failure that it tells of; listeners hear of it unless a failed call has told them. */
+  readonly error?: OperatorError;
 }
 
 /** What everything that acts is handed. */

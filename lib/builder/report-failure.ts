@@ -19,6 +19,6 @@ export function reportFailure(
 ): void {
   const { code: reason, message: note } = error;
   if (reported.has(reason)) {
-    report({ type: 'Warning', reason, action: 'Reconcile', note, related });
+    report({ type: 'Warning', reason, action: 'Reconcile', note, related, error });
   }
 }

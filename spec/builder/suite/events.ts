@@ -1,9 +1,12 @@
 import { expect } from 'chai';
+import { isReconcileFailed } from '../../../lib/builder/index.js';
 import type { Builder } from '../../../lib/builder/index.js';
 import { EventRecorder, OperatorEvents } from '../../../lib/events/index.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
 import type { Event } from '../../../lib/object/kinds.js';
+import type { OperatorError } from '../../../lib/system/operator-error.js';
 import type { OpenScene } from './builder-suite.js';
-import { controllerName, podSpec } from './scene.js';
+import { controllerName, newOwner, podSpec } from './scene.js';
 import type { Scene } from './scene.js';
 
 /** What a reconcile tells others. */
@@ -39,6 +42,55 @@ export function eventsSuite(open: OpenScene): void {
     await scene.builder({ emitter }).deployment({ name: 'web', podSpec }).reconcile();
     expect(heard).to.include('deleted ConfigMap/env no longer desired');
     expect(heard).to.include('pruned ConfigMap/env no longer desired');
+  });
+
+  it('says nothing of an earlier change when an object is made anew', async () => {
+    const scene = await open();
+    const emitter = new OperatorEvents();
+    const heard: unknown[] = [];
+    for (const name of ['created', 'configured'] as const) {
+      emitter.on(name, ({ cause, changes }) => heard.push([name, cause, changes.length]));
+    }
+    const own = scene.builder({ emitter }).configMap({ name: 'env', data: { A: '1' } });
+    await own.reconcile();
+    await scene.edit(ConfigMap, 'env', { body: { data: { A: 'edited' } } });
+    await own.reconcile();
+    await scene.admin.delete(ConfigMap, { namespace: scene.namespace, name: 'env' });
+    await own.reconcile();
+    expect(heard).to.deep.equal([
+      ['created', undefined, 0],
+      ['configured', 'drift', 1],
+      ['created', undefined, 0],
+    ]);
+  });
+
+  it('tells listeners of failures that no call has found, and of the others once', async () => {
+    const scene = await open();
+    const emitter = new OperatorEvents();
+    const heard: string[] = [];
+    emitter.on('failed', ({ ref, verb, error }) =>
+      heard.push(`${verb} ${ref.name ?? ''} ${(error as OperatorError).code}`),
+    );
+    await newOwner(scene.admin, scene.namespace, 'theirs');
+    const failing = scene
+      .builder({ emitter })
+      .configMap({ name: 'theirs' })
+      .configMap({ name: 'Bad_Name' })
+      .service({ name: 'refused', spec: { ports: [{ port: 99_999 }] } })
+      .object({ apiVersion: 'nowhere.example/v1', kind: 'Nothing', metadata: { name: 'unknown' } });
+    const error: unknown = await failing.reconcile().catch((thrown: unknown) => thrown);
+    expect(isReconcileFailed(error)).to.equal(true);
+    expect(heard.sort()).to.deep.equal([
+      'apply Bad_Name InvalidObject',
+      'apply refused ApiError',
+      'apply theirs NotOurs',
+      'apply unknown UnknownKind',
+    ]);
+    heard.length = 0;
+    await scene.builder().configMap({ name: 'one' }).reconcile();
+    const none = scene.builder({ emitter, maxDeletions: 0 });
+    await none.reconcile().catch((thrown: unknown) => thrown);
+    expect(heard).to.deep.equal(['delete shop TooManyDeletions']);
   });
 
   it('writes events on the owner about the object, and none when nothing happens', async () => {
