@@ -47,14 +47,19 @@ export interface BuilderOptions<Order extends string = string> {
   /** Workloads are updated in this order of their `nodeType`. @defaultValue the order of the chain */
   readonly rolloutOrder?: readonly Order[];
   /**
-   * The most objects that one pruning may delete: a number, or a share such as `'50%'`.
-   * @defaultValue `'50%'` of the objects owned, at least 5
+   * The most objects that one pruning may delete: a number, or a share such as `'50%'`, rounded down.
+   * @defaultValue half of the objects owned, at least 5
    */
   readonly maxDeletions?: number | `${number}%`;
   /** Where Kubernetes events on the owner go. @defaultValue nowhere */
   readonly recorder?: Recorder;
   /** Where events within this process go. @defaultValue nowhere */
   readonly emitter?: OperatorEvents;
+  /**
+   * What becomes of claims that are no longer chained, whatever `prune` they were given while they
+   * were: `true` deletes them, `false` keeps them. @defaultValue each as its own `prune` says
+   */
+  readonly pruneClaims?: boolean;
   /** @defaultValue the clock of the machine */
   readonly clock?: Clock;
   /** @defaultValue none */
@@ -87,6 +92,7 @@ export interface BuilderSettings {
   readonly adoptManagers: readonly string[];
   readonly rolloutOrder: readonly string[] | undefined;
   readonly maxDeletions: DeletionLimit;
+  readonly pruneClaims: boolean | undefined;
   readonly recorder: Recorder | undefined;
   readonly emitter: OperatorEvents | undefined;
   readonly clock: Clock;
@@ -125,6 +131,7 @@ export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings 
     ...{ clock, logger, signal },
     namespace: namespaceOf(owner, options.namespace),
     maxDeletions: resolveMaxDeletions(maxDeletions),
+    pruneClaims: options.pruneClaims,
     hashPrefixes: { configMap, secret },
   };
 }
@@ -149,13 +156,14 @@ function namespaceOf(owner: KubernetesObject, given: string | undefined): string
   throw new OperatorError('InvalidOwner', message);
 }
 
-function resolveMaxDeletions(given: number | string = '50%'): DeletionLimit {
+function resolveMaxDeletions(given: number | string | undefined): DeletionLimit {
+  // Small sets shrink in larger shares: one of two objects is no accident.
+  if (given === undefined) return (owned) => Math.max(5, Math.floor(owned / 2));
   if (typeof given === 'number' && Number.isInteger(given) && given >= 0) return () => given;
   const percent = typeof given === 'string' ? Number(/^(\d{1,3})%$/.exec(given)?.[1]) : NaN;
   if (!(percent <= 100)) {
     const message = `maxDeletions: want an integer from 0 or a share up to '100%', got ${given}`;
     throw new OperatorError('InvalidOption', message);
   }
-  // Small sets shrink in larger shares: one of two objects is no accident.
-  return (owned) => Math.max(5, Math.floor((owned * percent) / 100));
+  return (owned) => Math.floor((owned * percent) / 100);
 }

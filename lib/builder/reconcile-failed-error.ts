@@ -1,4 +1,5 @@
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import { requeueAfterOf } from './results.js';
 import type { ObjectResult } from './results.js';
 
 /**
@@ -17,9 +18,12 @@ export class ReconcileFailedError extends OperatorError {
     this.results = results;
   }
 
-  /** Whether no retry can help before the desired state changes: every error is of that sort. */
+  /**
+   * Whether no retry can help before the desired state changes: every error is of that sort, and none
+   * of {@link results} asks to be looked at again (`requeueAfterMs`).
+   */
   get terminal(): boolean {
-    return this.errors.every(isTerminal);
+    return this.errors.every(isTerminal) && requeueAfterOf(this.results) === undefined;
   }
 }
 

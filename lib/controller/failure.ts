@@ -17,7 +17,11 @@ export type FailureKind = 'conflict' | 'waiting' | 'terminal' | 'error';
 export function failureKindOf(error: unknown): FailureKind {
   if (isReconcileFailed(error) && error.terminal) return 'terminal';
   const parts = partsOf(error);
-  if (parts.length > 0) return kindOfAll(parts.map(failureKindOf));
+  if (parts.length > 0) {
+    const kind = kindOfAll(parts.map(failureKindOf));
+    // Its errors are final, but it has results that ask to be looked at again.
+    return kind === 'terminal' && isReconcileFailed(error) ? 'error' : kind;
+  }
   if (isOperatorError(error, 'Terminal')) return 'terminal';
   if (isNamespaceTerminating(error)) return 'waiting';
   return isStaleWrite(error) ? 'conflict' : 'error';

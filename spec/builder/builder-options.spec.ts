@@ -14,11 +14,15 @@ const options: BuilderOptions = {
 };
 
 describe('Options of a Builder', () => {
-  it('allow half of the owned objects to go, but at least five', () => {
+  it('allow half of the owned objects to go, but at least five; a share that is given, no more', () => {
     const { maxDeletions } = resolveBuilderOptions(options);
     expect([0, 8, 12, 13, 100].map(maxDeletions)).to.deep.equal([5, 5, 6, 6, 50]);
     const share = resolveBuilderOptions({ ...options, maxDeletions: '100%' }).maxDeletions;
     expect(share(20)).to.equal(20);
+    const none = resolveBuilderOptions({ ...options, maxDeletions: '0%' }).maxDeletions;
+    expect([0, 5, 100].map(none)).to.deep.equal([0, 0, 0]);
+    const half = resolveBuilderOptions({ ...options, maxDeletions: '50%' }).maxDeletions;
+    expect(half(3)).to.equal(1);
     expect(resolveBuilderOptions({ ...options, maxDeletions: 0 }).maxDeletions(20)).to.equal(0);
   });
 
