@@ -3,6 +3,7 @@ import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
+import type { BuilderSettings } from './builder-options.js';
 import type { Candidate } from './candidate.js';
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
@@ -16,12 +17,19 @@ const cause = 'no longer desired';
 const maxAttempts = 3;
 const retrySoon = { requeueAfterMs: 1_000 };
 
-/** Whether `object` lets itself be pruned: claims only where they say so, the rest unless they don't. */
-export function mayBePruned(object: UnstructuredObject): boolean {
+/**
+ * Whether `object` may be pruned: claims where `pruneClaims` or else they themselves say so, the rest
+ * unless they don't.
+ */
+export function mayBePruned(
+  object: UnstructuredObject,
+  { pruneClaims }: Pick<BuilderSettings, 'pruneClaims'>,
+): boolean {
   const { annotations = {}, deletionTimestamp } = object.metadata;
   if (deletionTimestamp !== undefined) return false;
   const mark = annotations[pruneAnnotation];
-  return isKind(object, PersistentVolumeClaim) ? mark === 'true' : mark !== 'false';
+  if (isKind(object, PersistentVolumeClaim)) return pruneClaims ?? mark === 'true';
+  return mark !== 'false';
 }
 
 /**
@@ -74,5 +82,5 @@ async function judgedAgain(
   const current = await readObject(context, type, referenceTo(object));
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return undefined;
   const ours = ownershipOf(current, context.settings.owner).state === 'ours';
-  return ours && mayBePruned(current) ? { type, object: current } : 'kept';
+  return ours && mayBePruned(current, context.settings) ? { type, object: current } : 'kept';
 }

@@ -38,7 +38,9 @@ export async function findOrphans(
   becoming?: Uses['becoming'],
 ): Promise<PruneCandidates> {
   const owned = await listOwned(context, chain);
-  const orphans = owned.filter((candidate) => isOrphan(candidate, chain));
+  const orphans = owned.filter(
+    ({ object }) => !chain.store.has(referenceTo(object)) && mayBePruned(object, context.settings),
+  );
   const uses = await stillInUse(context, {
     ...{ chain, orphans },
     ...(becoming !== undefined && { becoming }),
@@ -147,10 +149,6 @@ function namespacesOf(settings: BuilderSettings, chain: Chain): readonly (string
   if (settings.namespace === undefined) return [undefined];
   const chained = chain.objects.flatMap(({ ref }) => ref.namespace ?? []);
   return [...new Set([settings.namespace, ...chained])];
-}
-
-function isOrphan({ object }: Candidate, { store }: Chain): boolean {
-  return !store.has(referenceTo(object)) && mayBePruned(object);
 }
 
 function isAbsentKind(error: unknown): boolean {

@@ -4,6 +4,7 @@ import {
   Namespace,
   OperatorEvents,
   clientFromKubeConfig,
+  isAlreadyExists,
   pinoLogger,
   systemClock,
 } from 'operator-builder';
@@ -13,6 +14,7 @@ import { Narrator } from './demo/narrator.js';
 import { Story } from './demo/story.js';
 import { tellSummary } from './demo/summary.js';
 import { installCrd, runTenantOperator } from './operator.js';
+import { ParseableTenant } from './tenant.js';
 
 const usage = `Usage: npm run demo -- [options]
 
@@ -72,12 +74,32 @@ async function main(): Promise<void> {
   const { kubeconfig, namespace, keep } = values;
   const stage = await (kubeconfig === undefined ? embeddedStage() : realStage(kubeconfig));
   try {
-    await play(stage, namespace);
-    if (keep) await keepServing(stage);
-    else await stage.person.delete(Namespace, { name: namespace });
+    const made = await makeNamespace(stage.person, namespace);
+    try {
+      await play(stage, namespace);
+      if (keep) await keepServing(stage);
+    } finally {
+      if (!keep) await cleanUp(stage.person, namespace, made);
+    }
   } finally {
     await stage.close();
   }
+}
+
+/** @returns whether it was made; what was there before is never deleted. */
+async function makeNamespace(client: Client, name: string): Promise<boolean> {
+  try {
+    await client.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    return true;
+  } catch (error) {
+    if (isAlreadyExists(error)) return false;
+    throw error;
+  }
+}
+
+async function cleanUp(client: Client, namespace: string, made: boolean): Promise<void> {
+  if (made) await client.delete(Namespace, { name: namespace });
+  else await client.delete(ParseableTenant, { name: 'ordered', namespace });
 }
 
 async function play(stage: Stage, namespace: string): Promise<void> {
@@ -86,6 +108,8 @@ async function play(stage: Stage, namespace: string): Promise<void> {
   narrator.title('operator-builder: the Parseable operator', stage.title);
   const emitter = new OperatorEvents();
   const stop = new AbortController();
+  const interrupt = (): void => stop.abort(new Error('interrupted'));
+  process.once('SIGINT', interrupt);
   await installCrd(stage.operator);
   const logger = pinoLogger({ level: 'error', destination: process.stderr });
   const settings = { client: stage.operator, signal: stop.signal, emitter, namespace, logger };
@@ -99,6 +123,7 @@ async function play(stage: Stage, namespace: string): Promise<void> {
     const summary = await new Story(options).tell();
     tellSummary(narrator, summary, systemClock.monotonicMs() - startMs);
   } finally {
+    process.removeListener('SIGINT', interrupt);
     stop.abort();
     await running;
   }
@@ -119,7 +144,13 @@ async function keepServing({ embedded }: Stage): Promise<void> {
   });
 }
 
+// Whoever reads only the beginning (`| head`) has heard enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+});
+
 main().catch((error: unknown) => {
-  console.error(error instanceof Error ? (error.stack ?? error.message) : error);
+  console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 });

@@ -1,6 +1,11 @@
 // The operator alone, as one deploys it: JSON lines on standard output, a clean stop on SIGTERM.
 import { parseArgs } from 'node:util';
-import { clientFromKubeConfig, defaultClient, pinoLogger } from 'operator-builder';
+import {
+  clientFromKubeConfig,
+  defaultClient,
+  dns1123LabelProblem,
+  pinoLogger,
+} from 'operator-builder';
 import type { ImmutablePolicy } from 'operator-builder';
 import { installCrd, runTenantOperator } from './operator.js';
 
@@ -10,6 +15,8 @@ const usage = `Usage: npm run parseable -- [options]
   --namespace NAME        only tenants of this namespace (default: all)
   --on-immutable POLICY   fail, recreate or recreateOrphan (default: fail); recreate takes over what
                           the original operator made, whose selectors differ
+  --max-deletions N       how many objects of a tenant may be pruned at once: a number, or a share
+                          such as 100% (default: half of them, at least 5)
   --log-level LEVEL       debug, info, warn or error (default: info)
   --help                  show this`;
 
@@ -23,12 +30,25 @@ function oneOf<T extends string>(allowed: readonly T[], given: string, option: s
   return found;
 }
 
+function checkNamespace(namespace: string | undefined): void {
+  const problem = namespace === undefined ? undefined : dns1123LabelProblem(namespace);
+  if (problem !== undefined) throw new TypeError(`--namespace: ${problem}`);
+}
+
+function deletionsOf(text: string | undefined): number | `${number}%` | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d+$/.test(text)) return Number(text);
+  if (/^\d{1,3}%$/.test(text)) return text as `${number}%`;
+  throw new TypeError(`--max-deletions: want a number or a share such as 100%, got ${text}`);
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       kubeconfig: { type: 'string' },
       namespace: { type: 'string' },
       'on-immutable': { type: 'string', default: 'fail' },
+      'max-deletions': { type: 'string' },
       'log-level': { type: 'string', default: 'info' },
       help: { type: 'boolean', default: false },
     },
@@ -40,6 +60,8 @@ async function main(): Promise<void> {
   const onImmutable = oneOf(policies, values['on-immutable'], '--on-immutable');
   const logger = pinoLogger({ level: oneOf(levels, values['log-level'], '--log-level') });
   const { kubeconfig, namespace } = values;
+  checkNamespace(namespace);
+  const maxDeletions = deletionsOf(values['max-deletions']);
   const client = await (kubeconfig === undefined
     ? defaultClient({ logger })
     : clientFromKubeConfig({ path: kubeconfig, logger }));
@@ -55,6 +77,7 @@ async function main(): Promise<void> {
     await runTenantOperator({
       ...{ client, logger, onImmutable, signal: stop.signal },
       ...(namespace !== undefined && { namespace }),
+      ...(maxDeletions !== undefined && { maxDeletions }),
       onReady: () => logger.info('ready'),
     });
     logger.info('stopped');

@@ -5,6 +5,8 @@ import {
   Service,
   StatefulSet,
   isConflict,
+  isControlledBy,
+  isInvalid,
   isNotFound,
   isOperatorError,
   requeueAfterOf,
@@ -33,6 +35,9 @@ import type { ObservedNode, TenantObservation } from './tenant-status.js';
 /** Field manager and reporting controller of everything that the operator writes. */
 export const controllerName = 'parseable-operator';
 
+/** `true` on a tenant: the claims of nodes that are not in the list (any more) go. */
+export const pruneClaimsAnnotation = 'parseable.io/prune-claims';
+
 /** The kinds that a tenant becomes. */
 export const ownedTypes: readonly ResourceType<KubernetesObject>[] = [
   ConfigMap,
@@ -52,6 +57,8 @@ export interface TenantReconcileOptions {
   readonly signal: AbortSignal;
   /** What to do about the immutable selectors of workloads that the original operator made. */
   readonly onImmutable: ImmutablePolicy;
+  /** The most objects that one reconcile may prune; see the builder's. */
+  readonly maxDeletions?: NonNullable<BuilderOptions['maxDeletions']> | undefined;
 }
 
 /**
@@ -90,9 +97,13 @@ export function builderOptions(
   options: TenantReconcileOptions,
 ): BuilderOptions & { owner: ParseableTenant } {
   const { client, recorder, emitter, clock, logger, signal, onImmutable } = options;
+  const { maxDeletions } = options;
   return {
     ...{ client, recorder, emitter, clock, logger, signal, onImmutable, controllerName },
+    ...(maxDeletions !== undefined && { maxDeletions }),
     owner: tenant,
+    // The tenant's wish now, not that of the time when a claim was made.
+    pruneClaims: tenant.metadata.annotations?.[pruneClaimsAnnotation] === 'true',
     owns: ownedTypes,
     rolloutOrder: tenant.spec.deploymentOrder,
     // The original operator wrote by updates, as controller-runtime's default manager.
@@ -121,12 +132,14 @@ async function observedNode(
   node: TenantNode,
   client: Client,
 ): Promise<ObservedNode> {
-  const key = { name: node.workloadName, namespace: tenant.metadata.namespace };
+  const key = { name: node.names.workload, namespace: tenant.metadata.namespace };
   const workload =
     node.kind === 'Deployment'
       ? await getOrUndefined(client, Deployment, key)
       : await getOrUndefined(client, StatefulSet, key);
-  return { node, workload };
+  // Another tenant's workload of that name is no node of this one.
+  const own = workload !== undefined && isControlledBy(workload, tenant);
+  return { node, workload: own ? workload : undefined };
 }
 
 async function writeStatus(
@@ -146,8 +159,18 @@ async function writeStatus(
   };
   const object = { apiVersion: tenant.apiVersion, kind: tenant.kind, metadata, status };
   const applying = { subresource: 'status', fieldManager: controllerName, force: true, signal };
-  await client.apply<KubernetesObject>(object, applying);
+  try {
+    await client.apply<KubernetesObject>(object, applying);
+  } catch (error) {
+    if (isGoneMeanwhile(error)) return;
+    throw error;
+  }
   announceProblems(tenant, observation, recorder);
+}
+
+/** The tenant was deleted (404, or a 409 for the UID), or deleted and made again (422 on the UID). */
+function isGoneMeanwhile(error: unknown): boolean {
+  return isNotFound(error) || isConflict(error) || isInvalid(error);
 }
 
 /** One event for each new set of problems, not one for each reconcile. */

@@ -1,10 +1,9 @@
 import { Builder, labelValueOf } from 'operator-builder';
 import type { BuilderOptions, Container, PodSpec } from 'operator-builder';
 import type { K8sConfig, NodeSpec, ParseableConfig, ParseableTenant } from './tenant.js';
+import { claimNameOf, externalNameOf, namesOfNode } from './tenant-names.js';
+import type { NodeNames } from './tenant-names.js';
 import { workloadKinds } from './tenant-problems.js';
-
-/** `true` on a tenant: the claims of a node that is taken out of the list go with it. */
-export const pruneClaimsAnnotation = 'parseable.io/prune-claims';
 
 /** A node with what its names stand for, and the names of its objects. */
 export interface TenantNode {
@@ -12,9 +11,7 @@ export interface TenantNode {
   readonly kind: 'Deployment' | 'StatefulSet';
   readonly k8s: K8sConfig;
   readonly parseable: ParseableConfig;
-  readonly configMapName: string;
-  readonly serviceName: string;
-  readonly workloadName: string;
+  readonly names: NodeNames;
 }
 
 /** The nodes of a tenant without problems: types in `deploymentOrder`, nodes in list order. */
@@ -29,12 +26,10 @@ export function tenantNodes(tenant: ParseableTenant): TenantNode[] {
 function tenantNode({ spec }: ParseableTenant, node: NodeSpec): TenantNode {
   return {
     spec: node,
-    kind: workloadKinds[node.kind] ?? 'Deployment',
+    kind: workloadKinds.get(node.kind) ?? 'Deployment',
     k8s: named(spec.k8sConfig, node.k8sConfig),
     parseable: named(spec.parseableConfig, node.parseableConfig),
-    configMapName: `${node.name}-${node.parseableConfig}`,
-    serviceName: `${node.name}-${node.k8sConfig}`,
-    workloadName: `${node.k8sConfig}-${node.name}`,
+    names: namesOfNode(node),
   };
 }
 
@@ -59,47 +54,57 @@ export function tenantChain(options: BuilderOptions & { owner: ParseableTenant }
 
 function withNode(chain: Builder, tenant: ParseableTenant, node: TenantNode): Builder {
   const { spec, k8s, parseable } = node;
-  const selector = nodeLabels(tenant, node);
+  const labels = nodeLabels(tenant, node);
+  const selector = nodeSelector(tenant, node);
   let next: Builder = chain.configMap({
-    name: node.configMapName,
-    labels: selector,
+    name: node.names.configMap,
+    labels,
     data: parseable.env ?? {},
   });
   next = next.service({
-    name: node.serviceName,
-    labels: selector,
+    name: node.names.service,
+    labels,
     spec: { ...serviceSpec(k8s), selector },
   });
   for (const storage of k8s.storageConfig ?? []) {
     next = next.persistentVolumeClaim({
-      name: claimName(node, storage.name),
-      labels: selector,
+      name: claimNameOf(node.spec, storage.name),
+      labels,
       spec: storage.spec,
       // As the original: the claims of a deleted tenant go with it.
       whenOwnerDeleted: 'delete',
-      prune: tenant.metadata.annotations?.[pruneClaimsAnnotation] === 'true',
     });
   }
   const workload = {
-    name: node.workloadName,
-    labels: selector,
+    name: node.names.workload,
+    labels,
     selector,
     nodeType: spec.type,
     replicas: spec.replicas,
-    podLabels: k8s.podMetadata?.labels ?? {},
+    podLabels: { ...k8s.podMetadata?.labels, ...labels },
     podAnnotations: k8s.podMetadata?.annotations ?? {},
     podSpec: podSpecOf(tenant, node),
   };
   return node.kind === 'Deployment'
     ? next.deployment(workload)
-    : next.statefulSet({ ...workload, serviceName: node.serviceName });
+    : next.statefulSet({ ...workload, serviceName: node.names.service });
 }
 
 /**
- * The labels that select a node's pods and nobody else's: two nodes of one type and one
- * configuration differ by `node`.
+ * What selects a node's pods and nobody else's. Only what its workload's name has, too: a selector can
+ * never change, but a node's type and configuration may.
  */
-export function nodeLabels(tenant: ParseableTenant, { spec }: TenantNode): Record<string, string> {
+function nodeSelector(tenant: ParseableTenant, { spec }: TenantNode): Record<string, string> {
+  return {
+    app: 'parseable',
+    custom_resource: labelValueOf(nameOf(tenant)),
+    k8sConfigGroup: labelValueOf(spec.k8sConfig),
+    node: labelValueOf(spec.name),
+  };
+}
+
+/** The labels of a node's objects and pods. */
+function nodeLabels(tenant: ParseableTenant, { spec }: TenantNode): Record<string, string> {
   return {
     app: 'parseable',
     custom_resource: labelValueOf(nameOf(tenant)),
@@ -115,7 +120,7 @@ function podSpecOf(tenant: ParseableTenant, node: TenantNode): PodSpec {
   const storages = k8s.storageConfig ?? [];
   const claims = storages.map((storage) => ({
     name: storage.name,
-    persistentVolumeClaim: { claimName: claimName(node, storage.name) },
+    persistentVolumeClaim: { claimName: claimNameOf(node.spec, storage.name) },
   }));
   const volumes = [...claims, ...(k8s.volumes ?? [])];
   return {
@@ -138,9 +143,9 @@ function containerOf(tenant: ParseableTenant, node: TenantNode): Container {
   const mounts = (k8s.storageConfig ?? []).map(({ name, mountPath }) => ({ name, mountPath }));
   const volumeMounts = [...mounts, ...(k8s.volumeMount ?? [])];
   const external = externalConfigMap(tenant);
-  const configMaps = [node.configMapName, ...(external === undefined ? [] : [external.name])];
+  const configMaps = [node.names.configMap, ...(external === undefined ? [] : [external.name])];
   return {
-    name: `${spec.name}-${spec.type}`,
+    name: node.names.container,
     image: k8s.image,
     args: ['parseable', ...(parseable.cliArgs ?? [])],
     ports: [{ containerPort: 8000, protocol: 'TCP' }],
@@ -165,7 +170,7 @@ function externalConfigMap(
   const lines = text.split('\n').map((line) => /^\s*([A-Za-z_]\w*)=(.*)$/.exec(line));
   const entries = lines.flatMap((match) => (match ? [[match[1], match[2]?.trim()] as const] : []));
   return {
-    name: `${nameOf(tenant)}-ext`,
+    name: externalNameOf(nameOf(tenant)),
     data: { ...(Object.fromEntries(entries) as Record<string, string>), data: text },
   };
 }
@@ -173,10 +178,6 @@ function externalConfigMap(
 /** A node without a `service` is reached on the port that Parseable listens on. */
 function serviceSpec(k8s: K8sConfig): NonNullable<K8sConfig['service']> {
   return k8s.service ?? { ports: [{ port: 80, targetPort: 8000, protocol: 'TCP' }] };
-}
-
-function claimName(node: TenantNode, storage: string): string {
-  return `${node.spec.name}-${node.spec.k8sConfig}-${storage}`;
 }
 
 function nameOf(tenant: ParseableTenant): string {

@@ -1,4 +1,11 @@
+import {
+  dns1035LabelProblem,
+  dns1123LabelProblem,
+  dns1123SubdomainProblem,
+} from 'operator-builder';
 import type { NodeSpec, ParseableTenant } from './tenant.js';
+import { externalNameOf, namesOfNode } from './tenant-names.js';
+import type { NodeNames } from './tenant-names.js';
 
 /** Something in a tenant that can't be carried out, and where it stands. */
 export interface TenantProblem {
@@ -8,11 +15,11 @@ export interface TenantProblem {
 }
 
 /** The kinds of workload that a node can be, by the spellings that tenants use. */
-export const workloadKinds: Readonly<Partial<Record<string, 'Deployment' | 'StatefulSet'>>> = {
-  Deployment: 'Deployment',
-  Statefulset: 'StatefulSet',
-  StatefulSet: 'StatefulSet',
-};
+export const workloadKinds: ReadonlyMap<string, 'Deployment' | 'StatefulSet'> = new Map([
+  ['Deployment', 'Deployment'],
+  ['Statefulset', 'StatefulSet'],
+  ['StatefulSet', 'StatefulSet'],
+]);
 
 /**
  * Everything that is wrong with `tenant`. A tenant with problems is left as it is: nothing half
@@ -25,6 +32,7 @@ export function tenantProblems(tenant: ParseableTenant): TenantProblem[] {
     ...duplicates('spec.k8sConfig', k8sConfig),
     ...duplicates('spec.parseableConfig', parseableConfig),
     ...nodes.flatMap((node, index) => nodeProblems(tenant, node, `spec.nodes[${index}]`)),
+    ...nameProblems(tenant),
   ];
 }
 
@@ -39,7 +47,7 @@ function nodeProblems(tenant: ParseableTenant, node: NodeSpec, path: string): Te
       missing('deploymentOrder', node.type, deploymentOrder),
     ],
     [
-      workloadKinds[node.kind] !== undefined,
+      workloadKinds.has(node.kind),
       'kind',
       `${node.kind} is no kind of node: use Deployment or StatefulSet`,
     ],
@@ -57,6 +65,40 @@ function nodeProblems(tenant: ParseableTenant, node: NodeSpec, path: string): Te
   return checks
     .filter(([holds]) => !holds)
     .map(([, field, message]) => ({ path: `${path}.${field}`, message }));
+}
+
+type NameCheck = (name: string) => string | undefined;
+
+const nameRules: readonly [keyof NodeNames, string, NameCheck][] = [
+  ['configMap', 'ConfigMap', dns1123SubdomainProblem],
+  ['service', 'Service', dns1035LabelProblem],
+  ['workload', 'workload', dns1123SubdomainProblem],
+  ['container', 'container', dns1123LabelProblem],
+];
+
+/** Names that Kubernetes does not take, and different nodes whose objects would have one name. */
+function nameProblems({ metadata, spec }: ParseableTenant): TenantProblem[] {
+  const taken = new Map<string, string>();
+  const { name = '' } = metadata;
+  if (spec.external !== undefined) taken.set(`ConfigMap ${externalNameOf(name)}`, 'spec.external');
+  return spec.nodes.flatMap((node, index) => {
+    const path = `spec.nodes[${index}]`;
+    const names = namesOfNode(node);
+    return nameRules.flatMap(([role, kind, check]) => {
+      const id = `${kind} ${names[role]}`;
+      const problem = check(names[role]);
+      if (problem !== undefined) return { path: `${path}.name`, message: `${id}: ${problem}` };
+      const other = role === 'container' ? undefined : taken.get(id);
+      taken.set(id, path);
+      if (other === undefined || isSameNode(spec.nodes, other, node)) return [];
+      return { path, message: `its ${id} has the name of that of ${other}` };
+    });
+  });
+}
+
+/** Two nodes of one name are a problem of their own. */
+function isSameNode(nodes: readonly NodeSpec[], path: string, { name }: NodeSpec): boolean {
+  return nodes.some((node, index) => path === `spec.nodes[${index}]` && node.name === name);
 }
 
 function duplicates(path: string, entries: readonly { name: string }[]): TenantProblem[] {

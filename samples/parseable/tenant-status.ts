@@ -37,7 +37,7 @@ export function tenantStatus(
   const invalid = observation.problems.length > 0;
   // An invalid spec is not carried out: what runs is what ran before.
   const nodes = invalid ? (tenant.status?.nodes ?? []) : observation.nodes.map(nodeStatus);
-  const states = [available(nodes), progressing(observation), degraded(observation)];
+  const states = [available(nodes, observation), progressing(observation), degraded(observation)];
   const conditions = states.reduce<readonly Condition[]>(
     (list, state) => setCondition(list, { ...state, ...observed }, clock),
     tenant.status?.conditions ?? [],
@@ -45,7 +45,7 @@ export function tenantStatus(
   const ready = nodes.filter(isReady).length;
   return {
     ...observed,
-    ready: `${ready}/${nodes.length}`,
+    ready: `${ready}/${invalid ? tenant.spec.nodes.length : nodes.length}`,
     nodes,
     conditions,
   };
@@ -64,10 +64,10 @@ function nodeStatus({ node, workload }: ObservedNode): NodeStatus {
 }
 
 function configHash(
-  { configMapName }: TenantNode,
+  { names }: TenantNode,
   workload: Deployment | StatefulSet | undefined,
 ): string | undefined {
-  const variable = `CONFIGMAP_HASH_${configMapName.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+  const variable = `CONFIGMAP_HASH_${names.configMap.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
   const env = workload?.spec?.template.spec?.containers[0]?.env ?? [];
   return env.find(({ name }) => name.startsWith(variable))?.value;
 }
@@ -76,8 +76,12 @@ function isReady({ desiredReplicas, readyReplicas }: NodeStatus): boolean {
   return readyReplicas >= desiredReplicas;
 }
 
-function available(nodes: readonly NodeStatus[]): ConditionState {
+function available(nodes: readonly NodeStatus[], { problems }: TenantObservation): ConditionState {
   const type = 'Available';
+  if (problems.length > 0 && nodes.length === 0) {
+    const message = 'nothing was made of an invalid spec';
+    return { type, status: 'False', reason: 'InvalidSpec', message };
+  }
   const waiting = nodes.filter((node) => !isReady(node));
   if (waiting.length === 0) {
     return { type, status: 'True', reason: 'AllNodesReady', message: 'every node is ready' };
@@ -89,10 +93,14 @@ function available(nodes: readonly NodeStatus[]): ConditionState {
   return { type, status: 'False', reason: 'NodesNotReady', message: parts.join('; ') };
 }
 
-function progressing({ problems, results }: TenantObservation): ConditionState {
+function progressing({ problems, results, failure }: TenantObservation): ConditionState {
   const type = 'Progressing';
   if (problems.length > 0) {
     return { type, status: 'False', reason: 'InvalidSpec', message: 'waiting for a valid spec' };
+  }
+  if (failure !== undefined) {
+    const message = 'stopped by an error; see Degraded';
+    return { type, status: 'False', reason: 'ReconcileFailed', message };
   }
   const waiting = results.filter(
     ({ operation, rollout }) => operation === 'pending' || rollout?.state === 'progressing',

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Event, Pod, StatefulSet, isConditionTrue, renderPlan, waitFor } from 'operator-builder';
-import type { Builder, Client, Namespace, OperatorEvents } from 'operator-builder';
+import type { Builder, Client, OperatorEvents } from 'operator-builder';
 import { parse } from 'yaml';
 import { controllerName, ownedTypes } from '../reconcile-tenant.js';
 import { ParseableTenant } from '../tenant.js';
@@ -49,7 +49,6 @@ export class Story {
 
   async tell(): Promise<StorySummary> {
     const { client, namespace, signal } = this.#options;
-    await ensureNamespace(client, namespace);
     const following = this.#rolls.follow(client, namespace, signal);
     await this.#create();
     await this.#plan();
@@ -204,9 +203,4 @@ function isSettled(tenant: ParseableTenant | undefined): boolean {
 
 function conditionOf(tenant: ParseableTenant | undefined): string | undefined {
   return tenant?.status?.conditions?.find(({ type }) => type === 'Progressing')?.message;
-}
-
-async function ensureNamespace(client: Client, name: string): Promise<void> {
-  const namespace: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-  await client.apply(namespace, { fieldManager: 'kubectl', force: true });
 }

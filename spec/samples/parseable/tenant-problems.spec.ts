@@ -28,7 +28,7 @@ function tenantWith(...nodes: Partial<NodeSpec>[]): ParseableTenant {
 describe('tenantProblems', () => {
   it('finds nothing wrong with a good tenant, in each spelling of the kinds', () => {
     const kinds = ['Deployment', 'Statefulset', 'StatefulSet'];
-    const tenant = tenantWith(...kinds.map((kind) => ({ name: kind, kind })));
+    const tenant = tenantWith(...kinds.map((kind, n) => ({ name: `node-${n}`, kind })));
     expect(tenantProblems(tenant)).to.deep.equal([]);
   });
 
@@ -44,6 +44,34 @@ describe('tenantProblems', () => {
       expect(problems).to.have.length(1);
       expect(problems[0]?.path).to.equal(`spec.nodes[1].${field}`);
       expect(problems[0]?.message).to.match(message);
+    });
+  }
+
+  it('refuses nodes whose objects would share a name', () => {
+    const nodes = [
+      { name: 'a', parseableConfig: 'b-c' },
+      { name: 'a-b', parseableConfig: 'c' },
+    ];
+    const tenant = tenantWith(...nodes);
+    const parseableConfig = nodes.map(({ parseableConfig: name }) => ({ name }));
+    const problems = tenantProblems({ ...tenant, spec: { ...tenant.spec, parseableConfig } });
+    expect(problems).to.deep.equal([
+      {
+        path: 'spec.nodes[1]',
+        message: 'its ConfigMap a-b-c has the name of that of spec.nodes[0]',
+      },
+    ]);
+  });
+
+  it('refuses names that Kubernetes does not take', () => {
+    const problems = tenantProblems(tenantWith({ name: 'Upper_Case' }));
+    expect(problems[0]?.path).to.equal('spec.nodes[0].name');
+    expect(problems.map(({ message }) => message).join()).to.include('Service Upper_Case-small');
+  });
+
+  for (const kind of ['constructor', '__proto__', 'toString']) {
+    it(`takes ${kind} for no kind`, () => {
+      expect(tenantProblems(tenantWith({ kind }))).to.have.length(1);
     });
   }
 

@@ -1,17 +1,10 @@
 import { expect } from 'chai';
 import { findCondition } from '../../../../lib/object/conditions.js';
-import {
-  ConfigMap,
-  Deployment,
-  Event,
-  PersistentVolumeClaim,
-  Pod,
-  StatefulSet,
-} from '../../../../lib/object/kinds.js';
+import { ConfigMap, Deployment, Event, Pod, StatefulSet } from '../../../../lib/object/kinds.js';
 import { podBehaviorAnnotation } from '../../../../lib/embedded/index.js';
 import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { NodeSpec, TenantSpec } from '../../../../samples/parseable/tenant.js';
-import { pruneClaimsAnnotation } from '../../../../samples/parseable/tenant-chain.js';
+import { pruneClaimsAnnotation } from '../../../../samples/parseable/reconcile-tenant.js';
 import type { BuilderTarget, NewTarget } from '../../../builder/suite/target.js';
 import { createAsOriginal } from './original-operator.js';
 import { Stage, sampleNames, tenantKinds } from './stage.js';
@@ -146,14 +139,59 @@ export function parseableSuite(newTarget: NewTarget): void {
     const patch = { type: 'merge', body: { metadata: { annotations } } } as const;
     const key = { name: metadata.name ?? '', namespace: stage.namespace };
     await target.admin.patch(ParseableTenant, key, patch);
-    const claimKey = { name: 'ingestor-staged-data', namespace: stage.namespace };
-    await target.eventually(async () => {
-      const claim = await target.admin.get(PersistentVolumeClaim, claimKey);
-      expect(claim.metadata.annotations).to.have.property('operator-builder.io/prune', 'true');
-    });
     await stage.edit('ordered', (spec) => without(spec, 'ingestor'));
     await target.eventually(async () => {
       expect((await stage.objects()).join()).not.to.include('ingestor');
+    });
+  });
+
+  it('keeps the claims of a tenant that no longer asks for it when the node goes', async () => {
+    await stage.start();
+    const { metadata } = await stage.create('ordered', (spec) => withClaim(spec, 'staged'));
+    const key = { name: metadata.name ?? '', namespace: stage.namespace };
+    const asking = { metadata: { annotations: { [pruneClaimsAnnotation]: 'true' } } };
+    await target.admin.patch(ParseableTenant, key, { type: 'merge', body: asking });
+    const { spec } = await stage.available('ordered');
+    const annotations = { [pruneClaimsAnnotation]: null };
+    const { nodes } = without(spec, 'ingestor');
+    const body = { metadata: { annotations }, spec: { nodes } };
+    await target.admin.patch(ParseableTenant, key, { type: 'merge', body });
+    await stage.available('ordered');
+    expect(await stage.objects()).to.include('PersistentVolumeClaim ingestor-staged-data');
+  });
+
+  it('changes the configuration and the type of a node in place', async () => {
+    await stage.start();
+    const { metadata } = await stage.create('ephemeral');
+    await stage.available('ephemeral');
+    const key = { name: 'small-scratch', namespace: stage.namespace };
+    const before = await target.admin.get(Deployment, key);
+    await stage.edit('ephemeral', (spec) => ({
+      ...withNode(spec, { parseableConfig: 'other', type: 'writer' }),
+      deploymentOrder: ['writer'],
+      parseableConfig: [{ name: 'other', cliArgs: ['local-store'], env: {} }],
+    }));
+    await stage.available('ephemeral');
+    const after = await target.admin.get(Deployment, key);
+    expect(after.metadata.uid).to.equal(before.metadata.uid);
+    expect(after.spec?.template.metadata?.labels).to.include({
+      parseableConfig: 'other',
+      nodeType: 'writer',
+    });
+    expect(await stage.objects()).to.include('ConfigMap scratch-other');
+    expect(metadata.name).to.equal('ephemeral');
+  });
+
+  it('does not count a workload of another tenant as its own', async () => {
+    await stage.start();
+    await stage.create('ephemeral');
+    await stage.available('ephemeral');
+    await stage.create('ephemeral', (spec) => spec, 'twin');
+    await target.eventually(async () => {
+      const { status } = await stage.tenant('twin');
+      expect(findCondition(status?.conditions, 'Degraded')?.status).to.equal('True');
+      expect(findCondition(status?.conditions, 'Available')?.status).to.equal('False');
+      expect(status?.ready).to.equal('0/1');
     });
   });
 
