@@ -41,12 +41,19 @@ const shortestWatchMs = 300_000;
 const longestWatchMs = 600_000;
 /** A watch that goes on so long after its time-out has no server any more. */
 const deadWatchMs = 30_000;
+/**
+ * A watch that has shown that its server sends bookmarks is lost when nothing came for so long: a
+ * server sends one about every minute (up to 75 s), so that this is two missed ones. A connection
+ * that lost its other end without a word would else show nothing until the watch's time-out.
+ */
+const silentWatchMs = 150_000;
 /** A streaming list that stalls for so long is given up. */
 const stalledListMs = 30_000;
 
 /**
  * Watches until it ends, in whichever way; never throws. The server is asked to end it after 5 to 10
- * minutes; where it doesn't, the connection is dead (nothing else tells), and the watch `failed`.
+ * minutes; where it doesn't, the connection is dead, and the watch `failed`. So it is sooner, after
+ * 2.5 minutes of silence, where the server sent bookmarks on this watch.
  */
 export async function followWatch<T extends KubernetesObject>(
   { client, type, scope, clock, random, attempt }: WatchAttempt<T>,
@@ -67,13 +74,14 @@ export async function followWatch<T extends KubernetesObject>(
     ...end,
     lastedMs: clock.monotonicMs() - startedMs,
   });
+  const silence = new SilenceLimit(clock, endMs);
   watchdog.expectBefore(from === 'initialEvents' ? startedMs + stalledListMs : endMs);
   try {
     const options = { ...scope, ...start, timeoutMs, signal: attempt.signal };
     for await (const event of client.watch(type, options)) {
       const heard = receive(event);
       if (heard === 'leave') return ended({ end: 'left' });
-      watchdog.expectBefore(heard === 'listing' ? clock.monotonicMs() + stalledListMs : endMs);
+      watchdog.expectBefore(silence.deadlineAfter(event, heard));
     }
     return ended({ end: 'ended' });
   } catch (error) {
@@ -84,22 +92,46 @@ export async function followWatch<T extends KubernetesObject>(
   }
 }
 
-/** Calls back when a deadline passes. Moving the deadline on is free: no timer is set for it. */
+/** Until when the next event must come. */
+class SilenceLimit {
+  readonly #clock: Clock;
+  readonly #endMs: number;
+  #bookmarked = false;
+
+  /** @param endMs - when the watch is over in any case */
+  constructor(clock: Clock, endMs: number) {
+    this.#clock = clock;
+    this.#endMs = endMs;
+  }
+
+  deadlineAfter(event: WatchEvent<KubernetesObject>, heard: 'listing' | 'listed'): number {
+    const nowMs = this.#clock.monotonicMs();
+    // The one that ends the initial events says nothing of those that come by the minute.
+    if (event.type === 'BOOKMARK' && !event.initialEventsEnd) this.#bookmarked = true;
+    if (heard === 'listing') return nowMs + stalledListMs;
+    return this.#bookmarked ? Math.min(nowMs + silentWatchMs, this.#endMs) : this.#endMs;
+  }
+}
+
+/** Calls back when a deadline passes. Moving it to a later time is free: no timer is set for it. */
 class Watchdog {
   readonly #clock: Clock;
   readonly #onSilence: () => void;
   #deadlineMs = Infinity;
   #timer: Timer | undefined;
+  /** When the timer looks at the deadline. */
+  #lookMs = Infinity;
 
   constructor(clock: Clock, onSilence: () => void) {
     this.#clock = clock;
     this.#onSilence = onSilence;
   }
 
-  /** Each deadline must be later than the one before. */
   expectBefore(deadlineMs: number): void {
     this.#deadlineMs = deadlineMs;
-    if (this.#timer === undefined) this.#arm();
+    if (deadlineMs >= this.#lookMs) return;
+    this.#timer?.cancel();
+    this.#arm();
   }
 
   cancel(): void {
@@ -107,6 +139,7 @@ class Watchdog {
   }
 
   #arm(): void {
+    this.#lookMs = this.#deadlineMs;
     // Whole milliseconds: a remainder that is lost in rounding would be waited for without end.
     const leftMs = Math.ceil(this.#deadlineMs - this.#clock.monotonicMs());
     this.#timer = this.#clock.setTimer(() => {

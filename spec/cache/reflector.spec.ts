@@ -345,6 +345,32 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
+  it('gives up a watch that had bookmarks, after 2.5 minutes without a word', async () => {
+    const setup = new Setup();
+    await setup.settle(5_000);
+    setup.server.bookmark();
+    await setup.settle(140_000);
+    setup.server.put('a');
+    await setup.settle(149_000);
+    expect(setup.server.requests.length).to.equal(1);
+    await setup.settle(4_000);
+    expect(setup.server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'watch']);
+    expect(setup.server.requests[1]?.options.resourceVersion).to.equal(setup.server.version);
+    expect(setup.logged).to.deep.equal(['Thing: watch failed, next: watch']);
+    expect(setup.informer.status().problem).to.equal(undefined);
+    await setup.cache.stop();
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  it('bears the silence of a server that sends no bookmarks but the one after the list', async () => {
+    const setup = new Setup();
+    await setup.settle(5_000);
+    setup.server.put('a');
+    await setup.settle(290_000);
+    expect(setup.server.requests.length).to.equal(1);
+    await setup.cache.stop();
+  });
+
   it('lists again when the server was rolled back to an older state', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
