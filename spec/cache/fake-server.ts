@@ -203,7 +203,9 @@ export class FakeServer {
 
   async *#pages(options: ListOptions): AsyncGenerator {
     this.#began('list', options);
-    const { length } = this.#selected(options);
+    // By name, as a continue token goes on: what vanishes between two pages moves no other object.
+    const names = this.#selected(options).map((object) => keyString(keyOf(object)));
+    const { length } = names;
     const size = Math.min(options.limit ?? this.pageSize, Math.max(1, length));
     for (let at = 0; at === 0 || at < length; at += size) {
       if (at > 0) {
@@ -211,8 +213,9 @@ export class FakeServer {
         this.beforePage();
       }
       const metadata = { resourceVersion: this.version };
-      const items = structuredClone(this.#selected(options).slice(at, at + size));
-      yield { kind: 'ThingList', metadata, items };
+      const page = new Set(names.slice(at, at + size));
+      const items = this.#selected(options).filter((object) => page.has(keyString(keyOf(object))));
+      yield { kind: 'ThingList', metadata, items: structuredClone(items) };
     }
   }
 
