@@ -40,6 +40,12 @@ export interface UndiciTransportOptions {
 type ResolvedOptions = Resolved<UndiciTransportOptions>;
 type Connector = buildConnector.connector;
 
+/**
+ * The kernel asks an idle connection's other end so often whether it is there, so that a watch whose
+ * server vanished without a word fails, where nothing on the way answers in the server's stead.
+ */
+const tcpKeepAliveMs = 30_000;
+
 /** How requests get a connection. */
 interface Connections {
   /** Shared by the requests that end. */
@@ -183,8 +189,9 @@ export class UndiciTransport implements Transport {
     const current = async (): Promise<Connector> => {
       const { tls, connectTimeoutMs } = this.#options;
       const settings = typeof tls === 'function' ? await tls() : tls;
-      const connector =
-        connectors.get(settings) ?? build({ ...nodeTls(settings), timeout: connectTimeoutMs });
+      const socket = { keepAlive: true, keepAliveInitialDelay: tcpKeepAliveMs };
+      const made = { ...nodeTls(settings), ...socket, timeout: connectTimeoutMs };
+      const connector = connectors.get(settings) ?? build(made);
       connectors.set(settings, connector);
       return connector;
     };

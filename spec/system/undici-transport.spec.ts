@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import type { TransportRequest, TransportResponse } from '../../lib/system/transport.js';
@@ -247,6 +248,23 @@ describe('UndiciTransport', () => {
         .with.property('code', 'InvalidOption');
     });
   }
+
+  it('has the kernel look after 30 s of silence whether the server is still there', async () => {
+    const delays: unknown[] = [];
+    const own = Object.getOwnPropertyDescriptor(Socket.prototype, 'setKeepAlive')!;
+    const original = own.value as (enable?: boolean, delayMs?: number) => Socket;
+    Socket.prototype.setKeepAlive = function (this: Socket, enable?: boolean, delayMs?: number) {
+      delays.push([enable, delayMs]);
+      return original.call(this, enable, delayMs);
+    };
+    try {
+      const transport = await start((_, response) => response.end('ok'));
+      await textOf(await transport.request(get('/', { streaming: true })));
+    } finally {
+      Object.defineProperty(Socket.prototype, 'setKeepAlive', own);
+    }
+    expect(delays).to.deep.include([true, 30_000]);
+  });
 
   it('refuses 0 connections', () => {
     const construct = () => new UndiciTransport({ server: 'http://host', maxConnections: 0 });
