@@ -62,6 +62,11 @@ const clusterScoped: Template = {
   definition: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
 };
 
+/** kubectl sends what the document names, and custom resources take no strategic merge patch. */
+function withoutStrategicPatch(key: string, value: unknown): unknown {
+  return key === 'application/strategic-merge-patch+json' ? undefined : value;
+}
+
 /** The paths of a custom kind. */
 export function customPaths(kind: ServedKind): Paths {
   const { group, version, plural, kind: name } = kind.type;
@@ -82,5 +87,5 @@ export function customPaths(kind: ServedKind): Paths {
     )
     .replaceAll(template.kind, name)
     .replaceAll(template.plural, plural);
-  return JSON.parse(text) as Paths;
+  return JSON.parse(text, withoutStrategicPatch) as Paths;
 }

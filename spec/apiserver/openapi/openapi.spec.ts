@@ -32,6 +32,16 @@ describe('OpenAPI v3', () => {
     expect(properties).to.include.keys('replicas', 'template');
   });
 
+  it('offers no strategic merge patch for custom kinds: kubectl would send one', async () => {
+    const api = new Api();
+    await installed(api);
+    const custom = await api.get('/openapi/v3/apis/example.com/v1');
+    expect(custom.text).to.include('application/merge-patch+json');
+    expect(custom.text).not.to.include('strategic-merge-patch');
+    const builtIn = await api.get('/openapi/v3/apis/apps/v1');
+    expect(builtIn.text).to.include('strategic-merge-patch');
+  });
+
   it('answers 404 for what is not served', async () => {
     expect((await new Api().get('/openapi/v3/apis/nothing/v1')).code).to.equal(404);
   });
