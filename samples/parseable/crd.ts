@@ -8,24 +8,33 @@ const count = { type: 'integer', format: 'int32', minimum: 0 } as const;
 const builtIn = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
 const builtIns = { type: 'array', items: builtIn } as const;
 
+/** `schema` with what `kubectl explain` says about it. */
+function described<T extends object>(schema: T, description: string): T & { description: string } {
+  return { ...schema, description };
+}
+
 const node = {
   type: 'object',
   required: ['name', 'type', 'kind', 'replicas', 'k8sConfig', 'parseableConfig'],
   properties: {
-    name: text,
-    type: text,
+    name: described(text, 'Names the node among those of the tenant.'),
+    type: described(text, 'One of deploymentOrder.'),
     // No enum: the operator accepts two spellings and reports any other on the tenant's conditions.
-    kind: text,
-    replicas: count,
-    k8sConfig: text,
-    parseableConfig: text,
+    kind: described(text, 'Deployment or StatefulSet.'),
+    replicas: described(count, 'How many pods.'),
+    k8sConfig: described(text, 'Names the entry of spec.k8sConfig that says how it runs.'),
+    parseableConfig: described(text, 'Names the entry of spec.parseableConfig: what it runs.'),
   },
 };
 
 const storageConfig = {
   type: 'object',
   required: ['name', 'mountPath', 'spec'],
-  properties: { name: text, mountPath: text, spec: builtIn },
+  properties: {
+    name: text,
+    mountPath: described(text, 'Where the pods see it.'),
+    spec: described(builtIn, 'A PersistentVolumeClaimSpec.'),
+  },
 };
 
 const k8sConfig = {
@@ -42,16 +51,24 @@ const k8sConfig = {
     podMetadata: { type: 'object', properties: { annotations: textMap, labels: textMap } },
     volumes: builtIns,
     volumeMount: builtIns,
-    storageConfig: { type: 'array', items: storageConfig },
-    service: builtIn,
-    resources: builtIn,
+    storageConfig: {
+      type: 'array',
+      description: 'Claims, and where they are mounted.',
+      items: storageConfig,
+    },
+    service: described(builtIn, 'A ServiceSpec; its selector is set by the operator.'),
+    resources: described(builtIn, 'The ResourceRequirements of the container.'),
   },
 };
 
 const parseableConfig = {
   type: 'object',
   required: ['name'],
-  properties: { name: text, cliArgs: texts, env: textMap },
+  properties: {
+    name: text,
+    cliArgs: described(texts, 'Arguments after `parseable`.'),
+    env: described(textMap, 'The environment: the data of the ConfigMap of each node.'),
+  },
 };
 
 const objectStore = {
@@ -66,10 +83,14 @@ const spec = {
   type: 'object',
   required: ['deploymentOrder', 'nodes', 'k8sConfig', 'parseableConfig'],
   properties: {
-    deploymentOrder: texts,
-    nodes: { type: 'array', items: node },
-    k8sConfig: { type: 'array', items: k8sConfig },
-    parseableConfig: { type: 'array', items: parseableConfig },
+    deploymentOrder: described(texts, 'Node types, in the order of their rollouts.'),
+    nodes: { type: 'array', description: 'Each becomes a workload of its own.', items: node },
+    k8sConfig: { type: 'array', description: 'How nodes run, by name.', items: k8sConfig },
+    parseableConfig: {
+      type: 'array',
+      description: 'What nodes run, by name.',
+      items: parseableConfig,
+    },
     external: { type: 'object', properties: { objectStore } },
   },
 };
