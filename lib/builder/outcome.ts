@@ -76,10 +76,13 @@ function explained(ref: ObjectReference, error: ApiError): OperatorError {
   return new OperatorError('Terminal', message, { cause: error });
 }
 
-// An apply that can't be merged (an unknown field, a list key twice) is a 500 without a reason.
+// An apply that can't be merged (an unknown field, a list key twice), or makes what can't be read (an
+// amount that is none), is a 500 without a reason.
+const unusable = /failed to (create typed patch object|convert new object)/;
+
 function isTerminal(error: ApiError): boolean {
   if (isInvalid(error) || error.status === 400) return true;
-  return error.status === 500 && error.message.includes('failed to create typed patch object');
+  return error.status === 500 && unusable.test(error.message);
 }
 
 function refWithUid(ref: ObjectReference, live: UnstructuredObject | undefined): ObjectReference {

@@ -58,12 +58,30 @@ function dataProblem(object: UnstructuredObject): string | undefined {
   if (!isKind(object, ConfigMap) && !isKind(object, Secret)) return undefined;
   const encoded = isKind(object, ConfigMap) ? object['binaryData'] : object['data'];
   const plain = isKind(object, ConfigMap) ? object['data'] : undefined;
+  const broken = keyOfBrokenBase64(encoded);
+  if (broken !== undefined) {
+    const field = isKind(object, ConfigMap) ? 'binaryData' : 'data';
+    const instead = isKind(object, ConfigMap) ? 'data' : 'stringData';
+    return `${field}[${JSON.stringify(broken)}] is not base64; encode it, or give the text in ${instead}`;
+  }
   const bytes =
     sizeOf(plain, (value) => Buffer.byteLength(value)) +
     sizeOf(encoded, (value) => Buffer.byteLength(value, 'base64'));
   if (bytes <= maxDataBytes) return undefined;
   return `its values have ${bytes} bytes, at most ${maxDataBytes} are allowed: split it`;
 }
+
+// Never the value: it may be the secret itself, not encoded by mistake.
+function keyOfBrokenBase64(data: unknown): string | undefined {
+  if (!isJsonObject(data)) return undefined;
+  const broken = Object.entries(data).find(
+    ([, value]) => typeof value === 'string' && !base64.test(value.replaceAll(/[\r\n]/g, '')),
+  );
+  return broken?.[0];
+}
+
+// As the server reads it: padded, the alphabet of RFC 4648 that is not for URLs, lines as they like.
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 function sizeOf(data: unknown, bytesOf: (value: string) => number): number {
   if (!isJsonObject(data)) return 0;

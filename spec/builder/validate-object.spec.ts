@@ -49,6 +49,20 @@ describe('validateObject', () => {
     expect(() => validateObject(configMap('ü'.repeat(mebibyte / 2 + 1)))).to.throw('1048578 bytes');
   });
 
+  it('takes padded base64 in lines, and refuses what is none by its key, not its value', () => {
+    const secret = (value: string): object => ({ data: { good: 'YWI=', key: value } });
+    const check = (fields: object): void =>
+      validateObject({ ...named('v1', 'Secret', 'a'), ...fields });
+    for (const value of ['', 'YWI=', 'YW\nI=\r\n', 'YWJ=']) check(secret(value));
+    for (const value of ['not base64!', 'YWI', 'YWI==', '_-8=', 'YW I=']) {
+      expect(() => check(secret(value)), value)
+        .to.throw('data["key"] is not base64')
+        .that.satisfies((error: Error) => !error.message.includes(value));
+    }
+    const binary = { ...named('v1', 'ConfigMap', 'a'), binaryData: { key: 'ü' } };
+    expect(() => validateObject(binary)).to.throw('binaryData["key"] is not base64');
+  });
+
   it('refuses a name that the server would have to make up, and a template without containers', () => {
     const generated = {
       apiVersion: 'v1',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Builder, isReconcileFailed } from '../../../lib/builder/index.js';
+import { Builder, isReconcileFailed, requeueAfterOf } from '../../../lib/builder/index.js';
 import { faulty } from '../../../lib/client/index.js';
 import type { Fault } from '../../../lib/client/index.js';
 import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
@@ -160,6 +160,22 @@ export function badInputSuite(open: OpenScene): void {
         'metadata.labels',
       ],
       [
+        'a Secret whose data is not base64',
+        (chain) => chain.secret({ name: 'bad', data: { key: 'hunter2!' } }),
+        'InvalidObject',
+        'data["key"] is not base64',
+      ],
+      [
+        'an amount that is none',
+        (chain) => {
+          const resources = { requests: { storage: 'lots' } };
+          const spec = { accessModes: ['ReadWriteOnce'], resources };
+          return chain.persistentVolumeClaim({ name: 'bad', spec });
+        },
+        'Terminal',
+        'quantities must match',
+      ],
+      [
         'a ConfigMap over 1 MiB',
         (chain) => chain.configMap({ name: 'bad', data: { A: 'x'.repeat(1_048_577) } }),
         'InvalidObject',
@@ -218,6 +234,45 @@ export function badInputSuite(open: OpenScene): void {
     expect(summary(error.results)).to.deep.equal(['created ConfigMap/good']);
     expect(error.terminal).to.equal(true);
     expect(error.message).to.include('Bad_One').and.to.include('Bad_Two');
+  });
+
+  it('does not call a failure final while a rollout beside it asks to be looked at again', async () => {
+    const scene = await open();
+    const chain = scene
+      .builder()
+      .configMap({ name: 'Bad_One' })
+      .statefulSet({ name: 'store', podSpec });
+    const error = await refusal(() => chain.reconcile());
+    if (!isReconcileFailed(error)) throw error;
+    expect(requeueAfterOf(error.results)).to.be.greaterThan(0);
+    expect(error.terminal).to.equal(false);
+  });
+
+  it('leaves alone what an image pull or an Ingress needs a failed object for', async () => {
+    const scene = await open();
+    const pulling = { ...podSpec, imagePullSecrets: [{ name: 'pull' }] };
+    const other = { service: { name: 'elsewhere', port: { number: 80 } } };
+    const backend = { service: { name: 'backend', port: { number: 80 } } };
+    const chain = scene
+      .builder()
+      .secret({ name: 'pull', data: { a: '!!' } })
+      .deployment({ name: 'web', podSpec: pulling })
+      .service({ name: 'backend', spec: { ports: [{ port: 99_999 }] } })
+      .ingress({ name: 'served', spec: { defaultBackend: backend } })
+      .ingress({
+        name: 'secured',
+        spec: {
+          tls: [{ secretName: 'pull' }],
+          rules: [{ http: { paths: [{ path: '/', pathType: 'Prefix', backend: other }] } }],
+        },
+      });
+    const error = await refusal(() => chain.reconcile());
+    if (!isReconcileFailed(error)) throw error;
+    const dependent = error.errors.filter(({ code }) => code === 'DependencyFailed');
+    expect(dependent.map(({ message }) => /^\w+ [^ ]*\/(\w+) /.exec(message)?.[1])).to.have.members(
+      [...['web', 'served', 'secured']],
+    );
+    expect(await scene.find(Deployment, 'web')).to.equal(undefined);
   });
 
   it('leaves alone what depends on a failed object, and prunes nothing', async () => {
