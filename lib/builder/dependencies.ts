@@ -2,6 +2,7 @@ import type { ObjectReference } from '../object/object-reference.js';
 import {
   ConfigMap,
   HorizontalPodAutoscaler,
+  Ingress,
   PersistentVolumeClaim,
   Role,
   RoleBinding,
@@ -36,11 +37,13 @@ export function dependenciesOf(chained: ChainedObject): readonly string[] {
   const rolloutOn = chained.link.workload?.rolloutOn ?? [];
   return [
     ...all(ConfigMap, [...(pods?.configMaps ?? []), ...rolloutOn]),
-    ...all(Secret, [...(pods?.secrets ?? []), ...rolloutOn]),
+    ...all(Secret, [...(pods?.secrets ?? []), ...(pods?.pullSecrets ?? []), ...rolloutOn]),
     ...all(PersistentVolumeClaim, pods?.claims ?? []),
     ...id(ServiceAccount, pods?.serviceAccount),
     ...(isKind(object, StatefulSet) ? id(Service, serviceNameOf(object)) : []),
     ...(isKind(object, RoleBinding) ? id(Role, roleNameOf(object)) : []),
+    ...(isKind(object, Ingress) ? all(Service, backendsOf(object)) : []),
+    ...(isKind(object, Ingress) ? all(Secret, tlsSecretsOf(object)) : []),
     ...scaleTargetOf(chained),
   ];
 }
@@ -63,4 +66,20 @@ function serviceNameOf(object: Readonly<Record<string, unknown>>): string | unde
 function roleNameOf(object: Readonly<Record<string, unknown>>): string | undefined {
   const { kind, name } = (object['roleRef'] ?? {}) as { readonly kind?: string; name?: string };
   return kind === 'Role' ? name : undefined;
+}
+
+function backendsOf(object: Readonly<Record<string, unknown>>): readonly string[] {
+  const { defaultBackend, rules = [] } = ingressSpecOf(object);
+  const paths = rules.flatMap(({ http }) => http?.paths ?? []);
+  const backends = [defaultBackend, ...paths.map(({ backend }) => backend)];
+  return backends.flatMap((backend) => backend?.service?.name ?? []);
+}
+
+function tlsSecretsOf(object: Readonly<Record<string, unknown>>): readonly string[] {
+  const { tls = [] } = ingressSpecOf(object);
+  return tls.flatMap(({ secretName }) => secretName ?? []);
+}
+
+function ingressSpecOf(object: Readonly<Record<string, unknown>>): NonNullable<Ingress['spec']> {
+  return (object['spec'] ?? {}) as NonNullable<Ingress['spec']>;
 }

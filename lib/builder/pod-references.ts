@@ -8,6 +8,8 @@ import type { Container, PodSpec, Volume } from './chain-references.js';
 export interface PodReferences {
   readonly configMaps: readonly string[];
   readonly secrets: readonly string[];
+  /** Secrets that only the image pull needs: a change of one is no reason to replace pods. */
+  readonly pullSecrets: readonly string[];
   readonly claims: readonly string[];
   readonly serviceAccount: string | undefined;
 }
@@ -40,6 +42,7 @@ export function podReferencesOf({ spec }: PodTemplate): PodReferences {
   return {
     configMaps: pick('ConfigMap'),
     secrets: pick('Secret'),
+    pullSecrets: [...new Set((spec?.imagePullSecrets ?? []).flatMap(({ name }) => name ?? []))],
     claims: pick('PersistentVolumeClaim'),
     serviceAccount: spec?.serviceAccountName,
   };

@@ -52,10 +52,10 @@ function refersTo(workload: UnstructuredObject, { object }: Candidate): boolean 
   if (template === undefined || workload.metadata.namespace !== object.metadata.namespace) {
     return false;
   }
-  const { configMaps, secrets, claims, serviceAccount } = podReferencesOf(template);
+  const { configMaps, secrets, pullSecrets, claims, serviceAccount } = podReferencesOf(template);
   const { name = '' } = object.metadata;
   if (isKind(object, ConfigMap)) return configMaps.includes(name);
-  if (isKind(object, Secret)) return secrets.includes(name);
+  if (isKind(object, Secret)) return secrets.includes(name) || pullSecrets.includes(name);
   if (isKind(object, PersistentVolumeClaim)) return claims.includes(name);
   return serviceAccount === name;
 }

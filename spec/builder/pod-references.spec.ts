@@ -12,6 +12,7 @@ describe('podReferencesOf', () => {
     const references = podReferencesOf({
       spec: {
         serviceAccountName: 'runner',
+        imagePullSecrets: [{ name: 'of-pull' }, { name: 'of-pull' }],
         volumes: [
           { name: 'a', configMap: { name: 'of-volume' } },
           { name: 'b', secret: { secretName: 'of-volume' } },
@@ -52,6 +53,7 @@ describe('podReferencesOf', () => {
     expect(references).to.deep.equal({
       configMaps: ['of-volume', 'of-projection', 'of-init', 'of-env'],
       secrets: ['of-volume', 'of-projection', 'of-init', 'of-env-from'],
+      pullSecrets: ['of-pull'],
       claims: ['data'],
       serviceAccount: 'runner',
     });

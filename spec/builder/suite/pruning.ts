@@ -258,6 +258,24 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'token')).to.equal(undefined);
   });
 
+  it('keeps an old pull Secret as long as a workload that waits for its turn uses it', async () => {
+    const scene = await open();
+    const chain = (secret: string, image: string): Builder => {
+      const containers = [{ name: 'web', image: `registry.example/web:${image}` }];
+      const pulling = { ...podSpec, imagePullSecrets: [{ name: secret }] };
+      return scene
+        .builder()
+        .secret({ name: secret })
+        .deployment({ name: 'first', podSpec: { containers } })
+        .deployment({ name: 'second', podSpec: pulling });
+    };
+    await scene.reconcileUntilDone(() => chain('old', '1'));
+    await chain('new', '2').reconcile();
+    expect(await scene.find(Secret, 'old')).not.to.equal(undefined);
+    await scene.reconcileUntilDone(() => chain('new', '2'));
+    expect(await scene.find(Secret, 'old')).to.equal(undefined);
+  });
+
   it('prunes a workload with its pods', async () => {
     const scene = await open();
     const chain = (): Builder => scene.builder().deployment({ name: 'web', podSpec });
