@@ -9,14 +9,15 @@ import { isKind } from './kind-traits.js';
 const revisionLabel = 'controller-revision-hash';
 
 /**
- * The pod that keeps a StatefulSet from going on: it is of another revision than the newest, and not
- * ready. The controller waits for such a pod for ever, even when the newest revision is right (a
+ * The pod that keeps a StatefulSet from going on: it is of another revision than the newest, and was
+ * never ready, as far as can be told, can't run, or has not been ready for `graceSeconds`. The controller waits for such a pod for ever, even when the newest revision is right (a
  * known limitation of StatefulSets, "Forced rollback" in the Kubernetes documentation).
  * @returns undefined where there is none, or the set is not of the sort that waits
  */
 export async function blockingPod(
   { client, settings }: RunContext,
   live: UnstructuredObject,
+  graceSeconds: number,
 ): Promise<Pod | undefined> {
   if (!isKind(live, StatefulSet)) return undefined;
   const set = live as unknown as StatefulSet;
@@ -35,7 +36,8 @@ export async function blockingPod(
   return pods.items
     .filter((pod) => isControlledBy(pod, set) && ordinalOf(pod) >= firstUpdated)
     .sort((one, other) => ordinalOf(other) - ordinalOf(one))
-    .find((pod) => blocks(pod, status?.updateRevision ?? ''));
+    .filter((pod) => isOutdated(pod, status?.updateRevision ?? ''))
+    .find((pod) => isBroken(pod, settings.clock.now() - graceSeconds * 1_000));
 }
 
 /** Says that `pod` blocks the rollout of its StatefulSet, and what to do. */
@@ -47,10 +49,37 @@ function isObserved({ metadata, status }: StatefulSet): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
 }
 
-function blocks({ metadata, status }: Pod, updateRevision: string): boolean {
+function isOutdated({ metadata }: Pod, updateRevision: string): boolean {
   if (metadata.deletionTimestamp !== undefined || updateRevision === '') return false;
-  const ready = findCondition(status?.conditions, 'Ready')?.status === 'True';
-  return !ready && metadata.labels?.[revisionLabel] !== updateRevision;
+  return metadata.labels?.[revisionLabel] !== updateRevision;
+}
+
+// The kubelet first says that a pod is not ready when it takes it on; what it says later is a change.
+const firstWordMs = 5_000;
+
+// A container that waits for one of these does not get ready by waiting.
+const hopeless: ReadonlySet<string> = new Set([
+  ...['CrashLoopBackOff', 'ImagePullBackOff', 'ErrImagePull', 'InvalidImageName'],
+  ...['CreateContainerError', 'CreateContainerConfigError', 'RunContainerError'],
+]);
+
+/** Whether `pod` is not ready for good, and not one that was ready until a moment ago. */
+function isBroken({ metadata, status }: Pod, graceEndMs: number): boolean {
+  const ready = findCondition(status?.conditions, 'Ready');
+  if (ready?.status === 'True') return false;
+  const { containerStatuses = [], initContainerStatuses = [] } = status ?? {};
+  const reasons = [...initContainerStatuses, ...containerStatuses].map(
+    ({ state }) => state?.waiting?.reason ?? '',
+  );
+  if (reasons.some((reason) => hopeless.has(reason))) return true;
+  const unreadyMs = timeOf(ready?.lastTransitionTime);
+  const begunMs = timeOf(status?.startTime) ?? timeOf(metadata.creationTimestamp);
+  if (unreadyMs === undefined || begunMs === undefined) return true;
+  return unreadyMs <= begunMs + firstWordMs || unreadyMs <= graceEndMs;
+}
+
+function timeOf(time: string | undefined): number | undefined {
+  return time === undefined ? undefined : Date.parse(time);
 }
 
 function ordinalOf({ metadata: { name = '' } }: Pod): number {

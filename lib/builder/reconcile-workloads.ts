@@ -91,7 +91,9 @@ async function withRollout(
   const timed = rolloutStateOf(outcome.live, judgement);
   if (timed === undefined) return outcome;
   const { deadlineInMs, ...judged } = timed;
-  const blocked = isUnderway(judged) ? await unblocked(context, outcome.live, unblock) : undefined;
+  const blocked = isUnderway(judged)
+    ? await unblocked(context, outcome.live, { unblock, progressDeadlineSeconds })
+    : undefined;
   const rollout = blocked ?? judged;
   emitRollout(context, outcome, outcome.live);
   if (rollout.state === 'stuck') {
@@ -125,12 +127,17 @@ function emitRollout(
   emitter?.emit('rollout', { ref: result.ref, owner: referenceTo(owner), cause, status });
 }
 
+interface Unblocking {
+  readonly unblock: boolean;
+  readonly progressDeadlineSeconds: number;
+}
+
 async function unblocked(
   context: RunContext,
   live: UnstructuredObject,
-  unblock: boolean,
+  { unblock, progressDeadlineSeconds }: Unblocking,
 ): Promise<RolloutState | undefined> {
-  const pod = await findBlockingPod(context, live);
+  const pod = await findBlockingPod(context, live, progressDeadlineSeconds);
   if (pod === undefined) return undefined;
   if (!unblock) return { state: 'stuck', message: blockedMessage(pod) };
   const { uid = '' } = pod.metadata;
@@ -156,9 +163,10 @@ async function deleteQuietly(call: () => Promise<unknown>): Promise<void> {
 async function findBlockingPod(
   context: RunContext,
   live: UnstructuredObject,
+  graceSeconds: number,
 ): Promise<Pod | undefined> {
   try {
-    return await blockingPod(context, live);
+    return await blockingPod(context, live, graceSeconds);
   } catch (error) {
     if (!isForbidden(error)) throw error;
     // Only a better message is lost: the rollout is seen not to go on in any case.

@@ -2,15 +2,25 @@ import { expect } from 'chai';
 import { blockingPod } from '../../lib/builder/blocking-pod.js';
 import type { RunContext } from '../../lib/builder/context.js';
 import type { Pod } from '../../lib/object/kinds.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 interface PodState {
   readonly ordinal: number;
   readonly revision: string;
   readonly ready: boolean;
   readonly deleting?: boolean;
+  /** Seconds before now; the pod was made 1000 s ago. */
+  readonly unreadyFor?: number;
+  readonly waiting?: string;
 }
 
-function pod({ ordinal, revision, ready, deleting = false }: PodState): Pod {
+const clock = new VirtualClock();
+
+function ago(seconds: number): string {
+  return new Date(clock.now() - seconds * 1_000).toISOString();
+}
+
+function pod({ ordinal, revision, ready, deleting = false, ...more }: PodState): Pod {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -22,7 +32,23 @@ function pod({ ordinal, revision, ready, deleting = false }: PodState): Pod {
       ],
       ...(deleting && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
     },
-    status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+    status: {
+      startTime: ago(1_000),
+      conditions: [
+        {
+          ...{ type: 'Ready', status: ready ? 'True' : 'False' },
+          lastTransitionTime: ago(more.unreadyFor ?? 999),
+        },
+      ],
+      ...(more.waiting !== undefined && {
+        containerStatuses: [
+          {
+            ...{ name: 'web', image: '', imageID: '', ready: false, restartCount: 3 },
+            state: { waiting: { reason: more.waiting } },
+          },
+        ],
+      }),
+    },
   };
 }
 
@@ -31,7 +57,7 @@ async function blockerAmong(
   spec: object = {},
 ): Promise<string | undefined> {
   const client = { list: () => Promise.resolve({ items: pods.map(pod) }) };
-  const context = { client, settings: {} } as unknown as RunContext;
+  const context = { client, settings: { clock } } as unknown as RunContext;
   const updatedReplicas = pods.filter(({ revision }) => revision === 'new').length;
   const set = {
     ...{ apiVersion: 'apps/v1', kind: 'StatefulSet' },
@@ -42,7 +68,7 @@ async function blockerAmong(
       readyReplicas: pods.filter(({ ready }) => ready).length,
     },
   };
-  return (await blockingPod(context, set))?.metadata.name;
+  return (await blockingPod(context, set, 60))?.metadata.name;
 }
 
 describe('blockingPod', () => {
@@ -71,6 +97,14 @@ describe('blockingPod', () => {
     const updateStrategy = { rollingUpdate: { partition: 1 } };
     const pods = [{ ...old, ordinal: 0, ready: false }];
     expect(await blockerAmong(pods, { updateStrategy })).to.equal(undefined);
+  });
+
+  it('is not a pod that was ready until a moment ago, but one that can’t run', async () => {
+    const moment = { ...old, ordinal: 0, ready: false, unreadyFor: 30 };
+    expect(await blockerAmong([moment])).to.equal(undefined);
+    expect(await blockerAmong([{ ...moment, waiting: 'ContainerCreating' }])).to.equal(undefined);
+    expect(await blockerAmong([{ ...moment, waiting: 'CrashLoopBackOff' }])).to.equal('store-0');
+    expect(await blockerAmong([{ ...moment, unreadyFor: 61 }])).to.equal('store-0');
   });
 
   it('is none where the set does not wait for one after the other', async () => {
