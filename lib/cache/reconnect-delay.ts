@@ -9,6 +9,8 @@ const resetAfterMs = 120_000;
  * How long to wait before the next try at an API server: 0.8 s, doubling to 30 s, each up to twice
  * as long by chance, so that many clients do not come back at once; from the start again after two
  * minutes without a failure. The curve is that of client-go's reflector.
+ *
+ * Deliberately different: the loss of a watch that worked is no failure here (see `afterHealth`).
  */
 export class ReconnectDelay {
   readonly #clock: Clock;
@@ -30,5 +32,14 @@ export class ReconnectDelay {
     // Health can begin only once the wait is over.
     this.#healthySinceMs = nowMs + delayMs;
     return delayMs;
+  }
+
+  /**
+   * For the loss of a watch that worked: 0.8 s, up to twice as long by chance, however often. A load
+   * balancer that cuts idle streams each minute must not make a cache deaf for longer and longer.
+   * What was doubled by failures stays so, and the time until now counts as without a failure.
+   */
+  afterHealth(): number {
+    return shortestMs * (1 + this.#random.next());
   }
 }

@@ -29,7 +29,7 @@ export interface ListState {
   readonly pages: 'many' | 'one';
 }
 
-/** Go on after `resourceVersion`; the last `failures` watches brought no event. */
+/** Go on after `resourceVersion`; the last `failures` watches did not work. */
 export interface WatchState {
   readonly phase: 'watch';
   readonly resourceVersion: string;
@@ -51,7 +51,7 @@ export interface ParkedState {
   readonly delayMs: number;
 }
 
-/** A watch that fails this often without a single event between is given up for a list. */
+/** A watch that fails this often, and never worked between, is given up for a list. */
 const failuresBeforeRelist = 5;
 
 /** Where to go on after `error`; `relist`: with a list of whichever sort the server has. */

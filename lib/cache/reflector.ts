@@ -44,8 +44,17 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly streamingLists: boolean;
 }
 
+interface Failure {
+  readonly error: unknown;
+  readonly lastedMs: number;
+  /** It was a watch that worked, until now. */
+  readonly worked?: boolean;
+}
+
 /** A watch that ends sooner, with nothing new, has failed, whatever the server says. */
 const shortWatchMs = 1_000;
+/** A watch that lasted so long worked, even if it showed nothing. */
+const workingWatchMs = 10_000;
 /** All in one page: the largest limit that every server takes. */
 const onePageLimit = 2 ** 31 - 1;
 
@@ -59,7 +68,10 @@ const onePageLimit = 2 ** 31 - 1;
  * ## Failures
  * Each is logged and counted, and is `lastError` until the next one. A dropped watch goes on after
  * the last version that it has shown; a version that the server no longer has (410) means a new
- * list. A kind that is not served parks the reflector: it looks again, at growing intervals.
+ * list. A watch that worked (it lasted 10 s, or brought something new) is resumed after 0.8 to 1.6 s,
+ * however often it is cut; this differs from client-go's reflector, which would wait up to a minute.
+ * All else waits longer each time it fails. A kind that is not served parks the reflector: it looks
+ * again, at growing intervals.
  */
 export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
@@ -249,25 +261,30 @@ export class Reflector<T extends KubernetesObject> {
   #afterWatch(began: string, watched: Watched): ReflectorState {
     const state = this.#state;
     if (state.phase !== 'watch') return state;
-    if (watched.end === 'failed') return this.#afterFailure(state, watched);
-    const { lastedMs } = watched;
-    if (state.resourceVersion !== began || lastedMs >= shortWatchMs) return state;
+    const { lastedMs, established } = watched;
+    const isNew = state.resourceVersion !== began;
+    if (watched.end === 'failed') {
+      const worked = isNew || (established && lastedMs >= workingWatchMs);
+      // It says nothing against the version where it began.
+      const from = worked ? { ...state, failures: 0 } : state;
+      return this.#afterFailure(from, { error: watched.error, lastedMs, worked });
+    }
+    if (isNew || lastedMs >= shortWatchMs) return state;
     const after = `after ${Math.round(lastedMs)} ms, without anything new`;
     const message = `watch ${this.#options.type.kind}: the server ended it ${after}`;
     const error = new OperatorError('ConnectionFailed', message);
     return this.#afterFailure(state, { error, lastedMs });
   }
 
-  #afterFailure(
-    from: WorkState,
-    { error, lastedMs }: { readonly error: unknown; readonly lastedMs: number },
-  ): ReflectorState {
+  #afterFailure(from: WorkState, { error, lastedMs, worked = false }: Failure): ReflectorState {
     if (this.#asked !== 'nothing') return from;
     const next = stateAfterFailure(from, error);
     const then = next === 'relist' ? this.#listState() : next;
     // That a server forgets is its everyday life: no wait, unless it forgets at once.
     const expired = from.phase === 'watch' && isGone(error) && lastedMs >= shortWatchMs;
-    const delayMs = expired ? 0 : Math.max(this.#delay.next(), retryAfterMs(error));
+    const resumes = worked && next !== 'relist' && next !== 'parked' && next.phase === 'watch';
+    const waitMs = (): number => (resumes ? this.#delay.afterHealth() : this.#delay.next());
+    const delayMs = expired ? 0 : Math.max(waitMs(), retryAfterMs(error));
     const quiet = expired || (then === 'parked' && this.#parked);
     this.#parked = then === 'parked';
     this.#report(`${from.phase} failed, next: ${phaseOf(then)}`, { error, delayMs, quiet });

@@ -2,7 +2,8 @@ import type { Client, WatchEvent } from '../client/client.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Clock, Timer } from '../system/clock.js';
-import { OperatorError } from '../system/operator-error.js';
+import type { ConnectionError } from '../system/connection-error.js';
+import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { Random } from '../system/random.js';
 
 /** Which objects of a kind a watch shows. */
@@ -24,8 +25,8 @@ export interface WatchAttempt<T extends KubernetesObject> {
   readonly attempt: AbortController;
 }
 
-/** How a watch ended. */
-export type Watched = { readonly lastedMs: number } &
+/** How a watch ended. `established`: the server had begun to answer it, as far as one can tell. */
+export type Watched = { readonly lastedMs: number; readonly established: boolean } &
   /** `ended` by the server, `left` by the receiver. */
   ({ readonly end: 'ended' | 'left' } | { readonly end: 'failed'; readonly error: unknown });
 
@@ -70,8 +71,10 @@ export async function followWatch<T extends KubernetesObject>(
     from === 'initialEvents'
       ? ({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const)
       : from;
-  const ended = <End>(end: End): End & { lastedMs: number } => ({
+  let heardAny = false;
+  const ended = <End>(end: End, established: boolean): End & Omit<Watched, 'end'> => ({
     ...end,
+    established,
     lastedMs: clock.monotonicMs() - startedMs,
   });
   const silence = new SilenceLimit(clock, endMs);
@@ -79,17 +82,24 @@ export async function followWatch<T extends KubernetesObject>(
   try {
     const options = { ...scope, ...start, timeoutMs, signal: attempt.signal };
     for await (const event of client.watch(type, options)) {
+      heardAny = true;
       const heard = receive(event);
-      if (heard === 'leave') return ended({ end: 'left' });
+      if (heard === 'leave') return ended({ end: 'left' }, true);
       watchdog.expectBefore(silence.deadlineAfter(event, heard));
     }
-    return ended({ end: 'ended' });
+    return ended({ end: 'ended' }, true);
   } catch (error) {
     const cause: unknown = attempt.signal.aborted ? attempt.signal.reason : error;
-    return ended({ end: 'failed', error: cause });
+    return ended({ end: 'failed', error: cause }, heardAny || isBrokenOff(cause));
   } finally {
     watchdog.cancel();
   }
+}
+
+/** Whether a connection that was made broke off: it may have done so before the server answered. */
+function isBrokenOff(error: unknown): boolean {
+  if (!isOperatorError(error, 'ConnectionFailed')) return false;
+  return (error as Partial<ConnectionError>).requestSent !== false;
 }
 
 /** Until when the next event must come. */

@@ -4,6 +4,7 @@ import { Cache } from '../../lib/cache/cache.js';
 import type { CacheOptions } from '../../lib/cache/cache-options.js';
 import type { CacheEvent, Informer } from '../../lib/cache/informer.js';
 import { ApiError } from '../../lib/object/api-error.js';
+import { ConnectionError } from '../../lib/system/connection-error.js';
 import type { Logger } from '../../lib/system/logger.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { seededRandom } from '../../lib/system/random.js';
@@ -222,6 +223,54 @@ describe('Reflector', () => {
     server.disconnect(apiError(500));
     await setup.settle(0);
     expect(setup.clock.nextTimerMs).to.equal(1_200);
+    await setup.cache.stop();
+  });
+
+  it('is back in 0.8 to 1.6 s however often a watch that worked is cut', async () => {
+    const setup = new Setup(undefined, { random: { next: () => 0.5, uuid: () => '' } });
+    await setup.settle(5_000);
+    const waitAfter = async (error: Error): Promise<number | undefined> => {
+      setup.server.disconnect(error);
+      await setup.settle(0);
+      const waitMs = setup.clock.nextTimerMs;
+      await setup.settle(waitMs);
+      return waitMs;
+    };
+    for (let n = 0; n < 4; n++) {
+      await setup.settle(11_000);
+      expect(await waitAfter(reset), 'lasted 11 s').to.equal(1_200);
+    }
+    for (let n = 0; n < 4; n++) {
+      setup.server.put('a');
+      await setup.settle(100);
+      expect(await waitAfter(apiError(500)), 'brought an event').to.equal(1_200);
+    }
+    expect(await waitAfter(reset), 'neither, once').to.equal(1_200);
+    expect(await waitAfter(reset), 'neither, twice').to.equal(2_400);
+    await setup.settle(11_000);
+    expect(await waitAfter(reset), 'worked again').to.equal(1_200);
+    expect(await waitAfter(reset), 'neither, a third time').to.equal(4_800);
+    expect(
+      setup.server.requests.filter(({ options }) => options.sendInitialEvents).length,
+    ).to.equal(1);
+    await setup.cache.stop();
+  });
+
+  it('waits longer and longer for a server that never accepts a watch, however slowly', async () => {
+    const setup = new Setup(undefined, { random: { next: () => 0.5, uuid: () => '' } });
+    await setup.settle(5_000);
+    setup.server.disconnect();
+    await setup.settle(0);
+    const refused = new ConnectionError('refused', { requestSent: false });
+    const waits: unknown[] = [];
+    for (const error of [refused, new OperatorError('Timeout', 'no answer'), apiError(503)]) {
+      await setup.settle(11_000);
+      setup.server.disconnect(error);
+      await setup.settle(0);
+      waits.push(setup.clock.nextTimerMs);
+      await setup.settle(setup.clock.nextTimerMs);
+    }
+    expect(waits).to.deep.equal([1_200, 2_400, 4_800]);
     await setup.cache.stop();
   });
 
