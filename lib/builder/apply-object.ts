@@ -1,6 +1,7 @@
 import type { Applied } from '../client/client.js';
 import { isConflict, isForbidden, isInvalid, isApiError } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
+import type { FieldChange } from '../object/diff-by-path.js';
 import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
@@ -12,7 +13,12 @@ import type { RunContext } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { growClaimsOfTemplates, notGrown } from './grow-claims.js';
 import { handOverReplicas } from './hand-over-replicas.js';
-import { growsTemplates, immutableChanges, isGrowthOnly } from './immutable-changes.js';
+import {
+  growsTemplates,
+  immutableChanges,
+  isGrowthOnly,
+  isIgnoredChange,
+} from './immutable-changes.js';
 import { isKind } from './kind-traits.js';
 import type { ImmutablePolicy } from './link.js';
 import { done, pending } from './outcome.js';
@@ -86,6 +92,9 @@ async function bringAbout(context: RunContext, pair: Pair, gate: Gate): Promise<
 async function updateObject(context: RunContext, pair: Pair): Promise<Outcome> {
   const { desired, live } = pair;
   const { controllerName } = context.settings;
+  if (isIgnoredChange(pair, controllerName)) {
+    return changeImmutable(context, pair, { changes: immutableChanges(pair, controllerName) });
+  }
   await handOverReplicas(context, pair);
   const drift = driftOf(pair, controllerName);
   const cause = drift.length > 0 ? 'drift' : causeOfRollout(rolloutCauses(pair));
@@ -113,10 +122,25 @@ async function refusedUpdate(context: RunContext, pair: Pair, error: unknown): P
     if (outcome !== undefined) return outcome;
   }
   if (!isInvalid(error) || changes.length === 0) throw error;
+  return changeImmutable(context, pair, { changes, error });
+}
+
+interface ImmutableChange {
+  readonly changes: readonly FieldChange[];
+  /** The server's refusal, where it was asked. */
+  readonly error?: unknown;
+}
+
+async function changeImmutable(
+  context: RunContext,
+  pair: Pair,
+  { changes, error }: ImmutableChange,
+): Promise<Outcome> {
+  const { desired, live } = pair;
   const grows = isGrowthOnly(live, changes) && !isKind(live, PersistentVolumeClaim);
   const policy = grows ? 'recreateOrphan' : immutablePolicy(context, desired);
   if (policy === 'fail') throw immutableField(desired, changes, error);
-  const grow = () => growClaimsOfTemplates(context, pair);
+  const grow = (): Promise<Outcome | undefined> => growClaimsOfTemplates(context, pair);
   const first = growsTemplates(live, changes) && { first: grow };
   return recreateObject(context, pair, { orphan: policy === 'recreateOrphan', changes, ...first });
 }

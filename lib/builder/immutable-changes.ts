@@ -1,7 +1,8 @@
+import isEqual from 'lodash/isEqual.js';
 import omit from 'lodash/omit.js';
 import { isApiError } from '../object/api-error.js';
 import type { FieldChange } from '../object/diff-by-path.js';
-import { ConfigMap, PersistentVolumeClaim, Secret, StatefulSet } from '../object/kinds.js';
+import { ConfigMap, PersistentVolumeClaim, Secret, Service, StatefulSet } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { compareQuantities } from '../object/quantity.js';
 import { redactChanges } from '../object/redact.js';
@@ -23,11 +24,30 @@ export function immutableChanges(
   const { desired, live } = pair;
   const changed = desiredDifferences(bodyOf(desired.object), bodyOf(live));
   const dropped = droppedFields(pair, manager).filter(
-    ({ path }) => !changed.some((change) => isWithin(path, change.path)),
+    (change) =>
+      !isFilledAnew(pair, change) && !changed.some(({ path }) => isWithin(change.path, path)),
   );
   const known = [...changed, ...dropped].filter(({ path }) => isFrozen(live, path));
   const changes = known.length > 0 ? known : saidToBeImmutable(refusal);
   return redactChanges(live.kind, changes);
+}
+
+/**
+ * Whether the server would take the update, and yet leave the live object as it is: a Service that is
+ * not to be headless any more stays so without a word.
+ */
+export function isIgnoredChange(pair: Pair, manager: string): boolean {
+  if (!isKind(pair.live, Service)) return false;
+  const dropped = droppedFields(pair, manager).filter((change) => !isFilledAnew(pair, change));
+  return dropped.some(({ path }) => isFrozen(pair.live, path));
+}
+
+// Who does not say which address a Service has is content with any; but none at all is another thing.
+function isFilledAnew({ desired, live }: Pair, { from }: FieldChange): boolean {
+  if (!isKind(live, Service)) return false;
+  const { type } = (desired.object['spec'] ?? {}) as { readonly type?: string };
+  const headless = isEqual(from, 'None') || isEqual(from, ['None']);
+  return !headless || type === 'ExternalName';
 }
 
 function isWithin(path: string, parent: string): boolean {

@@ -16,7 +16,7 @@ import type { RunContext } from './context.js';
 import { desiredDifferences } from './desired-differences.js';
 import { finishObject } from './desired-object.js';
 import type { DesiredObject, Pair } from './desired-object.js';
-import { immutableChanges, isGrowthOnly } from './immutable-changes.js';
+import { immutableChanges, isGrowthOnly, isIgnoredChange } from './immutable-changes.js';
 import { appliedHashAnnotation } from './marks.js';
 import { failed } from './outcome.js';
 import { checkOwnership, reasonToWait } from './ownership.js';
@@ -135,6 +135,9 @@ async function planUpdate(context: RunContext, pair: Pair): Promise<PlannedObjec
   if (removals === undefined && isUnchanged(pair, controllerName)) {
     return { action: 'unchanged', ref, changes: [], approximate: false };
   }
+  if (isIgnoredChange(pair, controllerName)) {
+    return planImmutable(context, pair, { changes: immutableChanges(pair, controllerName) });
+  }
   const drift = driftOf(pair, controllerName);
   try {
     const applied = await context.client.apply(
@@ -165,10 +168,17 @@ function withRemovals(
 }
 
 function planRefused(context: RunContext, pair: Pair, error: unknown): PlannedObject {
-  const { desired, live } = pair;
   const { controllerName } = context.settings;
   const changes = isInvalid(error) ? immutableChanges(pair, controllerName, error) : [];
   if (changes.length === 0) throw error;
+  return planImmutable(context, pair, { changes, error });
+}
+
+function planImmutable(
+  context: RunContext,
+  { desired, live }: Pair,
+  { changes, error }: { readonly changes: readonly FieldChange[]; readonly error?: unknown },
+): PlannedObject {
   const base = { ref: desired.ref, changes, approximate: false };
   const immutable = changes.map(({ path }) => path);
   const grows = isGrowthOnly(live, changes);

@@ -126,6 +126,43 @@ export function immutableSuite(open: OpenScene): void {
     expect(set?.operation).to.equal('recreated');
   });
 
+  it('does not leave a Service headless without a word', async () => {
+    const scene = await open();
+    const chain = (onImmutable: Policy, spec: object): Builder =>
+      scene.builder({ onImmutable }).service({
+        ...{ name: 'web', spec: { ports: [{ port: 80 }], ...spec } },
+      });
+    await chain('fail', { clusterIP: 'None' }).reconcile();
+    const [error] = await errorsOf(chain('fail', {}));
+    expect(error?.code).to.equal('ImmutableField');
+    expect(error?.message).to.include('spec.clusterIP ("None" to nothing)');
+    const [planned] = (await chain('recreate', {}).plan()).objects;
+    expect(planned).to.deep.include({ action: 'recreate', immutable: ['spec.clusterIP'] });
+    const [result] = await chain('recreate', {}).reconcile();
+    expect(result?.operation).to.equal('recreated');
+    const { clusterIP = '' } = (await scene.get(Service, 'web')).spec ?? {};
+    expect(clusterIP).to.match(/^\d/);
+    expect(summary(await chain('fail', {}).reconcile())).to.deep.equal(['unchanged Service/web']);
+  });
+
+  it('lets a Service keep the address that is not asked for any more', async () => {
+    const scene = await open();
+    const chain = (spec: object): Builder =>
+      scene.builder().service({ name: 'web', spec: { ports: [{ port: 80 }], ...spec } });
+    await chain({}).reconcile();
+    const { clusterIP = '' } = (await scene.get(Service, 'web')).spec ?? {};
+    await chain({ clusterIP }).reconcile();
+    expect(summary(await chain({}).reconcile())).to.deep.equal(['configured Service/web']);
+    expect((await scene.get(Service, 'web')).spec?.clusterIP).to.equal(clusterIP);
+    await scene
+      .builder()
+      .service({ name: 'none', spec: { clusterIP: 'None' } })
+      .reconcile();
+    const external = { type: 'ExternalName', externalName: 'db.example' } as const;
+    const results = await scene.builder().service({ name: 'none', spec: external }).reconcile();
+    expect(results.find(({ ref }) => ref.name === 'none')?.operation).to.equal('configured');
+  });
+
   it('recreates around the pods where it is asked to', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => setOf(scene, 'one'));
