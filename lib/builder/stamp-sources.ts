@@ -29,6 +29,7 @@ export function stampSources(
       const id = refId(refOf(kind, name));
       return chain.objects.find(({ ref }) => refId(ref) === id)?.link.object;
     },
+    applied: (kind, name) => outcomes.get(refId(refOf(kind, name)))?.state === 'done',
     live: async (kind, name) => {
       const ref = refOf(kind, name);
       const outcome = outcomes.get(refId(ref));

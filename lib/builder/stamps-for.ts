@@ -11,6 +11,8 @@ import type { Stamp } from './stamp.js';
 export interface StampSources {
   /** The object of the chain, in the namespace of the workload; undefined: not chained. */
   readonly chained: (kind: Stamp['kind'], name: string) => UnstructuredObject | undefined;
+  /** Whether the cluster has the object of the chain by now: else pods would be rolled on old data. */
+  readonly applied: (kind: Stamp['kind'], name: string) => boolean;
   /** The live object; undefined: it does not exist. */
   readonly live: (kind: Stamp['kind'], name: string) => Promise<UnstructuredObject | undefined>;
 }
@@ -25,7 +27,9 @@ export interface FoundStamps {
 /**
  * The hashes of the ConfigMaps and Secrets that the pods of `prepared` refer to, or that it names in
  * `rolloutOn`. Of those that are not in the chain only with `followReferences`; one that does not
- * exist has none. Jobs have none: their template is immutable, and a finished Job must not run again.
+ * exist has none. What the chain is still to apply counts as it is in the cluster, if it is there: the
+ * workload follows when it is next reconciled. Jobs have none: their template is immutable, and a
+ * finished Job must not run again.
  */
 export async function stampsFor(
   { chained, complete }: PreparedObject,
@@ -69,10 +73,13 @@ async function hashOf(
   desired: UnstructuredObject | undefined,
   { kind, name, sources }: Named,
 ): Promise<string | undefined> {
-  if (kind === 'ConfigMap' && desired !== undefined) return configMapHash(dataOf(desired));
+  const applied = sources.applied(kind, name);
+  const wanted = kind === 'ConfigMap' && desired !== undefined ? dataOf(desired) : undefined;
+  if (wanted !== undefined && applied) return configMapHash(wanted);
   const live = await sources.live(kind, name);
-  if (live === undefined) return undefined;
-  const source = dataOf(desired ?? live);
+  // No pod can start before its ConfigMap is there, so it starts with what is desired.
+  if (live === undefined) return wanted && configMapHash(wanted);
+  const source = dataOf(applied ? (desired ?? live) : live);
   return kind === 'ConfigMap' ? configMapHash(source) : secretHash(source, live.metadata.uid ?? '');
 }
 

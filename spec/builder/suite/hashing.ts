@@ -208,6 +208,48 @@ export function hashingSuite(open: OpenScene): void {
     expect(await envOf(scene, 'follows')).to.deep.equal(hash('2'));
   });
 
+  it('rolls no pods on data that is still to be applied, whatever the order of calls', async () => {
+    const scene = await open();
+    const chain = (a: string): Builder =>
+      scene
+        .builder()
+        .configMap({ name: 'env', data: { A: a } })
+        .secret({ name: 'token', stringData: { t: a } })
+        .deployment({ name: 'web', podSpec, rolloutOn: ['env', 'token'] });
+    await chain('1').reconcile();
+    const before = await envOf(scene, 'web');
+    const changed = chain('2');
+    expect(summary(await changed.reconcileDeployOrSts())).to.deep.equal([
+      'unchanged Deployment/web',
+    ]);
+    expect(await envOf(scene, 'web')).to.deep.equal(before);
+    await changed.reconcileConfigMap();
+    expect(summary(await changed.reconcileDeployOrSts())).to.deep.equal([
+      'configured Deployment/web',
+    ]);
+    const { uid = '' } = (await scene.get(Secret, 'token')).metadata;
+    const after = [
+      { name: 'CONFIGMAP_HASH_ENV', value: configMapHash({ data: { A: '2' } }) },
+      { name: 'SECRET_HASH_TOKEN', value: secretHash({ stringData: { t: '2' } }, uid) },
+    ];
+    expect(await envOf(scene, 'web')).to.deep.equal(after);
+    expect(summary(await chain('2').reconcile())).to.include('unchanged Deployment/web');
+  });
+
+  it('stamps the desired data where the ConfigMap is not there yet, and is right with it', async () => {
+    const scene = await open();
+    const chain = (): Builder =>
+      scene
+        .builder()
+        .configMap({ name: 'env', data: { A: '1' } })
+        .deployment({ name: 'web', podSpec, rolloutOn: ['env'] });
+    await chain().reconcileDeployOrSts();
+    expect(summary(await chain().reconcile())).to.deep.equal([
+      'created ConfigMap/env',
+      'unchanged Deployment/web',
+    ]);
+  });
+
   it('keeps the variables of names that meet apart, in either order', async () => {
     const scene = await open();
     const chain = (first: string, second: string): Builder =>
