@@ -139,8 +139,9 @@ export function notAcceptable(types: readonly string[]): StatusError {
 }
 
 /** 410: the version asked for is gone from the log. */
-export function expired(message: string): StatusError {
-  return failure(410, 'Expired', message);
+export function expired(message: string, rest?: string): StatusError {
+  const { body } = failure(410, 'Expired', message);
+  return new StatusError(rest === undefined ? body : { ...body, metadata: { continue: rest } });
 }
 
 /** 413: the body is over the limit. */

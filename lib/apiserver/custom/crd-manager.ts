@@ -7,7 +7,7 @@ import { deepEqual } from '../writes/deep-equal.js';
 import { deleteObject } from '../writes/delete-object.js';
 import { trackUpdate } from '../writes/managed-fields.js';
 import { removeObject } from '../writes/remove-object.js';
-import { crdCollection, crdOf } from './crd.js';
+import { crdCollection, crdOf, withCondition } from './crd.js';
 import type { Crd, CrdCondition } from './crd.js';
 import { cleanupFinalizer } from './crd-rules.js';
 import { customKinds } from './custom-kind.js';
@@ -34,6 +34,7 @@ export class CrdManager {
     }
     if (entry.type === 'DELETED') {
       this.#serve(entry.key, []);
+      this.#establishOthers(crdOf(entry.object).spec.group);
       return;
     }
     // A later change may have come already: what counts is what is stored now.
@@ -56,21 +57,38 @@ export class CrdManager {
     if (!deepEqual(status, crd.status)) this.#store(object, { ...object, status });
   }
 
-  /** Who has one of the names already. */
-  #conflictOf({ metadata, spec }: Crd): { reason: string; message: string } | undefined {
-    for (const [name, kinds] of this.#served) {
-      const [kind] = kinds;
-      if (name === metadata.name || kind?.type.group !== spec.group) continue;
-      if (kind.type.kind === spec.names.kind) {
-        const message = `"${spec.names.kind}" is already in use`;
-        return { reason: 'KindConflict', message };
-      }
-      if (kind.listKind === spec.names.listKind) {
-        const message = `"${spec.names.listKind}" is already in use`;
-        return { reason: 'ListKindConflict', message };
-      }
+  /** Names that were taken may be free now. */
+  #establishOthers(group: string): void {
+    const collection = this.#core.log.collection(crdCollection);
+    for (const key of collection.keys('')) {
+      const object = collection.get(key);
+      if (object === undefined || this.#served.has(key)) continue;
+      const { spec, metadata } = crdOf(object);
+      if (spec.group === group && metadata.deletionTimestamp === undefined) this.#establish(object);
     }
-    return undefined;
+  }
+
+  /** The last of the names that another kind of the group has. */
+  #conflictOf({ metadata, spec }: Crd): NameConflict | undefined {
+    const kinds = new Set<string>();
+    const resources = new Set<string>();
+    for (const [name, [kind]] of this.#served) {
+      if (kind === undefined || name === metadata.name || kind.type.group !== spec.group) continue;
+      for (const used of [kind.type.kind, kind.listKind]) kinds.add(used);
+      for (const used of [kind.type.plural, kind.singular, ...kind.shortNames]) resources.add(used);
+    }
+    const { plural, singular, shortNames = [], kind, listKind } = spec.names;
+    const wanted: readonly (readonly [string, string | undefined, ReadonlySet<string>])[] = [
+      ['PluralConflict', plural, resources],
+      ['SingularConflict', singular, resources],
+      ...shortNames.map((name) => ['ShortNamesConflict', name, resources] as const),
+      ['KindConflict', kind, kinds],
+      ['ListKindConflict', listKind, kinds],
+    ];
+    const taken = wanted.findLast(([, name, used]) => name !== undefined && used.has(name));
+    if (taken === undefined) return undefined;
+    const [reason, name] = taken;
+    return { reason, message: `"${name}" is already in use` };
   }
 
   #serve(name: string, kinds: readonly ServedKind[]): void {
@@ -112,14 +130,29 @@ export class CrdManager {
     const { finalizers = [], name = '' } = object.metadata;
     if (!finalizers.includes(cleanupFinalizer)) return;
     const crd = crdOf(object);
+    if (this.#served.has(name)) this.#serve(name, customKinds(crd));
     const collection = this.#core.log.collection(`${crd.spec.group}/${crd.spec.names.plural}`);
     this.#deleteObjects(name, collection.keys(''));
-    if (collection.size > 0) return;
+    if (collection.size > 0) {
+      this.#tellOfProgress(object);
+      return;
+    }
     const rest = finalizers.filter((finalizer) => finalizer !== cleanupFinalizer);
     const kind = this.#core.kinds.storedIn(crdCollection);
     if (kind === undefined || this.#core.log.collection(crdCollection).get(name) !== object) return;
     if (rest.length === 0) removeObject(this.#core, kind, name);
     else this.#store(object, { ...object, metadata: { ...object.metadata, finalizers: rest } });
+  }
+
+  #tellOfProgress(object: UnstructuredObject): void {
+    const progress = withCondition(object, {
+      type: 'Terminating',
+      status: 'True',
+      lastTransitionTime: object.metadata.deletionTimestamp ?? '',
+      reason: 'InstanceDeletionInProgress',
+      message: 'CustomResource deletion is in progress',
+    });
+    if (!deepEqual(progress, object)) this.#store(object, progress);
   }
 
   #deleteObjects(crd: string, keys: readonly string[]): void {
@@ -135,9 +168,14 @@ export class CrdManager {
   }
 }
 
+interface NameConflict {
+  readonly reason: string;
+  readonly message: string;
+}
+
 function conditionsOf(
   { status }: Crd,
-  conflict: { reason: string; message: string } | undefined,
+  conflict: NameConflict | undefined,
   now: string,
 ): readonly CrdCondition[] {
   const accepted =

@@ -5,8 +5,9 @@ import { specChanged } from '../rules/spec-changed.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import { validateImmutable } from '../validation/immutable.js';
 import { label1035Problems, subdomainProblems } from '../validation/names.js';
-import { crdOf } from './crd.js';
+import { crdOf, withCondition } from './crd.js';
 import type { Crd, CrdNames, CrdVersion } from './crd.js';
+import { deepEqual } from '../writes/deep-equal.js';
 import { withoutMembers } from '../without-members.js';
 
 /** Holds a CRD until its objects are gone. */
@@ -47,8 +48,9 @@ function validate(object: UnstructuredObject, errors: FieldErrors): void {
   const scopes = ['Cluster', 'Namespaced'];
   if (!scopes.includes(spec.scope)) errors.notSupported('spec.scope', spec.scope, scopes);
   const versions = (spec.versions as readonly CrdVersion[] | null) ?? [];
-  for (const [index, version] of versions.entries()) {
-    validateVersion(version, `spec.versions[${index}]`, errors);
+  validateVersions(versions, errors);
+  if (storedVersionsOf(crd).length === 0) {
+    errors.invalid('status.storedVersions', null, 'must have at least one stored version');
   }
   if (versions.filter((version) => version.storage).length !== 1) {
     const why = 'must have exactly one version marked as storage version';
@@ -74,17 +76,30 @@ function validateNames(names: CrdNames, errors: FieldErrors): void {
   }
 }
 
-function validateVersion(version: CrdVersion, field: string, errors: FieldErrors): void {
-  for (const problem of label1035Problems(version.name)) {
-    errors.invalid(`${field}.name`, version.name, problem);
+/** What all versions share is checked, and named in errors, as if it was there once. */
+function validateVersions(versions: readonly CrdVersion[], errors: FieldErrors): void {
+  for (const [index, { name, schema }] of versions.entries()) {
+    const field = `spec.versions[${index}]`;
+    for (const problem of label1035Problems(name)) errors.invalid(`${field}.name`, name, problem);
+    if (schema?.openAPIV3Schema === undefined) errors.required(`${field}.schema.openAPIV3Schema`);
   }
-  const { schema } = version;
-  const root = `${field}.schema.openAPIV3Schema`;
-  if (schema?.openAPIV3Schema === undefined) {
-    errors.required(root);
-    return;
+  const [first] = versions;
+  if (first === undefined) return;
+  const same = (member: 'schema' | 'additionalPrinterColumns'): boolean =>
+    versions.every((version) => deepEqual(version[member], first[member]));
+  const oneSchema = same('schema');
+  for (const [index, { schema }] of (oneSchema ? [first] : versions).entries()) {
+    const parent = oneSchema ? 'spec.validation' : `spec.versions[${index}].schema`;
+    const at = { field: `${parent}.openAPIV3Schema`, root: true, errors };
+    if (schema?.openAPIV3Schema !== undefined) validateStructure(schema.openAPIV3Schema, at);
   }
-  validateStructure(schema.openAPIV3Schema, { field: root, root: true, errors });
+  const sameColumns = same('additionalPrinterColumns');
+  for (const [index, version] of (sameColumns ? [first] : versions).entries()) {
+    validateColumns(version, sameColumns ? 'spec' : `spec.versions[${index}]`, errors);
+  }
+}
+
+function validateColumns(version: CrdVersion, field: string, errors: FieldErrors): void {
   for (const [index, { name, type }] of (version.additionalPrinterColumns ?? []).entries()) {
     const at = `${field}.additionalPrinterColumns[${index}]`;
     if (name === '') errors.required(`${at}.name`);
@@ -185,9 +200,19 @@ export const crdRules: KindRules = {
     for (const change of [kinds, plurals]) validateImmutable(change, errors);
   },
   isFinalized: ({ metadata }) => metadata.deletionTimestamp !== undefined,
-  markDeleted: (object) => {
+  markDeleted: (object, old) => {
+    if (old.metadata.deletionTimestamp !== undefined) return object;
     const metadata = withoutMembers(object.metadata, 'deletionGracePeriodSeconds');
     const finalizers = [...new Set([...(metadata.finalizers ?? []), cleanupFinalizer])];
-    return { ...object, metadata: { ...metadata, finalizers } };
+    const { generation = 1 } = old.metadata;
+    const marked = { ...object, metadata: { ...metadata, generation, finalizers } };
+    return withCondition(marked, {
+      type: 'Terminating',
+      status: 'True',
+      lastTransitionTime: metadata.deletionTimestamp ?? '',
+      reason: 'InstanceDeletionPending',
+      message:
+        'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+    });
   },
 };

@@ -61,5 +61,15 @@ export function crdOf(object: UnstructuredObject): Crd {
   return object as unknown as Crd;
 }
 
+/** The CRD with a condition in place of the one of its type. */
+export function withCondition(
+  object: UnstructuredObject,
+  condition: CrdCondition,
+): UnstructuredObject {
+  const { status } = crdOf(object);
+  const others = (status?.conditions ?? []).filter(({ type }) => type !== condition.type);
+  return { ...object, status: { ...status, conditions: [...others, condition] } };
+}
+
 /** The collection that CRDs are stored in. */
 export const crdCollection = 'apiextensions.k8s.io/customresourcedefinitions';

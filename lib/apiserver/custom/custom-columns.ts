@@ -1,7 +1,7 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { CustomColumn } from '../kinds/served-kind.js';
 import { ageText } from '../tables/age.js';
-import { nameColumn } from '../tables/default-columns.js';
+import { metadataDoc, nameColumn } from '../tables/default-columns.js';
 import type { TableColumn } from '../tables/table-column.js';
 import { compileJsonPath, readJsonPath } from './json-path.js';
 
@@ -9,6 +9,9 @@ const ageColumn: CustomColumn = {
   name: 'Age',
   type: 'date',
   jsonPath: '.metadata.creationTimestamp',
+  get description() {
+    return metadataDoc('creationTimestamp');
+  },
 };
 
 /** The columns of a custom resource: its name, then those that the CRD names, or its age. */
@@ -20,14 +23,16 @@ export function customColumns(columns: readonly CustomColumn[] | undefined): Tab
 function tableColumn(column: CustomColumn): TableColumn {
   const { name, type, jsonPath, format = '', priority = 0 } = column;
   const path = compileJsonPath(jsonPath);
-  const description =
-    column.description ?? `Custom resource definition column (in JSONPath format): ${jsonPath}`;
   return {
     name,
     type: type as TableColumn['type'],
     format,
     priority,
-    description,
+    // Not before it is asked for: what the API says of `metadata` is unpacked for it.
+    get description() {
+      const ofPath = `Custom resource definition column (in JSONPath format): ${jsonPath}`;
+      return column.description ?? ofPath;
+    },
     cell: (object: UnstructuredObject, nowMs: number) => {
       const [value] = readJsonPath(object, path);
       return cellOf(value, type, nowMs);

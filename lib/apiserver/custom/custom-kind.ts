@@ -25,7 +25,7 @@ export function customKinds(crd: Crd): readonly ServedKind[] {
     .map((version) => customKind(crd, version));
 }
 
-function customKind({ spec }: Crd, version: CrdVersion): ServedKind {
+function customKind({ metadata, spec }: Crd, version: CrdVersion): ServedKind {
   const { group, names, scope } = spec;
   const apiVersion = `${group}/${version.name}`;
   const schema = version.schema?.openAPIV3Schema;
@@ -53,6 +53,7 @@ function customKind({ spec }: Crd, version: CrdVersion): ServedKind {
       scale: version.subresources?.scale,
       hasStatus,
       columns: version.additionalPrinterColumns ?? [],
+      terminating: metadata.deletionTimestamp !== undefined,
     },
     schema: () => (schema === undefined ? undefined : (full ??= withTypeMeta(schema))),
     decode: (value) => decodeCustom(value, { apiVersion, kind: names.kind, schema }),

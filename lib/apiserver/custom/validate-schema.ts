@@ -27,7 +27,10 @@ export function validateSchema(value: unknown, check: SchemaCheck): void {
   if (!hasType(value, schema)) {
     const wanted = schema['x-kubernetes-int-or-string'] === true ? 'integer,string' : schema.type;
     wrongType(value, { path, errors, wanted: wanted ?? '' });
-    if (schema['x-kubernetes-int-or-string'] !== true) return;
+    if (schema['x-kubernetes-int-or-string'] !== true) {
+      validateEnum(value, check);
+      return;
+    }
   }
   if (typeof value === 'string') validateText(value, check);
   else if (typeof value === 'number') validateNumber(value, check);

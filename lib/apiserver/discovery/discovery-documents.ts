@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { apiVersionOf } from '../../object/resource-type.js';
+import type { KindRegistry } from '../kinds/kind-registry.js';
 import type { ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import type { ServedGroup, ServedVersion } from './group-versions.js';
 
@@ -29,13 +30,19 @@ function groupOf({ name, versions }: ServedGroup): object {
 }
 
 /** `/api/v1` and `/apis/<group>/<version>`. */
-export function resourceListDocument(group: string, { version, kinds }: ServedVersion): object {
+export function resourceListDocument(
+  registry: KindRegistry,
+  group: string,
+  { version, kinds }: ServedVersion,
+): object {
   const groupVersion = group === '' ? version : `${group}/${version}`;
   const resources = kinds.flatMap((kind) => [
-    resourceOf(kind),
+    { ...resourceOf(kind), ...storageHash(registry, kind) },
     ...sortedSubresources(kind).map((subresource) => subresourceOf(kind, subresource)),
   ]);
-  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources };
+  // The core group's lists are from before lists had versions.
+  const apiVersion = group === '' ? {} : { apiVersion: 'v1' };
+  return { kind: 'APIResourceList', ...apiVersion, groupVersion, resources };
 }
 
 function sortedSubresources({ subresources }: ServedKind): readonly ServedSubresource[] {
@@ -51,14 +58,16 @@ function resourceOf({ type, singular, verbs, shortNames, categories }: ServedKin
     verbs,
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
-    ...(verbs.includes('list') ? { storageVersionHash: storageHash(type) } : {}),
   };
 }
 
 /** Changes when objects are stored in another version: a digest of its name. */
-function storageHash({ group, version, kind }: ServedKind['type']): string {
+function storageHash(registry: KindRegistry, { collection, verbs }: ServedKind): object {
+  const stored = registry.storedIn(collection);
+  if (stored === undefined || !verbs.includes('watch')) return {};
+  const { group, version, kind } = stored.type;
   const digest = createHash('sha256').update(`${group}/${version}/${kind}`).digest();
-  return digest.subarray(0, 8).toString('base64');
+  return { storageVersionHash: digest.subarray(0, 8).toString('base64') };
 }
 
 function subresourceOf({ type }: ServedKind, { name, kind, verbs }: ServedSubresource): object {

@@ -41,15 +41,21 @@ export class DiscoveryHandler {
     // An unknown group is no API at all, a known group's unknown version is.
     if (served === undefined) return textResponse(404, 'text/plain', '404 page not found\n');
     if (version === undefined) return jsonResponse(200, groupDocument(served));
-    return versionResponse(served, version);
+    return this.#version(served, version);
   }
 
   #core(version: string | undefined, accept: string): TransportResponse {
     const core = this.#current().find(({ name }) => name === '');
     if (core === undefined) throw unknownResource();
-    if (version !== undefined) return versionResponse(core, version);
+    if (version !== undefined) return this.#version(core, version);
     if (wantsAggregated(accept)) return aggregated([core]);
     return jsonResponse(200, apiVersionsDocument());
+  }
+
+  #version({ name, versions }: ServedGroup, version: string): TransportResponse {
+    const served = versions.find((one) => one.version === version);
+    if (served === undefined) throw unknownResource();
+    return jsonResponse(200, resourceListDocument(this.#kinds, name, served));
   }
 
   /** Whether the group is served in some version. */
@@ -64,12 +70,6 @@ export class DiscoveryHandler {
     }
     return this.#groups;
   }
-}
-
-function versionResponse(group: ServedGroup, version: string): TransportResponse {
-  const served = group.versions.find((one) => one.version === version);
-  if (served === undefined) throw unknownResource();
-  return jsonResponse(200, resourceListDocument(group.name, served));
 }
 
 function aggregated(groups: readonly ServedGroup[]): TransportResponse {

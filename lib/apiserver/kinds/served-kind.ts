@@ -52,6 +52,8 @@ export interface CustomKind {
   readonly scale: ScalePaths | undefined;
   readonly hasStatus: boolean;
   readonly columns: readonly CustomColumn[];
+  /** Its definition is being deleted: nothing can be created. */
+  readonly terminating: boolean;
 }
 
 /** Where a custom resource keeps what its scale subresource shows: paths such as `.spec.replicas`. */
@@ -69,6 +71,12 @@ export interface CustomColumn {
   readonly format?: string;
   readonly description?: string;
   readonly priority?: number;
+}
+
+/** Whether the names of finalizers must say whose they are: for the kinds of Kubernetes proper. */
+export function hasQualifiedFinalizers({ type, custom }: ServedKind): boolean {
+  const elsewhere = ['apiextensions.k8s.io', 'apiregistration.k8s.io'];
+  return custom === undefined && !elsewhere.includes(type.group);
 }
 
 /** The subject of errors about an object of `kind`. */

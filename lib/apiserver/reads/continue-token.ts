@@ -1,9 +1,10 @@
 import { isJsonObject } from '../../object/json.js';
+import { jsonProblem } from '../requests/json-problem.js';
 import { badRequest } from '../status-error.js';
 
 /** Where a list goes on. */
 export interface ContinueToken {
-  /** The snapshot that all pages show. */
+  /** The snapshot that all pages show; negative: the next page shows what there is then. */
   readonly revision: number;
   /** The key after which the next page begins. */
   readonly after: string;
@@ -17,13 +18,12 @@ export function encodeContinue({ revision, after }: ContinueToken): string {
 
 /** @throws StatusError 400: it is no token of this server. */
 export function decodeContinue(text: string): ContinueToken {
+  const json = Buffer.from(text, 'base64url').toString('utf8');
   let token: unknown;
   try {
-    token = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-  } catch (error) {
-    throw badRequest(
-      `invalid continue token: continue key is not valid: ${(error as Error).message}`,
-    );
+    token = JSON.parse(json);
+  } catch {
+    throw badRequest(`invalid continue token: continue key is not valid: ${jsonProblem(json)}`);
   }
   if (!isJsonObject(token) || token['v'] !== 'meta.k8s.io/v1') {
     throw badRequest(

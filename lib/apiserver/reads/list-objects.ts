@@ -28,8 +28,9 @@ export function listObjects(
   checkListOptions(options, false);
   const { log } = core;
   const token = options.continue === '' ? undefined : decodeContinue(options.continue);
-  const revision = token?.revision ?? wantedRevision(core, options) ?? log.revision;
-  if (revision < log.compactedRevision) throw tooOld(token !== undefined);
+  const wanted = token?.revision ?? wantedRevision(core, options);
+  const revision = wanted === undefined || wanted < 0 ? log.revision : wanted;
+  if (revision < log.compactedRevision) throw tooOld(token);
   const collection = log.collection(kind.collection);
   const limit = Math.max(0, options.limit);
   const source = { collection, revision, current: log.revision };
@@ -53,12 +54,15 @@ function wantedRevision(core: ServerCore, options: ListOptions): number | undefi
   return exact ? revision : undefined;
 }
 
-function tooOld(continued: boolean): Error {
-  if (!continued) {
+function tooOld(token: ContinueToken | undefined): Error {
+  if (token === undefined) {
     return expired('The resourceVersion for the provided list is too old.');
   }
+  // The rest can be had without the snapshot.
+  const rest = encodeContinue({ ...token, revision: -1 });
   return expired(
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+    rest,
   );
 }
 

@@ -45,10 +45,12 @@ export function* representList(
     yield JSON.stringify(tableOf(view, { items: shown, metadata, withColumns: true }));
     return;
   }
+  // Lists of custom resources say it even where there is nothing to continue.
+  const own = kind.custom === undefined ? metadata : { continue: '', ...metadata };
   const head =
     representation === 'metadata'
       ? { kind: 'PartialObjectMetadataList', apiVersion: metaVersion, metadata }
-      : { kind: kind.listKind, apiVersion: apiVersionOf(kind.type), metadata };
+      : { kind: kind.listKind, apiVersion: apiVersionOf(kind.type), metadata: own };
   let text = `${JSON.stringify(head).slice(0, -1)},"items":[`;
   let separator = '';
   for (const item of items) {

@@ -27,33 +27,37 @@ export function checkNotFuture(log: MvccLog, revision: number): void {
 /** @throws StatusError 422: the options contradict each other. */
 export function checkListOptions(options: ListOptions, watch: boolean): void {
   const errors = new FieldErrors();
-  const { resourceVersion, resourceVersionMatch: match, sendInitialEvents } = options;
+  const { resourceVersionMatch: match, sendInitialEvents } = options;
   if (sendInitialEvents !== undefined) checkInitialEvents(options, watch, errors);
-  else if (match !== '') {
-    const field = 'resourceVersionMatch';
-    if (watch)
-      errors.forbidden(
-        field,
-        `${field} is forbidden for watch unless sendInitialEvents is provided`,
-      );
-    else if (resourceVersion === '') {
-      errors.forbidden(field, `${field} is forbidden unless resourceVersion is provided`);
-    } else if (options.continue !== '') {
-      errors.forbidden(field, `${field} is forbidden when continue is provided`);
-    } else if (match !== 'Exact' && match !== 'NotOlderThan') {
-      errors.notSupported(field, match, ['Exact', 'NotOlderThan', '']);
-    } else if (match === 'Exact' && resourceVersion === '0') {
-      errors.forbidden(field, `${field} "Exact" is forbidden for resourceVersion "0"`);
-    }
-  }
+  else if (watch && match !== '') {
+    const why = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided';
+    errors.forbidden('resourceVersionMatch', why);
+  } else checkMatch(options, errors);
   if (!errors.empty) {
     throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, errors.causes);
+  }
+}
+
+/** For lists. */
+function checkMatch(options: ListOptions, errors: FieldErrors): void {
+  const { resourceVersion, resourceVersionMatch: match } = options;
+  const field = 'resourceVersionMatch';
+  if (match === '') return;
+  if (resourceVersion === '') {
+    errors.forbidden(field, `${field} is forbidden unless resourceVersion is provided`);
+  } else if (options.continue !== '') {
+    errors.forbidden(field, `${field} is forbidden when continue is provided`);
+  } else if (match !== 'Exact' && match !== 'NotOlderThan') {
+    errors.notSupported(field, match, ['Exact', 'NotOlderThan', '']);
+  } else if (match === 'Exact' && resourceVersion === '0') {
+    errors.forbidden(field, `${field} "Exact" is forbidden for resourceVersion "0"`);
   }
 }
 
 function checkInitialEvents(options: ListOptions, watch: boolean, errors: FieldErrors): void {
   const { resourceVersionMatch: match } = options;
   if (!watch) {
+    checkMatch(options, errors);
     errors.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list');
     return;
   }

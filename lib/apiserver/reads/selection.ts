@@ -53,8 +53,23 @@ function readFields(kind: ServedKind, text: string, name: string): readonly Fiel
 
 const emptyObject: UnstructuredObject = { apiVersion: '', kind: '', metadata: {} };
 
-function unknownField({ custom }: ServedKind, field: string): Error {
-  if (custom !== undefined) return badRequest(`field label not supported: ${field}`);
+/** Kinds with fields of their own have an error of their own. */
+const withOwnError: ReadonlySet<string> = new Set([
+  'Pod',
+  'Node',
+  'Service',
+  'Secret',
+  'Event',
+  'Namespace',
+  'ReplicationController',
+  'CertificateSigningRequest',
+]);
+
+function unknownField({ type, custom }: ServedKind, field: string): Error {
+  if (custom !== undefined || withOwnError.has(type.kind)) {
+    return badRequest(`field label not supported: ${field}`);
+  }
+  if (type.kind === 'Job') return badRequest(`field label "${field}" not supported for Job`);
   const known = metaFields.map((name) => JSON.stringify(name)).join(', ');
   return badRequest(`${JSON.stringify(field)} is not a known field selector: only ${known}`);
 }

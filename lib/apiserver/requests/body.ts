@@ -4,6 +4,8 @@ import type { TransportRequest } from '../../system/transport.js';
 import { jsonTypeName } from '../go-json/decoding.js';
 import { badRequest, tooLarge, unsupportedMediaType } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
+import type { RawObject } from '../writes/decode-object.js';
+import { jsonProblem } from './json-problem.js';
 import { scanJson } from './json-scan.js';
 
 /** The largest body that is read, in bytes: the limit of the real server. */
@@ -36,47 +38,56 @@ export function bodyText({ body }: TransportRequest): string {
   return typeof body === 'string' ? body : new TextDecoder().decode(body);
 }
 
+/** The answer to a body that has this problem. */
+export type Refusal = (problem: string, text: string) => StatusError;
+
+/** What the real server says of a body that should be an object of `kind`. */
+export function refuseObject(kind: string): Refusal {
+  return (problem, text) =>
+    badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${problem} (${excerpt(text)})`,
+    );
+}
+
+/** What it says of a patch. */
+export const refusePatch: Refusal = (problem) => badRequest(`error decoding patch: ${problem}`);
+
 /**
  * Parses a body of JSON or YAML, by its media type.
  * @throws StatusError 400 malformed or too deep, 413 too large, 415 of another type.
  */
-export function readObjectBody(request: TransportRequest): Body {
+export function readObjectBody(request: TransportRequest, refuse: Refusal): Body {
   const type = mediaTypeOf(request);
-  if (type === 'application/yaml') return parseYaml(bodyText(request));
-  if (type === '' || type === 'application/json') return parseJson(bodyText(request));
+  if (type === 'application/yaml') return parseYaml(bodyText(request), refuse);
+  if (type === '' || type === 'application/json') return parseJson(bodyText(request), refuse);
   throw unsupportedMediaType([...objectMediaTypes, 'application/vnd.kubernetes.protobuf']);
 }
 
-/** Parses JSON. @throws StatusError 400: malformed, or too deep. */
-export function parseJson(text: string): Body {
+/** Parses JSON. @throws StatusError as `refuse` makes it: malformed, or too deep. */
+export function parseJson(text: string, refuse: Refusal): Body {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    const message = text.trim() === '' ? 'unexpected end of JSON input' : (error as Error).message;
-    throw unrecognized(`json parse error: ${message} (${excerpt(text)})`);
+  } catch {
+    throw refuse(jsonProblem(text), text);
   }
   const { duplicates, depth } = scanJson(text);
-  if (depth > depthLimit) {
-    throw unrecognized(`json parse error: exceeded max depth (${excerpt(text)})`);
-  }
+  if (depth > depthLimit) throw refuse('exceeded max depth', text);
   return { value, duplicates, text };
-}
-
-function unrecognized(why: string): StatusError {
-  return badRequest(`the object provided is unrecognized: couldn't get version/kind; ${why}`);
 }
 
 const excerptLength = 30;
 
+/** The text if it looks like an object, its bytes in hexadecimal if not. */
 function excerpt(text: string): string {
   if (text === '') return '<empty>';
-  return text.length <= excerptLength ? text : `${text.slice(0, excerptLength)} ...`;
+  const shown = text.trimStart().startsWith('{') ? text : Buffer.from(text).toString('hex');
+  return shown.length <= excerptLength ? shown : `${shown.slice(0, excerptLength)} ...`;
 }
 
 /** Parses YAML; JSON is YAML too. @throws StatusError 400: malformed, or too deep. */
-export function parseYaml(text: string): Body {
-  if (text.trimStart().startsWith('{')) return parseJson(text);
+export function parseYaml(text: string, refuse: Refusal): Body {
+  if (text.trimStart().startsWith('{')) return parseJson(text, refuse);
   let json: string;
   try {
     const document = parseDocument(text, { uniqueKeys: false });
@@ -87,14 +98,23 @@ export function parseYaml(text: string): Body {
   } catch (error) {
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);
   }
-  return parseJson(json);
+  return parseJson(json, refuse);
+}
+
+/** Reads a body that should be an object of `kind`. @throws StatusError 400, 413 or 415. */
+export function readObject(request: TransportRequest, kind: string): RawObject {
+  const refuse = refuseObject(kind);
+  const body = readObjectBody(request, refuse);
+  return { value: objectOf(body, refuse), duplicates: body.duplicates };
 }
 
 /** The body as a JSON object; null is an empty one. @throws StatusError 400: it is something else. */
-export function objectOf({ value, text }: Body): Readonly<Record<string, unknown>> {
+export function objectOf(
+  { value, text }: Body,
+  refuse: Refusal,
+): Readonly<Record<string, unknown>> {
   if (isJsonObject(value)) return value;
   if (value === null) return {};
   const type = `struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
-  const why = `json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${type}`;
-  throw unrecognized(`${why} (${Buffer.from(text).toString('hex').slice(0, excerptLength)})`);
+  throw refuse(`json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${type}`, text);
 }

@@ -4,11 +4,12 @@ import { listObjects } from '../reads/list-objects.js';
 import { represent, representList } from '../reads/representation.js';
 import { readListOptions, readSelection } from '../reads/selection.js';
 import { rulingKind } from '../server-core.js';
-import { isStatusError } from '../status-error.js';
+import { badRequest, isStatusError } from '../status-error.js';
+import type { StatusError } from '../status-error.js';
 import { deleteObject } from '../writes/delete-object.js';
 import type { DeletionResult } from '../writes/delete-object.js';
 import { readDeleteOptions } from '../writes/delete-options.js';
-import { bodyText, readObjectBody } from './body.js';
+import { bodyText, objectOf, readObjectBody } from './body.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
 
@@ -24,7 +25,17 @@ export function handleDelete(context: ResourceContext): TransportResponse {
 }
 
 function optionsBody({ request }: ResourceContext): unknown {
-  return bodyText(request) === '' ? undefined : readObjectBody(request).value;
+  if (bodyText(request) === '') return undefined;
+  const body = objectOf(readObjectBody(request, refuseOptions), refuseOptions);
+  const { kind = 'DeleteOptions', apiVersion = 'meta.k8s.io/v1' } = body;
+  if (kind === 'DeleteOptions') return body;
+  throw badRequest(
+    `no kind "${String(kind)}" is registered for version "${String(apiVersion)}" in scheme "pkg/runtime/scheme.go:111"`,
+  );
+}
+
+function refuseOptions(problem: string): StatusError {
+  return badRequest(`couldn't get version/kind; json parse error: ${problem}`);
 }
 
 function successOf({ kind }: ResourceContext, { object }: DeletionResult): object {

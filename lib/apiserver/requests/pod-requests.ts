@@ -9,7 +9,7 @@ import { failure, notFound } from '../status-error.js';
 import { bindPod } from '../writes/bind-pod.js';
 import { deleteObject } from '../writes/delete-object.js';
 import { readDeleteOptions } from '../writes/delete-options.js';
-import { objectOf, readObjectBody } from './body.js';
+import { readObject } from './body.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
 
@@ -18,7 +18,7 @@ const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Succe
 /** POST to `pods/binding`: the scheduler's decision. */
 export function handleBinding({ core, info, request }: ResourceContext): TransportResponse {
   const { namespace, name } = info;
-  const body = objectOf(readObjectBody(request));
+  const { value: body } = readObject(request, 'Binding');
   const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {};
   const binding = { ...body, apiVersion: 'v1', kind: 'Binding' };
   bindPod(core, { ...binding, metadata: { ...metadata, namespace, name } });
@@ -28,7 +28,7 @@ export function handleBinding({ core, info, request }: ResourceContext): Transpo
 /** POST to `pods/eviction`: a deletion that disruption budgets may refuse. */
 export function handleEviction(context: ResourceContext): TransportResponse {
   const { core, kind, info, request } = context;
-  const { deleteOptions } = objectOf(readObjectBody(request));
+  const { deleteOptions } = readObject(request, 'Eviction').value;
   const live = findObject(core, kind, info);
   if (live === undefined) throw notFound(subjectOf(kind, info.name));
   const refusing = budgetsOf(context, live).find((budget) => allowedBy(budget) <= 0);

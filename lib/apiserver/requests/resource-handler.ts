@@ -11,7 +11,7 @@ import { watchObjects } from '../reads/watch-objects.js';
 import type { OpenWatches } from '../reads/open-watches.js';
 import type { ServerCore } from '../server-core.js';
 import { findObject } from '../server-core.js';
-import { methodNotAllowed, notFound, unknownResource } from '../status-error.js';
+import { failure, methodNotAllowed, notFound, unknownResource } from '../status-error.js';
 import { negotiate } from './accept.js';
 import { handleDelete, handleDeleteCollection } from './delete-requests.js';
 import type { ResourceRequest } from './request-info.js';
@@ -87,6 +87,7 @@ async function dispatch(context: ResourceContext, watches: Watches): Promise<Tra
       return handleWatch(context, watches);
     case 'create':
       if (name !== '') throw methodNotAllowed();
+      if (kind.custom?.terminating === true) throw definitionTerminating(kind);
       return handleCreate(context);
     case 'update':
       if (name === '') throw methodNotAllowed();
@@ -99,6 +100,11 @@ async function dispatch(context: ResourceContext, watches: Watches): Promise<Tra
     case 'deletecollection':
       return handleDeleteCollection(context);
   }
+}
+
+function definitionTerminating({ type }: ServedKind): Error {
+  const message = 'create not allowed while custom resource definition is terminating';
+  return failure(405, 'MethodNotAllowed', message, { group: type.group, kind: type.plural });
 }
 
 function handleGet(context: ResourceContext): TransportResponse {

@@ -8,7 +8,7 @@ import { decodeObject, decodePatched } from '../writes/decode-object.js';
 import { patchObject } from '../writes/patch-object.js';
 import { applyScale, liveScale, scaleKind, scaleOf, updateScale } from '../writes/scale.js';
 import type { ScaleWrite } from '../writes/scale.js';
-import { bodyText, objectOf, parseJson, parseYaml, readObjectBody } from './body.js';
+import { bodyText, parseJson, parseYaml, readObject, refusePatch } from './body.js';
 import { patchTypeOf } from './patch-type.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
@@ -28,9 +28,7 @@ export function handleScale(context: ResourceContext): TransportResponse {
 function replace(context: ResourceContext, live: UnstructuredObject): UnstructuredObject {
   const { core, kind, info, request } = context;
   const write = writeOf(context, readWriteOptions(info.query, 'UpdateOptions'));
-  const body = readObjectBody(request);
-  const raw = { value: objectOf(body), duplicates: body.duplicates };
-  const next = decodeObject({ ...write, kind: scaleKind(kind) }, raw);
+  const next = decodeObject({ ...write, kind: scaleKind(kind) }, readObject(request, 'Scale'));
   checkName(info.name, next);
   return updateScale(core, { request: write, live }, next);
 }
@@ -43,12 +41,12 @@ function patch(context: ResourceContext, live: UnstructuredObject): Unstructured
   const write: ScaleWrite = { request: asked, live };
   const ofScale = scaleKind(kind);
   if (type === 'apply') {
-    const { value } = parseYaml(bodyText(request));
+    const { value } = parseYaml(bodyText(request), refusePatch);
     if (!isJsonObject(value)) throw badRequest('error decoding YAML: want an object');
     const applied = value as UnstructuredObject;
     return applyScale(core, write, { applied, force: options.force });
   }
-  const { value, duplicates } = parseJson(bodyText(request));
+  const { value, duplicates } = parseJson(bodyText(request), refusePatch);
   const patched = patchObject(ofScale, liveScale(write), { type, value, duplicates });
   const next = decodePatched({ ...asked, kind: ofScale }, patched);
   return updateScale(core, write, next);

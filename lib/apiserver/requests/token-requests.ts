@@ -4,7 +4,7 @@ import { subjectOf } from '../kinds/served-kind.js';
 import { findObject } from '../server-core.js';
 import { notFound } from '../status-error.js';
 import { isJsonObject } from '../../object/json.js';
-import { objectOf, readObjectBody } from './body.js';
+import { readObject } from './body.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
 
@@ -15,7 +15,7 @@ export function handleToken(context: ResourceContext): TransportResponse {
   const { core, kind, info, request } = context;
   const account = findObject(core, kind, info);
   if (account === undefined) throw notFound(subjectOf(kind, info.name));
-  const body = objectOf(readObjectBody(request));
+  const { value: body } = readObject(request, 'TokenRequest');
   const spec = isJsonObject(body['spec']) ? body['spec'] : {};
   const { expirationSeconds: asked } = spec;
   const expirationSeconds = typeof asked === 'number' ? asked : hourSeconds;

@@ -9,12 +9,11 @@ import { subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { createObject } from '../writes/create-object.js';
 import { decodeObject, decodePatched } from '../writes/decode-object.js';
-import type { RawObject } from '../writes/decode-object.js';
 import { applyFields } from '../writes/managed-fields.js';
 import { patchObject } from '../writes/patch-object.js';
 import { updateObject } from '../writes/update-object.js';
 import type { WriteRequest, WriteResult } from '../writes/write-request.js';
-import { bodyText, objectOf, parseJson, parseYaml, readObjectBody } from './body.js';
+import { bodyText, parseJson, parseYaml, readObject, refusePatch } from './body.js';
 import { patchTypeOf } from './patch-type.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
@@ -41,15 +40,10 @@ function answer({ view }: ResourceContext, { object, created }: WriteResult): Tr
   return jsonResponse(created ? 201 : 200, represent(view, object));
 }
 
-function rawBody(context: ResourceContext): RawObject {
-  const body = readObjectBody(context.request);
-  return { value: objectOf(body), duplicates: body.duplicates };
-}
-
 /** POST to a collection. */
 export function handleCreate(context: ResourceContext): TransportResponse {
   const write = writeOf(context, readWriteOptions(context.info.query, 'CreateOptions'));
-  const object = decodeObject(write, rawBody(context));
+  const object = decodeObject(write, readObject(context.request, context.kind.type.kind));
   const { review } = context.kind.rules;
   if (review !== undefined) {
     const { user, core } = context;
@@ -60,9 +54,9 @@ export function handleCreate(context: ResourceContext): TransportResponse {
 
 /** PUT to an object or its status. */
 export function handleUpdate(context: ResourceContext): TransportResponse {
-  const { core, kind, info } = context;
+  const { core, kind, info, request } = context;
   const write = writeOf(context, readWriteOptions(info.query, 'UpdateOptions'));
-  const next = decodeObject(write, rawBody(context));
+  const next = decodeObject(write, readObject(request, kind.type.kind));
   const live = findObject(core, kind, info);
   if (live === undefined) {
     if (kind.rules.createOnUpdate !== true || info.subresource !== undefined) {
@@ -93,7 +87,8 @@ export function handlePatch(context: ResourceContext): TransportResponse {
   if (type === 'apply') return answer(context, applyObject(context, write));
   const live = findObject(core, kind, info);
   if (live === undefined) throw notFound(subjectOf(kind, info.name));
-  const { value, duplicates } = parseJson(bodyText(request));
+  const refuse = type === 'strategic' ? badRequest : refusePatch;
+  const { value, duplicates } = parseJson(bodyText(request), refuse);
   const patched = patchObject(kind, live, { type, value, duplicates });
   const next = decodePatched(write, patched);
   return answer(context, updateObject(core, { request: write, live, next }));
@@ -102,7 +97,7 @@ export function handlePatch(context: ResourceContext): TransportResponse {
 function applyObject(context: ResourceContext, write: WriteRequest): WriteResult {
   const { core, kind, info, request } = context;
   const { force } = readWriteOptions(info.query, 'PatchOptions', true);
-  const applied = appliedObject(kind, parseYaml(bodyText(request)).value);
+  const applied = appliedObject(kind, parseYaml(bodyText(request), refusePatch).value);
   const live = findObject(core, kind, info);
   if (live === undefined) checkMissing(context, applied.metadata.uid);
   const merged = applyFields(core, { write, applied, force }, live);

@@ -75,7 +75,11 @@ const statefulSet = typedRules<Wire<V1StatefulSet>>(
       );
     },
   },
-  { specChanged, nameFormat: 'podPrefix', initialStatus: () => ({ replicas: 0 }) },
+  {
+    specChanged,
+    nameFormat: 'podPrefix',
+    initialStatus: () => ({ replicas: 0, availableReplicas: 0 }),
+  },
 );
 
 function sortedEntries(entries: unknown): unknown {

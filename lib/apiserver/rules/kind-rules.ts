@@ -81,7 +81,10 @@ export interface KindRules {
   /** Whether nothing but `metadata.finalizers` holds a deleted object. @defaultValue true */
   readonly isFinalized?: (object: UnstructuredObject) => boolean;
   /** Changes an object that is marked as being deleted (a namespace's phase). */
-  readonly markDeleted?: (object: UnstructuredObject) => UnstructuredObject;
+  readonly markDeleted?: (
+    object: UnstructuredObject,
+    old: UnstructuredObject,
+  ) => UnstructuredObject;
   /** Called before a deletion. @throws StatusError it is not allowed. */
   readonly beforeDelete?: (object: UnstructuredObject, server: ServerView) => void;
   /** A deleted object is answered instead of a `Status`. @defaultValue false */

@@ -79,6 +79,21 @@ export function validateMetaUpdate(
   validateFinalizers(metadata.finalizers ?? [], errors);
 }
 
+const standardFinalizers: ReadonlySet<string> = new Set([
+  'kubernetes',
+  'orphan',
+  'foregroundDeletion',
+]);
+
+/** Checks what only the kinds of Kubernetes itself want of finalizers: names that say whose they are. */
+export function validateFinalizerNames({ finalizers = [] }: ObjectMeta, errors: FieldErrors): void {
+  for (const [index, finalizer] of finalizers.entries()) {
+    if (finalizer.includes('/') || standardFinalizers.has(finalizer)) continue;
+    const why = 'name is neither a standard finalizer name nor is it fully qualified';
+    errors.invalid(`metadata.finalizers[${index}]`, finalizer, why);
+  }
+}
+
 /** Checks labels: of an object, a pod template or a selector. */
 export function validateLabels(
   labels: Readonly<Record<string, string>> | undefined,

@@ -1,12 +1,12 @@
 import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { timeText } from '../go-json/go-time.js';
-import { subjectOf } from '../kinds/served-kind.js';
+import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { rulingKind, storageKey } from '../server-core.js';
 import { alreadyExists, badRequest, failure, internalFailure, invalid } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { FieldErrors } from '../validation/field-errors.js';
-import { validateMeta } from '../validation/object-meta.js';
+import { validateFinalizerNames, validateMeta } from '../validation/object-meta.js';
 import { generatedName } from './generated-name.js';
 import { trackUpdate } from './managed-fields.js';
 import { checkNamespace } from './namespace-lifecycle.js';
@@ -99,6 +99,7 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
     namespaced: ruling.type.namespaced,
     nameFormat: ruling.rules.nameFormat ?? 'subdomain',
   });
+  if (hasQualifiedFinalizers(ruling)) validateFinalizerNames(object.metadata, errors);
   ruling.rules.validate?.(object, errors, core.view);
   // Versions of one kind may differ in what they check (events).
   const { validateCreate = ruling.rules.validateCreate } = request.kind.rules;

@@ -73,7 +73,13 @@ function checkKind({ type, custom }: ServedKind, value: Readonly<Record<string, 
       `the object provided is unrecognized (must be of type ${type.kind}): couldn't get version/kind; json parse error`,
     );
   }
-  if (apiVersion !== '' && apiVersion !== expected) {
+  if (custom !== undefined && kind === '') {
+    const json = JSON.stringify(value);
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing in '${json}' (${json.slice(0, 30)})`,
+    );
+  }
+  if (apiVersion !== expected && (apiVersion !== '' || custom !== undefined)) {
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );

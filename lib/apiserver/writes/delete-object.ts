@@ -41,16 +41,13 @@ export function deleteObject(core: ServerCore, deletion: Deletion): DeletionResu
   checkPreconditions(kind, stored.metadata, options);
   const ruling = rulingKind(core, kind);
   ruling.rules.beforeDelete?.(stored, core.view);
-  const marked = mark(core, { ruling, stored, options });
-  if (marked === undefined) {
-    const last = options.dryRun ? stored : (removeObject(core, kind, key) ?? stored);
-    return { object: kind.fromStorage(last), removed: true };
-  }
-  if (options.dryRun || deepEqual(marked, stored)) {
-    return { object: kind.fromStorage(options.dryRun ? marked : stored), removed: false };
-  }
-  const entry = core.log.commit({ collection: kind.collection, key, object: marked });
-  return { object: kind.fromStorage(entry.object), removed: false };
+  const { marked, held } = mark(core, { ruling, stored, options });
+  if (options.dryRun) return { object: kind.fromStorage(marked), removed: !held };
+  const changed = !deepEqual(marked, stored);
+  const { collection } = kind;
+  const kept = changed ? core.log.commit({ collection, key, object: marked }).object : stored;
+  if (held) return { object: kind.fromStorage(kept), removed: false };
+  return { object: kind.fromStorage(removeObject(core, kind, key) ?? kept), removed: true };
 }
 
 function checkPreconditions(
@@ -79,21 +76,27 @@ interface Marking {
   readonly options: DeleteOptions;
 }
 
-/** The object marked as being deleted. @returns undefined: nothing holds it back. */
-function mark(core: ServerCore, marking: Marking): UnstructuredObject | undefined {
+interface Marked {
+  /** The object as it is stored next. What is removed is marked only where its kind has a grace period. */
+  readonly marked: UnstructuredObject;
+  /** Finalizers or a grace period hold it back. */
+  readonly held: boolean;
+}
+
+function mark(core: ServerCore, marking: Marking): Marked {
   const { ruling, stored, options } = marking;
   const metadata = { ...stored.metadata };
   const graceful = markGraceful(core, marking, metadata);
-  if (graceful === 'pending') return stored;
+  if (graceful === 'pending') return { marked: stored, held: true };
   const finalizers = finalizersFor(ruling, stored.metadata, options);
   if (finalizers.length > 0) metadata.finalizers = finalizers;
   else delete metadata.finalizers;
   const held = finalizers.length > 0 || ruling.rules.isFinalized?.(stored) === false;
   if (graceful === 'marked') {
     const waits = (metadata.deletionGracePeriodSeconds ?? 0) > 0;
-    return held || waits ? { ...stored, metadata } : undefined;
+    return { marked: { ...stored, metadata }, held: held || waits };
   }
-  if (!held) return undefined;
+  if (!held) return { marked: stored, held };
   const now = core.clock.now();
   if (stored.metadata.deletionTimestamp === undefined && (metadata.generation ?? 0) > 0) {
     metadata.generation = (metadata.generation ?? 0) + 1;
@@ -102,7 +105,8 @@ function mark(core: ServerCore, marking: Marking): UnstructuredObject | undefine
     metadata.deletionTimestamp = timeText(now);
   }
   metadata.deletionGracePeriodSeconds = 0;
-  return ruling.rules.markDeleted?.({ ...stored, metadata }) ?? { ...stored, metadata };
+  const object = { ...stored, metadata };
+  return { marked: ruling.rules.markDeleted?.(object, stored) ?? object, held };
 }
 
 /** Sets the grace period where the kind has one. */

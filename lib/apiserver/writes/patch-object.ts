@@ -60,6 +60,12 @@ function jsonPatched(live: UnstructuredObject, value: unknown): unknown {
       `error decoding patch: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type []handlers.jsonPatchOp`,
     );
   }
+  const wrong = value.find((operation: unknown) => !isJsonObject(operation)) as unknown;
+  if (wrong !== undefined) {
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${jsonTypeName(wrong)} into Go value of type handlers.jsonPatchOp`,
+    );
+  }
   if (value.length > operationsLimit) {
     const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${operationsLimit}, got ${value.length}`;
     throw failure(413, 'RequestEntityTooLarge', message);
@@ -78,7 +84,10 @@ function jsonPatched(live: UnstructuredObject, value: unknown): unknown {
 }
 
 function strategicPatched(kind: ServedKind, live: UnstructuredObject, value: unknown): unknown {
-  if (!isJsonObject(value)) throw badRequest('error decoding patch: want an object');
+  if (!isJsonObject(value)) {
+    const type = 'map[string]interface {}';
+    throw badRequest(`json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${type}`);
+  }
   try {
     return applyStrategicMergePatch(live, value, kind.schema());
   } catch (error) {

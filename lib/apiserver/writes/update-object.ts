@@ -1,5 +1,5 @@
 import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
-import { subjectOf } from '../kinds/served-kind.js';
+import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { rulingKind, storageKey } from '../server-core.js';
@@ -12,7 +12,7 @@ import {
 } from '../status-error.js';
 import { keepManagedFieldsTimes } from '../structured-merge/index.js';
 import { FieldErrors } from '../validation/field-errors.js';
-import { validateMetaUpdate } from '../validation/object-meta.js';
+import { validateFinalizerNames, validateMetaUpdate } from '../validation/object-meta.js';
 import { deepEqual } from './deep-equal.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './remove-object.js';
@@ -180,6 +180,7 @@ function validate(core: ServerCore, { request, ruling, object, old }: Prepared):
   // The real server checks metadata twice: for all kinds alike, then with the kind's own checks.
   validateMetaUpdate(object.metadata, old.metadata, errors);
   validateMetaUpdate(object.metadata, old.metadata, errors);
+  if (hasQualifiedFinalizers(ruling)) validateFinalizerNames(object.metadata, errors);
   if (request.subresource === undefined) {
     ruling.rules.validate?.(object, errors, core.view);
     // Versions of one kind may differ in what they check (events).

@@ -1,0 +1,158 @@
+/** What comes next in a JSON text. */
+type Expected = 'value' | 'item' | 'key' | 'name' | 'colon' | 'rest';
+
+const literals = { t: 'true', f: 'false', n: 'null' } as const;
+
+/**
+ * What is wrong with a text that is no JSON, in the words of Go's decoder: they name the first
+ * character that does not fit, and what it follows.
+ */
+export function jsonProblem(text: string): string {
+  return new ProblemFinder(text).find() ?? 'unexpected end of JSON input';
+}
+
+class ProblemFinder {
+  readonly #text: string;
+  readonly #open: string[] = [];
+  #at = 0;
+  #expected: Expected = 'value';
+
+  constructor(text: string) {
+    // Go ends an input with a blank: it shows where a number or a word was cut off.
+    this.#text = `${text} `;
+  }
+
+  find(): string | undefined {
+    for (;;) {
+      while (/[ \t\r\n]/.test(this.#char())) this.#at++;
+      if (this.#at >= this.#text.length) return undefined;
+      const problem = this.#step(this.#char());
+      if (problem !== undefined) return problem;
+    }
+  }
+
+  #char(): string {
+    return this.#text.charAt(this.#at);
+  }
+
+  #step(char: string): string | undefined {
+    switch (this.#expected) {
+      case 'item':
+        return char === ']' ? this.#close() : this.#value(char);
+      case 'value':
+        return this.#value(char);
+      case 'key':
+        return char === '}' ? this.#close() : this.#name(char);
+      case 'name':
+        return this.#name(char);
+      case 'colon':
+        return char === ':' ? this.#next('value') : this.#invalid('after object key');
+      case 'rest':
+        return this.#afterValue(char);
+    }
+  }
+
+  #next(expected: Expected): string | undefined {
+    this.#at++;
+    this.#expected = expected;
+    return undefined;
+  }
+
+  #invalid(where: string): string {
+    const char = this.#char();
+    const shown = char === "'" ? "\\'" : char === '"' ? '"' : JSON.stringify(char).slice(1, -1);
+    return `invalid character '${shown}' ${where}`;
+  }
+
+  #close(): string | undefined {
+    this.#open.pop();
+    return this.#next('rest');
+  }
+
+  #afterValue(char: string): string | undefined {
+    const container = this.#open.at(-1);
+    if (container === undefined) return this.#invalid('after top-level value');
+    if (char === ',') return this.#next(container === '{' ? 'name' : 'value');
+    if (char === (container === '{' ? '}' : ']')) return this.#close();
+    const after = container === '{' ? 'object key:value pair' : 'array element';
+    return this.#invalid(`after ${after}`);
+  }
+
+  #name(char: string): string | undefined {
+    if (char !== '"') return this.#invalid('looking for beginning of object key string');
+    return this.#string('colon');
+  }
+
+  #value(char: string): string | undefined {
+    if (char === '{' || char === '[') {
+      this.#open.push(char);
+      return this.#next(char === '{' ? 'key' : 'item');
+    }
+    if (char === '"') return this.#string('rest');
+    if (char === 't' || char === 'f' || char === 'n') return this.#literal(literals[char]);
+    if (/[-\d]/.test(char)) return this.#number();
+    return this.#invalid('looking for beginning of value');
+  }
+
+  #literal(word: string): string | undefined {
+    for (const expected of word) {
+      if (this.#char() !== expected) {
+        return this.#invalid(`in literal ${word} (expecting '${expected}')`);
+      }
+      this.#at++;
+    }
+    this.#expected = 'rest';
+    return undefined;
+  }
+
+  #number(): string | undefined {
+    if (this.#char() === '-') this.#at++;
+    if (!/\d/.test(this.#char())) return this.#invalid('in numeric literal');
+    if (this.#char() === '0') this.#at++;
+    else this.#digits();
+    if (this.#char() === '.') {
+      this.#at++;
+      if (!/\d/.test(this.#char())) return this.#invalid('after decimal point in numeric literal');
+      this.#digits();
+    }
+    if (/[eE]/.test(this.#char())) {
+      this.#at++;
+      if (/[-+]/.test(this.#char())) this.#at++;
+      if (!/\d/.test(this.#char())) return this.#invalid('in exponent of numeric literal');
+      this.#digits();
+    }
+    this.#expected = 'rest';
+    return undefined;
+  }
+
+  #digits(): void {
+    while (/\d/.test(this.#char())) this.#at++;
+  }
+
+  #string(then: Expected): string | undefined {
+    for (this.#at++; this.#at < this.#text.length; this.#at++) {
+      const char = this.#char();
+      if (char === '"') return this.#next(then);
+      if (char < ' ') return this.#invalid('in string literal');
+      if (char !== '\\') continue;
+      this.#at++;
+      const problem = this.#escape();
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  /** Ends on the last character of the escape. */
+  #escape(): string | undefined {
+    if (this.#char() !== 'u') {
+      return /["\\/bfnrt]/.test(this.#char()) ? undefined : this.#invalid('in string escape code');
+    }
+    for (let digit = 0; digit < 4; digit++) {
+      this.#at++;
+      if (!/[\da-fA-F]/.test(this.#char())) {
+        return this.#invalid('in \\u hexadecimal character escape');
+      }
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import type { RecordedAnswer } from './recording.js';
+
+const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+const uids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+
+/** Members that are another at each run. */
+const random: ReadonlySet<string> = new Set([
+  'resourceVersion',
+  'continue',
+  'serverAddress',
+  // Of a group that is another in each run.
+  'storageVersionHash',
+]);
+
+/** What is the same for two runs: no uids, times or versions, nothing that depends on Go's maps. */
+export function comparable({ code, warning, body }: RecordedAnswer): RecordedAnswer {
+  const said = warning === undefined ? {} : { warning: text(warning) };
+  return { code, ...said, body: value(body, '') };
+}
+
+function value(given: unknown, name: string): unknown {
+  if (typeof given === 'string') return random.has(name) ? name : text(given, name);
+  if (Array.isArray(given)) {
+    const items = given.map((item: unknown) => value(item, ''));
+    return sets.has(name) ? items.sort(byText) : items;
+  }
+  if (typeof given !== 'object' || given === null) return given;
+  const members = Object.entries(status(given as Members)).map(
+    ([member, inner]) => [member, value(inner, member)] as const,
+  );
+  return Object.fromEntries(members.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Lists whose order says nothing. */
+const sets: ReadonlySet<string> = new Set(['causes', 'managedFields', 'resources']);
+
+function byText(one: unknown, other: unknown): number {
+  return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The message of several causes repeats them, in an order that may be random. */
+function status(object: Members): Members {
+  const { kind, message, details } = object;
+  if (kind !== 'Status' || typeof message !== 'string') return object;
+  const { causes = [] } = (details ?? {}) as { causes?: readonly unknown[] };
+  return causes.length < 2 ? object : { ...object, message: message.replace(/: \[.*/s, ': […]') };
+}
+
+function text(given: string, name = ''): string {
+  if (name === 'description') return given.slice(0, 20);
+  return (
+    given
+      .replace(uids, 'UID')
+      .replace(times, 'TIME')
+      .replace(/(record \(|current: |too old resource version: )\d+/g, '$1VERSION')
+      .replace(/\\"resourceVersion\\":\\"\d+\\"/g, '\\"resourceVersion\\":\\"VERSION\\"')
+      .replace(/^10\.96\.\d+\.\d+$/, 'ADDRESS')
+      .replace(/^(\d+[smhdy])+$/, 'AGE')
+      // Go's structs, and what changed of them.
+      .replace(/((?:Invalid|Unsupported|Duplicate) value: )[{[].*?[}\]](?=: |$)/g, '$1STRUCT')
+      .replace(/\n(@@.*)?$/s, '')
+  );
+}

@@ -1,0 +1,72 @@
+// Sends the requests of the recordings to a real server that has no controllers, and keeps its
+// answers: npx tsx spec/apiserver/recorded-server/record.ts [topic]
+import { writeFileSync } from 'node:fs';
+import { Agent, request } from 'undici';
+import { startControlPlane } from '../../cluster/control-plane/index.js';
+import { comparable } from './comparable.js';
+import { parsedBody, recordedNamespace, recordingOf, recordingUrl, topics } from './recording.js';
+import type { RecordedAnswer, RecordedStep } from './recording.js';
+
+interface Server {
+  readonly url: string;
+  readonly token: string;
+  readonly dispatcher: Agent;
+}
+
+async function send(server: Server, step: RecordedStep): Promise<RecordedAnswer> {
+  const { method, path, body, type = 'application/json', accept = 'application/json' } = step;
+  const { statusCode, headers, ...answer } = await request(server.url + path, {
+    method,
+    dispatcher: server.dispatcher,
+    headers: {
+      authorization: `Bearer ${server.token}`,
+      'user-agent': 'recorder/1',
+      'content-type': type,
+      accept,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const { warning } = headers;
+  const warnings = warning === undefined ? {} : { warning: [warning].flat().join(', ') };
+  return { code: statusCode, ...warnings, body: parsedBody(await answer.body.text()) };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Each topic has a namespace of its own, which the recording calls by one name. */
+async function record(server: Server, topic: string): Promise<string> {
+  const namespace = `recorded-${topic}`;
+  const named = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value).replaceAll(recordedNamespace, namespace));
+  const create = { method: 'POST', path: '/api/v1/namespaces' } as const;
+  await send(server, { ...create, body: { metadata: { name: namespace } } });
+  let lines = '';
+  for (const step of recordingOf(topic)) {
+    const answer = await send(server, named(step) as RecordedStep);
+    const given = JSON.stringify(comparable(answer)).replaceAll(namespace, recordedNamespace);
+    lines += `${JSON.stringify({ ...step, answer: JSON.parse(given) as unknown })}\n`;
+    // A kind is served a little later than it is established.
+    if (step.path.endsWith('/customresourcedefinitions')) await pause(3000);
+  }
+  return lines;
+}
+
+async function main(): Promise<void> {
+  const controlPlane = await startControlPlane();
+  const { url, token, caData, processes } = controlPlane;
+  const ca = Buffer.from(caData, 'base64').toString();
+  const server = { url, token, dispatcher: new Agent({ connect: { ca } }) };
+  for (const program of ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const) {
+    await processes.kill(program);
+  }
+  const wanted = process.argv[2];
+  for (const topic of topics.filter((one) => wanted === undefined || one === wanted)) {
+    writeFileSync(recordingUrl(topic), await record(server, topic));
+  }
+  await server.dispatcher.close();
+  await controlPlane.stop();
+}
+
+await main();
