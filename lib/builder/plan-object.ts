@@ -2,6 +2,7 @@ import omit from 'lodash/omit.js';
 import { isApiError, isForbidden, isInvalid, isNotFound } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
+import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import { redactChanges } from '../object/redact.js';
@@ -16,13 +17,17 @@ import type { RunContext } from './context.js';
 import { desiredDifferences } from './desired-differences.js';
 import { finishObject } from './desired-object.js';
 import type { DesiredObject, Pair } from './desired-object.js';
+import { notGrown } from './grow-claims.js';
 import { immutableChanges, isGrowthOnly, isIgnoredChange } from './immutable-changes.js';
+import { isKind } from './kind-traits.js';
 import { appliedHashAnnotation } from './marks.js';
 import { failed } from './outcome.js';
 import { checkOwnership, reasonToWait } from './ownership.js';
 import type { PlannedObject } from './plan-types.js';
 import { placeholderUid } from './placeholder-uid.js';
+import { podTemplateIn } from './pod-references.js';
 import { prepareObject } from './prepare-object.js';
+import { checkRecreation } from './recreate-object.js';
 import { rolloutCauses } from './rollout-causes.js';
 import { stampSources } from './stamp-sources.js';
 import { stampsFor } from './stamps-for.js';
@@ -149,6 +154,8 @@ async function planUpdate(context: RunContext, pair: Pair): Promise<PlannedObjec
     const planned = { action: 'configure', ref, changes, approximate: false } as const;
     return removals === undefined ? planned : withRemovals(planned, removals, adoptManagers);
   } catch (error) {
+    const waiting = planGrowth(context, pair, error);
+    if (waiting !== undefined) return waiting;
     const reason = dryRunProblem(error);
     if (reason === undefined) return planRefused(context, pair, error);
     const changes = [...expectedChanges(pair, drift), ...(removals ?? [])];
@@ -168,31 +175,76 @@ function withRemovals(
   return { ...planned, changes, approximate: true, reason };
 }
 
-function planRefused(context: RunContext, pair: Pair, error: unknown): PlannedObject {
+/** A claim that can't grow (now); undefined where `error` says something else. */
+function planGrowth(context: RunContext, pair: Pair, error: unknown): PlannedObject | undefined {
+  if (!isKind(pair.live, PersistentVolumeClaim)) return undefined;
+  if (!isInvalid(error) && !isForbidden(error)) return undefined;
+  const changes = immutableChanges(pair, context.settings.controllerName, error);
+  if (!isGrowthOnly(pair.live, changes)) return undefined;
+  const outcome = notGrown(context, { ...pair, changes, error });
+  if (outcome?.state !== 'pending') return undefined;
+  const { ref, reason = '' } = outcome.result;
+  return { action: 'wait', ref, changes, approximate: false, reason };
+}
+
+async function planRefused(
+  context: RunContext,
+  pair: Pair,
+  error: unknown,
+): Promise<PlannedObject> {
   const { controllerName } = context.settings;
   const changes = isInvalid(error) ? immutableChanges(pair, controllerName, error) : [];
   if (changes.length === 0) throw error;
   return planImmutable(context, pair, { changes, error });
 }
 
-function planImmutable(
+async function planImmutable(
   context: RunContext,
   { desired, live }: Pair,
   { changes, error }: { readonly changes: readonly FieldChange[]; readonly error?: unknown },
-): PlannedObject {
+): Promise<PlannedObject> {
   const base = { ref: desired.ref, changes, approximate: false };
   const immutable = changes.map(({ path }) => path);
-  const grows = isGrowthOnly(live, changes);
-  if (grows && desired.ref.kind === 'PersistentVolumeClaim') {
-    return { ...base, action: 'wait', reason: 'grows once it is bound' };
-  }
+  const grows = isGrowthOnly(live, changes) && !isKind(live, PersistentVolumeClaim);
   if (!grows && immutablePolicy(context, desired) === 'fail') {
     const reason = `${describeObject(desired.ref)}: ${immutable.join(', ')} can't change once set`;
     const cause = new OperatorError('ImmutableField', reason, { cause: error });
     return { ...base, action: 'violate', immutable, reason, error: cause };
   }
-  const how = grows ? 'its claims grow, and its pods stay' : 'it is deleted and made again';
-  return { ...base, action: 'recreate', immutable, reason: how };
+  const orphan = grows || immutablePolicy(context, desired) === 'recreateOrphan';
+  const problem = await recreationProblem(context, { desired, live }, { orphan, changes });
+  const around = orphan ? 'it is made again around its pods' : 'it is deleted and made again';
+  const reason = grows ? 'its claims grow, and its pods stay' : around;
+  const untried = problem !== undefined && { approximate: true, reason: `${reason}; ${problem}` };
+  return { ...base, action: 'recreate', immutable, reason, ...untried };
+}
+
+/** Why it could not be tried. @throws OperatorError: it was tried, and would fail. */
+async function recreationProblem(
+  context: RunContext,
+  pair: Pair,
+  how: { readonly orphan: boolean; readonly changes: readonly FieldChange[] },
+): Promise<string | undefined> {
+  try {
+    await checkRecreation(context, pair, how);
+    return undefined;
+  } catch (error) {
+    const problem = dryRunProblem(error);
+    if (problem === undefined) throw error;
+    return problem;
+  }
+}
+
+/** Whether the pods of a workload that is made again stay, as long as their template does. */
+export function isRecreatedAroundPods(
+  context: RunContext,
+  { desired, live, planned }: PlannedStep,
+): boolean {
+  if (planned.action !== 'recreate' || desired === undefined || live === undefined) return false;
+  const template = podTemplateIn(desired.object) ?? {};
+  if (desiredDifferences(template, podTemplateIn(live) ?? {}).length > 0) return false;
+  const orphaned = immutablePolicy(context, desired) === 'recreateOrphan';
+  return orphaned || isGrowthOnly(live, planned.changes);
 }
 
 /** Why the server could not try it; undefined: it could, and the error is the answer. */

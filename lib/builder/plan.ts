@@ -2,17 +2,19 @@ import { dryRun } from '../client/dry-run.js';
 import { describeObject } from '../object/describe-object.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { ObjectReference } from '../object/object-reference.js';
+import type { OperatorError } from '../system/operator-error.js';
 import { isOperatorError } from '../system/operator-error.js';
 import type { Chain, ChainedObject, LostObject } from './chain.js';
 import type { RunContext } from './context.js';
-import { refId } from './dependencies.js';
+import { dependenciesOf, refId } from './dependencies.js';
+import { dependencyFailed } from './dependency-failed.js';
 import { comesBeforeWorkloads, rollsPods } from './kind-traits.js';
-import { failure, planObject } from './plan-object.js';
+import { failure, isRecreatedAroundPods, planObject } from './plan-object.js';
 import type { PlannedStep } from './plan-object.js';
 import { planPruning } from './plan-pruning.js';
 import type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
 import { inRolloutOrder } from './reconcile-workloads.js';
-import { rolloutStateOf } from './rollout-state.js';
+import { rolloutStateOf, updatesOnDelete } from './rollout-state.js';
 
 /** What reconciling all of `chain` would do. Writes nothing. */
 export async function makePlan(context: RunContext, chain: Chain): Promise<Plan> {
@@ -22,15 +24,39 @@ export async function makePlan(context: RunContext, chain: Chain): Promise<Plan>
     return { owner: ref, objects: [], rollouts: [], changed: false };
   }
   const dry: RunContext = { ...context, client: dryRun(context.settings.client), report: ignore };
-  const steps = await Promise.all(
+  const independent = await Promise.all(
     inOrder(context, chain).map((chained) => planObject(dry, chain, chained)),
   );
+  const steps = withFailedDependencies(independent);
   const known = [...chain.lost.map(lostObject), ...steps.map(({ planned }) => planned)];
   const pruned = await planPruning(dry, { chain, steps, planned: known });
   const rollouts = rolloutsOf(context, steps);
   const objects = [...known.map((planned) => withOrder(planned, rollouts)), ...pruned];
   const changed = objects.some(({ action }) => action !== 'unchanged');
   return { owner: ref, objects, rollouts, changed };
+}
+
+/** `steps`, where what needs an object that fails does too, as it would be left as it is. */
+function withFailedDependencies(steps: readonly PlannedStep[]): readonly PlannedStep[] {
+  const byId = new Map(steps.map((step) => [refId(step.chained.ref), step] as const));
+  const judged = new Map<string, PlannedStep>();
+  const judge = (step: PlannedStep): PlannedStep => {
+    const id = refId(step.chained.ref);
+    const known = judged.get(id);
+    if (known !== undefined) return known;
+    judged.set(id, step);
+    const needed = dependenciesOf(step.chained).flatMap((each) => byId.get(each) ?? []);
+    const broken = needed.map(judge).find(({ planned }) => planned.error !== undefined);
+    const result = broken?.planned.error === undefined ? step : dependent(step, broken.planned);
+    judged.set(id, result);
+    return result;
+  };
+  return steps.map(judge);
+}
+
+function dependent({ chained }: PlannedStep, { ref, error }: PlannedObject): PlannedStep {
+  const because = dependencyFailed(chained.ref, { ref, error: error as OperatorError });
+  return { chained, causes: [], planned: failure(chained.ref, because) };
 }
 
 function ignore(): void {
@@ -52,17 +78,18 @@ function lostObject({ ref, error }: LostObject): PlannedObject {
 }
 
 /** The workloads whose pods would be replaced, each after the one before it that is not at rest. */
-function rolloutsOf(
-  { settings }: RunContext,
-  steps: readonly PlannedStep[],
-): readonly PlannedRollout[] {
+function rolloutsOf(context: RunContext, steps: readonly PlannedStep[]): readonly PlannedRollout[] {
+  const { settings } = context;
   const rollouts: PlannedRollout[] = [];
   let before: ObjectReference | undefined;
-  for (const { chained, planned, live, causes } of steps) {
+  for (const step of steps) {
+    const { chained, planned, desired, live, causes } = step;
     if (!rollsPods(chained.ref) || live === undefined) continue;
     const changes = planned.changes.filter(({ path }) => path.startsWith('spec.template'));
+    const stays = isRecreatedAroundPods(context, step) || updatesOnDelete(desired?.object ?? live);
     const rolls =
-      planned.action === 'recreate' || (planned.action === 'configure' && changes.length > 0);
+      !stays &&
+      (planned.action === 'recreate' || (planned.action === 'configure' && changes.length > 0));
     const { ref } = planned;
     const after = before !== undefined && { after: before };
     if (rolls) rollouts.push({ ref, changes, causes, ...after });

@@ -39,9 +39,7 @@ export async function recreateObject(
   { desired, live }: Pair,
   { orphan, changes, first }: RecreateHow,
 ): Promise<Outcome> {
-  const creation = creationBeside(desired, live);
-  if (orphan) await checkSelection(context, desired, live);
-  await probe(context, { desired, creation }, changes);
+  const creation = await checkRecreation(context, { desired, live }, { orphan, changes });
   const waiting = await first?.();
   if (waiting !== undefined) return waiting;
   const { client, settings } = context;
@@ -57,6 +55,22 @@ export async function recreateObject(
   }
   const { object } = await client.apply(creation, applyOptions(context));
   return done('recreated', desired.ref, { changes, live: object });
+}
+
+/**
+ * Finds out whether {@link recreateObject} would do it. Writes nothing.
+ * @returns what would be made
+ * @throws OperatorError `Terminal`, `ImmutableField`: see there.
+ */
+export async function checkRecreation(
+  context: RunContext,
+  { desired, live }: Pair,
+  { orphan, changes }: Pick<RecreateHow, 'orphan' | 'changes'>,
+): Promise<UnstructuredObject> {
+  const creation = creationBeside(desired, live);
+  if (orphan) await checkSelection(context, desired, live);
+  await probe(context, { desired, creation }, changes);
+  return creation;
 }
 
 // What an autoscaler has set is not to be lost.

@@ -59,7 +59,8 @@ function lastProgressMs({ metadata }: KubernetesObject, manager: string): number
   return Math.max(0, ...known);
 }
 
-function updatesOnDelete(live: UnstructuredObject): boolean {
+/** Whether the pods of a workload stay as they are until somebody deletes them. */
+export function updatesOnDelete(live: UnstructuredObject): boolean {
   const { updateStrategy } = (live['spec'] ?? {}) as {
     readonly updateStrategy?: { readonly type?: string };
   };

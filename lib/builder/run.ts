@@ -11,6 +11,7 @@ import type { Chain, ChainedObject } from './chain.js';
 import { recordingContext } from './recording-context.js';
 import type { RunContext } from './context.js';
 import { dependenciesOf, refId } from './dependencies.js';
+import { dependencyFailed } from './dependency-failed.js';
 import { finishObject } from './desired-object.js';
 import { comesBeforeWorkloads } from './kind-traits.js';
 import type { Stage } from './kind-traits.js';
@@ -160,7 +161,7 @@ export class Run {
     const { settings } = this.#context;
     const needed = dependenciesOf(chained).flatMap((id) => this.#outcomes.get(id) ?? []);
     const broken = needed.find(isFailed);
-    if (broken !== undefined) throw dependencyFailed(chained, broken);
+    if (broken !== undefined) throw dependencyFailed(ref, broken);
     const awaited = needed.find((outcome) => outcome.state === 'pending' && outcome.blocks);
     if (awaited?.state === 'pending') {
       return pending(ref, `waits for ${describeObject(awaited.result.ref)}, which is pending`);
@@ -222,14 +223,6 @@ export class Run {
 
 function isFailed(outcome: Outcome): outcome is Extract<Outcome, { state: 'failed' }> {
   return outcome.state === 'failed';
-}
-
-function dependencyFailed(
-  { ref }: ChainedObject,
-  broken: Extract<Outcome, { state: 'failed' }>,
-): OperatorError {
-  const message = `${describeObject(ref)} was left as it is: it needs ${describeObject(broken.ref)}, which failed`;
-  return new OperatorError('DependencyFailed', message, { cause: broken.error });
 }
 
 /** The results of `outcomes`. @throws ReconcileFailedError where one failed. */

@@ -122,6 +122,9 @@ export function claimsSuite(open: OpenScene): void {
     await ensureClasses(scene);
     await claim(scene, '1Gi', fixed).reconcile();
     await bind(scene, 'data');
+    const [planned] = (await claim(scene, '2Gi', fixed).plan()).objects;
+    expect(planned).to.deep.include({ action: 'wait', approximate: false });
+    expect(planned?.reason).to.include("can't grow to 2Gi");
     const results = await claim(scene, '2Gi', fixed).reconcile();
     expect(summary(results)).to.deep.equal([
       'pending PersistentVolumeClaim/data',

@@ -110,6 +110,47 @@ export function planSuite(open: OpenScene): void {
     ]);
   });
 
+  it('fails what needs a failing object, and what can not be recreated', async () => {
+    const scene = await open();
+    const needing = scene
+      .builder()
+      .configMap({ name: 'env', data: { A: 'x'.repeat(1_048_577) } })
+      .deployment({ name: 'web', podSpec, rolloutOn: ['env'] });
+    const plan = await needing.plan();
+    expect(actions(plan)).to.deep.equal(['fail ConfigMap/env', 'fail Deployment/web']);
+    expect(plan.objects[1]?.error?.code).to.equal('DependencyFailed');
+    const set = (serviceName: string, image: string): Builder =>
+      scene.builder({ onImmutable: 'recreate' }).statefulSet({
+        ...{ name: 'store', spec: { serviceName } },
+        podSpec: { containers: [{ name: 'web', image, ports: [{ containerPort: 80 }] }] },
+      });
+    await set('one', 'registry.example/web:1').reconcile();
+    const invalid = await set('two', '').plan();
+    expect(actions(invalid)).to.include('fail StatefulSet/store');
+    expect(invalid.objects.find(({ ref }) => ref.name === 'store')?.error?.code).to.equal(
+      'Terminal',
+    );
+  });
+
+  it('lists no rollout where the pods stay', async () => {
+    const scene = await open();
+    const chain = (image: string, serviceName: string): Builder =>
+      scene
+        .builder({ onImmutable: 'recreateOrphan' })
+        .daemonSet({
+          ...{ name: 'agent', updateStrategy: { type: 'OnDelete' } },
+          podSpec: { containers: [{ name: 'web', image }] },
+        })
+        .statefulSet({ name: 'store', podSpec, spec: { serviceName } });
+    await scene.reconcileUntilDone(() => chain('registry.example/web:1', 'one'));
+    const plan = await chain('registry.example/web:2', 'two').plan();
+    expect(actions(plan)).to.deep.equal([
+      'configure DaemonSet/agent',
+      'recreate StatefulSet/store',
+    ]);
+    expect(plan.rollouts).to.deep.equal([]);
+  });
+
   it('shows drift with the manager that caused it', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
