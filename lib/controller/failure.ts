@@ -1,17 +1,25 @@
 import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
 import { isStaleWrite } from '../client/retry-on-conflict.js';
 import { isApiError, isNamespaceTerminating } from '../object/api-error.js';
+import type { ErrorCode } from '../system/error-codes.js';
 import { isOperatorError } from '../system/operator-error.js';
+import { InvalidResultError } from './invalid-result-error.js';
 
 /**
  * What a failed reconcile calls for.
  *
  * - `conflict`: an object changed since it was read; a quiet retry.
  * - `waiting`: for what time will mend, as a namespace that is being deleted; a quiet retry.
- * - `terminal`: no retry.
+ * - `terminal`: no retry: it would fail in the same way, until something is changed.
  * - `error`: a retry, and a line in the log.
  */
 export type FailureKind = 'conflict' | 'waiting' | 'terminal' | 'error';
+
+/** What only a change of the spec, of an option or of the code can mend. */
+const terminalCodes: readonly ErrorCode[] = [
+  ...(['Terminal', 'DuplicateObject', 'UnknownReference', 'InvalidOwner'] as const),
+  ...(['InvalidOption', 'TooManyDeletions'] as const),
+];
 
 /** What `error`, thrown by a reconcile, calls for. */
 export function failureKindOf(error: unknown): FailureKind {
@@ -22,7 +30,8 @@ export function failureKindOf(error: unknown): FailureKind {
     // Its errors are final, but it has results that ask to be looked at again.
     return kind === 'terminal' && isReconcileFailed(error) ? 'error' : kind;
   }
-  if (isOperatorError(error, 'Terminal')) return 'terminal';
+  if (error instanceof InvalidResultError) return 'error';
+  if (isOperatorError(error) && terminalCodes.includes(error.code)) return 'terminal';
   if (isNamespaceTerminating(error)) return 'waiting';
   return isStaleWrite(error) ? 'conflict' : 'error';
 }

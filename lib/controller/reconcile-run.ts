@@ -1,5 +1,6 @@
 import type { Clock } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
+import { InvalidResultError } from './invalid-result-error.js';
 import { endsWithin } from './ends-within.js';
 import { isResult } from './result.js';
 import type { Result } from './result.js';
@@ -65,7 +66,7 @@ async function settle(handler: () => Promise<Result>): Promise<Settled> {
     if (isResult(result)) return { type: 'returned', result };
     // Nothing but the compiler keeps a handler from returning nothing.
     const message = 'a reconciler has to return done() or requeueAfter(ms)';
-    throw new OperatorError('InvalidOption', message);
+    throw new InvalidResultError(message);
   } catch (error) {
     return { type: 'threw', error };
   }

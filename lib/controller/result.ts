@@ -1,4 +1,4 @@
-import { OperatorError } from '../system/operator-error.js';
+import { InvalidResultError } from './invalid-result-error.js';
 
 /**
  * What a reconcile wants to happen next. Throwing is the third way: the key is tried again after a
@@ -30,7 +30,7 @@ export function done(): Done {
  */
 export function requeueAfter(afterMs: number): RequeueAfter {
   if (!(afterMs > 0)) {
-    throw new OperatorError('InvalidOption', `requeueAfter: want more than 0 ms, got ${afterMs}`);
+    throw new InvalidResultError(`requeueAfter: want more than 0 ms, got ${afterMs}`);
   }
   return { type: 'requeueAfter', afterMs };
 }

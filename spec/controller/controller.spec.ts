@@ -6,6 +6,7 @@ import { done, requeueAfter } from '../../lib/controller/result.js';
 import { TerminalError } from '../../lib/controller/terminal-error.js';
 import type { Trigger } from '../../lib/controller/trigger.js';
 import { keyString } from '../../lib/object/object-key.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
 import { promMetrics } from '../../lib/system/prom-metrics.js';
 import { Thing, apiError } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';
@@ -263,6 +264,25 @@ describe('Controller', () => {
     expect(runs).to.equal(1);
     await setup.clock.advance(1);
     expect(runs).to.equal(2);
+    await setup.stop(running);
+  });
+
+  it('says once that a chain can not be, and waits for a change', async () => {
+    const setup = new ControllerSetup();
+    let runs = 0;
+    const controller = controllerFor(Thing).complete(async () => {
+      runs++;
+      throw new OperatorError('DuplicateObject', 'twice');
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    await setup.clock.advance(100_000);
+    expect(runs).to.equal(1);
+    setup.things.put('a', { spec: { size: 2 } });
+    await setup.clock.advance(100_000);
+    expect(runs).to.equal(2);
+    const line = 'reconcile failed: terminal';
+    expect(setup.lines('error')).to.deep.equal([line, line]);
     await setup.stop(running);
   });
 

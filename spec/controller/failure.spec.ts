@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { ReconcileFailedError } from '../../lib/builder/reconcile-failed-error.js';
 import { failureKindOf, isBug, retryAfterMsOf } from '../../lib/controller/failure.js';
 import type { FailureKind } from '../../lib/controller/failure.js';
+import { requeueAfter } from '../../lib/controller/result.js';
 import { TerminalError } from '../../lib/controller/terminal-error.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
@@ -42,7 +43,38 @@ const cases: readonly (readonly [string, unknown, FailureKind])[] = [
   ],
 ];
 
+const hopeless = [
+  ...(['Terminal', 'DuplicateObject', 'UnknownReference', 'InvalidOwner'] as const),
+  ...(['InvalidOption', 'TooManyDeletions'] as const),
+];
+
 describe('failureKindOf', () => {
+  for (const code of hopeless) {
+    it(`takes ${code} for terminal, also among others of that sort`, () => {
+      const error = new OperatorError(code, 'x');
+      expect(failureKindOf(error)).to.equal('terminal');
+      expect(failureKindOf(new AggregateError([error, terminal]))).to.equal('terminal');
+      expect(failureKindOf(new AggregateError([error, conflict]))).to.equal('error');
+    });
+  }
+
+  it('retries after a wait that was none: it may be one the next time', () => {
+    expect(() => requeueAfter(0))
+      .to.throw(OperatorError)
+      .with.property('code', 'InvalidOption');
+    try {
+      requeueAfter(-1);
+    } catch (error) {
+      expect(failureKindOf(error)).to.equal('error');
+    }
+  });
+
+  it('takes what time may mend for no more than an error', () => {
+    for (const code of ['UnknownKind', 'ConnectionFailed', 'NotOurs', 'AlreadyOwned'] as const) {
+      expect(failureKindOf(new OperatorError(code, 'x')), code).to.equal('error');
+    }
+  });
+
   for (const [what, error, kind] of cases) {
     it(`takes ${what} for ${kind}`, () => {
       expect(failureKindOf(error)).to.equal(kind);
