@@ -26,7 +26,11 @@ export interface BuilderOptions<Order extends string = string> {
   readonly controllerName: string;
   /** Labels of every object (not of pods), under the object's own. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Where the objects go. Needed for, and only allowed with, a cluster-scoped owner. */
+  /**
+   * Where the objects go. Needed for, and only allowed with, a cluster-scoped owner. Pruning then looks
+   * in this namespace and in those of chained objects: what is in another one, of which nothing is
+   * chained any more, stays until the owner is deleted.
+   */
   readonly namespace?: string;
   /**
    * The kinds that pruning visits, with those of the chain: what the controller `owns`.

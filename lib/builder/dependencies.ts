@@ -81,5 +81,5 @@ function tlsSecretsOf(object: Readonly<Record<string, unknown>>): readonly strin
 }
 
 function ingressSpecOf(object: Readonly<Record<string, unknown>>): NonNullable<Ingress['spec']> {
-  return (object['spec'] ?? {});
+  return object['spec'] ?? {};
 }
