@@ -8,7 +8,7 @@ import { badRequest, conflict, notFound } from '../status-error.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { createObject } from '../writes/create-object.js';
-import { decodeObject, decodePatched } from '../writes/decode-object.js';
+import { decodeApplied, decodeObject, decodePatched } from '../writes/decode-object.js';
 import { applyFields } from '../writes/managed-fields.js';
 import { patchObject } from '../writes/patch-object.js';
 import { updateObject } from '../writes/update-object.js';
@@ -101,7 +101,7 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
   const live = findObject(core, kind, info);
   if (live === undefined) checkMissing(context, applied.metadata.uid);
   const merged = applyFields(core, { write, applied, force }, live);
-  const next = decodeObject({ ...write, fieldValidation: 'Ignore' }, { value: merged });
+  const next = decodeApplied(write, merged);
   if (live !== undefined) return updateObject(core, { request: write, live, next, tracked: true });
   delete next.metadata.resourceVersion;
   return createObject(core, { request: write, object: next, tracked: true });

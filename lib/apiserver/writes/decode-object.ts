@@ -3,7 +3,7 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import { badRequest, failure, invalid } from '../status-error.js';
+import { badRequest, failure, internalFailure, invalid } from '../status-error.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import type { WriteRequest } from './write-request.js';
 
@@ -42,6 +42,30 @@ export function decodePatched(request: DecodeRequest, raw: RawObject): Unstructu
     const message = `Invalid value: ${text}: ${error.message}`;
     const causes = [{ reason: 'FieldValueInvalid', message, field: 'patch' }];
     throw failure(422, 'Invalid', ` "" is invalid: patch: ${message}`, { causes });
+  }
+}
+
+/**
+ * Decodes what an apply has made, as {@link decodeObject} does for bodies; fields are known by then.
+ * @throws StatusError 500 without a reason, as the real server answers a value that can't be read.
+ */
+export function decodeApplied(
+  request: DecodeRequest,
+  value: RawObject['value'],
+): UnstructuredObject {
+  const { type, custom } = request.kind;
+  const ignoring = { ...request, fieldValidation: 'Ignore' } as const;
+  if (custom !== undefined) return decodeObject(ignoring, { value });
+  try {
+    return decodeStrictly(ignoring, { value });
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const { namespace = '', name = '' } = value['metadata'] as UnstructuredObject['metadata'];
+    const kind = `${type.group}/${type.version}, Kind=${type.kind}`;
+    const fromJson = error.message.startsWith('illegal base64') ? 'error decoding from json: ' : '';
+    const why = `unable to convert unstructured object to ${kind}: ${fromJson}${error.message}`;
+    const message = `failed to convert new object (${namespace}/${name}; ${kind}) to proper version: ${why}`;
+    throw internalFailure(message);
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Api, configMap, configMaps, merge } from '../api.js';
+import { Api, apply, configMap, configMaps, merge } from '../api.js';
 import { causeFields } from '../causes.js';
 
 const secrets = '/api/v1/namespaces/default/secrets';
@@ -40,6 +40,18 @@ describe('secrets', () => {
     const created = await api.create(secrets, body);
     expect(created).to.deep.include({ data: { x: 'eA==', y: 'w6k=' }, type: 'Opaque' });
     expect(created).not.to.have.property('stringData');
+  });
+
+  it('that are applied with what is not base64 are a failure, not a bad request', async () => {
+    const api = new Api();
+    const metadata = { namespace: 'default', name: 'a' };
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata, data: { x: '!!' } };
+    const path = `${secrets}/a?fieldManager=spec`;
+    const answer = await api.call('PATCH', path, body, apply);
+    expect(answer.code).to.equal(500);
+    expect(answer.body.message).to.equal(
+      'failed to convert new object (default/a; /v1, Kind=Secret) to proper version: unable to convert unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data at input byte 0',
+    );
   });
 
   it('keep their type', async () => {
