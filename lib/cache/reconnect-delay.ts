@@ -34,6 +34,11 @@ export class ReconnectDelay {
     return delayMs;
   }
 
+  /** For what no try is likely to mend: 30 s, up to twice as long by chance. */
+  longest(): number {
+    return longestMs * (1 + this.#random.next());
+  }
+
   /**
    * For the loss of a watch that worked: 0.8 s, up to twice as long by chance, however often. A load
    * balancer that cuts idle streams each minute must not make a cache deaf for longer and longer.

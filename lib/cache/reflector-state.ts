@@ -44,12 +44,19 @@ export interface BackOffState {
   readonly then: WorkState;
 }
 
-/** The server does not serve the kind: look again after `delayMs`. */
+/**
+ * No use to hurry: look again after `delayMs`. `unknownKind`: the server does not serve the kind;
+ * `malformed`: the client refused the request itself, for example for its namespace.
+ */
 export interface ParkedState {
   readonly phase: 'parked';
+  readonly why: ParkReason;
   readonly error: unknown;
   readonly delayMs: number;
 }
+
+/** See {@link ParkedState}. */
+export type ParkReason = 'unknownKind' | 'malformed';
 
 /** A watch that fails this often, and never worked between, is given up for a list. */
 const failuresBeforeRelist = 5;
@@ -58,8 +65,9 @@ const failuresBeforeRelist = 5;
 export function stateAfterFailure(
   from: WorkState,
   error: unknown,
-): ListState | WatchState | 'parked' | 'relist' {
-  if (isUnknownKind(error)) return 'parked';
+): ListState | WatchState | ParkReason | 'relist' {
+  if (isUnknownKind(error)) return 'unknownKind';
+  if (isMalformed(error)) return 'malformed';
   switch (from.phase) {
     case 'streamingList':
       // Whatever stands between us and the server may not let it through: do it the plain way.
@@ -87,6 +95,12 @@ export function retryAfterMs(error: unknown): number {
 /** No such kind: a 404 on a collection can mean nothing else. */
 function isUnknownKind(error: unknown): boolean {
   return isOperatorError(error, 'UnknownKind') || isNotFound(error);
+}
+
+/** The same request would be refused for ever, before it is sent. */
+function isMalformed(error: unknown): boolean {
+  const codes = ['InvalidObject', 'InvalidOption', 'InvalidSelector'] as const;
+  return codes.some((code) => isOperatorError(error, code));
 }
 
 /** Whether the watch may go on where it was: the error says nothing about the version. */

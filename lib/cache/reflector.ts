@@ -11,7 +11,8 @@ import type { Random } from '../system/random.js';
 import type { CacheMetrics } from './cache-metrics.js';
 import { ReconnectDelay } from './reconnect-delay.js';
 import { isStreamingRefused, retryAfterMs, stateAfterFailure } from './reflector-state.js';
-import type { ListState, ReflectorState, WatchState, WorkState } from './reflector-state.js';
+import type { ListState, ParkedState, ParkReason } from './reflector-state.js';
+import type { ReflectorState, WatchState, WorkState } from './reflector-state.js';
 import { compareResourceVersions } from './resource-version.js';
 import { followWatch } from './watch-attempt.js';
 import type { WatchReceiver, WatchScope, Watched } from './watch-attempt.js';
@@ -55,6 +56,10 @@ interface Failure {
 const shortWatchMs = 1_000;
 /** A watch that lasted so long worked, even if it showed nothing. */
 const workingWatchMs = 10_000;
+const parkedFor: Readonly<Record<ParkReason, string>> = {
+  unknownKind: 'wait for the kind to appear',
+  malformed: 'wait long, since the request itself is invalid',
+};
 /** All in one page: the largest limit that every server takes. */
 const onePageLimit = 2 ** 31 - 1;
 
@@ -71,7 +76,7 @@ const onePageLimit = 2 ** 31 - 1;
  * list. A watch that worked (it lasted 10 s, or brought something new) is resumed after 0.8 to 1.6 s,
  * however often it is cut; this differs from client-go's reflector, which would wait up to a minute.
  * All else waits longer each time it fails. A kind that is not served parks the reflector: it looks
- * again, at growing intervals.
+ * again, at growing intervals. So does a request that the client refuses to send, at long ones.
  */
 export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
@@ -279,17 +284,25 @@ export class Reflector<T extends KubernetesObject> {
   #afterFailure(from: WorkState, { error, lastedMs, worked = false }: Failure): ReflectorState {
     if (this.#asked !== 'nothing') return from;
     const next = stateAfterFailure(from, error);
+    if (next === 'unknownKind' || next === 'malformed') return this.#park(from, next, error);
     const then = next === 'relist' ? this.#listState() : next;
+    this.#parked = false;
     // That a server forgets is its everyday life: no wait, unless it forgets at once.
     const expired = from.phase === 'watch' && isGone(error) && lastedMs >= shortWatchMs;
-    const resumes = worked && next !== 'relist' && next !== 'parked' && next.phase === 'watch';
+    const resumes = worked && then.phase === 'watch';
     const waitMs = (): number => (resumes ? this.#delay.afterHealth() : this.#delay.next());
     const delayMs = expired ? 0 : Math.max(waitMs(), retryAfterMs(error));
-    const quiet = expired || (then === 'parked' && this.#parked);
-    this.#parked = then === 'parked';
-    this.#report(`${from.phase} failed, next: ${phaseOf(then)}`, { error, delayMs, quiet });
-    if (then === 'parked') return { phase: 'parked', error, delayMs };
+    this.#report(`${from.phase} failed, next: ${then.phase}`, { error, delayMs, quiet: expired });
     return expired ? then : { phase: 'backOff', error, delayMs, then };
+  }
+
+  #park(from: WorkState, why: ParkReason, error: unknown): ParkedState {
+    const waitMs = why === 'malformed' ? this.#delay.longest() : this.#delay.next();
+    const delayMs = Math.max(waitMs, retryAfterMs(error));
+    const message = `${from.phase} failed, next: ${parkedFor[why]}`;
+    this.#report(message, { error, delayMs, quiet: this.#parked });
+    this.#parked = true;
+    return { phase: 'parked', why, error, delayMs };
   }
 
   #report(
@@ -306,8 +319,4 @@ export class Reflector<T extends KubernetesObject> {
     if (quiet) logger.debug(`${type.kind}: ${message}`, fields);
     else logger.warn(`${type.kind}: ${message}`, fields);
   }
-}
-
-function phaseOf(state: WorkState | 'parked'): string {
-  return state === 'parked' ? 'wait for the kind to appear' : state.phase;
 }

@@ -155,7 +155,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       metadataOnly,
       objects: this.store.size,
       synced: this.synced,
-      parked: states.some(({ phase }) => phase === 'parked'),
+      // A malformed request is a mistake, not a kind to come: nobody should pass it over.
+      parked: states.some((state) => state.phase === 'parked' && state.why === 'unknownKind'),
       problem: troubled !== undefined && 'error' in troubled ? troubled.error : undefined,
     };
   }

@@ -306,6 +306,34 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
+  it('hardly repeats a request that the client refuses to send, and says so', async () => {
+    for (const code of ['InvalidObject', 'InvalidOption', 'InvalidSelector'] as const) {
+      const server = new FakeServer();
+      const refusals = Array.from({ length: 20 }, () => new OperatorError(code, 'no namespace: A'));
+      server.failures['watch'] = refusals;
+      server.failures['list'] = [...refusals];
+      const setup = new Setup(server);
+      await setup.settle(119_000);
+      expect(server.requests.length).to.be.within(2, 4);
+      expect(setup.informer.status()).to.deep.include({ synced: false, parked: false });
+      expect(setup.informer.status().problem).to.have.property('code', code);
+      const wait = setup.informer.waitForSync(AbortSignal.abort(), { parked: 'pass' });
+      expect(
+        await wait.then(
+          () => 'passed',
+          () => 'waits',
+        ),
+      ).to.equal('waits');
+      const message =
+        'Thing: streamingList failed, next: wait long, since the request itself is invalid';
+      expect(setup.logged).to.deep.equal([message]);
+      refusals.length = 0;
+      await setup.settle(61_000);
+      expect(setup.informer.status()).to.deep.include({ synced: true, problem: undefined });
+      await setup.cache.stop();
+    }
+  });
+
   it('gives up a stream that falls silent before its list is complete', async () => {
     const server = new FakeServer();
     server.paused = true;
