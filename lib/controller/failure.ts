@@ -1,4 +1,5 @@
 import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
+import { requeueAfterOf } from '../builder/results.js';
 import { isStaleWrite } from '../client/retry-on-conflict.js';
 import { isApiError, isNamespaceTerminating } from '../object/api-error.js';
 import type { ErrorCode } from '../system/error-codes.js';
@@ -28,12 +29,16 @@ export function failureKindOf(error: unknown): FailureKind {
   if (parts.length > 0) {
     const kind = kindOfAll(parts.map(failureKindOf));
     // Its errors are final, but it has results that ask to be looked at again.
-    return kind === 'terminal' && isReconcileFailed(error) ? 'error' : kind;
+    return kind === 'terminal' && asksToBeLookedAt(error) ? 'error' : kind;
   }
   if (error instanceof InvalidResultError) return 'error';
   if (isOperatorError(error) && terminalCodes.includes(error.code)) return 'terminal';
   if (isNamespaceTerminating(error)) return 'waiting';
   return isStaleWrite(error) ? 'conflict' : 'error';
+}
+
+function asksToBeLookedAt(error: unknown): boolean {
+  return isReconcileFailed(error) && requeueAfterOf(error.results) !== undefined;
 }
 
 /** Several failures at once are as loud as the loudest; one that may be mended is worth a retry. */

@@ -18,6 +18,12 @@ const terminating = apiError(403, 'Forbidden', ['NamespaceTerminating']);
 const dependency = new OperatorError('DependencyFailed', 'the other one');
 const other = new Error('other');
 
+const untouched = {
+  operation: 'unchanged',
+  ref: { apiVersion: 'v1', kind: 'ConfigMap', name: 'env' },
+  changes: [],
+} as const;
+
 const cases: readonly (readonly [string, unknown, FailureKind])[] = [
   ['a conflict', conflict, 'conflict'],
   ['AlreadyExists', apiError(409, 'AlreadyExists'), 'error'],
@@ -34,6 +40,16 @@ const cases: readonly (readonly [string, unknown, FailureKind])[] = [
   [
     'a chain that can not succeed',
     new ReconcileFailedError([new OperatorError('ImmutableField', 'x'), dependency], []),
+    'terminal',
+  ],
+  [
+    'a chain of which a result asks to be looked at again',
+    new ReconcileFailedError([terminal], [{ ...untouched, requeueAfterMs: 1_000 }]),
+    'error',
+  ],
+  [
+    'a chain of which too much would be deleted',
+    new ReconcileFailedError([new OperatorError('TooManyDeletions', 'x')], [untouched]),
     'terminal',
   ],
   [
