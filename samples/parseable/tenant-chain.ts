@@ -139,7 +139,7 @@ function podSpecOf(tenant: ParseableTenant, node: TenantNode): PodSpec {
 }
 
 function containerOf(tenant: ParseableTenant, node: TenantNode): Container {
-  const { spec, k8s, parseable } = node;
+  const { k8s, parseable } = node;
   const mounts = (k8s.storageConfig ?? []).map(({ name, mountPath }) => ({ name, mountPath }));
   const volumeMounts = [...mounts, ...(k8s.volumeMount ?? [])];
   const external = externalConfigMap(tenant);
