@@ -49,16 +49,21 @@ export class Story {
 
   async tell(): Promise<StorySummary> {
     const { client, namespace, signal } = this.#options;
-    const following = this.#rolls.follow(client, namespace, signal);
+    const end = new AbortController();
+    const both = AbortSignal.any([signal, end.signal]);
+    const following = this.#rolls.follow(client, namespace, both);
+    const chapters = this.#chapters().finally(() => end.abort());
+    const [events] = await Promise.all([chapters, following]);
+    return { tally: this.#tally, replaced: this.#rolls.replaced, events };
+  }
+
+  async #chapters(): Promise<number> {
     await this.#create();
     await this.#plan();
     await this.#change();
     await this.#repair();
     await this.#prune();
-    const events = await this.#events();
-    // Ends with the signal; an error of the watch shows here or in the story's own calls.
-    following.catch(() => undefined);
-    return { tally: this.#tally, replaced: this.#rolls.replaced, events };
+    return this.#events();
   }
 
   async #create(): Promise<void> {
