@@ -223,6 +223,7 @@ export type {
   FaultyClient,
   FaultyOptions,
   FaultyVerb,
+  Fence,
   FinalizerOptions,
   GetOptions,
   InClusterClientOptions,
@@ -394,6 +395,8 @@ export type {
   HotLoopEvent,
   HotLoopOptions,
   ItemMapper,
+  KeyOwnership,
+  KeyOwnershipListener,
   KindSourceOptions,
   MapContext,
   Mapped,
@@ -422,3 +425,4 @@ export type {
   WorkItem,
   WorkQueueOptions,
 } from './controller/index.js';
+export type { HealthCheck, Runnable, RunnableContext, RunnablePhase } from './manager/index.js';

@@ -13,6 +13,7 @@ export { createOrPatch, createOrUpdate } from './create-or-update.js';
 export type { CreateOrUpdateOptions, CreateOrUpdateResult } from './create-or-update.js';
 export { dryRun } from './dry-run.js';
 export { faulty, writeVerbs } from './faulty.js';
+export type { Fence } from './fence.js';
 export type {
   Fault,
   FaultRule,

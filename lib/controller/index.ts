@@ -16,6 +16,7 @@ export type { FailureKind } from './failure.js';
 export { enqueueObject, enqueueOwner, requestFor } from './handlers.js';
 export type { EnqueueOwnerOptions, MapContext, Mapped, Mapper } from './handlers.js';
 export type { HotLoop, HotLoopOptions } from './hot-loop-detector.js';
+export type { KeyOwnership, KeyOwnershipListener } from './key-ownership.js';
 export { initialListPriority, kindSource } from './kind-source.js';
 export type { KindSourceOptions } from './kind-source.js';
 export {

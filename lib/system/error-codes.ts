@@ -49,6 +49,8 @@ export const errorCodes = [
   'DependencyFailed',
   /** Something was used after it was stopped or closed. */
   'Stopped',
+  /** A write was refused before it was sent: this process may not write any more, its lease is not fresh. */
+  'Fenced',
 ] as const;
 
 /** The code of an {@link OperatorError}. */

@@ -37,6 +37,8 @@ function tsconfig(): string {
   const paths = {
     'operator-builder': ['../../lib/index.ts'],
     'operator-builder/apiserver': ['../../lib/embedded/index.ts'],
+    'operator-builder/crd': ['../../lib/crd/index.ts'],
+    'operator-builder/testing': ['../../lib/testing/index.ts'],
     'operator-builder/prometheus': ['../../lib/system/prom-metrics.ts'],
   };
   return JSON.stringify({
