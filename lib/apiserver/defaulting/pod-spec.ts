@@ -56,6 +56,8 @@ export function defaultPodOnly(spec: PodSpec): void {
     resources.requests = { ...resources.limits, ...resources.requests };
   }
   spec.enableServiceLinks ??= true;
+  // Pods from before this was refused said it: kubelets end them at once too.
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
 }
 
 function defaultContainer(container: Container): void {

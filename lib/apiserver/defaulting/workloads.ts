@@ -53,8 +53,6 @@ export function defaultStatefulSet({ spec }: Wire<V1StatefulSet>): void {
   }
   if (updateStrategy.type === 'RollingUpdate' && updateStrategy.rollingUpdate !== undefined) {
     updateStrategy.rollingUpdate.partition ??= 0;
-    // Behind a feature gate that is off by default.
-    delete updateStrategy.rollingUpdate.maxUnavailable;
   }
   spec.persistentVolumeClaimRetentionPolicy ??= {};
   spec.persistentVolumeClaimRetentionPolicy.whenDeleted ??= 'Retain';

@@ -2,6 +2,8 @@ import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
+import { jsonProblem } from '../requests/json-problem.js';
+import { badRequest } from '../status-error.js';
 import { withoutMembers } from '../without-members.js';
 
 /** A version of a kind whose objects are stored in another version. */
@@ -91,14 +93,22 @@ function autoscalerToV2(object: UnstructuredObject): UnstructuredObject {
     spec: {
       ...spec,
       metrics: all.length === 0 ? [cpuMetric(80)] : all,
-      ...(behavior === undefined ? {} : { behavior: JSON.parse(behavior) as unknown }),
+      ...(behavior === undefined ? {} : { behavior: parsedJson(behavior) }),
     },
     status: v2Status(object['status']),
   });
 }
 
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest(jsonProblem(text));
+  }
+}
+
 function parsedList(text: string | undefined): unknown[] {
-  const list: unknown = text === undefined ? [] : JSON.parse(text);
+  const list: unknown = text === undefined ? [] : parsedJson(text);
   return Array.isArray(list) ? (list as unknown[]) : [];
 }
 

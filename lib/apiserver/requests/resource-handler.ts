@@ -11,11 +11,17 @@ import { watchObjects } from '../reads/watch-objects.js';
 import type { OpenWatches } from '../reads/open-watches.js';
 import type { ServerCore } from '../server-core.js';
 import { findObject } from '../server-core.js';
-import { failure, methodNotAllowed, notFound, unknownResource } from '../status-error.js';
+import {
+  failure,
+  isStatusError,
+  methodNotAllowed,
+  notFound,
+  unknownResource,
+} from '../status-error.js';
 import { negotiate } from './accept.js';
 import { handleDelete, handleDeleteCollection } from './delete-requests.js';
 import type { ResourceRequest } from './request-info.js';
-import { jsonResponse, withWarnings } from './responses.js';
+import { errorResponse, jsonResponse, withWarnings } from './responses.js';
 import { handleSubresource } from './subresource-requests.js';
 import { handleCreate, handlePatch, handleUpdate } from './write-requests.js';
 
@@ -38,7 +44,7 @@ export interface Watches {
   readonly open: OpenWatches;
 }
 
-/** Answers a request for a resource. @throws StatusError */
+/** Answers a request for a resource. @throws StatusError 404, 405 or 406: there is no such thing. */
 export async function handleResource(
   core: ServerCore,
   asked: { info: ResourceRequest; request: TransportRequest; user: string },
@@ -55,8 +61,18 @@ export async function handleResource(
   const warn = (text: string): void => void warnings.push(text);
   const context: ResourceContext = { core, kind, info, request, view, user, warn };
   checkScope(context);
-  const response = await dispatch(context, watches);
-  return withWarnings(response, warnings);
+  if (kind.rules.deprecation !== undefined) warn(kind.rules.deprecation);
+  return withWarnings(await answer(context, watches), warnings);
+}
+
+/** Errors are answers too: what was to be warned of before one is said with it. */
+async function answer(context: ResourceContext, watches: Watches): Promise<TransportResponse> {
+  try {
+    return await dispatch(context, watches);
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return errorResponse(error);
+  }
 }
 
 function checkScope({ kind, info }: ResourceContext): void {

@@ -2,6 +2,7 @@ import type {
   V1ControllerRevision,
   V1DaemonSet,
   V1Deployment,
+  V1PodSpec,
   V1ReplicaSet,
   V1StatefulSet,
 } from '@kubernetes/client-node';
@@ -22,7 +23,9 @@ import {
   validateStatefulSet,
 } from '../validation/workloads.js';
 import { deepEqual } from '../writes/deep-equal.js';
+import { dropDisabledPodFields, dropDisabledSetFields } from './disabled-fields.js';
 import type { KindRules } from './kind-rules.js';
+import { podWarnings } from './pod-warnings.js';
 import { specChanged, specOrAnnotationsChanged } from './spec-changed.js';
 import { typedRules } from './typed-rules.js';
 
@@ -36,13 +39,42 @@ function keepSelector(object: WithSelector, old: WithSelector, errors: FieldErro
   validateImmutable(change, errors);
 }
 
+interface WithTemplate {
+  readonly spec?: { readonly template?: { readonly spec?: Wire<V1PodSpec> } };
+}
+
+function dropDisabled({ spec }: WithTemplate): void {
+  dropDisabledPodFields(spec?.template?.spec);
+}
+
+/** Of the pods to come, where they are new. */
+function warnings({ spec }: WithTemplate, old?: WithTemplate): readonly string[] {
+  const podSpec = spec?.template?.spec;
+  if (podSpec === undefined || deepEqual(podSpec, old?.spec?.template?.spec)) return [];
+  return podWarnings(podSpec, 'spec.template.spec');
+}
+
 const deployment = typedRules<Wire<V1Deployment>>(
-  { defaults: defaultDeployment, validate: validateDeployment, validateUpdate: keepSelector },
+  {
+    defaults: defaultDeployment,
+    prepareForCreate: dropDisabled,
+    prepareForUpdate: dropDisabled,
+    validate: validateDeployment,
+    validateUpdate: keepSelector,
+    warnings,
+  },
   { specChanged: specOrAnnotationsChanged, statusResets: ['metadata.labels'] },
 );
 
 const replicaSet = typedRules<Wire<V1ReplicaSet>>(
-  { defaults: defaultReplicaSet, validate: validateReplicaSet, validateUpdate: keepSelector },
+  {
+    defaults: defaultReplicaSet,
+    prepareForCreate: dropDisabled,
+    prepareForUpdate: dropDisabled,
+    validate: validateReplicaSet,
+    validateUpdate: keepSelector,
+    warnings,
+  },
   {
     specChanged,
     initialStatus: () => ({ replicas: 0 }),
@@ -62,6 +94,9 @@ const mutableInStatefulSet = [
 const statefulSet = typedRules<Wire<V1StatefulSet>>(
   {
     defaults: defaultStatefulSet,
+    prepareForCreate: dropDisabledSetFields,
+    prepareForUpdate: dropDisabledSetFields,
+    warnings,
     validateCreate: (object, errors) => validateStatefulSet(object, errors),
     validateUpdate: (object, old, errors) => {
       validateStatefulSet(object, errors, true);
@@ -77,7 +112,7 @@ const statefulSet = typedRules<Wire<V1StatefulSet>>(
   },
   {
     specChanged,
-    nameFormat: 'podPrefix',
+    nameFormat: 'label',
     initialStatus: () => ({ replicas: 0, availableReplicas: 0 }),
   },
 );
@@ -98,12 +133,16 @@ const daemonSet = typedRules<Wire<V1DaemonSet>>(
     },
     validate: validateDaemonSet,
     validateUpdate: keepSelector,
-    prepareForCreate: ({ metadata }) => {
+    warnings,
+    prepareForCreate: (object) => {
+      const { metadata } = object;
+      dropDisabled(object);
       if (metadata === undefined) return;
       metadata.annotations = { ...metadata.annotations, [templateGeneration]: '1' };
     },
     prepareForUpdate: (object, old) => {
       const { metadata } = object;
+      dropDisabled(object);
       if (metadata === undefined) return;
       const before = Number(old.metadata?.annotations?.[templateGeneration] ?? 0);
       const changed = !deepEqual(object.spec?.template, old.spec?.template);

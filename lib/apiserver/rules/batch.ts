@@ -1,8 +1,9 @@
-import type { V1CronJob, V1Job } from '@kubernetes/client-node';
+import type { V1CronJob, V1Job, V1JobSpec } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
 import { defaultCronJob, defaultJobSpec } from '../defaulting/workloads.js';
 import { validateCronJob, validateJob, validateJobUpdate } from '../validation/jobs.js';
 import type { KindRules } from './kind-rules.js';
+import { podWarnings } from './pod-warnings.js';
 import { specChanged } from './spec-changed.js';
 import { typedRules } from './typed-rules.js';
 
@@ -26,6 +27,11 @@ function generateSelector({ metadata, spec }: Job): void {
   spec.selector.matchLabels = { [uidLabel]: uid, ...spec.selector.matchLabels };
 }
 
+function templateWarnings(spec: Wire<V1JobSpec> | undefined, field: string): readonly string[] {
+  const podSpec = spec?.template.spec;
+  return podSpec === undefined ? [] : podWarnings(podSpec, `${field}.template.spec`);
+}
+
 const job = typedRules<Job>(
   {
     defaults: ({ metadata, spec }) => {
@@ -37,13 +43,18 @@ const job = typedRules<Job>(
     prepareForCreate: generateSelector,
     validate: validateJob,
     validateUpdate: validateJobUpdate,
+    warnings: ({ spec }, old) => (old === undefined ? templateWarnings(spec, 'spec') : []),
     selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
   },
   { specChanged, orphansByDefault: false },
 );
 
 const cronJob = typedRules<Wire<V1CronJob>>(
-  { defaults: defaultCronJob, validate: validateCronJob },
+  {
+    defaults: defaultCronJob,
+    validate: validateCronJob,
+    warnings: ({ spec }) => templateWarnings(spec?.jobTemplate.spec, 'spec.jobTemplate.spec'),
+  },
   { specChanged },
 );
 

@@ -1,25 +1,36 @@
 import type {
   V1CSIDriver,
-  V1Endpoints,
   V1Lease,
-  V1LimitRange,
-  V1MutatingWebhookConfiguration,
   V1Node,
   V1PodTemplate,
   V1PriorityClass,
   V1ReplicationController,
-  V1ValidatingWebhookConfiguration,
+  V1RuntimeClass,
 } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
 import { defaultPodSpec } from '../defaulting/pod-spec.js';
+import type { FieldErrors } from '../validation/field-errors.js';
 import { validateImmutable } from '../validation/immutable.js';
+import { labelProblems } from '../validation/names.js';
+import { validateNonnegative } from '../validation/numbers.js';
+import { validatePodTemplate } from '../validation/pod-spec.js';
 import { deepEqual } from '../writes/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
+import { limitRangeRules, resourceQuotaRules } from './limits.js';
 import { specChanged } from './spec-changed.js';
 import { typedRules } from './typed-rules.js';
+import { webhookConfigurationRules } from './webhooks.js';
+
+/** Fields of features that are off are not kept. */
+function dropDisabled({ spec }: Wire<V1Lease>): void {
+  delete spec?.strategy;
+  delete spec?.preferredHolder;
+}
 
 const lease = typedRules<Wire<V1Lease>>(
   {
+    prepareForCreate: dropDisabled,
+    prepareForUpdate: dropDisabled,
     validate: ({ spec }, errors) => {
       const { leaseDurationSeconds: duration, leaseTransitions: transitions } = spec ?? {};
       if (duration !== undefined && duration <= 0) {
@@ -41,7 +52,11 @@ const priorityClass = typedRules<Wire<V1PriorityClass>>(
     defaults: (object) => {
       object.preemptionPolicy ??= 'PreemptLowerPriority';
     },
-    validate: ({ metadata, value }, errors) => {
+    validate: ({ metadata, value, preemptionPolicy = '' }, errors) => {
+      const policies = ['PreemptLowerPriority', 'Never'];
+      if (!policies.includes(preemptionPolicy)) {
+        errors.notSupported('preemptionPolicy', preemptionPolicy, policies);
+      }
       const system = metadata?.name?.startsWith('system-') === true;
       if (system || value <= highestUserPriority) return;
       const why = `maximum allowed value of a user defined priority is ${highestUserPriority}`;
@@ -61,32 +76,6 @@ const priorityClass = typedRules<Wire<V1PriorityClass>>(
   },
   { specChanged: () => false },
 );
-
-type Webhooks = Wire<V1ValidatingWebhookConfiguration | V1MutatingWebhookConfiguration>;
-
-function defaultWebhooks({ webhooks }: Webhooks, mutating: boolean): void {
-  for (const webhook of webhooks ?? []) {
-    webhook.failurePolicy ??= 'Fail';
-    webhook.matchPolicy ??= 'Equivalent';
-    webhook.namespaceSelector ??= {};
-    webhook.objectSelector ??= {};
-    webhook.timeoutSeconds ??= 10;
-    if (mutating) Object.assign(webhook, { reinvocationPolicy: 'Never', ...webhook });
-    for (const rule of webhook.rules ?? []) rule.scope ??= '*';
-    const { service } = webhook.clientConfig;
-    if (service !== undefined) service.port ??= 443;
-  }
-}
-
-function webhookRules(mutating: boolean): KindRules {
-  return typedRules<Webhooks>(
-    { defaults: (object) => defaultWebhooks(object, mutating) },
-    {
-      unconditionalUpdate: false,
-      specChanged: (object, old) => !deepEqual(object['webhooks'], old['webhooks']),
-    },
-  );
-}
 
 const node = typedRules<Wire<V1Node>>(
   {
@@ -115,8 +104,26 @@ const csiDriver = typedRules<Wire<V1CSIDriver>>(
       spec.seLinuxMount ??= false;
     },
   },
-  { unconditionalUpdate: false, specChanged },
+  // Its spec has no generations.
+  { unconditionalUpdate: false },
 );
+
+function validateController({ spec }: Wire<V1ReplicationController>, errors: FieldErrors): void {
+  if (spec === undefined) return;
+  const { replicas, selector = {}, template } = spec;
+  validateNonnegative(replicas, 'spec.replicas', errors);
+  if (Object.keys(selector).length === 0) errors.required('spec.selector');
+  if (template === undefined) {
+    errors.required('spec.template');
+    return;
+  }
+  const labels = template.metadata?.labels ?? {};
+  if (!Object.entries(selector).every(([key, value]) => labels[key] === value)) {
+    const why = '`selector` does not match template `labels`';
+    errors.invalid('spec.template.metadata.labels', labels, why);
+  }
+  validatePodTemplate(template, 'spec.template', errors);
+}
 
 const replicationController = typedRules<Wire<V1ReplicationController>>(
   {
@@ -130,32 +137,20 @@ const replicationController = typedRules<Wire<V1ReplicationController>>(
       }
       if (spec.template?.spec !== undefined) defaultPodSpec(spec.template.spec);
     },
+    validate: validateController,
   },
   { specChanged, initialStatus: () => ({ replicas: 0 }) },
 );
 
-const endpoints = typedRules<Wire<V1Endpoints>>(
+const runtimeClass = typedRules<Wire<V1RuntimeClass>>(
   {
-    defaults: ({ subsets }) => {
-      for (const { ports } of subsets ?? []) {
-        for (const port of ports ?? []) port.protocol ??= 'TCP';
-      }
+    validate: ({ handler }, errors) => {
+      for (const problem of labelProblems(handler)) errors.invalid('handler', handler, problem);
     },
+    validateUpdate: ({ handler }, old, errors) =>
+      validateImmutable({ field: 'handler', value: handler, old: old.handler }, errors),
   },
-  { createOnUpdate: true },
-);
-
-const limitRange = typedRules<Wire<V1LimitRange>>(
-  {
-    defaults: ({ spec }) => {
-      for (const item of spec?.limits ?? []) {
-        if (item.type !== 'Container') continue;
-        item.default = { ...item.max, ...item.default };
-        item.defaultRequest = { ...item.min, ...item.default, ...item.defaultRequest };
-      }
-    },
-  },
-  { createOnUpdate: true },
+  { createOnUpdate: true, unconditionalUpdate: false },
 );
 
 const podTemplate = typedRules<Wire<V1PodTemplate>>(
@@ -171,14 +166,14 @@ const podTemplate = typedRules<Wire<V1PodTemplate>>(
 export const clusterRules: Readonly<Record<string, KindRules>> = {
   'coordination.k8s.io/v1/Lease': lease,
   'scheduling.k8s.io/v1/PriorityClass': priorityClass,
-  'admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration': webhookRules(false),
-  'admissionregistration.k8s.io/v1/MutatingWebhookConfiguration': webhookRules(true),
+  ...webhookConfigurationRules,
   'storage.k8s.io/v1/CSIDriver': csiDriver,
-  'node.k8s.io/v1/RuntimeClass': { createOnUpdate: true, unconditionalUpdate: false },
+  'node.k8s.io/v1/RuntimeClass': runtimeClass,
   '/v1/Node': node,
   '/v1/ReplicationController': replicationController,
-  '/v1/Endpoints': endpoints,
-  '/v1/LimitRange': limitRange,
+  '/v1/LimitRange': limitRangeRules,
+  '/v1/ResourceQuota': resourceQuotaRules,
   '/v1/PodTemplate': podTemplate,
   '/v1/ServiceAccount': { answersDeleted: true },
+  '/v1/ComponentStatus': { deprecation: 'v1 ComponentStatus is deprecated in v1.19+' },
 };

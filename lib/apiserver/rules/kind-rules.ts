@@ -99,6 +99,8 @@ export interface KindRules {
   ) => UnstructuredObject;
   /** Columns of its tables. @defaultValue name and time of creation */
   readonly columns?: readonly TableColumn[];
-  /** Warnings for a create or an update. */
-  readonly warnings?: (object: UnstructuredObject) => readonly string[];
+  /** A warning that comes with every answer. */
+  readonly deprecation?: string;
+  /** Warnings for a create, or for an update of `old`. */
+  readonly warnings?: (object: UnstructuredObject, old?: UnstructuredObject) => readonly string[];
 }

@@ -1,25 +1,28 @@
 import type {
-  V1EndpointSlice,
   V1HTTPIngressPath,
   V1Ingress,
   V1IngressBackend,
   V1IngressClass,
   V1IngressRule,
-  V1NetworkPolicy,
-  V1NetworkPolicyPort,
 } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import { validateImmutable } from '../validation/immutable.js';
-import { validateLabelSelector } from '../validation/label-selector.js';
-import { labelProblems, portNameProblems, subdomainProblems } from '../validation/names.js';
-import { validatePort, validatePortNumber } from '../validation/numbers.js';
+import {
+  domainPathProblems,
+  labelProblems,
+  portNameProblems,
+  subdomainProblems,
+  wildcardProblems,
+} from '../validation/names.js';
+import { validatePortNumber } from '../validation/numbers.js';
+import { endpointSliceRules, endpointsRules } from './endpoints.js';
 import type { KindRules } from './kind-rules.js';
-import { contentChanged, specChanged } from './spec-changed.js';
+import { networkPolicyRules } from './network-policy.js';
+import { specChanged } from './spec-changed.js';
 import { typedRules } from './typed-rules.js';
 
 type Ingress = Wire<V1Ingress>;
-type NetworkPolicy = Wire<V1NetworkPolicy>;
 
 function validateIngress({ spec }: Ingress, errors: FieldErrors): void {
   const { rules = [], defaultBackend, ingressClassName, tls = [] } = spec ?? {};
@@ -31,9 +34,12 @@ function validateIngress({ spec }: Ingress, errors: FieldErrors): void {
   for (const [index, rule] of rules.entries()) {
     validateIngressRule(rule, `spec.rules[${index}]`, errors);
   }
-  for (const [index, { hosts = [] }] of tls.entries()) {
+  for (const [index, { hosts = [], secretName = '' }] of tls.entries()) {
     for (const [at, host] of hosts.entries()) {
-      validateHost(host, `spec.tls[${index}].hosts[${at}]`, errors);
+      validateName(host, `spec.tls[${index}].hosts[${at}]`, errors);
+    }
+    for (const problem of secretName === '' ? [] : subdomainProblems(secretName)) {
+      errors.invalid(`spec.tls[${index}].secretName`, secretName, problem);
     }
   }
   for (const problem of ingressClassName === undefined ? [] : subdomainProblems(ingressClassName)) {
@@ -60,8 +66,24 @@ function validateHost(host: string, field: string, errors: FieldErrors): void {
     errors.invalid(field, host, 'must be a DNS name, not an IP address');
     return;
   }
-  const name = host.startsWith('*.') ? host.slice(2) : host;
-  for (const problem of subdomainProblems(name)) errors.invalid(field, host, problem);
+  validateName(host, field, errors);
+}
+
+function validateName(host: string, field: string, errors: FieldErrors): void {
+  const problems = host.includes('*') ? wildcardProblems(host) : subdomainProblems(host);
+  for (const problem of problems) errors.invalid(field, host, problem);
+}
+
+const classAnnotation = 'kubernetes.io/ingress.class';
+
+/** Annotations from before classes may stay, but not beside another class. */
+function validateClassAnnotation({ metadata, spec }: Ingress, errors: FieldErrors): void {
+  const annotated = metadata?.annotations?.[classAnnotation];
+  const { ingressClassName } = spec ?? {};
+  if (annotated === undefined || ingressClassName === undefined) return;
+  if (annotated === ingressClassName) return;
+  const why = 'must match `ingressClassName` when both are specified';
+  errors.invalid(`annotations.${classAnnotation}`, annotated, why);
 }
 
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];
@@ -120,88 +142,40 @@ function validateBackend(
   else errors.required(field, 'port name or number is required');
 }
 
-function defaultNetworkPolicy({ spec }: NetworkPolicy): void {
-  if (spec === undefined) return;
-  for (const { ports } of [...(spec.ingress ?? []), ...(spec.egress ?? [])]) {
-    for (const port of ports ?? []) port.protocol ??= 'TCP';
+function validateIngressClass({ spec }: Wire<V1IngressClass>, errors: FieldErrors): void {
+  const { controller = '', parameters } = spec ?? {};
+  if (controller === '') errors.required('spec.controller');
+  for (const problem of controller === '' ? [] : domainPathProblems(controller)) {
+    errors.invalid('spec.controller', controller, problem);
   }
-  if ((spec.policyTypes ?? []).length > 0) return;
-  spec.policyTypes = (spec.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
-}
-
-function validateNetworkPolicy({ spec }: NetworkPolicy, errors: FieldErrors): void {
-  if (spec === undefined) return;
-  validateLabelSelector(spec.podSelector, 'spec.podSelector', errors);
-  const { ingress = [], egress = [], policyTypes = [] } = spec;
-  for (const [index, { ports = [], from = [] }] of ingress.entries()) {
-    validatePolicyPorts(ports, `spec.ingress[${index}].ports`, errors);
-    for (const [at, peer] of from.entries()) {
-      validatePeer(peer, `spec.ingress[${index}].from[${at}]`, errors);
-    }
-  }
-  for (const [index, { ports = [], to = [] }] of egress.entries()) {
-    validatePolicyPorts(ports, `spec.egress[${index}].ports`, errors);
-    for (const [at, peer] of to.entries()) {
-      validatePeer(peer, `spec.egress[${index}].to[${at}]`, errors);
-    }
-  }
-  const types = ['Ingress', 'Egress'];
-  for (const [index, type] of policyTypes.entries()) {
-    if (!types.includes(type)) errors.notSupported(`spec.policyTypes[${index}]`, type, types);
+  if (parameters === undefined) return;
+  const { kind, name, scope, namespace = '' } = parameters;
+  if (kind === '') errors.required('spec.parameters.kind');
+  if (name === '') errors.required('spec.parameters.name');
+  if (scope === 'Namespace' && namespace === '') {
+    const why = "`parameters.scope` is set to 'Namespace'";
+    errors.required('spec.parameters.namespace', why);
+  } else if (scope === 'Cluster' && parameters.namespace !== undefined) {
+    const why = "`parameters.scope` is set to 'Cluster'";
+    errors.forbidden('spec.parameters.namespace', why);
+  } else if (scope !== 'Cluster' && scope !== 'Namespace') {
+    errors.notSupported('spec.parameters.scope', scope, ['Cluster', 'Namespace']);
   }
 }
-
-function validatePolicyPorts(
-  ports: readonly Wire<V1NetworkPolicyPort>[],
-  field: string,
-  errors: FieldErrors,
-): void {
-  const protocols = ['TCP', 'UDP', 'SCTP'];
-  for (const [index, { port, endPort, protocol = 'TCP' }] of ports.entries()) {
-    const path = `${field}[${index}]`;
-    if (!protocols.includes(protocol)) {
-      errors.notSupported(`${path}.protocol`, protocol, protocols);
-    }
-    if (port !== undefined) validatePort(port, `${path}.port`, errors);
-    if (endPort !== undefined && (typeof port !== 'number' || endPort < port)) {
-      errors.invalid(`${path}.endPort`, endPort, 'must be greater than or equal to `port`');
-    }
-  }
-}
-
-function validatePeer(peer: object, field: string, errors: FieldErrors): void {
-  const members = Object.keys(peer);
-  if (members.length === 0) errors.required(field, 'must specify a peer');
-  else if (members.includes('ipBlock') && members.length > 1) {
-    errors.forbidden(field, 'may not specify both ipBlock and another peer');
-  }
-}
-
-const endpointSlice = typedRules<Wire<V1EndpointSlice>>(
-  {
-    defaults: ({ ports }) => {
-      for (const port of ports ?? []) {
-        port.name ??= '';
-        port.protocol ??= 'TCP';
-      }
-    },
-    validate: ({ addressType }, errors) => {
-      const types = ['FQDN', 'IPv4', 'IPv6'];
-      if (addressType === '') errors.required('addressType');
-      else if (!types.includes(addressType)) errors.notSupported('addressType', addressType, types);
-    },
-    validateUpdate: ({ addressType }, old, errors) => {
-      const change = { field: 'addressType', value: addressType, old: old.addressType };
-      validateImmutable(change, errors);
-    },
-  },
-  { specChanged: contentChanged },
-);
 
 const ingressClass = typedRules<Wire<V1IngressClass>>(
   {
     defaults: ({ spec }) => {
       if (spec?.parameters !== undefined) spec.parameters.scope ??= 'Cluster';
+    },
+    validate: validateIngressClass,
+    validateUpdate: ({ spec }, old, errors) => {
+      const change = {
+        field: 'spec.controller',
+        value: spec?.controller,
+        old: old.spec?.controller,
+      };
+      validateImmutable(change, errors);
     },
   },
   { specChanged },
@@ -210,13 +184,11 @@ const ingressClass = typedRules<Wire<V1IngressClass>>(
 /** The rules of networking and of discovery. */
 export const networkingRules: Readonly<Record<string, KindRules>> = {
   'networking.k8s.io/v1/Ingress': typedRules<Ingress>(
-    { validate: validateIngress },
+    { validate: validateIngress, validateCreate: validateClassAnnotation },
     { specChanged },
   ),
   'networking.k8s.io/v1/IngressClass': ingressClass,
-  'networking.k8s.io/v1/NetworkPolicy': typedRules<NetworkPolicy>(
-    { defaults: defaultNetworkPolicy, validate: validateNetworkPolicy },
-    { specChanged },
-  ),
-  'discovery.k8s.io/v1/EndpointSlice': endpointSlice,
+  'networking.k8s.io/v1/NetworkPolicy': networkPolicyRules,
+  'discovery.k8s.io/v1/EndpointSlice': endpointSliceRules,
+  '/v1/Endpoints': endpointsRules,
 };

@@ -5,8 +5,10 @@ import { forbidden } from '../status-error.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import { validatePodSpec } from '../validation/pod-spec.js';
 import { deepEqual } from '../writes/deep-equal.js';
+import { dropDisabledPodFields } from './disabled-fields.js';
 import type { KindRules } from './kind-rules.js';
 import type { ServerView } from './server-view.js';
+import { podWarnings } from './pod-warnings.js';
 import { specChanged } from './spec-changed.js';
 import { typedRules } from './typed-rules.js';
 import { withoutMembers } from '../without-members.js';
@@ -17,14 +19,25 @@ type PodSpec = Wire<V1PodSpec>;
 /** What the real server's admission adds to a pod: priority and tolerations of lost nodes. */
 function admit({ metadata, spec }: Pod, server: ServerView): void {
   if (spec === undefined) return;
+  admitPriority({ metadata, spec }, server);
+  admitRuntimeClass({ metadata, spec }, server);
+  tolerateLostNodes(spec);
+}
+
+interface Admitted {
+  readonly metadata: Pod['metadata'];
+  readonly spec: PodSpec;
+}
+
+/** The class says it all: a pod that says something else is refused. */
+function admitPriority({ metadata, spec }: Admitted, server: ServerView): void {
   const { priorityClassName = '' } = spec;
   const found =
     priorityClassName === ''
       ? defaultPriority(server)
       : server.find('scheduling.k8s.io/priorityclasses', priorityClassName);
   if (found === undefined && priorityClassName !== '' && !isSystemClass(priorityClassName)) {
-    const subject = { group: '', plural: 'pods', name: metadata?.name };
-    throw forbidden(subject, `no PriorityClass with name ${priorityClassName} was found`);
+    throw refused(metadata, `no PriorityClass with name ${priorityClassName} was found`);
   }
   const { value, preemptionPolicy } = (found ?? {}) as {
     value?: number;
@@ -33,9 +46,41 @@ function admit({ metadata, spec }: Pod, server: ServerView): void {
   if (priorityClassName === '' && found !== undefined) {
     spec.priorityClassName = found.metadata.name ?? '';
   }
-  spec.priority ??= value ?? systemPriorities[priorityClassName] ?? 0;
-  spec.preemptionPolicy ??= preemptionPolicy ?? 'PreemptLowerPriority';
-  tolerateLostNodes(spec);
+  const priority = value ?? systemPriorities[priorityClassName] ?? 0;
+  const policy = preemptionPolicy ?? 'PreemptLowerPriority';
+  const computed = (what: string): string =>
+    `must not be provided in pod spec; priority admission controller computed ${what} from the given PriorityClass name`;
+  if (spec.priority !== undefined && spec.priority !== priority) {
+    const why = `the integer value of priority (${spec.priority}) ${computed(String(priority))}`;
+    throw refused(metadata, why);
+  }
+  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy) {
+    const given = `the string value of PreemptionPolicy (${spec.preemptionPolicy})`;
+    throw refused(metadata, `${given} ${computed(policy)}`);
+  }
+  spec.priority = priority;
+  spec.preemptionPolicy = policy;
+}
+
+function refused(metadata: Pod['metadata'], why: string): Error {
+  return forbidden({ group: '', plural: 'pods', name: metadata?.name }, why);
+}
+
+function admitRuntimeClass({ metadata, spec }: Admitted, server: ServerView): void {
+  const { runtimeClassName, overhead } = spec;
+  const found =
+    runtimeClassName === undefined
+      ? undefined
+      : server.find('node.k8s.io/runtimeclasses', runtimeClassName);
+  if (runtimeClassName !== undefined && found === undefined) {
+    throw refused(metadata, `pod rejected: RuntimeClass "${runtimeClassName}" not found`);
+  }
+  const own = found?.['overhead'] as { podFixed?: Record<string, string> } | undefined;
+  if (own?.podFixed !== undefined) spec.overhead ??= { ...own.podFixed };
+  else if (overhead !== undefined) {
+    const why = 'Pod Overhead set without corresponding RuntimeClass defined Overhead';
+    throw refused(metadata, `pod rejected: ${why}`);
+  }
 }
 
 const systemPriorities: Readonly<Partial<Record<string, number>>> = {
@@ -133,7 +178,19 @@ export const podRules: KindRules = typedRules<Pod>(
     validate: ({ spec }, errors) => {
       if (spec !== undefined) validatePodSpec(spec, 'spec', errors);
     },
+    prepareForCreate: ({ spec }) => dropDisabledPodFields(spec),
+    prepareForUpdate: ({ spec }) => dropDisabledPodFields(spec),
+    validateCreate: ({ spec }, errors) => {
+      if ((spec?.ephemeralContainers ?? []).length > 0) {
+        errors.forbidden('spec.ephemeralContainers', 'cannot be set on create');
+      }
+      if ((spec?.schedulingGates ?? []).length > 0 && (spec?.nodeName ?? '') !== '') {
+        const why = 'cannot be set until all schedulingGates have been cleared';
+        errors.forbidden('spec.nodeName', why);
+      }
+    },
     validateUpdate,
+    warnings: ({ spec }) => (spec === undefined ? [] : podWarnings(spec, 'spec')),
     selectableFields: ({ spec, status }) => ({
       'spec.nodeName': spec?.nodeName ?? '',
       'spec.restartPolicy': spec?.restartPolicy ?? '',

@@ -8,6 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
 import type { FieldErrors } from '../validation/field-errors.js';
+import { validateLabelSelector } from '../validation/label-selector.js';
 import { pathSegmentProblems, subdomainProblems } from '../validation/names.js';
 import { deepEqual } from '../writes/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
@@ -47,6 +48,19 @@ function validateRule(
   }
 }
 
+function validateAggregation({ aggregationRule }: Wire<V1ClusterRole>, errors: FieldErrors): void {
+  if (aggregationRule === undefined) return;
+  const { clusterRoleSelectors = [] } = aggregationRule;
+  const field = 'aggregationRule.clusterRoleSelectors';
+  if (clusterRoleSelectors.length === 0) {
+    const why = 'at least one clusterRoleSelector required if aggregationRule is non-nil';
+    errors.required(field, why);
+  }
+  for (const [index, selector] of clusterRoleSelectors.entries()) {
+    validateLabelSelector(selector, `${field}[${index}]`, errors);
+  }
+}
+
 function roleRules(namespaced: boolean): KindRules {
   return typedRules<Role>(
     {
@@ -56,6 +70,7 @@ function roleRules(namespaced: boolean): KindRules {
         for (const [index, rule] of rules.entries()) {
           validateRule(rule, `rules[${index}]`, { namespaced, errors });
         }
+        if (!namespaced) validateAggregation(role, errors);
       },
     },
     { createOnUpdate: true, nameFormat: 'path' },

@@ -5,6 +5,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
 import { defaultAutoscaler } from '../defaulting/autoscaler.js';
+import { validateAutoscaler } from '../validation/autoscaler.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/label-selector.js';
 import { validateAtMost100Percent, validateIntOrPercent } from '../validation/numbers.js';
@@ -27,29 +28,10 @@ function validateBudget({ spec }: Budget, errors: FieldErrors): void {
     validateAtMost100Percent(value, `spec.${member}`, errors);
   }
   validateLabelSelector(selector, 'spec.selector', errors);
-}
-
-function validateAutoscaler({ spec }: Autoscaler, errors: FieldErrors): void {
-  if (spec === undefined) return;
-  const { minReplicas, maxReplicas, scaleTargetRef } = spec;
-  if (minReplicas !== undefined && minReplicas < 1) {
-    errors.invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1');
-  }
-  if (maxReplicas === 0) errors.required('spec.maxReplicas', 'must be set and greater than 0');
-  else if (maxReplicas < 0) {
-    errors.invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to 1');
-  }
-  if (minReplicas !== undefined && maxReplicas < minReplicas) {
-    const why = 'must be greater than or equal to `minReplicas`';
-    errors.invalid('spec.maxReplicas', maxReplicas, why);
-  }
-  if (scaleTargetRef.kind === '') errors.required('spec.scaleTargetRef.kind');
-  if (scaleTargetRef.name === '') errors.required('spec.scaleTargetRef.name');
-  const { apiVersion = '', kind } = scaleTargetRef;
-  const isController = apiVersion === 'v1' && kind === 'ReplicationController';
-  if (!apiVersion.includes('/') && !isController) {
-    const why = 'apiVersion must specify API group';
-    errors.invalid('spec.scaleTargetRef.apiVersion', apiVersion, why);
+  const { unhealthyPodEvictionPolicy: policy } = spec;
+  const policies = ['AlwaysAllow', 'IfHealthyBudget'];
+  if (policy !== undefined && !policies.includes(policy)) {
+    errors.notSupported('spec.unhealthyPodEvictionPolicy', policy, policies);
   }
 }
 

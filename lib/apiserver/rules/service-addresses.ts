@@ -55,6 +55,7 @@ export function allocateAddresses(service: Service, server: ServerView): void {
   const taken = takenBut(server, `${namespace}/${name}`);
   const errors = new FieldErrors();
   if (needsClusterIp(spec)) {
+    checkFamilies(spec, errors);
     allocateClusterIp(spec, { taken, server, errors });
     allocateFamilies(spec);
   }
@@ -73,7 +74,15 @@ interface Allocation {
 }
 
 function allocateClusterIp(spec: ServiceSpec, { taken, server, errors }: Allocation): void {
-  const given = spec.clusterIP ?? spec.clusterIPs?.[0] ?? '';
+  const given = spec.clusterIP ?? '';
+  if (given === '' && (spec.clusterIPs ?? []).length > 0) {
+    errors.invalid(
+      'spec.clusterIPs',
+      spec.clusterIPs,
+      'must be empty when `clusterIP` is not specified',
+    );
+    return;
+  }
   if (given === '') {
     spec.clusterIP = freeIp(taken, server);
     spec.clusterIPs = [spec.clusterIP];
@@ -104,6 +113,28 @@ function freeIp(taken: Taken, server: ServerView): string {
     if (!taken.ips.has(ip)) return ip;
   }
   throw internalFailure('failed to allocate a serviceIP: range is full');
+}
+
+const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
+
+/** The cluster has IPv4 only. */
+function checkFamilies(spec: ServiceSpec, errors: FieldErrors): void {
+  const { ipFamilies = [], ipFamilyPolicy, clusterIP, selector } = spec;
+  if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) {
+    errors.notSupported('spec.ipFamilyPolicy', ipFamilyPolicy, policies);
+  }
+  // Without a selector nothing of the cluster's is behind it.
+  if (clusterIP === 'None' && Object.keys(selector ?? {}).length === 0) return;
+  for (const [index, family] of ipFamilies.entries()) {
+    const field = `spec.ipFamilies[${index}]`;
+    if (ipFamilies.indexOf(family) < index) errors.duplicate(field, family);
+    else if (family === 'IPv6') errors.invalid(field, family, 'not configured on this cluster');
+    else if (family !== 'IPv4') errors.notSupported(field, family, ['IPv4', 'IPv6']);
+  }
+  if (ipFamilyPolicy === 'RequireDualStack') {
+    const why = 'this cluster is not configured for dual-stack services';
+    errors.invalid('spec.ipFamilyPolicy', ipFamilyPolicy, why);
+  }
 }
 
 function allocateFamilies(spec: ServiceSpec): void {
@@ -141,15 +172,17 @@ function allocateNodePorts(spec: ServiceSpec, allocation: Allocation): void {
 }
 
 function checkNodePorts(spec: ServiceSpec, { taken, errors }: Allocation): void {
+  const own = new Set<string>();
   for (const [index, { nodePort, protocol = 'TCP' }] of (spec.ports ?? []).entries()) {
     if (nodePort === undefined || !needsNodePort(spec)) continue;
     const field = `spec.ports[${index}].nodePort`;
     if (nodePort < nodePorts.first || nodePort > nodePorts.last) {
       const why = `provided port is not in the valid range. The range of valid ports is ${nodePorts.first}-${nodePorts.last}`;
       errors.invalid(field, nodePort, why);
-    } else if (taken.ports.has(`${protocol}/${nodePort}`)) {
+    } else if (taken.ports.has(`${protocol}/${nodePort}`) || own.has(`${protocol}/${nodePort}`)) {
       errors.invalid(field, nodePort, 'provided port is already allocated');
     }
+    own.add(`${protocol}/${nodePort}`);
   }
 }
 

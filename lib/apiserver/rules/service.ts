@@ -78,6 +78,9 @@ function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
+const preferCloseWarning =
+  'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"';
+
 /** Services: addresses are allocated, and kept when an update leaves them out. */
 export const serviceRules: KindRules = typedRules<Service>(
   {
@@ -95,6 +98,8 @@ export const serviceRules: KindRules = typedRules<Service>(
     },
     validate: validateService,
     validateUpdate: validateServiceUpdate,
+    warnings: ({ spec }) =>
+      spec?.trafficDistribution === 'PreferClose' ? [preferCloseWarning] : [],
     selectableFields: ({ spec }) => ({
       'spec.clusterIP': spec?.clusterIP ?? '',
       'spec.type': spec?.type ?? '',

@@ -12,6 +12,8 @@ import { forbidden } from '../status-error.js';
 import { validateClaimSpec } from '../validation/claims.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import { validateImmutable } from '../validation/immutable.js';
+import { qualifiedNameProblems } from '../validation/names.js';
+import { validatePersistentVolume } from '../validation/persistent-volume.js';
 import { deepEqual } from '../writes/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
 import type { ServerView } from './server-view.js';
@@ -92,6 +94,26 @@ function admitGrowth({ metadata, spec }: Claim, old: Claim, server: ServerView):
   );
 }
 
+/** Two names for one thing, of which the older can say less. */
+function mirrorDataSource({ spec }: Claim): void {
+  if (spec === undefined) return;
+  const { dataSource, dataSourceRef } = spec;
+  if (dataSource !== undefined && !isKnownSource(dataSource)) {
+    delete spec.dataSource;
+    return;
+  }
+  if (dataSource !== undefined) spec.dataSourceRef ??= { ...dataSource };
+  else if (dataSourceRef !== undefined && dataSourceRef.namespace === undefined) {
+    spec.dataSource = { ...dataSourceRef };
+  }
+}
+
+function isKnownSource({ apiGroup, kind }: { apiGroup?: string | null; kind: string }): boolean {
+  const group = apiGroup ?? '';
+  if (group === 'snapshot.storage.k8s.io') return kind === 'VolumeSnapshot';
+  return group === '' && kind === 'PersistentVolumeClaim';
+}
+
 const claim = typedRules<Claim>(
   {
     defaults: ({ spec, status }) => {
@@ -101,6 +123,8 @@ const claim = typedRules<Claim>(
     validate: ({ spec }, errors) => {
       if (spec !== undefined) validateClaimSpec(spec, 'spec', errors);
     },
+    prepareForCreate: mirrorDataSource,
+    prepareForUpdate: mirrorDataSource,
     validateUpdate: validateClaimUpdate,
     admitUpdate: admitGrowth,
   },
@@ -121,8 +145,7 @@ const volume = typedRules<Volume>(
       if (spec.hostPath !== undefined) spec.hostPath.type ??= '';
     },
     validate: ({ spec }, errors) => {
-      if ((spec?.accessModes ?? []).length === 0) errors.required('spec.accessModes');
-      if (spec?.capacity?.['storage'] === undefined) errors.required('spec.capacity');
+      if (spec !== undefined) validatePersistentVolume(spec, errors);
     },
   },
   {
@@ -135,15 +158,46 @@ const volume = typedRules<Volume>(
   },
 );
 
+const parametersLimit = 512;
+
+function validateStorageClass(object: StorageClass, errors: FieldErrors): void {
+  const { provisioner, parameters = {}, reclaimPolicy, volumeBindingMode } = object;
+  const lower = provisioner.toLowerCase();
+  if (provisioner === '') errors.required('provisioner');
+  for (const problem of provisioner === '' ? [] : qualifiedNameProblems(lower)) {
+    errors.invalid('provisioner', lower, problem);
+  }
+  const names = Object.keys(parameters);
+  if (names.length > parametersLimit) {
+    errors.invalid('parameters', names.length, `must have no more than ${parametersLimit} items`);
+  }
+  if (names.includes('')) errors.invalid('parameters', '', 'field can not be empty.');
+  if (reclaimPolicy !== undefined && !['Delete', 'Retain'].includes(reclaimPolicy)) {
+    errors.notSupported('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain']);
+  }
+  const modes = ['Immediate', 'WaitForFirstConsumer'];
+  if (volumeBindingMode !== undefined && !modes.includes(volumeBindingMode)) {
+    errors.notSupported('volumeBindingMode', volumeBindingMode, modes);
+  }
+  for (const [index, { matchLabelExpressions = [] }] of (
+    object.allowedTopologies ?? []
+  ).entries()) {
+    for (const [at, { key, values }] of matchLabelExpressions.entries()) {
+      const field = `allowedTopologies[${index}].matchLabelExpressions[${at}]`;
+      for (const problem of qualifiedNameProblems(key))
+        errors.invalid(`${field}.key`, key, problem);
+      if (((values as string[] | null) ?? []).length === 0) errors.required(`${field}.values`);
+    }
+  }
+}
+
 const storageClass = typedRules<StorageClass>(
   {
     defaults: (object) => {
       object.reclaimPolicy ??= 'Delete';
       object.volumeBindingMode ??= 'Immediate';
     },
-    validate: ({ provisioner }, errors) => {
-      if (provisioner === '') errors.required('provisioner');
-    },
+    validate: validateStorageClass,
     validateUpdate: (object, old, errors) => {
       if (!deepEqual(object.parameters, old.parameters)) {
         errors.forbidden('parameters', 'updates to parameters are forbidden.');

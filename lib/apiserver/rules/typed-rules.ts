@@ -13,7 +13,7 @@ export interface TypedRules<T> {
   readonly validateUpdate?: (object: T, old: T, errors: FieldErrors, server: ServerView) => void;
   readonly admitUpdate?: (object: T, old: T, server: ServerView) => void;
   readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
-  readonly warnings?: (object: T) => readonly string[];
+  readonly warnings?: (object: T, old?: T) => readonly string[];
 }
 
 type UntypedRules = Omit<KindRules, keyof TypedRules<unknown>>;

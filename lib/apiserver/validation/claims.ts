@@ -5,7 +5,13 @@ import type { FieldErrors } from './field-errors.js';
 import { subdomainProblems } from './names.js';
 import { isEmptySelector, validateLabelSelector } from './label-selector.js';
 
-const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+/** How a volume can be mounted. */
+export const accessModeNames: readonly string[] = [
+  'ReadOnlyMany',
+  'ReadWriteMany',
+  'ReadWriteOnce',
+  'ReadWriteOncePod',
+];
 
 /** Checks the spec of a PersistentVolumeClaim. */
 export function validateClaimSpec(
@@ -21,8 +27,8 @@ export function validateClaimSpec(
     validateLabelSelector(selector, `${field}.selector`, errors);
   }
   for (const mode of modes) {
-    if (!accessModes.includes(mode)) {
-      errors.notSupported(`${field}.accessModes`, mode, accessModes);
+    if (!accessModeNames.includes(mode)) {
+      errors.notSupported(`${field}.accessModes`, mode, accessModeNames);
     }
   }
   if (modes.includes('ReadWriteOncePod') && modes.length > 1) {

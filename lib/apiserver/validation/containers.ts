@@ -9,8 +9,10 @@ import type { Wire } from '../../object/wire.js';
 import type { FieldErrors } from './field-errors.js';
 import { configKeyProblems, labelProblems, portNameProblems, subdomainProblems } from './names.js';
 import { validatePortNumber } from './numbers.js';
+import { validateLifecycleHandler } from './lifecycle.js';
 import { validateProbe } from './probes.js';
 import { validateResources } from './resources.js';
+import { validateContainerSecurity } from './security-context.js';
 
 type Container = Wire<V1Container>;
 
@@ -18,6 +20,10 @@ type Container = Wire<V1Container>;
 export interface PodNames {
   /** Names of the pod's volumes that are valid. */
   readonly volumes: ReadonlySet<string>;
+  /** The pod has no resource claims. */
+  readonly noClaims: boolean;
+  /** How long the pod may take to end. */
+  readonly graceSeconds: number;
   /** Names of containers so far. */
   readonly containers: Set<string>;
 }
@@ -42,7 +48,7 @@ export function validateContainers(
     names.containers.add(container.name);
     validateProbe(container.livenessProbe, `${path}.livenessProbe`, errors);
     validateSuccessThreshold(container.livenessProbe, `${path}.livenessProbe`, errors);
-    validateProbe(container.readinessProbe, `${path}.readinessProbe`, errors);
+    validateReadiness(container.readinessProbe, `${path}.readinessProbe`, errors);
     validateProbe(container.startupProbe, `${path}.startupProbe`, errors);
     validateSuccessThreshold(container.startupProbe, `${path}.startupProbe`, errors);
   }
@@ -74,6 +80,19 @@ export function validateInitContainers(
   }
 }
 
+/** A container that is not ready is not ended. */
+function validateReadiness(
+  probe: Container['readinessProbe'],
+  field: string,
+  errors: FieldErrors,
+): void {
+  validateProbe(probe, field, errors);
+  const { terminationGracePeriodSeconds: seconds } = probe ?? {};
+  if (seconds === undefined) return;
+  const why = 'must not be set for readinessProbes';
+  errors.invalid(`${field}.terminationGracePeriodSeconds`, seconds, why);
+}
+
 function validateSuccessThreshold(
   probe: Container['livenessProbe'],
   field: string,
@@ -94,8 +113,11 @@ function validateContainer(
   if (name === '') errors.required(`${path}.name`);
   else for (const problem of labelProblems(name)) errors.invalid(`${path}.name`, name, problem);
   if (image === '') errors.required(`${path}.image`);
+  else if (image !== image.trim()) {
+    errors.invalid(`${path}.image`, image, 'must not have leading or trailing whitespace');
+  }
   if (!['File', 'FallbackToLogsOnError'].includes(terminationMessagePolicy)) {
-    const supported = ['FallbackToLogsOnError', 'File'];
+    const supported = ['File', 'FallbackToLogsOnError'];
     errors.notSupported(`${path}.terminationMessagePolicy`, terminationMessagePolicy, supported);
   }
   validateContainerPorts(container.ports ?? [], `${path}.ports`, errors);
@@ -105,7 +127,49 @@ function validateContainer(
   if (!pullPolicies.includes(imagePullPolicy)) {
     errors.notSupported(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies);
   }
-  validateResources(container.resources, `${path}.resources`, errors);
+  const { noClaims } = names;
+  validateResources(container.resources, `${path}.resources`, { noClaims, errors });
+  validateDevices(container, path, { names, errors });
+  validateResizePolicy(container, `${path}.resizePolicy`, errors);
+  if (container.securityContext !== undefined) {
+    validateContainerSecurity(container.securityContext, `${path}.securityContext`, errors);
+  }
+  for (const member of ['postStart', 'preStop'] as const) {
+    const handler = container.lifecycle?.[member];
+    if (handler === undefined) continue;
+    const { graceSeconds } = names;
+    validateLifecycleHandler(handler, `${path}.lifecycle.${member}`, { graceSeconds, errors });
+  }
+}
+
+function validateDevices(
+  { volumeDevices = [] }: Container,
+  path: string,
+  { names, errors }: { names: PodNames; errors: FieldErrors },
+): void {
+  for (const [index, { name, devicePath }] of volumeDevices.entries()) {
+    const field = `${path}.volumeDevices[${index}]`;
+    if (name === '') errors.required(`${field}.name`);
+    if (devicePath === '') errors.required(`${field}.devicePath`);
+    if (!names.volumes.has(name)) errors.notFound(`${field}.name`, name);
+  }
+}
+
+function validateResizePolicy(
+  { resizePolicy = [] }: Container,
+  field: string,
+  errors: FieldErrors,
+): void {
+  const supported = ['NotRequired', 'RestartContainer'];
+  const seen = new Set<string>();
+  for (const [index, { resourceName, restartPolicy }] of resizePolicy.entries()) {
+    if (seen.has(resourceName)) errors.duplicate(`${field}[${index}]`, resourceName);
+    seen.add(resourceName);
+    if (!['cpu', 'memory'].includes(resourceName)) {
+      errors.notSupported(field, resourceName, ['cpu', 'memory']);
+    }
+    if (!supported.includes(restartPolicy)) errors.notSupported(field, restartPolicy, supported);
+  }
 }
 
 function validateContainerPorts(
@@ -171,8 +235,8 @@ function validateValueFrom(
 ): void {
   if (valueFrom === undefined) return;
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
-  if (fieldRef?.fieldPath === '') errors.required(`${field}.fieldRef.fieldPath`);
-  if (resourceFieldRef?.resource === '') errors.required(`${field}.resourceFieldRef.resource`);
+  validateFieldRef(fieldRef?.fieldPath, `${field}.fieldRef.fieldPath`, errors);
+  validateResourceRef(resourceFieldRef?.resource, `${field}.resourceFieldRef.resource`, errors);
   for (const [member, selector] of Object.entries({ configMapKeyRef, secretKeyRef })) {
     if (selector === undefined) continue;
     const { name = '', key } = selector;
@@ -193,6 +257,40 @@ function validateValueFrom(
     errors.invalid(field, '', 'may not be specified when `value` is not empty');
   } else if (sources > 1) {
     errors.invalid(field, '', 'may not have more than one field specified at a time');
+  }
+}
+
+const fieldPaths: ReadonlySet<string> = new Set([
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+]);
+
+function validateFieldRef(path: string | undefined, field: string, errors: FieldErrors): void {
+  if (path === undefined) return;
+  if (path === '') {
+    errors.required(field);
+    return;
+  }
+  if (fieldPaths.has(path) || /^metadata\.(?:labels|annotations)\['.+'\]$/.test(path)) return;
+  const why = `error converting fieldPath: field label not supported: ${path}`;
+  errors.invalid(field, path, why);
+}
+
+const resourceNames = ['limits', 'requests'].flatMap((list) =>
+  ['cpu', 'ephemeral-storage', 'memory'].map((name) => `${list}.${name}`),
+);
+
+function validateResourceRef(name: string | undefined, field: string, errors: FieldErrors): void {
+  if (name === '') errors.required(field);
+  else if (name !== undefined && !resourceNames.includes(name) && !/\.hugepages-./.test(name)) {
+    errors.notSupported(field, name, resourceNames);
   }
 }
 
@@ -221,13 +319,17 @@ function validateEnvFrom(
   }
 }
 
+const propagations = ['Bidirectional', 'HostToContainer', 'None'];
+
 function validateMounts(
   mounts: readonly Wire<V1VolumeMount>[],
   field: string,
   { names, errors }: { names: PodNames; errors: FieldErrors },
 ): void {
   const paths = new Set<string>();
-  for (const [index, { name, mountPath, subPath = '' }] of mounts.entries()) {
+  for (const [index, mount] of mounts.entries()) {
+    const { name, mountPath, subPath = '', subPathExpr = '', readOnly } = mount;
+    const { mountPropagation, recursiveReadOnly } = mount;
     const path = `${field}[${index}]`;
     if (name === '') errors.required(`${path}.name`);
     if (!names.volumes.has(name)) errors.notFound(`${path}.name`, name);
@@ -238,6 +340,17 @@ function validateMounts(
       errors.invalid(`${field}.subPath`, subPath, 'must be a relative path');
     } else if (subPath.split('/').includes('..')) {
       errors.invalid(`${field}.subPath`, subPath, "must not contain '..'");
+    }
+    if (subPath !== '' && subPathExpr !== '') {
+      const why = 'subPathExpr and subPath are mutually exclusive';
+      errors.invalid(`${path}.subPathExpr`, subPathExpr, why);
+    }
+    if (mountPropagation !== undefined && !propagations.includes(mountPropagation)) {
+      errors.notSupported(`${field}.mountPropagation`, mountPropagation, propagations);
+    }
+    if ((recursiveReadOnly ?? 'Disabled') !== 'Disabled' && readOnly !== true) {
+      const why = 'may only be specified when readOnly is true';
+      errors.forbidden(`${field}.recursiveReadOnly`, why);
     }
   }
 }

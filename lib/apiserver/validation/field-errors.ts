@@ -34,6 +34,11 @@ export class FieldErrors {
     this.#add('FieldValueInvalid', field, `Invalid value: ${shown(value)}`, detail);
   }
 
+  /** Invalid, whatever its value. */
+  wrong(field: string, detail: string): void {
+    this.#add('FieldValueInvalid', field, 'Invalid value', detail);
+  }
+
   /** Of another JSON type than the schema's. */
   typeInvalid(field: string, value: unknown, detail: string): void {
     this.#add('FieldValueTypeInvalid', field, `Invalid value: ${shown(value)}`, detail);
@@ -43,8 +48,8 @@ export class FieldErrors {
     this.#add('FieldValueDuplicate', field, `Duplicate value: ${shown(value)}`);
   }
 
-  notFound(field: string, value: unknown): void {
-    this.#add('FieldValueNotFound', field, `Not found: ${shown(value)}`);
+  notFound(field: string, value: unknown, detail = ''): void {
+    this.#add('FieldValueNotFound', field, `Not found: ${shown(value)}`, detail);
   }
 
   notSupported(field: string, value: unknown, supported: readonly string[]): void {

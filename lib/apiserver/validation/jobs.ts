@@ -1,8 +1,10 @@
 import type { V1CronJob, V1Job, V1JobSpec } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
+import { cronProblem, timeZoneProblem } from './cron.js';
 import type { FieldErrors } from './field-errors.js';
 import { validateImmutable } from './immutable.js';
 import { selects } from './label-selector.js';
+import { validateJobPolicies } from './job-policies.js';
 import { validateNonnegative } from './numbers.js';
 import { validatePodTemplate } from './pod-spec.js';
 
@@ -19,14 +21,43 @@ const counts = [
 ] as const;
 
 /** Checks a Job. */
-export function validateJob({ spec }: Wire<V1Job>, errors: FieldErrors): void {
+export function validateJob({ metadata, spec }: Wire<V1Job>, errors: FieldErrors): void {
   if (spec === undefined) return;
+  if (spec.manualSelector !== true) validateGenerated(metadata, spec, errors);
   if (spec.selector === undefined) errors.required('spec.selector');
   validateJobSpec(spec, 'spec', errors);
   const labels = spec.template.metadata?.labels;
-  if (spec.selector !== undefined && selects(spec.selector, labels) === false) {
+  if (selects(spec.selector, labels) === false) {
     const why = '`selector` does not match template `labels`';
     errors.invalid('spec.template.metadata.labels', labels, why);
+  }
+}
+
+const prefix = 'batch.kubernetes.io/';
+
+/** The selector, and the labels that it picks, are the server's unless they are said not to be. */
+function validateGenerated(
+  { uid = '', name = '' }: { readonly uid?: string; readonly name?: string } = {},
+  { template, selector }: JobSpec,
+  errors: FieldErrors,
+): void {
+  const labels = template.metadata?.labels ?? {};
+  const expected = { 'controller-uid': uid, 'job-name': name };
+  for (const [label, value] of Object.entries(expected)) {
+    for (const key of [label, `${prefix}${label}`]) {
+      if (labels[key] === value) continue;
+      const field = `spec.template.metadata.labels[${key}]`;
+      errors.invalid(field, labels, `must be '${value}'`);
+    }
+  }
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  const generated =
+    matchExpressions.length === 0 &&
+    Object.entries(matchLabels).every(
+      ([key, value]) => key.includes('controller-uid') && value === uid,
+    );
+  if (selector !== undefined && !generated) {
+    errors.invalid('spec.selector', selector, '`selector` not auto-generated');
   }
 }
 
@@ -43,6 +74,7 @@ function validateJobSpec(spec: JobSpec, field: string, errors: FieldErrors): voi
     const why = 'requires indexed completion mode';
     errors.invalid(`${field}.backoffLimitPerIndex`, backoffLimitPerIndex, why);
   }
+  validateJobPolicies(spec, field, errors);
   validatePodTemplate(spec.template, `${field}.template`, errors);
   const { restartPolicy = 'Always' } = spec.template.spec ?? {};
   const path = `${field}.template.spec.restartPolicy`;
@@ -72,11 +104,6 @@ export function validateJobUpdate(job: Wire<V1Job>, old: Wire<V1Job>, errors: Fi
   }
 }
 
-const cronField = String.raw`[\d*/,\-?LW#A-Za-z]+`;
-const schedule = new RegExp(
-  `^(?:@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)|@every \\S+|${cronField}(?:\\s+${cronField}){4})$`,
-);
-
 /** Checks a CronJob. */
 export function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): void {
   const { spec, metadata } = cronJob;
@@ -87,6 +114,9 @@ export function validateCronJob(cronJob: Wire<V1CronJob>, errors: FieldErrors): 
   }
   if (spec.schedule === '') errors.required('spec.schedule');
   else validateSchedule(spec.schedule, errors);
+  const { timeZone } = spec;
+  const unknownZone = timeZone === undefined ? undefined : timeZoneProblem(timeZone);
+  if (unknownZone !== undefined) errors.invalid('spec.timeZone', timeZone, unknownZone);
   validateNonnegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds', errors);
   const { concurrencyPolicy = '' } = spec;
   const policies = ['Allow', 'Forbid', 'Replace'];
@@ -110,9 +140,8 @@ function validateSchedule(text: string, errors: FieldErrors): void {
   if (text.includes('TZ')) {
     const why = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead';
     errors.invalid(field, text, why);
-  } else if (!schedule.test(text)) {
-    const count = text.split(/\s+/).filter((part) => part !== '').length;
-    const list = `[${text.split(/\s+/).join(' ')}]`;
-    errors.invalid(field, text, `expected exactly 5 fields, found ${count}: ${list}`);
+    return;
   }
+  const problem = cronProblem(text);
+  if (problem !== undefined) errors.invalid(field, text, problem);
 }

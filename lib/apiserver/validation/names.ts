@@ -1,5 +1,5 @@
 /** Which names a kind allows. */
-export type NameFormat = 'subdomain' | 'label' | 'label1035' | 'path' | 'podPrefix';
+export type NameFormat = 'subdomain' | 'label' | 'label1035' | 'path';
 
 const labelForm = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const label1035Form = '[a-z]([-a-z0-9]*[a-z0-9])?';
@@ -18,11 +18,14 @@ const label1035Message =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '" +
   `${label1035Form}')`;
 
-const tooLong = (limit: number): string => `must be no more than ${limit} bytes`;
+const tooLong = (limit: number, unit = 'characters'): string =>
+  `must be no more than ${limit} ${unit}`;
 
 /** What is wrong with `name` as an RFC 1123 label. */
 export function labelProblems(name: string): readonly string[] {
-  return [...(name.length > 63 ? [tooLong(63)] : []), ...(label.test(name) ? [] : [labelMessage])];
+  const long = name.length > 63 ? [tooLong(63)] : [];
+  if (label.test(name)) return long;
+  return [...long, subdomain.test(name) ? 'must not contain dots' : labelMessage];
 }
 
 /** What is wrong with `name` as an RFC 1035 label. */
@@ -38,6 +41,18 @@ export function subdomainProblems(name: string): readonly string[] {
   return [
     ...(name.length > 253 ? [tooLong(253)] : []),
     ...(subdomain.test(name) ? [] : [subdomainMessage]),
+  ];
+}
+
+const wildcardForm = `\\*\\.${subdomainForm}`;
+const wildcard = new RegExp(`^${wildcardForm}$`);
+
+/** What is wrong with `name` as `*.` and a subdomain. */
+export function wildcardProblems(name: string): readonly string[] {
+  if (wildcard.test(name)) return [];
+  return [
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '" +
+      `${wildcardForm}')`,
   ];
 }
 
@@ -60,8 +75,6 @@ export function nameProblems(name: string, format: NameFormat): readonly string[
       return label1035Problems(name);
     case 'path':
       return pathSegmentProblems(name);
-    case 'podPrefix':
-      return name.includes('.') ? ['must not contain dots'] : labelProblems(name);
   }
 }
 
@@ -82,7 +95,7 @@ export function qualifiedNameProblems(name: string): readonly string[] {
   const [first = '', second] = parts;
   if (parts.length > 2) {
     const example = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
-    return [`a qualified name ${qualifiedMessage.slice('name part '.length)} ${example}`];
+    return [`a valid label key ${qualifiedMessage.slice('name part '.length)} ${example}`];
   }
   const problems: string[] = [];
   const own = second ?? first;
@@ -91,7 +104,7 @@ export function qualifiedNameProblems(name: string): readonly string[] {
     else problems.push(...subdomainProblems(first).map((problem) => `prefix part ${problem}`));
   }
   if (own === '') problems.push('name part must be non-empty');
-  else if (own.length > 63) problems.push(`name part ${tooLong(63)}`);
+  else if (own.length > 63) problems.push(`name part ${tooLong(63, 'bytes')}`);
   if (!qualified.test(own)) problems.push(qualifiedMessage);
   return problems;
 }
@@ -102,7 +115,7 @@ const labelValue = new RegExp(`^${labelValueForm}$`);
 /** What is wrong with `value` as a label's value. */
 export function labelValueProblems(value: string): readonly string[] {
   const problems: string[] = [];
-  if (value.length > 63) problems.push(tooLong(63));
+  if (value.length > 63) problems.push(tooLong(63, 'bytes'));
   if (!labelValue.test(value)) {
     problems.push(
       "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '" +
@@ -110,6 +123,34 @@ export function labelValueProblems(value: string): readonly string[] {
     );
   }
   return problems;
+}
+
+const domainPath = 'must be a domain-prefixed path (such as "acme.io/foo")';
+
+/** What is wrong with `name` as a path below a domain: of a controller. */
+export function domainPathProblems(name: string): readonly string[] {
+  const slash = name.indexOf('/');
+  const [domain, path] = [name.slice(0, slash), name.slice(slash + 1)];
+  if (slash < 1 || path === '') return [domainPath];
+  const problems = [...subdomainProblems(domain)];
+  if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path)) {
+    problems.push(
+      "Invalid path (e.g. 'foo',  or 'foo/bar', regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')",
+    );
+  }
+  return problems;
+}
+
+const underscoredForm = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const underscored = new RegExp(`^${underscoredForm}(\\.${underscoredForm})*$`);
+
+/** What is wrong with `name` as a domain to search in: underscores are fine there. */
+export function searchDomainProblems(name: string): readonly string[] {
+  if (name.length > 253) return [tooLong(253)];
+  if (underscored.test(name)) return [];
+  return [
+    `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${underscoredForm}(\\.${underscoredForm})*')`,
+  ];
 }
 
 const configKeyForm = '[-._a-zA-Z0-9]+';

@@ -40,7 +40,7 @@ export function validateIntOrPercent(
 /** The number of a percentage or of a count; 0 for what is neither. */
 export function intOrPercentNumber(value: number | string): number {
   if (typeof value === 'number') return value;
-  return /^[0-9]+%$/.test(value) ? Number(value.slice(0, -1)) : 0;
+  return /^[0-9]+%?$/.test(value) ? Number(value.replace('%', '')) : 0;
 }
 
 /** A percentage may be at most 100%. */
@@ -49,7 +49,7 @@ export function validateAtMost100Percent(
   field: string,
   errors: FieldErrors,
 ): void {
-  if (typeof value === 'string' && intOrPercentNumber(value) > 100) {
+  if (typeof value === 'string' && value.endsWith('%') && intOrPercentNumber(value) > 100) {
     errors.invalid(field, value, 'must not be greater than 100%');
   }
 }

@@ -144,7 +144,7 @@ function validateOwnerReference(reference: OwnerReference, errors: FieldErrors):
   const field = 'metadata.ownerReferences';
   const { apiVersion, kind, name, uid } = reference;
   const empty = 'must not be empty';
-  if (versionOf(apiVersion) === '') {
+  if (versionOf(apiVersion) === '' || apiVersion.split('/').length > 2) {
     errors.invalid(`${field}.apiVersion`, apiVersion, 'version must not be empty');
   }
   if (kind === '') errors.invalid(`${field}.kind`, kind, empty);

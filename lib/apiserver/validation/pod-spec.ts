@@ -1,9 +1,13 @@
 import type { V1PodSpec, V1PodTemplateSpec, V1Toleration } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
+import { validateAffinity } from './affinity.js';
 import { validateContainers, validateInitContainers } from './containers.js';
 import type { FieldErrors } from './field-errors.js';
-import { labelProblems, qualifiedNameProblems, subdomainProblems } from './names.js';
+import { labelValueProblems, qualifiedNameProblems, subdomainProblems } from './names.js';
 import { validateAnnotations, validateLabels } from './object-meta.js';
+import { validatePodNetwork } from './pod-network.js';
+import { validatePodSecurity } from './security-context.js';
+import { validateTopologySpread } from './topology-spread.js';
 import { validateVolumes } from './volumes.js';
 
 type PodSpec = Wire<V1PodSpec>;
@@ -28,8 +32,14 @@ export function validatePodTemplate(
 
 /** Checks the spec of a pod. */
 export function validatePodSpec(spec: PodSpec, field: string, errors: FieldErrors): void {
-  const volumes = validateVolumes(spec.volumes ?? [], `${field}.volumes`, errors);
-  const names = { volumes, containers: new Set<string>() };
+  const hasAccount = (spec.serviceAccountName ?? '') !== '';
+  const check = { hasAccount, errors };
+  const names = {
+    volumes: validateVolumes(spec.volumes ?? [], `${field}.volumes`, check),
+    containers: new Set<string>(),
+    noClaims: (spec.resourceClaims ?? []).length === 0,
+    graceSeconds: spec.terminationGracePeriodSeconds ?? 30,
+  };
   const containers = (spec.containers as PodSpec['containers'] | null) ?? [];
   validateContainers(containers, `${field}.containers`, { names, errors });
   validateInitContainers(spec.initContainers ?? [], `${field}.initContainers`, { names, errors });
@@ -48,18 +58,38 @@ export function validatePodSpec(spec: PodSpec, field: string, errors: FieldError
     errors.invalid(`${field}.activeDeadlineSeconds`, activeDeadlineSeconds, why);
   }
   validateTolerations(spec.tolerations ?? [], `${field}.tolerations`, errors);
+  validatePodNetwork(spec, field, errors);
+  validatePodSecurity(spec, field, errors);
+  validateScheduling(spec, field, errors);
+  const { os } = spec;
+  if (os !== undefined && !['linux', 'windows'].includes(os.name)) {
+    errors.notSupported(`${field}.os`, os.name, ['linux', 'windows']);
+  }
+}
+
+function validateScheduling(spec: PodSpec, field: string, errors: FieldErrors): void {
+  const { affinity, topologySpreadConstraints = [], schedulingGates = [] } = spec;
+  if (affinity !== undefined) validateAffinity(affinity, `${field}.affinity`, errors);
+  const constraints = `${field}.topologySpreadConstraints`;
+  validateTopologySpread(topologySpreadConstraints, constraints, errors);
+  for (const [index, { conditionType }] of (spec.readinessGates ?? []).entries()) {
+    for (const problem of qualifiedNameProblems(conditionType)) {
+      errors.invalid(`${field}.readinessGates[${index}].conditionType`, conditionType, problem);
+    }
+  }
+  const gates = new Set<string>();
+  for (const [index, { name }] of schedulingGates.entries()) {
+    const path = `${field}.schedulingGates[${index}]`;
+    for (const problem of qualifiedNameProblems(name)) errors.invalid(path, name, problem);
+    if (gates.has(name)) errors.duplicate(path, name);
+    gates.add(name);
+  }
 }
 
 function validateNames(spec: PodSpec, field: string, errors: FieldErrors): void {
   for (const member of ['serviceAccountName', 'nodeName', 'priorityClassName'] as const) {
     const { [member]: name = '' } = spec;
     for (const problem of name === '' ? [] : subdomainProblems(name)) {
-      errors.invalid(`${field}.${member}`, name, problem);
-    }
-  }
-  for (const member of ['hostname', 'subdomain'] as const) {
-    const { [member]: name = '' } = spec;
-    for (const problem of name === '' ? [] : labelProblems(name)) {
       errors.invalid(`${field}.${member}`, name, problem);
     }
   }
@@ -87,6 +117,9 @@ function validateTolerations(
     }
     if (operator === 'Exists' && value !== '') {
       errors.invalid(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'");
+    }
+    for (const problem of operator === 'Exists' ? [] : labelValueProblems(value)) {
+      errors.invalid(`${path}.operator`, value, problem);
     }
     if (!['', 'Equal', 'Exists'].includes(operator)) {
       errors.notSupported(`${path}.operator`, operator, ['Equal', 'Exists']);

@@ -4,6 +4,11 @@ import type { FieldErrors } from './field-errors.js';
 import { validateNonnegative, validatePort, validatePortNumber } from './numbers.js';
 
 const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'] as const;
+type Handler = (typeof handlers)[number];
+const headerName = /^[-A-Za-z0-9]+$/;
+const headerMessage =
+  "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
+
 const counts = [
   'initialDelaySeconds',
   'timeoutSeconds',
@@ -33,10 +38,11 @@ export function validateProbe(
   }
 }
 
-function validateHandler(
-  { exec, httpGet, tcpSocket, grpc }: Wire<V1Probe>,
+/** Checks one way to ask or tell a container something. */
+export function validateHandler(
+  { exec, httpGet, tcpSocket, grpc }: Pick<Wire<V1Probe>, Handler>,
   field: string,
-  { handler, errors }: { handler: (typeof handlers)[number]; errors: FieldErrors },
+  { handler, errors }: { readonly handler: Handler; readonly errors: FieldErrors },
 ): void {
   switch (handler) {
     case 'exec':
@@ -46,6 +52,9 @@ function validateHandler(
       validatePort(httpGet?.port ?? 0, `${field}.port`, errors);
       if (!['HTTP', 'HTTPS'].includes(httpGet?.scheme ?? '')) {
         errors.notSupported(`${field}.scheme`, httpGet?.scheme, ['HTTP', 'HTTPS']);
+      }
+      for (const { name } of httpGet?.httpHeaders ?? []) {
+        if (!headerName.test(name)) errors.invalid(`${field}.httpHeaders`, name, headerMessage);
       }
       break;
     case 'tcpSocket':

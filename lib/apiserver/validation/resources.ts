@@ -10,7 +10,7 @@ const standard = ['cpu', 'memory', 'ephemeral-storage'];
 export function validateResources(
   resources: Wire<V1ResourceRequirements> | undefined,
   field: string,
-  errors: FieldErrors,
+  { noClaims, errors }: { readonly noClaims: boolean; readonly errors: FieldErrors },
 ): void {
   const { limits = {}, requests = {} } = resources ?? {};
   for (const [name, amount] of Object.entries(limits)) {
@@ -19,10 +19,37 @@ export function validateResources(
   for (const [name, amount] of Object.entries(requests)) {
     validateAmount(`${field}.requests`, { name, amount }, errors);
     const { [name]: limit } = limits;
-    if (limit === undefined || compareQuantities(amount, limit) <= 0) continue;
-    const why = `must be less than or equal to ${name} limit of ${limit}`;
-    errors.invalid(`${field}.requests`, amount, why);
+    const whole = !isDivisible(name);
+    if (limit === undefined) {
+      if (whole) {
+        const why = 'Limit must be set for non overcommitable resources';
+        errors.required(`${field}.limits`, why);
+      }
+      continue;
+    }
+    const difference = compareQuantities(amount, limit);
+    if (whole && difference !== 0) {
+      errors.invalid(`${field}.requests`, amount, `must be equal to ${name} limit of ${limit}`);
+    } else if (difference > 0) {
+      const why = `must be less than or equal to ${name} limit of ${limit}`;
+      errors.invalid(`${field}.requests`, amount, why);
+    }
   }
+  const names = [...Object.keys(limits), ...Object.keys(requests)];
+  const huge = names.some((name) => name.startsWith('hugepages-'));
+  if (huge && !names.includes('cpu') && !names.includes('memory')) {
+    errors.forbidden(field, 'HugePages require cpu or memory');
+  }
+  for (const [index, { name }] of (resources?.claims ?? []).entries()) {
+    // Claims of pods are not looked up: a pod without any can't have this one.
+    const why = 'must be one of the names in pod.spec.resourceClaims which is empty';
+    if (noClaims) errors.notFound(`${field}.claims[${index}]`, name, why);
+  }
+}
+
+/** Whether less may be requested than the limit allows: not of what is given out in whole pieces. */
+function isDivisible(name: string): boolean {
+  return !name.includes('/') && !name.startsWith('hugepages-');
 }
 
 function validateAmount(
@@ -30,14 +57,18 @@ function validateAmount(
   { name, amount }: { name: string; amount: string },
   errors: FieldErrors,
 ): void {
-  for (const problem of qualifiedNameProblems(name)) errors.invalid(field, name, problem);
+  const path = `${field}[${name}]`;
+  const problems = qualifiedNameProblems(name);
+  for (const problem of problems) errors.invalid(path, name, problem);
   const known = standard.includes(name) || name.includes('/') || name.startsWith('hugepages-');
+  if (name.includes('/') && problems.length > 0) {
+    errors.invalid(path, name, "doesn't follow extended resource name standard");
+  }
   if (!known) {
-    const path = `${field}[${name}]`;
     errors.invalid(path, name, 'must be a standard resource type or fully qualified');
     errors.invalid(path, name, 'must be a standard resource for containers');
   }
   if (compareQuantities(amount, 0) < 0) {
-    errors.invalid(`${field}[${name}]`, amount, 'must be greater than or equal to 0');
+    errors.invalid(path, amount, 'must be greater than or equal to 0');
   }
 }

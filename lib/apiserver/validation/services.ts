@@ -1,7 +1,8 @@
 import type { V1Service, V1ServicePort, V1ServiceSpec } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
+import { validateCidr, validateEndpointIp, validateIp } from './addresses.js';
 import type { FieldErrors } from './field-errors.js';
-import { labelProblems, subdomainProblems } from './names.js';
+import { labelProblems, qualifiedNameProblems, subdomainProblems } from './names.js';
 import { validatePort, validatePortNumber } from './numbers.js';
 import { validateLabels } from './object-meta.js';
 
@@ -32,6 +33,8 @@ export function validateService({ spec }: Service, errors: FieldErrors): void {
   if (!types.includes(type)) errors.notSupported('spec.type', type, types);
   validatePortsTogether(spec, errors);
   validatePolicies(spec, errors);
+  validateLoadBalancer(spec, errors);
+  validateReach(spec, errors);
 }
 
 function validateType(spec: ServiceSpec, errors: FieldErrors): void {
@@ -46,7 +49,7 @@ function validateType(spec: ServiceSpec, errors: FieldErrors): void {
   }
   if (type !== 'ExternalName') return;
   if (ports.length > 0 && clusterIP !== '') {
-    errors.forbidden('spec.clusterIP', 'may not be set for ExternalName services');
+    errors.forbidden('spec.clusterIPs', 'may not be set for ExternalName services');
   }
   const host = externalName.replace(/\.$/, '');
   if (host === '') errors.required('spec.externalName');
@@ -68,6 +71,11 @@ function validateServicePort(
     if (names.has(name)) errors.duplicate(`${field}.name`, name);
     names.add(name);
   }
+  for (const problem of port.appProtocol === undefined
+    ? []
+    : qualifiedNameProblems(port.appProtocol)) {
+    errors.invalid(`${field}.appProtocol`, port.appProtocol, problem);
+  }
   validatePortNumber(port.port, `${field}.port`, errors);
   if (!protocols.includes(protocol)) errors.notSupported(`${field}.protocol`, protocol, protocols);
   validatePort(targetPort, `${field}.targetPort`, errors);
@@ -84,17 +92,8 @@ function validateClusterIps(spec: ServiceSpec, errors: FieldErrors): void {
       if (clusterIPs.length > 1) {
         errors.invalid(field, clusterIPs, "'None' must be the first and only value");
       }
-    } else if (!isIp(ip)) {
-      const why = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
-      errors.invalid(`${field}[${index}]`, ip, why);
-    }
+    } else validateIp(ip, `${field}[${index}]`, errors);
   }
-}
-
-function isIp(text: string): boolean {
-  if (text.includes(':')) return /^[0-9a-fA-F:.]+$/.test(text);
-  const parts = text.split('.');
-  return parts.length === 4 && parts.every((part) => /^\d{1,3}$/.test(part) && Number(part) <= 255);
 }
 
 function validatePortsTogether({ type, ports = [] }: ServiceSpec, errors: FieldErrors): void {
@@ -107,7 +106,9 @@ function validatePortsTogether({ type, ports = [] }: ServiceSpec, errors: FieldE
         errors.forbidden(`${field}.nodePort`, "may not be used when `type` is 'ClusterIP'");
       }
       const key = `${protocol}/${nodePort}`;
-      if (nodePorts.has(key)) errors.duplicate(`${field}.nodePort`, nodePort);
+      if (nodePorts.has(key) && type === 'ClusterIP') {
+        errors.duplicate(`${field}.nodePort`, nodePort);
+      }
       nodePorts.add(key);
     }
     const key = `${protocol}/${port}`;
@@ -138,10 +139,45 @@ function validatePolicies(spec: ServiceSpec, errors: FieldErrors): void {
     const supported = ['Cluster', 'Local'];
     errors.notSupported('spec.internalTrafficPolicy', internalTrafficPolicy, supported);
   }
-  if (spec.allocateLoadBalancerNodePorts !== undefined && type !== 'LoadBalancer') {
-    const why = "may only be used when `type` is 'LoadBalancer'";
-    errors.forbidden('spec.allocateLoadBalancerNodePorts', why);
+}
+
+function validateLoadBalancer(spec: ServiceSpec, errors: FieldErrors): void {
+  const { type, loadBalancerSourceRanges: ranges = [], healthCheckNodePort = 0 } = spec;
+  // The real server writes this name like so.
+  const field = 'spec.LoadBalancerSourceRanges';
+  for (const [index, range] of ranges.entries()) {
+    validateCidr(range.trim(), `${field}[${index}]`, errors);
   }
+  const local = type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
+  if (healthCheckNodePort !== 0 && !local) {
+    const why =
+      "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+    errors.invalid('spec.healthCheckNodePort', healthCheckNodePort, why);
+  }
+  if (type === 'LoadBalancer') return;
+  const why = "may only be used when `type` is 'LoadBalancer'";
+  if (ranges.length > 0) errors.forbidden(field, why);
+  for (const member of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const) {
+    if (spec[member] !== undefined) errors.forbidden(`spec.${member}`, why);
+  }
+}
+
+const distributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
+const daySeconds = 86_400;
+
+function validateReach(spec: ServiceSpec, errors: FieldErrors): void {
+  const { externalIPs = [], trafficDistribution, sessionAffinity, sessionAffinityConfig } = spec;
+  for (const [index, ip] of externalIPs.entries()) {
+    validateEndpointIp(ip, `spec.externalIPs[${index}]`, errors);
+  }
+  if (trafficDistribution !== undefined && !distributions.includes(trafficDistribution)) {
+    errors.notSupported('spec.trafficDistribution', trafficDistribution, distributions);
+  }
+  const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
+  if (sessionAffinity !== 'ClientIP' || seconds === undefined) return;
+  if (seconds > 0 && seconds <= daySeconds) return;
+  const why = `must be greater than 0 and less than ${daySeconds}`;
+  errors.invalid('spec.sessionAffinityConfig.clientIP.timeoutSeconds', seconds, why);
 }
 
 /** Checks what may not change in a Service: its addresses. */

@@ -17,6 +17,7 @@ import {
   validateIntOrPercent,
   validateNonnegative,
 } from './numbers.js';
+import { validateAnnotations } from './object-meta.js';
 import { validatePodTemplate } from './pod-spec.js';
 import { validateClaimSpec } from './claims.js';
 import { withoutMembers } from '../without-members.js';
@@ -164,7 +165,7 @@ function withClaimVolumes(spec: StatefulSetSpec): Template {
 export function validateDaemonSet({ spec }: Wire<V1DaemonSet>, errors: FieldErrors): void {
   if (spec === undefined) return;
   const { selector, template, updateStrategy = {} } = spec;
-  validateSelector(selector, errors, 'daemonset');
+  validateDaemonSelector(selector, errors);
   validateTemplate(template, { errors, selector, workload: 'DaemonSet' });
   validateNonnegative(spec.minReadySeconds, 'spec.minReadySeconds', errors);
   const { type = '', rollingUpdate } = updateStrategy;
@@ -183,10 +184,17 @@ export function validateDaemonSet({ spec }: Wire<V1DaemonSet>, errors: FieldErro
     } else if (unavailable === 0 && surge === 0) {
       errors.required(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0');
     }
+    validateAtMost100Percent(maxUnavailable, `${path}.maxUnavailable`, errors);
+    validateAtMost100Percent(maxSurge, `${path}.maxSurge`, errors);
   } else if (type !== 'OnDelete') {
     errors.notSupported('spec.updateStrategy', updateStrategy, ['RollingUpdate', 'OnDelete']);
   }
   validateNonnegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit', errors);
+}
+
+/** Without a selector the template is what is wrong: nothing selects it. */
+function validateDaemonSelector(given: Selector | null, errors: FieldErrors): void {
+  if (given !== null) validateSelector(given, errors, 'daemonset');
 }
 
 function validateSelector(given: Selector | null, errors: FieldErrors, workload: string): void {
@@ -213,7 +221,7 @@ function validateTemplate(
   const labels = template.metadata?.labels;
   const selected = selects(selector ?? undefined, labels);
   const empty = selector !== null && isEmptySelector(selector);
-  if (selected === undefined) {
+  if (selected === undefined && workload !== 'DaemonSet') {
     errors.invalid(
       'spec.selector',
       selector,
@@ -221,11 +229,15 @@ function validateTemplate(
     );
     return;
   }
-  if (!selected && !empty) {
+  if (selected === false && !empty) {
     const why = '`selector` does not match template `labels`';
     errors.invalid('spec.template.metadata.labels', labels, why);
   }
   validatePodTemplate(template, 'spec.template', errors);
+  if (workload === 'StatefulSet') {
+    // Twice, as the real server does.
+    validateAnnotations(template.metadata?.annotations, 'spec.template.annotations', errors);
+  }
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {};
   if (restartPolicy !== 'Always') {
     errors.notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always']);

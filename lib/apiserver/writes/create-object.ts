@@ -46,6 +46,10 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
 function nameObject(core: ServerCore, { request, object }: Creation): void {
   const { kind, namespace, name: requested } = request;
   const { metadata } = object;
+  // Nobody's to set, so that nobody comes to own them.
+  delete metadata.selfLink;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
   if (metadata.namespace === undefined && namespace !== '') metadata.namespace = namespace;
   if ((metadata.namespace ?? '') !== namespace) {
     throw badRequest(
@@ -73,9 +77,6 @@ function fillSystemFields(core: ServerCore, metadata: ObjectMeta): void {
     throw internalFailure('resourceVersion should not be set on objects to be created');
   }
   delete metadata.resourceVersion;
-  delete metadata.selfLink;
-  delete metadata.deletionTimestamp;
-  delete metadata.deletionGracePeriodSeconds;
   metadata.creationTimestamp = timeText(core.clock.now());
   metadata.uid = core.random.uuid();
 }

@@ -193,7 +193,7 @@ function validate(core: ServerCore, { request, ruling, object, old }: Prepared):
     const { group, kind } = ruling.type;
     throw invalid({ group, kind, name: object.metadata.name ?? '' }, errors.causes);
   }
-  if (request.subresource === undefined) ruling.rules.warnings?.(object).forEach(request.warn);
+  if (request.subresource === undefined) ruling.rules.warnings?.(object, old).forEach(request.warn);
 }
 
 function store(core: ServerCore, { request, ruling, object, old }: Prepared): WriteResult {

@@ -24,6 +24,7 @@ function value(given: unknown, name: string): unknown {
     const items = given.map((item: unknown) => value(item, ''));
     return sets.has(name) ? items.sort(byText) : items;
   }
+  if (name === 'nodePort' && typeof given === 'number' && given >= 30_000) return 'PORT';
   if (typeof given !== 'object' || given === null) return given;
   const members = Object.entries(status(given as Members)).map(
     ([member, inner]) => [member, value(inner, member)] as const,

@@ -61,6 +61,9 @@ async function main(): Promise<void> {
   for (const program of ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const) {
     await processes.kill(program);
   }
+  // Nothing is defaulted to it.
+  const storageClass = '/apis/storage.k8s.io/v1/storageclasses/kwok-volume';
+  await send(server, { method: 'DELETE', path: storageClass });
   const wanted = process.argv[2];
   for (const topic of topics.filter((one) => wanted === undefined || one === wanted)) {
     writeFileSync(recordingUrl(topic), await record(server, topic));

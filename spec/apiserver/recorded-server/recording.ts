@@ -34,6 +34,11 @@ export const topics = [
   'other-kinds',
   'discovery-and-bad-input',
   'malformed-bodies',
+  'pod-specs',
+  'workload-specs',
+  'network-specs',
+  'more-kinds',
+  'names',
   'tables',
 ] as const;
 

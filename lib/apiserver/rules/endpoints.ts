@@ -1,0 +1,149 @@
+import type {
+  V1Endpoint,
+  V1EndpointSlice,
+  V1EndpointSubset,
+  V1Endpoints,
+} from '@kubernetes/client-node';
+import type { Wire } from '../../object/wire.js';
+import { validateEndpointIp } from '../validation/addresses.js';
+import type { FieldErrors } from '../validation/field-errors.js';
+import { validateImmutable } from '../validation/immutable.js';
+import { labelProblems, subdomainProblems } from '../validation/names.js';
+import { validatePortNumber } from '../validation/numbers.js';
+import type { KindRules } from './kind-rules.js';
+import { contentChanged } from './spec-changed.js';
+import { typedRules } from './typed-rules.js';
+
+type Slice = Wire<V1EndpointSlice>;
+
+const addressTypes = ['FQDN', 'IPv4', 'IPv6'];
+const protocols = ['SCTP', 'TCP', 'UDP'];
+const addressLimit = 100;
+
+function validateSlice({ addressType, endpoints, ports }: Slice, errors: FieldErrors): void {
+  if (addressType === '') errors.required('addressType');
+  else if (!addressTypes.includes(addressType)) {
+    errors.notSupported('addressType', addressType, addressTypes);
+  }
+  const all = (endpoints as Slice['endpoints'] | null) ?? [];
+  for (const [index, endpoint] of all.entries()) {
+    validateEndpoint(endpoint, `endpoints[${index}]`, { addressType, errors });
+  }
+  const names = new Set<string>();
+  for (const [index, { name = '', protocol = '' }] of (ports ?? []).entries()) {
+    if (name !== '') {
+      for (const problem of labelProblems(name))
+        errors.invalid(`ports[${index}].name`, name, problem);
+    }
+    if (names.has(name)) errors.duplicate(`ports[${index}].name`, name);
+    names.add(name);
+    if (!protocols.includes(protocol)) {
+      errors.notSupported(`ports[${index}].protocol`, protocol, protocols);
+    }
+  }
+}
+
+function validateEndpoint(
+  { addresses, hostname }: Wire<V1Endpoint>,
+  field: string,
+  { addressType, errors }: { readonly addressType: string; readonly errors: FieldErrors },
+): void {
+  const given = (addresses as string[] | null) ?? [];
+  if (given.length === 0) {
+    errors.required(`${field}.addresses`, 'must contain at least 1 address');
+  } else if (given.length > addressLimit) {
+    errors.tooMany(`${field}.addresses`, given.length, addressLimit);
+  }
+  for (const [index, address] of given.entries()) {
+    const at = `${field}.addresses[${index}]`;
+    if (addressType === 'FQDN') {
+      for (const problem of subdomainProblems(address)) errors.invalid(at, address, problem);
+    } else if (addressType === 'IPv4' || addressType === 'IPv6') {
+      validateEndpointIp(address, at, errors);
+      validateFamily(address, `${field}.addresses`, { addressType, errors });
+    }
+  }
+  for (const problem of hostname === undefined ? [] : labelProblems(hostname)) {
+    errors.invalid(`${field}.hostname`, hostname, problem);
+  }
+}
+
+/** Told of the whole list, as the real server tells it. */
+function validateFamily(
+  address: string,
+  field: string,
+  { addressType, errors }: { readonly addressType: string; readonly errors: FieldErrors },
+): void {
+  if (!/^[\d.]+$|:/.test(address)) return;
+  if (address.includes(':') === (addressType === 'IPv6')) return;
+  errors.invalid(field, address, `must be an ${addressType} address`);
+}
+
+/** EndpointSlices. */
+export const endpointSliceRules: KindRules = typedRules<Slice>(
+  {
+    defaults: ({ ports }) => {
+      for (const port of ports ?? []) {
+        port.name ??= '';
+        port.protocol ??= 'TCP';
+      }
+    },
+    validate: validateSlice,
+    validateUpdate: ({ addressType }, old, errors) => {
+      const change = { field: 'addressType', value: addressType, old: old.addressType };
+      validateImmutable(change, errors);
+    },
+    warnings: ({ addressType }) =>
+      addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [],
+  },
+  { specChanged: contentChanged },
+);
+
+function validateSubset(
+  { addresses = [], notReadyAddresses = [], ports = [] }: Wire<V1EndpointSubset>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  if (addresses.length + notReadyAddresses.length === 0) {
+    errors.required(field, 'must specify `addresses` or `notReadyAddresses`');
+  }
+  for (const [list, given] of Object.entries({ addresses, notReadyAddresses })) {
+    for (const [index, { ip }] of given.entries()) {
+      const path = `${field}.${list}[${index}].ip`;
+      const before = errors.causes.length;
+      validateEndpointIp(ip, path, errors);
+      const [problem] = errors.causes.slice(before);
+      if (problem?.message?.includes('valid IP') === true) {
+        errors.invalid(path, ip, 'must be a valid IP address');
+      }
+    }
+  }
+  for (const [index, { name = '', port, protocol = '' }] of ports.entries()) {
+    const path = `${field}.ports[${index}]`;
+    if (name === '' && ports.length > 1) errors.required(`${path}.name`);
+    for (const problem of name === '' ? [] : labelProblems(name)) {
+      errors.invalid(`${path}.name`, name, problem);
+    }
+    validatePortNumber(port, `${path}.port`, errors);
+    if (!protocols.includes(protocol)) errors.notSupported(`${path}.protocol`, protocol, protocols);
+  }
+}
+
+const deprecation = 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice';
+
+/** Endpoints, which EndpointSlices took the place of. */
+export const endpointsRules: KindRules = typedRules<Wire<V1Endpoints>>(
+  {
+    defaults: ({ subsets }) => {
+      for (const { ports } of subsets ?? []) {
+        for (const port of ports ?? []) port.protocol ??= 'TCP';
+      }
+    },
+    validate: ({ subsets = [] }, errors) => {
+      for (const [index, subset] of subsets.entries()) {
+        validateSubset(subset, `subsets[${index}]`, errors);
+      }
+    },
+  },
+  { createOnUpdate: true, deprecation },
+);

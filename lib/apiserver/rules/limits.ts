@@ -1,0 +1,150 @@
+import type { V1LimitRange, V1LimitRangeItem, V1ResourceQuota } from '@kubernetes/client-node';
+import { compareQuantities } from '../../object/quantity.js';
+import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../validation/field-errors.js';
+import { qualifiedNameProblems } from '../validation/names.js';
+import type { KindRules } from './kind-rules.js';
+import { typedRules } from './typed-rules.js';
+
+type Item = Wire<V1LimitRangeItem>;
+
+const itemTypes = ['Pod', 'Container', 'PersistentVolumeClaim'];
+
+function validateLimits({ spec }: Wire<V1LimitRange>, errors: FieldErrors): void {
+  const limits = (spec?.limits as Item[] | null) ?? [];
+  const types = new Set<string>();
+  for (const [index, item] of limits.entries()) {
+    const field = `spec.limits[${index}]`;
+    const { type, min, max } = item;
+    if (!itemTypes.includes(type) && !type.includes('/')) {
+      const why = 'must be a standard limit type or fully qualified';
+      errors.invalid(`${field}.type`, type, why);
+    }
+    if (types.has(type)) errors.duplicate(`${field}.type`, type);
+    types.add(type);
+    for (const member of type === 'Pod' ? (['default', 'defaultRequest'] as const) : []) {
+      if (item[member] === undefined) continue;
+      errors.forbidden(`${field}.${member}`, "may not be specified when `type` is 'Pod'");
+    }
+    if (type === 'PersistentVolumeClaim') {
+      if (min?.['storage'] === undefined && max?.['storage'] === undefined) {
+        const why = 'either minimum or maximum storage value is required, but neither was provided';
+        errors.required(`${field}.limits`, why);
+      }
+    }
+    validateOrder(item, field, errors);
+  }
+}
+
+/** Which bound is blamed where the second is over the third, the third's name, and what is quoted. */
+const ordered = [
+  ['min', 'min', 'max', 'max', 'min'],
+  ['defaultRequest', 'min', 'defaultRequest', 'default request', 'defaultRequest'],
+  ['defaultRequest', 'defaultRequest', 'max', 'max', 'defaultRequest'],
+  ['defaultRequest', 'defaultRequest', 'default', 'default limit', 'defaultRequest'],
+  // The real server quotes the other one here.
+  ['default', 'min', 'default', 'default', 'min'],
+  ['default', 'default', 'max', 'max', 'default'],
+] as const;
+
+const shown = {
+  min: 'min',
+  max: 'max',
+  default: 'default',
+  defaultRequest: 'default request',
+} as const;
+
+/** Smaller bounds are not over larger ones. */
+function validateOrder(item: Item, field: string, errors: FieldErrors): void {
+  const names = new Set(
+    [item.min, item.max, item.default, item.defaultRequest].flatMap((list) =>
+      Object.keys(list ?? {}),
+    ),
+  );
+  for (const name of names) {
+    for (const [blamed, smaller, larger, word, quoted] of ordered) {
+      const [low, high, value] = [smaller, larger, quoted].map((member) => item[member]?.[name]);
+      if (low === undefined || high === undefined || compareQuantities(low, high) <= 0) continue;
+      const why = `${shown[smaller]} value ${low} is greater than ${word} value ${high}`;
+      errors.invalid(`${field}.${blamed}[${name}]`, value, why);
+    }
+  }
+}
+
+/** LimitRanges. */
+export const limitRangeRules: KindRules = typedRules<Wire<V1LimitRange>>(
+  {
+    defaults: ({ spec }) => {
+      for (const item of spec?.limits ?? []) {
+        if (item.type !== 'Container') continue;
+        item.default = { ...item.max, ...item.default };
+        item.defaultRequest = { ...item.min, ...item.default, ...item.defaultRequest };
+      }
+    },
+    validate: validateLimits,
+  },
+  { createOnUpdate: true },
+);
+
+const objects = [
+  'pods',
+  'services',
+  'replicationcontrollers',
+  'resourcequotas',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+];
+const amounts = ['cpu', 'memory', 'ephemeral-storage', 'storage'];
+const quotaResources: ReadonlySet<string> = new Set([
+  ...objects,
+  ...amounts,
+  ...amounts.map((name) => `requests.${name}`),
+  ...amounts.map((name) => `limits.${name}`),
+]);
+
+const scopes: ReadonlySet<string> = new Set([
+  'Terminating',
+  'NotTerminating',
+  'BestEffort',
+  'NotBestEffort',
+  'PriorityClass',
+  'CrossNamespacePodAffinity',
+  'VolumeAttributesClass',
+]);
+
+/** Pods of no requests have no amounts that could be counted. */
+function fits(scope: string, resource: string): boolean {
+  return scope !== 'BestEffort' || resource === 'pods';
+}
+
+function validateQuota({ spec }: Wire<V1ResourceQuota>, errors: FieldErrors): void {
+  const { hard = {}, scopes: given = [] } = spec ?? {};
+  for (const [name, amount] of Object.entries(hard)) {
+    const field = `spec.hard[${name}]`;
+    const problems = qualifiedNameProblems(name);
+    for (const problem of problems) errors.invalid(field, name, problem);
+    const known = quotaResources.has(name) || name.includes('/') || name.includes('.storageclass.');
+    if (!known && problems.length === 0) {
+      errors.invalid(field, name, 'must be a standard resource type or fully qualified');
+      errors.invalid(field, name, 'must be a standard resource for quota');
+    }
+    if (compareQuantities(amount, 0) < 0) {
+      errors.invalid(field, amount, 'must be greater than or equal to 0');
+    }
+  }
+  for (const scope of given) {
+    if (!scopes.has(scope)) errors.invalid('spec.scopes', given, 'unsupported scope');
+    for (const name of Object.keys(hard).filter((resource) => !fits(scope, resource))) {
+      if (!scopes.has(scope) || !quotaResources.has(name)) continue;
+      errors.invalid('spec.scopes', given, 'unsupported scope applied to resource');
+    }
+  }
+}
+
+/** ResourceQuotas. */
+export const resourceQuotaRules: KindRules = typedRules<Wire<V1ResourceQuota>>({
+  validate: validateQuota,
+});

@@ -1,0 +1,193 @@
+import type {
+  AdmissionregistrationV1WebhookClientConfig,
+  V1MutatingWebhook,
+  V1RuleWithOperations,
+} from '@kubernetes/client-node';
+import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from '../validation/field-errors.js';
+import { validateLabelSelector } from '../validation/label-selector.js';
+import { subdomainProblems } from '../validation/names.js';
+import { deepEqual } from '../writes/deep-equal.js';
+import type { KindRules } from './kind-rules.js';
+import { typedRules } from './typed-rules.js';
+
+/** The other kind of webhook has one member less. */
+type Webhook = Wire<V1MutatingWebhook>;
+
+interface Webhooks {
+  readonly webhooks?: readonly Webhook[];
+}
+
+function fillIn({ webhooks = [] }: Webhooks, mutating: boolean): void {
+  for (const webhook of webhooks) {
+    webhook.failurePolicy ??= 'Fail';
+    webhook.matchPolicy ??= 'Equivalent';
+    webhook.namespaceSelector ??= {};
+    webhook.objectSelector ??= {};
+    webhook.timeoutSeconds ??= 10;
+    if (mutating) webhook.reinvocationPolicy ??= 'Never';
+    for (const rule of webhook.rules ?? []) rule.scope ??= '*';
+    const { service } = webhook.clientConfig;
+    if (service !== undefined) service.port ??= 443;
+  }
+}
+
+const reviewVersions = ['v1', 'v1beta1'];
+const sideEffectClasses = ['None', 'NoneOnDryRun'];
+
+function validateWebhooks({ webhooks = [] }: Webhooks, errors: FieldErrors): void {
+  const names = new Set<string>();
+  for (const [index, webhook] of webhooks.entries()) {
+    const field = `webhooks[${index}]`;
+    validateName(webhook.name, `${field}.name`, errors);
+    if (names.has(webhook.name)) errors.duplicate(`${field}.name`, webhook.name);
+    names.add(webhook.name);
+    validateAnswers(webhook, field, errors);
+    for (const [at, rule] of (webhook.rules ?? []).entries()) {
+      validateRule(rule, `${field}.rules[${at}]`, errors);
+    }
+    validateChoices(webhook, field, errors);
+    validateLabelSelector(webhook.namespaceSelector, `${field}.namespaceSelector`, errors);
+    validateLabelSelector(webhook.objectSelector, `${field}.objectSelector`, errors);
+    validateClient(webhook.clientConfig, `${field}.clientConfig`, errors);
+  }
+}
+
+function validateName(name: string, field: string, errors: FieldErrors): void {
+  if (name === '') {
+    errors.required(field);
+    return;
+  }
+  const problems = subdomainProblems(name);
+  for (const problem of problems) errors.invalid(field, name, problem);
+  if (problems.length > 0 || name.split('.').length >= 3) return;
+  errors.invalid(field, name, 'should be a domain with at least three segments separated by dots');
+}
+
+function validateAnswers(webhook: Webhook, field: string, errors: FieldErrors): void {
+  // Go's zero values are null and an empty text.
+  const versions = (webhook.admissionReviewVersions as string[] | null) ?? [];
+  const path = `${field}.admissionReviewVersions`;
+  if (versions.length === 0) {
+    errors.required(path, `must specify one of ${reviewVersions.join(', ')}`);
+  } else if (!versions.some((version) => reviewVersions.includes(version))) {
+    const why = `must include at least one of ${reviewVersions.join(', ')}`;
+    errors.invalid(path, versions, why);
+  }
+  const sideEffects = (webhook.sideEffects as string | null) ?? '';
+  if (sideEffects === '') {
+    const why = `must specify one of ${sideEffectClasses.join(', ')}`;
+    errors.required(`${field}.sideEffects`, why);
+  } else if (!sideEffectClasses.includes(sideEffects)) {
+    errors.notSupported(`${field}.sideEffects`, sideEffects, sideEffectClasses);
+  }
+}
+
+const operationNames = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
+
+function validateRule(rule: Wire<V1RuleWithOperations>, field: string, errors: FieldErrors): void {
+  const lists = { apiGroups: 'API groups', apiVersions: 'API versions' } as const;
+  for (const member of ['apiGroups', 'apiVersions'] as const) {
+    const values = rule[member] ?? [];
+    if (values.length === 0) errors.required(`${field}.${member}`);
+    else if (values.length > 1 && values.includes('*')) {
+      const why = `if '*' is present, must not specify other ${lists[member]}`;
+      errors.invalid(`${field}.${member}`, values, why);
+    }
+  }
+  if ((rule.resources ?? []).length === 0) errors.required(`${field}.resources`);
+  const { operations = [] } = rule;
+  if (operations.length === 0) errors.required(`${field}.operations`);
+  if (operations.length > 1 && operations.includes('*')) {
+    const why = "if '*' is present, must not specify other operations";
+    errors.invalid(`${field}.operations`, operations, why);
+  }
+  for (const [index, operation] of operations.entries()) {
+    if (operationNames.includes(operation)) continue;
+    errors.notSupported(`${field}.operations[${index}]`, operation, operationNames);
+  }
+  const scopes = ['*', 'Cluster', 'Namespaced'];
+  const { scope } = rule;
+  if (scope !== undefined && !scopes.includes(scope)) {
+    errors.notSupported(`${field}.scope`, scope, scopes);
+  }
+}
+
+const longestSeconds = 30;
+
+function validateChoices(webhook: Webhook, field: string, errors: FieldErrors): void {
+  const choices = {
+    failurePolicy: ['Fail', 'Ignore'],
+    matchPolicy: ['Equivalent', 'Exact'],
+    reinvocationPolicy: ['IfNeeded', 'Never'],
+  } as const;
+  for (const member of ['failurePolicy', 'matchPolicy', 'reinvocationPolicy'] as const) {
+    const { [member]: value } = webhook;
+    const supported: readonly string[] = choices[member];
+    if (value === undefined || supported.includes(value)) continue;
+    errors.notSupported(`${field}.${member}`, value, supported);
+  }
+  const { timeoutSeconds: seconds = 1 } = webhook;
+  if (seconds >= 1 && seconds <= longestSeconds) return;
+  const why = `the timeout value must be between 1 and ${longestSeconds} seconds`;
+  errors.invalid(`${field}.timeoutSeconds`, seconds, why);
+}
+
+function validateClient(
+  { url, service }: Wire<AdmissionregistrationV1WebhookClientConfig>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  if ((url === undefined) === (service === undefined)) {
+    errors.required(field, 'exactly one of url or service is required');
+  }
+  if (url !== undefined) validateUrl(url, `${field}.url`, errors);
+  if (service === undefined) return;
+  if (service.name === '') errors.required(`${field}.service.name`);
+  if (service.namespace === '') errors.required(`${field}.service.namespace`);
+  if (service.path !== undefined && !service.path.startsWith('/')) {
+    const why = `must start with a '/'`;
+    errors.invalid(`${field}.service.path`, service.path, why);
+  }
+}
+
+function validateUrl(text: string, field: string, errors: FieldErrors): void {
+  const form = 'desired format: https://host[/path]';
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined) {
+    errors.required(field, `url must be a valid URL: ${text}; ${form}`);
+    return;
+  }
+  if (url.protocol !== 'https:') {
+    const why = `'https' is the only allowed URL scheme; ${form}`;
+    errors.invalid(field, url.protocol.replace(':', ''), why);
+  }
+  if (url.username !== '') {
+    errors.invalid(field, url.username, `user information is not permitted in the URL; ${form}`);
+  }
+  if (url.hash !== '') {
+    errors.invalid(field, url.hash.slice(1), `fragments are not permitted in the URL; ${form}`);
+  }
+  if (url.search !== '') {
+    const why = `query parameters are not permitted in the URL; ${form}`;
+    errors.invalid(field, url.search.slice(1), why);
+  }
+}
+
+function webhookRules(mutating: boolean): KindRules {
+  return typedRules<Webhooks>(
+    { defaults: (object) => fillIn(object, mutating), validate: validateWebhooks },
+    {
+      unconditionalUpdate: false,
+      specChanged: (object, old) => !deepEqual(object['webhooks'], old['webhooks']),
+    },
+  );
+}
+
+const group = 'admissionregistration.k8s.io/v1';
+
+/** The rules of configurations of webhooks. */
+export const webhookConfigurationRules: Readonly<Record<string, KindRules>> = {
+  [`${group}/ValidatingWebhookConfiguration`]: webhookRules(false),
+  [`${group}/MutatingWebhookConfiguration`]: webhookRules(true),
+};

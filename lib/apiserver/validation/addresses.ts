@@ -1,0 +1,72 @@
+import { isIP } from 'node:net';
+import type { FieldErrors } from './field-errors.js';
+
+const address = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+const range = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
+
+/** Checks an IP address. @returns whether it is one */
+export function validateIp(ip: string, field: string, errors: FieldErrors): boolean {
+  if (isIP(ip) !== 0) return true;
+  errors.invalid(field, ip, address);
+  return false;
+}
+
+/** Checks an address that others are to reach. */
+export function validateEndpointIp(ip: string, field: string, errors: FieldErrors): void {
+  if (!validateIp(ip, field, errors)) return;
+  if (ip === '0.0.0.0' || ip === '::') {
+    errors.invalid(field, ip, `may not be unspecified (${ip})`);
+  }
+  if (ip.startsWith('127.') || ip === '::1') {
+    errors.invalid(field, ip, 'may not be in the loopback range (127.0.0.0/8, ::1/128)');
+  }
+  if (ip.startsWith('169.254.') || /^fe[89ab]/i.test(ip)) {
+    errors.invalid(field, ip, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)');
+  }
+  if (ip.startsWith('224.0.0.') || /^ff02:/i.test(ip)) {
+    const why = 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)';
+    errors.invalid(field, ip, why);
+  }
+}
+
+/** Checks a range of addresses. @returns whether it is one */
+export function validateCidr(cidr: string, field: string, errors: FieldErrors): boolean {
+  const [ip = '', bits = '', ...rest] = cidr.split('/');
+  const limit = isIP(ip) === 6 ? 128 : 32;
+  const valid =
+    rest.length === 0 && isIP(ip) !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= limit;
+  if (!valid) errors.invalid(field, cidr, range);
+  return valid;
+}
+
+/** Whether a range lies within another one of the same family and is smaller. */
+export function isStrictSubset(inner: string, outer: string): boolean {
+  const [small, large] = [bitsOf(inner), bitsOf(outer)];
+  return small.length > large.length && small.startsWith(large);
+}
+
+/** The fixed bits of a range, as text of zeros and ones. */
+function bitsOf(cidr: string): string {
+  const [ip = '', bits = ''] = cidr.split('/');
+  const text =
+    isIP(ip) === 6
+      ? bits128(ip)
+      : ip
+          .split('.')
+          .map((part) => binary(part, 8))
+          .join('');
+  return (isIP(ip) === 6 ? '6' : '4') + text.slice(0, Number(bits));
+}
+
+function binary(part: string, length: number, radix = 10): string {
+  return parseInt(part, radix).toString(2).padStart(length, '0');
+}
+
+function bits128(ip: string): string {
+  const [head = '', tail] = ip.split('::');
+  const groups = (text: string): string[] => (text === '' ? [] : text.split(':'));
+  const [before, after] = [groups(head), groups(tail ?? '')];
+  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
+  const all = [...before, ...Array<string>(Math.max(0, zeros)).fill('0'), ...after];
+  return all.map((group) => binary(group, 16, 16)).join('');
+}

@@ -1,0 +1,182 @@
+import type {
+  V1Affinity,
+  V1NodeSelector,
+  V1NodeSelectorRequirement,
+  V1NodeSelectorTerm,
+  V1PodAffinity,
+  V1PodAffinityTerm,
+} from '@kubernetes/client-node';
+import type { Wire } from '../../object/wire.js';
+import type { FieldErrors } from './field-errors.js';
+import { validateLabelSelector } from './label-selector.js';
+import { labelProblems, qualifiedNameProblems, subdomainProblems } from './names.js';
+
+/** Checks where a pod wants to run. */
+export function validateAffinity(
+  { nodeAffinity, podAffinity, podAntiAffinity }: Wire<V1Affinity>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  const {
+    requiredDuringSchedulingIgnoredDuringExecution: required,
+    preferredDuringSchedulingIgnoredDuringExecution: preferred = [],
+  } = nodeAffinity ?? {};
+  const path = `${field}.nodeAffinity`;
+  if (required !== undefined) {
+    validateNodeSelector(
+      required,
+      `${path}.requiredDuringSchedulingIgnoredDuringExecution`,
+      errors,
+    );
+  }
+  for (const [index, { weight, preference }] of preferred.entries()) {
+    const at = `${path}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
+    validateWeight(weight, at, errors);
+    validateTerm(preference, `${at}.preference`, errors);
+  }
+  validatePodAffinity(podAffinity ?? {}, `${field}.podAffinity`, errors);
+  validatePodAffinity(podAntiAffinity ?? {}, `${field}.podAntiAffinity`, errors);
+}
+
+function validateWeight(weight: number, field: string, errors: FieldErrors): void {
+  if (weight >= 1 && weight <= 100) return;
+  errors.invalid(`${field}.weight`, weight, 'must be in the range 1-100');
+}
+
+/** Checks a selector of nodes: of a pod or of a volume. */
+export function validateNodeSelector(
+  { nodeSelectorTerms }: Wire<V1NodeSelector>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  // Go's zero value is null.
+  const terms = (nodeSelectorTerms as typeof nodeSelectorTerms | null) ?? [];
+  const path = `${field}.nodeSelectorTerms`;
+  if (terms.length === 0) errors.required(path, 'must have at least one node selector term');
+  for (const [index, term] of terms.entries()) validateTerm(term, `${path}[${index}]`, errors);
+}
+
+function validateTerm(
+  { matchExpressions = [], matchFields = [] }: Wire<V1NodeSelectorTerm>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const [index, requirement] of matchExpressions.entries()) {
+    validateRequirement(requirement, `${field}.matchExpressions[${index}]`, errors);
+  }
+  for (const [index, requirement] of matchFields.entries()) {
+    validateFieldRequirement(requirement, `${field}.matchFields[${index}]`, errors);
+  }
+}
+
+function validateRequirement(
+  { key, operator, values = [] }: Wire<V1NodeSelectorRequirement>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      if (values.length > 0) break;
+      errors.required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
+      break;
+    case 'Exists':
+    case 'DoesNotExist': {
+      const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+      if (values.length > 0) errors.forbidden(`${field}.values`, why);
+      break;
+    }
+    case 'Gt':
+    case 'Lt': {
+      const why = "must be specified single value when `operator` is 'Lt' or 'Gt'";
+      if (values.length !== 1) errors.required(`${field}.values`, why);
+      break;
+    }
+    default:
+      errors.invalid(`${field}.operator`, operator, 'not a valid selector operator');
+  }
+  for (const problem of qualifiedNameProblems(key)) errors.invalid(`${field}.key`, key, problem);
+}
+
+function validateFieldRequirement(
+  { key, operator, values = [] }: Wire<V1NodeSelectorRequirement>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  if (operator !== 'In' && operator !== 'NotIn') {
+    errors.invalid(`${field}.operator`, operator, 'not a valid selector operator');
+  } else if (values.length !== 1) {
+    const why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
+    errors.required(`${field}.values`, why);
+  }
+  if (key !== 'metadata.name') {
+    errors.invalid(`${field}.key`, key, 'not a valid field selector key');
+    return;
+  }
+  for (const [index, value] of values.entries()) {
+    for (const problem of subdomainProblems(value)) {
+      errors.invalid(`${field}.values[${index}]`, value, problem);
+    }
+  }
+}
+
+function validatePodAffinity(
+  affinity: Wire<V1PodAffinity>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  const {
+    requiredDuringSchedulingIgnoredDuringExecution: required = [],
+    preferredDuringSchedulingIgnoredDuringExecution: preferred = [],
+  } = affinity;
+  for (const [index, term] of required.entries()) {
+    const at = `${field}.requiredDuringSchedulingIgnoredDuringExecution[${index}]`;
+    validatePodAffinityTerm(term, at, errors);
+  }
+  for (const [index, { weight, podAffinityTerm }] of preferred.entries()) {
+    const at = `${field}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
+    validateWeight(weight, at, errors);
+    validatePodAffinityTerm(podAffinityTerm, `${at}.podAffinityTerm`, errors);
+  }
+}
+
+function validatePodAffinityTerm(
+  term: Wire<V1PodAffinityTerm>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  const { labelSelector, namespaceSelector, namespaces = [], topologyKey } = term;
+  validateLabelSelector(labelSelector, `${field}.labelSelector`, errors);
+  validateLabelSelector(namespaceSelector, `${field}.namespaceSelector`, errors);
+  for (const name of namespaces) {
+    for (const problem of labelProblems(name)) errors.invalid(`${field}.namespace`, name, problem);
+  }
+  validateLabelKeys(term, field, errors);
+  if (topologyKey === '') errors.required(`${field}.topologyKey`, 'can not be empty');
+  for (const problem of qualifiedNameProblems(topologyKey)) {
+    errors.invalid(`${field}.topologyKey`, topologyKey, problem);
+  }
+}
+
+function validateLabelKeys(
+  { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: Wire<V1PodAffinityTerm>,
+  field: string,
+  errors: FieldErrors,
+): void {
+  for (const [member, keys] of Object.entries({ matchLabelKeys, mismatchLabelKeys })) {
+    if (keys.length > 0 && labelSelector === undefined) {
+      const why = 'must not be specified when labelSelector is not set';
+      errors.forbidden(`${field}.${member}`, why);
+    }
+    for (const [index, key] of keys.entries()) {
+      for (const problem of qualifiedNameProblems(key)) {
+        errors.invalid(`${field}.${member}[${index}]`, key, problem);
+      }
+    }
+  }
+  for (const [index, key] of matchLabelKeys.entries()) {
+    if (!mismatchLabelKeys.includes(key)) continue;
+    const why = 'exists in both matchLabelKeys and mismatchLabelKeys';
+    errors.invalid(`${field}.matchLabelKeys[${index}]`, key, why);
+  }
+}
