@@ -1,0 +1,1 @@
+export type { Convertible } from './convertible.js';
