@@ -1,4 +1,5 @@
-// Compacts a dump of a real server's discovery and OpenAPI documents into lib/apiserver/data:
+// Compacts a dump of a real server's discovery and OpenAPI documents into lib/apiserver/data and
+// lib/crd/data:
 //   tsx scripts/openapi/compact.ts <dump-dir>
 // What OpenAPI does not say (pointers, omitempty, the names of Go's types) is read from the Go
 // modules of the same release, which must be in the module cache.
@@ -14,7 +15,10 @@ interface Document {
   components?: { schemas?: Record<string, unknown> };
 }
 
-const target = join(import.meta.dirname, '../../lib/apiserver/data');
+const lib = join(import.meta.dirname, '../../lib');
+const target = join(lib, 'apiserver/data');
+/** The types that custom resources embed too. */
+const definitionsTarget = join(lib, 'crd/data/definitions');
 
 function main(dump: string): void {
   const read = (file: string): unknown => JSON.parse(readFileSync(join(dump, file), 'utf8'));
@@ -26,7 +30,8 @@ function main(dump: string): void {
     }
   }
   rmSync(target, { recursive: true, force: true });
-  mkdirSync(join(target, 'definitions'), { recursive: true });
+  rmSync(definitionsTarget, { recursive: true, force: true });
+  for (const folder of [target, definitionsTarget]) mkdirSync(folder, { recursive: true });
   const version = read('version.json') as { gitVersion: string };
   const core = read('discovery-api.json') as { items: unknown[] };
   const groups = read('discovery-apis.json') as { items: unknown[] };
@@ -48,7 +53,7 @@ function writeDefinitions(documents: ReadonlyMap<string, Document>): void {
       definitions[name] ??= schema;
     }
   }
-  for (const [pack, definitions] of packages) write(`definitions/${pack}`, definitions);
+  for (const [pack, definitions] of packages) write(pack, definitions, definitionsTarget);
 }
 
 function definitionNames(documents: ReadonlyMap<string, Document>): string[] {
@@ -114,7 +119,7 @@ function goTypeName(definition: string): string {
   return `${group}/${version}.${type}`;
 }
 
-function write(name: string, value: unknown): void {
+function write(name: string, value: unknown, folder = target): void {
   const text = Buffer.from(JSON.stringify(value));
   const packed = brotliCompressSync(text, {
     params: {
@@ -123,7 +128,7 @@ function write(name: string, value: unknown): void {
       [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
     },
   });
-  writeFileSync(join(target, `${name}.json.br`), packed);
+  writeFileSync(join(folder, `${name}.json.br`), packed);
 }
 
 const [dump] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import type { CustomColumn } from '../kinds/served-kind.js';
 import { ageText } from '../tables/age.js';
 import { metadataDoc, nameColumn } from '../tables/default-columns.js';
 import type { TableColumn } from '../tables/table-column.js';
-import { compileJsonPath, readJsonPath } from './json-path.js';
+import { compileJsonPath, readJsonPath } from '../../crd/validation/json-path.js';
 
 const ageColumn: CustomColumn = {
   name: 'Age',

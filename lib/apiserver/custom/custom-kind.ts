@@ -9,10 +9,10 @@ import { FieldErrors } from '../validation/field-errors.js';
 import { deepEqual } from '../writes/deep-equal.js';
 import type { Crd, CrdVersion } from './crd.js';
 import { customColumns } from './custom-columns.js';
-import { defaultFields } from './default-fields.js';
-import { compileJsonPath, readJsonPath } from './json-path.js';
-import { prune } from './prune.js';
-import { validateSchema } from './validate-schema.js';
+import { defaultFields } from '../../crd/validation/default-fields.js';
+import { compileJsonPath, readJsonPath } from '../../crd/validation/json-path.js';
+import { prune } from '../../crd/validation/prune.js';
+import { validateSchema } from '../../crd/validation/validate-schema.js';
 import { withoutMembers } from '../without-members.js';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
@@ -48,7 +48,7 @@ function customKind({ metadata, spec }: Crd, version: CrdVersion): ServedKind {
     subresources: subresourcesOf(spec, version),
     collection: `${group}/${names.plural}`,
     isStorageVersion: storage === version,
-    rules: customRules(version, hasStatus),
+    rules: customRules(spec, version, hasStatus),
     custom: {
       scale: version.subresources?.scale,
       hasStatus,
@@ -114,7 +114,7 @@ function decodeCustom(
   return { object, unknownFields: [...unknownMeta, ...unknownFields] };
 }
 
-function customRules(version: CrdVersion, hasStatus: boolean): KindRules {
+function customRules(crd: Crd['spec'], version: CrdVersion, hasStatus: boolean): KindRules {
   const schema = version.schema?.openAPIV3Schema;
   const selectable = (version.selectableFields ?? []).map(({ jsonPath }) => ({
     name: jsonPath.replace(/^\./, ''),
@@ -141,12 +141,15 @@ function customRules(version: CrdVersion, hasStatus: boolean): KindRules {
       Object.fromEntries(
         selectable.map(({ name, path }) => [name, textOf(readJsonPath(object, path)[0])]),
       ),
-    warnings: () => deprecationWarnings(version),
+    ...(version.deprecated === true && { deprecation: deprecationOf(crd, version) }),
   };
 }
 
-function deprecationWarnings({ deprecated, deprecationWarning }: CrdVersion): readonly string[] {
-  return deprecated === true && deprecationWarning !== undefined ? [deprecationWarning] : [];
+function deprecationOf(
+  { group, names }: Crd['spec'],
+  { name, deprecationWarning }: CrdVersion,
+): string {
+  return deprecationWarning ?? `${group}/${name} ${names.kind} is deprecated`;
 }
 
 /** A status is checked by itself: messages leave out where it is, fields don't. */

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { brotliDecompressSync } from 'node:zlib';
+import { readBrotli } from '../../crd/openapi/read-brotli.js';
 
 // Constants that every server of the process shares; nothing ever writes into them.
 const unpacked = new Map<string, unknown>();
@@ -10,12 +9,8 @@ const unpacked = new Map<string, unknown>();
  * `scripts/openapi/compact.ts` makes these files.
  */
 export function readDataFile(name: string): unknown {
-  if (!unpacked.has(name)) unpacked.set(name, unpack(name));
+  if (!unpacked.has(name)) {
+    unpacked.set(name, readBrotli(new URL(`../data/${name}.json.br`, import.meta.url)));
+  }
   return unpacked.get(name);
-}
-
-function unpack(name: string): unknown {
-  const file = new URL(`../data/${name}.json.br`, import.meta.url);
-  if (!existsSync(file)) return undefined;
-  return JSON.parse(brotliDecompressSync(readFileSync(file)).toString('utf8'));
 }

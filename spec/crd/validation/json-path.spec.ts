@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compileJsonPath, readJsonPath } from '../../../lib/apiserver/custom/json-path.js';
+import { compileJsonPath, readJsonPath } from '../../../lib/crd/validation/json-path.js';
 
 const object = {
   spec: { replicas: 2, 'dotted.key': 'x', ports: [{ port: 80 }, { port: 443 }] },

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
-import { FieldErrors } from '../validation/field-errors.js';
-import { deepEqual } from '../writes/deep-equal.js';
+import { FieldErrors } from './field-errors.js';
+import { deepEqual } from '../../object/deep-equal.js';
 import { validateListType } from './list-types.js';
 import { memberSchema } from './prune.js';
 import { hasFormat } from './schema-formats.js';

@@ -1,0 +1,108 @@
+import { isJsonObject } from '../../object/json.js';
+import type { Schema } from '../../object/schema.js';
+import { readBrotli } from './read-brotli.js';
+
+/** A definition as the OpenAPI document has it, with `$ref`s. */
+export interface RawSchema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly allOf?: readonly RawSchema[];
+  readonly oneOf?: readonly RawSchema[];
+  readonly properties?: Readonly<Record<string, RawSchema>>;
+  readonly items?: RawSchema;
+  readonly additionalProperties?: RawSchema | boolean;
+  readonly [keyword: string]: unknown;
+}
+
+// Constants that the whole process shares; nothing ever writes into them.
+const packages = new Map<string, Readonly<Partial<Record<string, RawSchema>>>>();
+const resolved = new Map<string, Schema>();
+/** The types again, as fields that are always there have them: with the default `{}`. */
+const embedded = new Map<string, Schema>();
+const prefix = '#/components/schemas/';
+
+/** The definition `name` as the document has it. @returns undefined: there is none. */
+export function rawDefinition(name: string): RawSchema | undefined {
+  const pack = name.slice(0, name.lastIndexOf('.'));
+  return definitionsOf(pack)[name];
+}
+
+/** The definitions of a package, unpacked when they are first asked for. */
+function definitionsOf(pack: string): Readonly<Partial<Record<string, RawSchema>>> {
+  let definitions = packages.get(pack);
+  if (definitions === undefined) {
+    const file = new URL(`../data/definitions/${pack}.json.br`, import.meta.url);
+    definitions = (readBrotli(file) ?? {}) as Record<string, RawSchema>;
+    packages.set(pack, definitions);
+  }
+  return definitions;
+}
+
+/**
+ * The definition `name` with its `$ref`s resolved: one `Schema` object for one type, however often
+ * it is used; packages are unpacked when they are first referred to.
+ */
+export function definition(name: string): Schema {
+  const known = resolved.get(name);
+  if (known !== undefined) return known;
+  const schema: Schema = {};
+  const always: Schema = {};
+  // Registered before they are filled: JSONSchemaProps refers to itself.
+  resolved.set(name, schema);
+  embedded.set(name, always);
+  Object.assign(schema, special[name] ?? resolve(rawDefinition(name) ?? {}, false));
+  Object.assign(always, schema, { default: {} });
+  return schema;
+}
+
+/** Types whose JSON is not what their definition's keywords say. */
+const special: Readonly<Partial<Record<string, Schema>>> = {
+  'io.k8s.apimachinery.pkg.api.resource.Quantity': {
+    type: 'string',
+    'x-kubernetes-int-or-string': true,
+  },
+  'io.k8s.apimachinery.pkg.util.intstr.IntOrString': {
+    format: 'int-or-string',
+    'x-kubernetes-int-or-string': true,
+  },
+  'io.k8s.apimachinery.pkg.runtime.RawExtension': {
+    type: 'object',
+    'x-kubernetes-map-type': 'atomic',
+    'x-kubernetes-preserve-unknown-fields': true,
+  },
+};
+
+function resolve(raw: RawSchema, shareable: boolean): Schema {
+  const [inner] = raw.allOf ?? [];
+  const reference = raw.$ref ?? (raw.allOf?.length === 1 ? inner?.$ref : undefined);
+  if (reference !== undefined) return resolveReference(raw, reference, shareable);
+  const { properties, items, additionalProperties, ...rest } = raw;
+  const schema = rest as Schema;
+  if (properties !== undefined) {
+    const entries = Object.entries(properties).map(([name, one]) => [name, resolve(one, true)]);
+    schema.properties = Object.fromEntries(entries) as Record<string, Schema>;
+  }
+  if (items !== undefined) schema.items = resolve(items, true);
+  if (additionalProperties !== undefined) {
+    schema.additionalProperties =
+      typeof additionalProperties === 'boolean'
+        ? additionalProperties
+        : resolve(additionalProperties, true);
+  }
+  return schema;
+}
+
+// A field's own description does not part it from its type; other keywords do
+// (`x-kubernetes-patch-strategy` beside the `$ref` of a Deployment's strategy).
+function resolveReference(raw: RawSchema, reference: string, shareable: boolean): Schema {
+  const name = reference.slice(prefix.length);
+  const type = definition(name);
+  const own = Object.entries(raw).filter(([keyword]) => !notOwn.includes(keyword));
+  if (shareable && own.length === 0) return type;
+  const [first] = own;
+  const always = own.length === 1 && first?.[0] === 'default' && isJsonObject(first[1]);
+  if (shareable && always) return embedded.get(name) ?? type;
+  return { ...type, ...(Object.fromEntries(own) as Schema) };
+}
+
+const notOwn = ['$ref', 'allOf', 'description'];

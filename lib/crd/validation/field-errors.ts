@@ -1,0 +1,74 @@
+import type { StatusCause } from '../../object/api-error.js';
+
+/** `text` in double quotes, as Go's `%q` writes it for printable characters. */
+export function quoted(text: string): string {
+  return JSON.stringify(text);
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'null';
+  return typeof value === 'string' ? quoted(value) : JSON.stringify(value);
+}
+
+/**
+ * Collects what is wrong with an object, one cause per field, with the reasons and messages of
+ * apimachinery's `field` package.
+ */
+export class FieldErrors {
+  readonly causes: StatusCause[] = [];
+
+  get empty(): boolean {
+    return this.causes.length === 0;
+  }
+
+  #add(reason: string, field: string, said: string, detail = ''): void {
+    const message = detail === '' ? said : `${said}: ${detail}`;
+    this.causes.push({ reason, message, field });
+  }
+
+  required(field: string, detail = ''): void {
+    this.#add('FieldValueRequired', field, 'Required value', detail);
+  }
+
+  invalid(field: string, value: unknown, detail: string): void {
+    this.#add('FieldValueInvalid', field, `Invalid value: ${shown(value)}`, detail);
+  }
+
+  /** Invalid, whatever its value. */
+  wrong(field: string, detail: string): void {
+    this.#add('FieldValueInvalid', field, 'Invalid value', detail);
+  }
+
+  /** Of another JSON type than the schema's. */
+  typeInvalid(field: string, value: unknown, detail: string): void {
+    this.#add('FieldValueTypeInvalid', field, `Invalid value: ${shown(value)}`, detail);
+  }
+
+  duplicate(field: string, value: unknown): void {
+    this.#add('FieldValueDuplicate', field, `Duplicate value: ${shown(value)}`);
+  }
+
+  notFound(field: string, value: unknown, detail = ''): void {
+    this.#add('FieldValueNotFound', field, `Not found: ${shown(value)}`, detail);
+  }
+
+  notSupported(field: string, value: unknown, supported: readonly string[]): void {
+    const detail =
+      supported.length === 0 ? '' : `supported values: ${supported.map(quoted).join(', ')}`;
+    this.#add('FieldValueNotSupported', field, `Unsupported value: ${shown(value)}`, detail);
+  }
+
+  forbidden(field: string, detail: string): void {
+    this.#add('FieldValueForbidden', field, 'Forbidden', detail);
+  }
+
+  /** @param limit - the longest length, in bytes. */
+  tooLong(field: string, limit: number): void {
+    this.#add('FieldValueTooLong', field, 'Too long', `may not be more than ${limit} bytes`);
+  }
+
+  tooMany(field: string, count: number, limit: number): void {
+    const detail = `must have at most ${limit} item${limit === 1 ? '' : 's'}`;
+    this.#add('FieldValueTooMany', field, `Too many: ${count}`, detail);
+  }
+}
