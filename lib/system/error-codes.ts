@@ -51,6 +51,14 @@ export const errorCodes = [
   'Stopped',
   /** A write was refused before it was sent: this process may not write any more, its lease is not fresh. */
   'Fenced',
+  /** Something that runs once was started again. */
+  'AlreadyStarted',
+  /** A server can't listen: its port is in use, or not this process's to take. */
+  'ListenFailed',
+  /** This process was the leader, and its lease is gone or was taken. */
+  'LeadershipLost',
+  /** The account that the operator runs as lacks permissions that were asked for at the start. */
+  'MissingPermission',
 ] as const;
 
 /** The code of an {@link OperatorError}. */

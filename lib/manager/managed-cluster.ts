@@ -1,0 +1,61 @@
+import { Cache } from '../cache/cache.js';
+import type { CacheOptions } from '../cache/cache-options.js';
+import { cachedClient } from '../cache/cached-client.js';
+import type { CachedClient } from '../cache/cached-client.js';
+import type { Client } from '../client/client.js';
+import { fenced } from '../client/fenced.js';
+import type { Fence } from '../client/fence.js';
+import type { Clock } from '../system/clock.js';
+import type { Logger } from '../system/logger.js';
+import type { Metrics } from '../system/metrics.js';
+import type { Random } from '../system/random.js';
+
+/** What of which kinds a manager caches; see `CacheOptions` for each field. */
+export type ManagerCacheOptions = Pick<
+  CacheOptions,
+  'types' | 'namespaces' | 'freeze' | 'streamingLists'
+>;
+
+/** A cluster that a manager's controllers work on. */
+export interface ManagerCluster {
+  /** Part of every key of it; unique in the manager, without a slash. */
+  readonly name: string;
+  /** Stays the caller's: the manager does not close it. */
+  readonly client: Client;
+  /** @defaultValue the manager's */
+  readonly cacheOptions?: ManagerCacheOptions | undefined;
+}
+
+/** What the clusters of a manager share. */
+export interface ManagedClusterParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly fence: Fence;
+  readonly cacheOptions: ManagerCacheOptions;
+}
+
+/** One cluster of a manager: its clients and its cache. */
+export class ManagedCluster {
+  /** `''`: the only one. */
+  readonly name: string;
+  /** As it was given: not fenced. */
+  readonly given: Client;
+  /** Reads and writes the server; its writes are fenced. */
+  readonly live: Client;
+  readonly cache: Cache;
+  /** Reads the cache; its writes are fenced. */
+  readonly client: CachedClient;
+
+  constructor(cluster: ManagerCluster, parts: ManagedClusterParts) {
+    const { name, client, cacheOptions = parts.cacheOptions } = cluster;
+    const { clock, random, metrics, fence } = parts;
+    const logger = name === '' ? parts.logger : parts.logger.child({ cluster: name });
+    this.name = name;
+    this.given = client;
+    this.live = fenced(client, fence);
+    this.cache = new Cache({ ...cacheOptions, client, clock, random, metrics, logger });
+    this.client = cachedClient(this.live, this.cache, { clock });
+  }
+}

@@ -1,0 +1,72 @@
+import type { Controller } from '../controller/controller.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { Runnable } from './runnable.js';
+
+/** Options of `Manager.add`. */
+export interface ManagerAddOptions {
+  /**
+   * Where a controller reconciles: on the leader, or on every replica. A runnable says it itself.
+   * @defaultValue 'leader'
+   */
+  readonly phase?: 'replica' | 'leader' | undefined;
+}
+
+/** Something that was added to a manager. */
+export interface Added {
+  readonly name: string;
+  /**
+   * Stops it, if it runs, and takes it out; resolves when it has ended. Reconciles, or the runnable,
+   * have `graceMs` milliseconds for that (the manager's `gracefulShutdownMs`).
+   */
+  remove(graceMs?: number): Promise<void>;
+}
+
+/** A controller of a manager. */
+export interface ControllerEntry {
+  readonly type: 'controller';
+  readonly controller: Controller;
+  readonly phase: 'replica' | 'leader';
+}
+
+/** A runnable of a manager. */
+export interface RunnableEntry {
+  readonly type: 'runnable';
+  readonly runnable: Runnable;
+}
+
+/** What was added to a manager. */
+export type ManagerEntry = ControllerEntry | RunnableEntry;
+
+/** The name of an entry. */
+export function entryName(entry: ManagerEntry): string {
+  return entry.type === 'controller' ? entry.controller.name : entry.runnable.name;
+}
+
+/** What a manager was given to run, in that order. */
+export class ManagerEntries implements Iterable<ManagerEntry> {
+  readonly #entries = new Set<ManagerEntry>();
+
+  /**
+   * @throws OperatorError `InvalidOption`: two controllers, or two runnables, share a name: metrics,
+   * logs and checks could not tell them apart.
+   */
+  add(entry: ManagerEntry): void {
+    const name = entryName(entry);
+    for (const other of this.#entries) {
+      if (other.type !== entry.type || entryName(other) !== name) continue;
+      const remedy =
+        entry.type === 'controller' ? ': name one of them with withOptions({ name })' : '';
+      const message = `two ${entry.type}s are called ${name}${remedy}`;
+      throw new OperatorError('InvalidOption', message);
+    }
+    this.#entries.add(entry);
+  }
+
+  delete(entry: ManagerEntry): boolean {
+    return this.#entries.delete(entry);
+  }
+
+  [Symbol.iterator](): Iterator<ManagerEntry> {
+    return [...this.#entries].values();
+  }
+}

@@ -1,0 +1,275 @@
+import type { ChangeNotifier } from '../cache/change-notifier.js';
+import { endsWithin } from '../controller/ends-within.js';
+import { sleep } from '../system/clock.js';
+import type { Metrics } from '../system/metrics.js';
+import { OperatorError } from '../system/operator-error.js';
+import { ControllerGroup } from './controller-group.js';
+import type { ManagedCluster } from './managed-cluster.js';
+import type { ManagerEntries, ManagerEntry } from './manager-entries.js';
+import type { ResolvedManagerOptions } from './manager-options.js';
+import type { ManagerPhase } from './manager-status.js';
+import { RunnableGroup, unwindMs } from './runnable-group.js';
+import type { RunnablePhase } from './runnable.js';
+
+/** What a {@link ManagerRun} works with. */
+export interface ManagerRunParts {
+  readonly options: ResolvedManagerOptions;
+  readonly clusters: readonly ManagedCluster[];
+  readonly entries: ManagerEntries;
+  readonly metrics: Metrics;
+  /** Told of each change of phase and leadership. */
+  readonly changes: ChangeNotifier;
+}
+
+/**
+ * One run of a manager:
+ *
+ *     server ─ webhook ─ caches ─ replica ─ election ─┬─ leader      start: left to right
+ *                                                     └─ controllers stop:  right to left
+ *
+ * The lease is given back when the controllers have ended, not before.
+ */
+export class ManagerRun {
+  readonly #parts: ManagerRunParts;
+  /** Aborted when all has to end: a stop, or a failure. */
+  readonly #ending = new AbortController();
+  /** Aborted when the lease is to be given back. */
+  readonly #releasing = new AbortController();
+  readonly #runnables: Readonly<Record<RunnablePhase, RunnableGroup>>;
+  readonly #controllers: Readonly<Record<'replica' | 'leader', ControllerGroup>>;
+  readonly #open = new Set<RunnablePhase | 'caches'>();
+  #phase: ManagerPhase = 'starting';
+  #failure: { readonly error: unknown } | undefined;
+  #election: Promise<void> = Promise.resolve();
+  #standingBy: Promise<void> = Promise.resolve();
+  #leader: string | undefined;
+
+  constructor(parts: ManagerRunParts) {
+    const { clusters, metrics, options } = parts;
+    const failed = (error: unknown): void => this.#fail(error);
+    const group = (phase: RunnablePhase) => new RunnableGroup(phase, { ...options, failed });
+    const controllers = () => new ControllerGroup({ ...options, clusters, metrics, failed });
+    this.#parts = parts;
+    this.#runnables = {
+      server: group('server'),
+      webhook: group('webhook'),
+      replica: group('replica'),
+      leader: group('leader'),
+    };
+    this.#controllers = { replica: controllers(), leader: controllers() };
+  }
+
+  get phase(): ManagerPhase {
+    return this.#phase;
+  }
+
+  /** Whether the controllers of the leader reconcile here. */
+  get isLeading(): boolean {
+    return this.#controllers.leader.isActive;
+  }
+
+  /** Who leads, as far as it is known. */
+  get leader(): string | undefined {
+    return this.#leader;
+  }
+
+  /** Its parts, for whoever describes it. */
+  get runnables(): Readonly<Record<RunnablePhase, RunnableGroup>> {
+    return this.#runnables;
+  }
+
+  /** Its parts, for whoever describes it. */
+  get controllers(): Readonly<Record<'replica' | 'leader', ControllerGroup>> {
+    return this.#controllers;
+  }
+
+  /**
+   * Runs until `signal` is aborted.
+   * @throws what a runnable, a controller or the election failed with, once all has ended.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const onAbort = (): void => this.#end();
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      if (signal.aborted) this.#end();
+      else await this.#start(this.#ending.signal);
+      if (!this.#ending.signal.aborted) this.#become('running');
+      await this.#ended();
+    } catch (error) {
+      // A start that a stop, or a failure, cut short.
+      if (!this.#ending.signal.aborted) this.#fail(error);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+    this.#become('stopping');
+    await this.#stop();
+    this.#become('stopped');
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Starts what was added, if its time has come. */
+  add(entry: ManagerEntry): void {
+    if (this.#ending.signal.aborted) return;
+    if (entry.type === 'runnable') {
+      const { phase = 'leader' } = entry.runnable;
+      if (this.#open.has(phase)) this.#runnables[phase].start(entry.runnable);
+    } else if (this.#open.has('caches')) {
+      this.#controllers[entry.phase].start(entry.controller);
+    }
+  }
+
+  /** Stops what was added. */
+  async remove(entry: ManagerEntry, graceMs: number): Promise<void> {
+    if (entry.type === 'controller') {
+      await this.#controllers[entry.phase].stop(graceMs, entry.controller);
+      return;
+    }
+    const { phase = 'leader', name } = entry.runnable;
+    const left = await this.#runnables[phase].stop(graceMs, entry.runnable);
+    if (left.length === 0) return;
+    throw new OperatorError('Timeout', `${name}: has not ended ${graceMs} ms after it was removed`);
+  }
+
+  async #start(signal: AbortSignal): Promise<void> {
+    const { clusters } = this.#parts;
+    for (const phase of ['server', 'webhook'] as const) {
+      this.#openPhase(phase);
+      await this.#runnables[phase].whenReady(signal);
+    }
+    this.#openPhase('caches');
+    for (const { cache } of clusters) cache.start();
+    await this.#cachesSynced(signal);
+    this.#openPhase('replica');
+    this.#controllers.replica.activate();
+    this.#election = this.#elect();
+  }
+
+  async #cachesSynced(signal: AbortSignal): Promise<void> {
+    const { options, clusters } = this.#parts;
+    const { cacheSyncTimeoutMs: ms, clock } = options;
+    const over = new AbortController();
+    const waiting = AbortSignal.any([signal, over.signal]);
+    const synced = clusters.map(({ cache }) => cache.waitForSync(waiting, { parked: 'pass' }));
+    const late = ms === Infinity ? undefined : sleep(clock, ms, waiting);
+    void late?.then(
+      () => over.abort(new OperatorError('Timeout', `caches: not synced after ${ms} ms`)),
+      () => undefined,
+    );
+    try {
+      await Promise.all(synced);
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** Is a candidate, and leads, until the lease is to be given back. */
+  async #elect(): Promise<void> {
+    const { leadership, whenLeadershipIsLost, logger } = this.#parts.options;
+    const { signal } = this.#releasing;
+    const callbacks = {
+      onStartedLeading: () => this.#lead(),
+      onStoppedLeading: () => this.#leadNoMore(),
+      onNewLeader: (identity: string) => {
+        this.#leader = identity;
+        this.#parts.changes.notify();
+      },
+    };
+    for (;;) {
+      const cause = await leadership.run(callbacks, signal).catch((error: unknown) => error);
+      if (signal.aborted) {
+        if (cause !== undefined) logger.warn('the lease was not given back', { error: cause });
+        return;
+      }
+      this.#leadNoMore();
+      await this.#standingBy;
+      if (whenLeadershipIsLost === 'fail') {
+        this.#fail(lostLeadership(cause));
+        return;
+      }
+      logger.warn('leadership is lost: stands by', { error: cause });
+    }
+  }
+
+  #lead(): void {
+    if (this.#ending.signal.aborted) return;
+    this.#controllers.leader.activate();
+    this.#openPhase('leader');
+  }
+
+  /** Ends what only a leader may do, at once. */
+  #leadNoMore(): void {
+    if (this.#releasing.signal.aborted || !this.#open.delete('leader')) return;
+    const { leader } = this.#controllers;
+    const isOver =
+      this.#ending.signal.aborted || this.#parts.options.whenLeadershipIsLost === 'fail';
+    const ended = isOver ? leader.stop(0) : leader.standBy();
+    this.#standingBy = this.#endAll([ended], [this.#runnables.leader.stop(0)]);
+    this.#parts.changes.notify();
+  }
+
+  #openPhase(phase: RunnablePhase | 'caches'): void {
+    this.#open.add(phase);
+    for (const entry of this.#parts.entries) {
+      const own = entry.type === 'controller' ? 'caches' : (entry.runnable.phase ?? 'leader');
+      if (own === phase) this.add(entry);
+    }
+    this.#parts.changes.notify();
+  }
+
+  async #stop(): Promise<void> {
+    const { clock, gracefulShutdownMs } = this.#parts.options;
+    const endMs = clock.monotonicMs() + gracefulShutdownMs;
+    const leftMs = (): number => Math.max(0, endMs - clock.monotonicMs());
+    const { server, webhook, replica, leader } = this.#runnables;
+    const controllers = this.#controllers;
+    await this.#endAll([controllers.leader.stop(leftMs())], [leader.stop(leftMs())]);
+    this.#releasing.abort(new OperatorError('Stopped', 'the manager stops'));
+    if (!(await endsWithin(this.#election, Math.max(unwindMs, leftMs()), clock))) {
+      this.#fail(new OperatorError('Timeout', 'leader election has not ended'));
+    }
+    await this.#endAll([controllers.replica.stop(leftMs())], [replica.stop(leftMs())]);
+    await Promise.all(this.#parts.clusters.map(({ cache }) => cache.stop()));
+    await this.#endAll([], [webhook.stop(leftMs())]);
+    await this.#endAll([], [server.stop(leftMs())]);
+  }
+
+  /** Waits for `work` and for runnables; one that has not ended is a failure. */
+  async #endAll(
+    work: readonly Promise<void>[],
+    runnables: readonly Promise<readonly string[]>[],
+  ): Promise<void> {
+    const [left] = await Promise.all([Promise.all(runnables), Promise.all(work)]);
+    const names = left.flat();
+    if (names.length === 0) return;
+    this.#fail(new OperatorError('Timeout', `has not ended in time: ${names.join(', ')}`));
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure === undefined) this.#failure = { error };
+    else this.#parts.options.logger.error('one more failure', { error });
+    this.#end();
+  }
+
+  #end(): void {
+    this.#ending.abort(new OperatorError('Stopped', 'the manager stops'));
+  }
+
+  #ended(): Promise<void> {
+    const { signal } = this.#ending;
+    return new Promise((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  #become(phase: ManagerPhase): void {
+    this.#phase = phase;
+    this.#parts.changes.notify();
+  }
+}
+
+function lostLeadership(cause: unknown): unknown {
+  if (cause !== undefined) return cause;
+  const message = 'leader election ended: this process leads no more';
+  return new OperatorError('LeadershipLost', message);
+}
