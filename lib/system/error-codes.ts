@@ -59,6 +59,8 @@ export const errorCodes = [
   'LeadershipLost',
   /** The account that the operator runs as lacks permissions that were asked for at the start. */
   'MissingPermission',
+  /** An operator that was killed at some request did not come to the same end as one that was not. */
+  'CrashPointFailed',
 ] as const;
 
 /** The code of an {@link OperatorError}. */

@@ -1,0 +1,84 @@
+import type { Client } from '../../client/client.js';
+import { isNotFound } from '../../object/api-error.js';
+import { describeObject } from '../../object/describe-object.js';
+import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf, groupOf } from '../../object/resource-type.js';
+import type { TypeReference } from '../../object/resource-type.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import { comparableObject } from './comparable-object.js';
+
+/** An object of a {@link ClusterState}. */
+export interface ObservedObject {
+  /** `ConfigMap shop/env`; made-up names end in `*`. */
+  readonly name: string;
+  /** As it is on the server. */
+  readonly live: UnstructuredObject;
+  /** As it is compared. */
+  readonly comparable: UnstructuredObject;
+}
+
+/**
+ * The objects of a cluster by group, kind, namespace and name. Names that the server has made up count
+ * as their prefix with a number, in the order of what is in the objects.
+ */
+export type ClusterState = ReadonlyMap<string, ObservedObject>;
+
+/** What {@link observe} looks at. */
+export interface Observation {
+  readonly client: Client;
+  readonly kinds: readonly TypeReference<KubernetesObject>[];
+  /** Absent: everywhere. */
+  readonly namespace: string | undefined;
+  readonly comparable: (object: UnstructuredObject) => UnstructuredObject;
+}
+
+/** Reads the state of a cluster. */
+export async function observe(observation: Observation): Promise<ClusterState> {
+  const lists = await Promise.all(observation.kinds.map((kind) => listKind(kind, observation)));
+  const all = lists.flat();
+  const uids = new Map(all.map((object) => [object.metadata.uid ?? '', describeObject(object)]));
+  const observed = all.map((live) => {
+    const comparable = observation.comparable(comparableObject(live, uids));
+    return { name: nameOf(live), live, comparable };
+  });
+  return new Map(numbered(observed).map((each) => [keyOf(each), each]));
+}
+
+async function listKind(
+  kind: TypeReference<KubernetesObject>,
+  { client, namespace }: Observation,
+): Promise<UnstructuredObject[]> {
+  try {
+    const type = await client.resourceType(kind);
+    const within = type.namespaced && namespace !== undefined ? { namespace } : {};
+    const { items } = await client.list(type, within);
+    const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
+    return items.map((item) => ({ ...item, ...typeMeta }) as UnstructuredObject);
+  } catch (error) {
+    if (isNotFound(error) || isOperatorError(error, 'UnknownKind')) return [];
+    throw error;
+  }
+}
+
+function nameOf(object: UnstructuredObject): string {
+  const { name: _name, ...metadata } = object.metadata;
+  const madeUp = metadata.generateName !== undefined;
+  return describeObject(madeUp ? { ...object, metadata } : object);
+}
+
+/** Objects of one made-up name, told apart by a number. */
+function numbered(objects: readonly ObservedObject[]): ObservedObject[] {
+  const counts = new Map<string, number>();
+  const text = ({ comparable }: ObservedObject): string => JSON.stringify(comparable);
+  const sorted = objects.toSorted((one, other) => (text(one) < text(other) ? -1 : 1));
+  return sorted.map((each) => {
+    if (!each.name.endsWith('*')) return each;
+    const count = (counts.get(keyOf(each)) ?? 0) + 1;
+    counts.set(keyOf(each), count);
+    return { ...each, name: `${each.name}${count}` };
+  });
+}
+
+function keyOf({ name, live }: ObservedObject): string {
+  return `${groupOf(live.apiVersion)} ${name}`;
+}

@@ -1,0 +1,70 @@
+import { isJsonObject } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { ManagedFieldsEntry } from '../../object/kubernetes-object.js';
+
+// What the server or the cluster makes up, so that it differs from run to run.
+const madeUp: ReadonlySet<string> = new Set([
+  ...['clusterIP', 'clusterIPs', 'nodePort', 'healthCheckNodePort'],
+  ...['podIP', 'podIPs', 'containerID', 'nodeName'],
+]);
+
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
+
+/**
+ * `object` without what differs between two runs that came to the same end: UIDs (those of known
+ * objects become their names), times, versions, generations (as long as `observedGeneration` is the
+ * newest one), addresses, and the order of managed fields.
+ */
+export function comparableObject(
+  object: UnstructuredObject,
+  uids: ReadonlyMap<string, string>,
+): UnstructuredObject {
+  const { metadata, ...rest } = object;
+  const { generation, managedFields = [], deletionTimestamp, ...kept } = metadata;
+  const replaced: Record<string, unknown> = { ...kept };
+  for (const name of ['uid', 'resourceVersion', 'creationTimestamp', 'selfLink']) {
+    Reflect.deleteProperty(replaced, name);
+  }
+  if (replaced['generateName'] !== undefined) Reflect.deleteProperty(replaced, 'name');
+  const whole = {
+    ...rest,
+    metadata: {
+      ...replaced,
+      ...(deletionTimestamp !== undefined && { isBeingDeleted: true }),
+      managedFields: managedFields.map(withoutTime).toSorted(byText),
+    },
+  };
+  return stable(whole, { uids, generation }) as UnstructuredObject;
+}
+
+interface Known {
+  readonly uids: ReadonlyMap<string, string>;
+  readonly generation: number | undefined;
+}
+
+function stable(value: unknown, known: Known): unknown {
+  if (typeof value === 'string') return stableText(value, known);
+  if (Array.isArray(value)) return value.map((each) => stable(each, known));
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => {
+    if (madeUp.has(name)) return [name, '(made up)'];
+    const isNewest = name === 'observedGeneration' && member === known.generation;
+    return [stableText(name, known), isNewest ? '(newest)' : stable(member, known)];
+  });
+  return Object.fromEntries(members);
+}
+
+function stableText(text: string, { uids }: Known): string {
+  if (text.length < 20) return text;
+  const timeless = text.replaceAll(time, '(time)');
+  return timeless.replaceAll(uuid, (uid) => `(uid of ${uids.get(uid) ?? 'something else'})`);
+}
+
+function withoutTime({ time: _time, ...entry }: ManagedFieldsEntry): ManagedFieldsEntry {
+  return entry;
+}
+
+function byText(one: unknown, other: unknown): number {
+  return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
+}

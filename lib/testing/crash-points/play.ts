@@ -1,0 +1,270 @@
+import { VirtualClock } from '../../system/virtual-clock.js';
+import { seededRandom } from '../../system/random.js';
+import { startStep } from './crash-point.js';
+import type { CrashPoint, CrashProblem, CrashRequest } from './crash-point.js';
+import type { CrashCluster, CrashScenario, CrashStage, CrashStep } from './crash-scenario.js';
+import { observe } from './cluster-state.js';
+import type { ClusterState } from './cluster-state.js';
+import { OperatorLife } from './operator-life.js';
+import { letTimePass, letWorkHappen } from './pace.js';
+import { RequestTrace } from './request-trace.js';
+import { describeRequest } from './crash-point.js';
+import type { ResolvedScenario } from './resolve-scenario.js';
+
+/** What became of a step. */
+export interface PlayedStep {
+  readonly name: string;
+  readonly requests: readonly CrashRequest[];
+  /** After it. */
+  readonly state: ClusterState;
+}
+
+/** What became of a run. */
+export interface Played {
+  /** The steps that were carried out. */
+  readonly steps: readonly PlayedStep[];
+  readonly requests: readonly CrashRequest[];
+  readonly crashedAt: CrashRequest | undefined;
+  /** What was found without comparing; the run ends at the first step that has one. */
+  readonly problems: readonly CrashProblem[];
+}
+
+// Long enough for what follows from the last write to begin.
+const calmMs = 1_000;
+const shutdownMs = 60_000;
+
+/** Ends a run at what is wrong with it. */
+class PlayEnded extends Error {
+  readonly problem: CrashProblem;
+
+  constructor(problem: CrashProblem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+/** One run of a scenario, on a cluster of its own, with a crash at `point` or none. */
+export class Play<C extends CrashCluster> {
+  readonly #scenario: ResolvedScenario<C>;
+  readonly #point: CrashPoint | undefined;
+  readonly #stage: CrashStage<C>;
+  readonly #trace: RequestTrace;
+  readonly #played: PlayedStep[] = [];
+  readonly #endings: Promise<void>[] = [];
+  #life: OperatorLife;
+  #lives = 0;
+  #failure: { readonly error: unknown } | undefined;
+
+  private constructor(scenario: ResolvedScenario<C>, point: CrashPoint | undefined, cluster: C) {
+    this.#scenario = scenario;
+    this.#point = point;
+    this.#stage = { cluster, client: cluster.client() };
+    this.#trace = new RequestTrace(point, scenario.ignoredKinds);
+    this.#life = this.#newLife();
+  }
+
+  static async run<C extends CrashCluster>(
+    scenario: ResolvedScenario<C>,
+    point?: CrashPoint,
+  ): Promise<Played> {
+    const cluster = await scenario.cluster();
+    try {
+      const play = new Play(scenario, point, cluster);
+      return await play.#run();
+    } finally {
+      await cluster.stop();
+    }
+  }
+
+  async #run(): Promise<Played> {
+    const problems: CrashProblem[] = [];
+    try {
+      await this.#steps();
+      await this.#restart();
+      await this.#end();
+    } catch (error) {
+      if (!(error instanceof PlayEnded)) throw error;
+      problems.push(error.problem);
+    } finally {
+      this.#life.kill();
+    }
+    const { requests, crashedAt } = this.#trace;
+    return { steps: this.#played, requests, crashedAt, problems };
+  }
+
+  async #steps(): Promise<void> {
+    const { setup, steps } = this.#scenario;
+    await setup?.(this.#stage);
+    const start = { name: startStep, change: async () => this.#live(), until: async () => true };
+    for (const step of [start, ...steps]) {
+      await this.#step(step);
+      // What comes after is the same as without a crash where the state is.
+      if (this.#trace.crashedAt !== undefined) return;
+    }
+  }
+
+  async #step(step: CrashStep<C>): Promise<void> {
+    const { name } = step;
+    const { requests: before } = this.#trace;
+    const count = before.length;
+    this.#trace.begin(name);
+    await step.change(this.#stage);
+    await this.#converge(step);
+    await this.#stayCalm(name, 'it had been carried out');
+    await this.#checkInvariant(name);
+    const requests = this.#trace.requests.slice(count);
+    this.#played.push({ name, requests, state: await this.#observe() });
+  }
+
+  /** Until the step is carried out, the cluster has settled and the operator writes no more. */
+  async #converge({ name, until }: CrashStep<C>): Promise<void> {
+    const { cluster } = this.#stage;
+    const deadlineMs = cluster.clock.monotonicMs() + this.#scenario.timeoutMs;
+    for (;;) {
+      const why = await this.#whyNot(until);
+      if (why === undefined) {
+        await cluster.settled?.();
+        const { length } = this.#trace.writes;
+        await this.#pass(calmMs);
+        const isCalm = this.#trace.writes.length === length;
+        if (isCalm && (await this.#whyNot(until)) === undefined) return;
+      } else {
+        await this.#moment(deadlineMs - cluster.clock.monotonicMs());
+      }
+      if (cluster.clock.monotonicMs() < deadlineMs) continue;
+      const last = this.#trace.writes.slice(-3).map(describeRequest).join(', ');
+      const reason = why ?? `it goes on writing: ${last}`;
+      const waited = `after ${this.#scenario.timeoutMs / 1_000} s`;
+      throw ended('notConverged', `${name} was not carried out ${waited}: ${reason}`);
+    }
+  }
+
+  async #whyNot(until: CrashStep<C>['until']): Promise<string | undefined> {
+    await this.#work();
+    try {
+      const holds = await until(this.#stage);
+      return holds === false ? '«until» is false' : undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  /** @throws PlayEnded: something was written. */
+  async #stayCalm(step: string, since: string): Promise<void> {
+    const { length } = this.#trace.writes;
+    await this.#pass(this.#scenario.steadyMs);
+    const writes = this.#trace.writes.slice(length);
+    if (writes.length === 0) return;
+    const names = writes.slice(0, 5).map(describeRequest).join(', ');
+    const message = `${step}: ${writes.length} writes after ${since}: ${names}`;
+    throw ended('writesWhenConverged', message);
+  }
+
+  async #checkInvariant(step: string): Promise<void> {
+    try {
+      await this.#scenario.invariant?.(this.#stage, step);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      throw ended('invariant', `${step}: ${message}`);
+    }
+  }
+
+  /** An operator that starts where all is done finds nothing to do. */
+  async #restart(): Promise<void> {
+    this.#life.kill();
+    this.#trace.begin('restart');
+    const { length } = this.#trace.writes;
+    this.#life = this.#newLife();
+    this.#live();
+    await this.#pass(calmMs);
+    const writes = this.#trace.writes.slice(length);
+    if (writes.length === 0) return;
+    const names = writes.slice(0, 5).map(describeRequest).join(', ');
+    const message = `started again, with all done, it writes: ${names}`;
+    throw ended('writesWhenConverged', message);
+  }
+
+  /** Waits for what the operator leaves behind. */
+  async #end(): Promise<void> {
+    this.#life.kill();
+    const { clock } = this.#stage.cluster;
+    let left = this.#endings.length;
+    for (const ending of this.#endings) void ending.then(() => (left -= 1));
+    const deadlineMs = clock.monotonicMs() + shutdownMs;
+    await letWorkHappen(clock);
+    while (left > 0) {
+      if (clock.monotonicMs() >= deadlineMs) {
+        throw ended(
+          'notConverged',
+          `the operator did not end ${shutdownMs / 1_000} s after its signal`,
+        );
+      }
+      await letTimePass(clock, deadlineMs - clock.monotonicMs());
+    }
+  }
+
+  async #pass(ms: number): Promise<void> {
+    const { clock } = this.#stage.cluster;
+    const endMs = clock.monotonicMs() + ms;
+    await this.#work();
+    while (clock.monotonicMs() < endMs) await this.#moment(endMs - clock.monotonicMs());
+  }
+
+  async #moment(maxMs: number): Promise<void> {
+    await letTimePass(this.#stage.cluster.clock, Math.max(maxMs, 1));
+    await this.#work();
+  }
+
+  /** Lets the operator do what it can do now; brings it back to life where it died. */
+  async #work(): Promise<void> {
+    const { clock } = this.#stage.cluster;
+    do {
+      if (this.#life.isDead) {
+        this.#life.kill();
+        this.#life = this.#newLife();
+        this.#live();
+      }
+      await letWorkHappen(clock);
+      // An answer can need the machine's time: zlib has threads of its own.
+    } while (clock instanceof VirtualClock && (!this.#trace.isIdle || this.#life.isDead));
+    if (this.#failure === undefined) return;
+    const { error } = this.#failure;
+    const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    throw ended('notConverged', `the operator ended by itself: ${why}`);
+  }
+
+  #newLife(): OperatorLife {
+    const { mode = 'answered' } = this.#point ?? {};
+    const client = this.#stage.cluster.client({ user: 'operator' });
+    return new OperatorLife({ client, trace: this.#trace, mode });
+  }
+
+  #live(): void {
+    const life = this.#life;
+    const { cluster } = this.#stage;
+    const random = seededRandom(++this.#lives);
+    const { client, signal } = life;
+    const stage = { cluster, client, signal, clock: cluster.clock, random };
+    const ended = (error: unknown): void => {
+      if (!life.signal.aborted && !life.isDead) this.#failure ??= { error };
+    };
+    const running = Promise.resolve().then(() => this.#scenario.operator(stage));
+    this.#endings.push(running.then(() => ended('its promise resolved'), ended));
+  }
+
+  #observe(): Promise<ClusterState> {
+    const { client, cluster } = this.#stage;
+    const { kinds, ignoredKinds, comparable } = this.#scenario;
+    const written = this.#trace.writes.filter(({ kind }) => !ignoredKinds.includes(kind));
+    const types = [...kinds, ...written.map(({ apiVersion, kind }) => ({ apiVersion, kind }))];
+    const unique = new Map(types.map((type) => [JSON.stringify(type), type]));
+    return observe({
+      ...{ client, comparable, namespace: cluster.namespace },
+      kinds: [...unique.values()],
+    });
+  }
+}
+
+function ended(type: CrashProblem['type'], message: string): PlayEnded {
+  return new PlayEnded({ type, message });
+}

@@ -1,0 +1,90 @@
+import type { Client } from '../../client/client.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { TypeReference } from '../../object/resource-type.js';
+import type { CrashPoint, CrashRequest } from './crash-point.js';
+
+/** A call of a client, before it is made. */
+export interface TracedCall {
+  readonly verb: keyof Client | 'deletecollection';
+  readonly type: TypeReference<KubernetesObject>;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+/** A request that was let through; told what came of it. */
+export interface TracedRequest {
+  readonly isCrashPoint: boolean;
+  created(): void;
+  ended(): void;
+}
+
+const writing = ['create', 'update', 'patch', 'apply', 'delete', 'deletecollection'];
+
+/** The requests of all lives of an operator in one run, and how many are under way. */
+export class RequestTrace {
+  readonly #point: CrashPoint | undefined;
+  readonly #ignoredKinds: readonly string[];
+  readonly #requests: CrashRequest[] = [];
+  #step = '';
+  #inStep = 0;
+  #underWay = 0;
+  #crashedAt: CrashRequest | undefined;
+
+  constructor(point: CrashPoint | undefined, ignoredKinds: readonly string[]) {
+    this.#point = point;
+    this.#ignoredKinds = ignoredKinds;
+  }
+
+  get requests(): readonly CrashRequest[] {
+    return this.#requests;
+  }
+
+  get writes(): readonly CrashRequest[] {
+    return this.#requests.filter(({ write }) => write);
+  }
+
+  get isIdle(): boolean {
+    return this.#underWay === 0;
+  }
+
+  /** The request at which the operator died. */
+  get crashedAt(): CrashRequest | undefined {
+    return this.#crashedAt;
+  }
+
+  /** Requests belong to `step` from now on. */
+  begin(step: string): void {
+    this.#step = step;
+    this.#inStep = 0;
+  }
+
+  /** Notes a request that is about to be sent. */
+  add(call: TracedCall): TracedRequest {
+    const { verb, type, dryRun = false, ...target } = call;
+    this.#underWay += 1;
+    const ended = (): void => void (this.#underWay -= 1);
+    if (this.#ignoredKinds.includes(type.kind)) {
+      return { isCrashPoint: false, created: () => undefined, ended };
+    }
+    this.#inStep += 1;
+    const at = this.#requests.length;
+    const request: CrashRequest = {
+      ...{ step: this.#step, request: this.#inStep, verb, kind: type.kind, ...target },
+      ...{ apiVersion: apiVersionOf(type), created: false },
+      write: writing.includes(verb) && !dryRun,
+    };
+    this.#requests.push(request);
+    const isCrashPoint = this.#isHit(request);
+    if (isCrashPoint) this.#crashedAt = request;
+    const created = (): void => void (this.#requests[at] = { ...request, created: request.write });
+    return { isCrashPoint, created, ended };
+  }
+
+  #isHit({ step, request }: CrashRequest): boolean {
+    if (this.#crashedAt !== undefined) return false;
+    return this.#point?.step === step && this.#point.request === request;
+  }
+}
