@@ -9,6 +9,8 @@ export type ControllerEvent = HotLoopEvent | ReconciledEvent;
 export interface HotLoopEvent extends HotLoop {
   readonly type: 'hotLoop';
   readonly controller: string;
+  /** `''`: the only one. */
+  readonly cluster: string;
 }
 
 /** How a reconcile ended. */
@@ -18,6 +20,8 @@ export type ReconcileOutcome = 'success' | 'requeueAfter' | 'timeout' | FailureK
 export interface ReconciledEvent {
   readonly type: 'reconciled';
   readonly controller: string;
+  /** `''`: the only one. */
+  readonly cluster: string;
   readonly key: string;
   readonly reconcileID: string;
   readonly outcome: ReconcileOutcome;

@@ -2,6 +2,9 @@ import type { Logger } from '../system/logger.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 import type { ResolvedRuntime } from './controller-runtime.js';
 import type { HotLoopDetector } from './hot-loop-detector.js';
+import type { LastErrors } from './last-errors.js';
+import type { OwnedKeys } from './owned-keys.js';
+import type { WorkKey } from './reconcile-key.js';
 import type { PendingTriggers } from './trigger.js';
 import type { WorkQueue } from './work-queue.js';
 
@@ -12,6 +15,10 @@ export interface ControllerParts {
   readonly queue: WorkQueue;
   readonly triggers: PendingTriggers;
   readonly hotLoops: HotLoopDetector | undefined;
+  readonly lastErrors: LastErrors;
+  readonly owned: OwnedKeys;
+  /** Whether `work` may be queued again: it is owned, and its cluster is still there. */
+  readonly mayQueue: (work: WorkKey) => boolean;
   readonly metrics: ControllerMetrics;
   readonly logger: Logger;
   readonly runtime: ResolvedRuntime;

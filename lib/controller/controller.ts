@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { resolveRuntime } from './controller-runtime.js';
-import type { ControllerRuntime } from './controller-runtime.js';
+import type { ControllerRuntime, MultiClusterRuntime } from './controller-runtime.js';
 import { RunningController } from './running-controller.js';
-import type { ControllerDefinition } from './running-controller.js';
+import type { ControllerDefinition } from './controller-definition.js';
 
 /** A controller, ready to be started; it holds no state, so it can be started again and elsewhere. */
 export class Controller {
@@ -26,9 +26,12 @@ export class Controller {
 
   /**
    * Starts it: its sources begin at once, reconciles as soon as these are synced (not before
-   * `activate` in `standby`). The cache has to be started by the caller, before or after.
+   * `activate` in `standby`), on several clusters as soon as those of each one are. The caches have
+   * to be started by the caller, before or after.
+   * @throws OperatorError `InvalidOption`: two clusters share a name, or it has a slash.
+   * @throws what a source throws that can't be started.
    */
-  start(runtime: ControllerRuntime): RunningController {
+  start(runtime: ControllerRuntime | MultiClusterRuntime): RunningController {
     return new RunningController(this.#definition, resolveRuntime(runtime));
   }
 }

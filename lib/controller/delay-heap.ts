@@ -29,6 +29,21 @@ export class DelayHeap<T extends Delayed> {
     return this.#items[0];
   }
 
+  /** The soonest, in their order, at most `count`; the others are not looked at. */
+  soonest(count: number): T[] {
+    const found: T[] = [];
+    // The next one is a child of one that was found.
+    const candidates = this.#items.slice(0, 1);
+    while (found.length < count) {
+      candidates.sort((one, other) => (isSooner(one, other) ? -1 : 1));
+      const next = candidates.shift();
+      if (next === undefined) break;
+      found.push(next);
+      candidates.push(...this.#items.slice(2 * next.index + 1, 2 * next.index + 3));
+    }
+    return found;
+  }
+
   add(item: T): void {
     this.#items.push(item);
     this.#rise(item, this.#items.length - 1);

@@ -10,7 +10,8 @@ import { InvalidResultError } from './invalid-result-error.js';
  * What a failed reconcile calls for.
  *
  * - `conflict`: an object changed since it was read; a quiet retry.
- * - `waiting`: for what time will mend, as a namespace that is being deleted; a quiet retry.
+ * - `waiting`: for what time will mend, as a namespace that is being deleted, or a lease that is not
+ *   fresh; a quiet retry.
  * - `terminal`: no retry: it would fail in the same way, until something is changed.
  * - `error`: a retry, and a line in the log.
  */
@@ -33,7 +34,7 @@ export function failureKindOf(error: unknown): FailureKind {
   }
   if (error instanceof InvalidResultError) return 'error';
   if (isOperatorError(error) && terminalCodes.includes(error.code)) return 'terminal';
-  if (isNamespaceTerminating(error)) return 'waiting';
+  if (isNamespaceTerminating(error) || isOperatorError(error, 'Fenced')) return 'waiting';
   return isStaleWrite(error) ? 'conflict' : 'error';
 }
 

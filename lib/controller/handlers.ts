@@ -5,17 +5,20 @@ import { keyOf } from '../object/object-key.js';
 import { apiVersionOf, groupOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Logger } from '../system/logger.js';
+import type { ReconcileKey } from './reconcile-key.js';
 
 /** What a {@link Mapper} may use. */
 export interface MapContext<T extends KubernetesObject = KubernetesObject> {
   readonly event: CacheEvent<T>;
+  /** The cluster that it happened in. `''`: the only one. */
+  readonly cluster: string;
   /** Reads from the cache what is cached. */
   readonly client: Client;
   readonly logger: Logger;
 }
 
-/** The keys to reconcile since an object changed. */
-export type Mapped = readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
+/** The keys to reconcile since something happened, in its cluster where they name none. */
+export type Mapped = readonly ReconcileKey[] | Promise<readonly ReconcileKey[]>;
 
 /**
  * Says what to reconcile since `object` changed. It is called for the new and for the old state, so

@@ -72,6 +72,7 @@ interface Track {
   /** How long the key has to wait; 0 as long as it is not too busy. */
   delayMs: number;
   reportedMs: number;
+  report?: HotLoop;
 }
 
 /**
@@ -115,7 +116,16 @@ export class HotLoopDetector {
     this.#slowDown(track, Math.min(Math.max(baseDelayMs, track.delayMs * 2), maxDelayMs));
     if (nowMs - track.reportedMs < this.#calmAfterMs) return undefined;
     track.reportedMs = nowMs;
-    return hotLoopOf(track, sample, before);
+    track.report = hotLoopOf(track, sample, before);
+    return track.report;
+  }
+
+  /** What slows keys down now, as last reported. */
+  all(): HotLoop[] {
+    if (this.#hot.size === 0) return [];
+    this.#forgetCalm(this.#clock.monotonicMs());
+    const found = [...this.#hot.values()].flatMap((tracks) => [...tracks]);
+    return found.flatMap(({ report, delayMs }) => (report ? [{ ...report, delayMs }] : []));
   }
 
   /** How long `key` has to wait before its next reconcile, in milliseconds; 0: it is not too busy. */

@@ -11,7 +11,17 @@ export type {
   ReconcileOutcome,
 } from './controller-event.js';
 export type { ControllerOptions } from './controller-options.js';
-export type { ControllerRuntime } from './controller-runtime.js';
+export type {
+  ControllerRuntime,
+  ControllerSettings,
+  MultiClusterRuntime,
+} from './controller-runtime.js';
+export type {
+  ActiveHotLoop,
+  ActiveReconcile,
+  ControllerStatus,
+  DelayedReconcile,
+} from './controller-status.js';
 export type { FailureKind } from './failure.js';
 export { enqueueObject, enqueueOwner, requestFor } from './handlers.js';
 export type { EnqueueOwnerOptions, MapContext, Mapped, Mapper } from './handlers.js';
@@ -33,14 +43,23 @@ export {
   resourceVersionChanged,
 } from './predicates.js';
 export type { EventPredicates, Predicate } from './predicates.js';
+export type { LastError } from './last-errors.js';
+export type { ReconcileKey } from './reconcile-key.js';
 export type { ReconcileClient } from './reconcile-client.js';
 export type { ReconcileContext, Reconciler } from './reconciler.js';
 export { done, requeueAfter } from './result.js';
 export type { Done, RequeueAfter, Result } from './result.js';
 export { runControllers } from './run-controllers.js';
 export type { RunControllersOptions } from './run-controllers.js';
-export type { ActiveReconcile, ControllerStatus, RunningController } from './running-controller.js';
-export type { EnqueueOptions, Source, SourceContext, StartedSource } from './source.js';
+export type { ClusterStatus, ControllerCluster, SourceStatus } from './running-cluster.js';
+export type { RunningController } from './running-controller.js';
+export type {
+  EnqueueOptions,
+  Source,
+  SourceContext,
+  StartedSource,
+  StartedSourceStatus,
+} from './source.js';
 export { callbackSource, emitterSource, streamSource, timerSource } from './sources.js';
 export type {
   CallbackSource,
@@ -53,6 +72,7 @@ export type {
 } from './sources.js';
 export { TerminalError } from './terminal-error.js';
 export type {
+  AcquiredTrigger,
   EventTrigger,
   RequeueTrigger,
   RetryTrigger,
@@ -60,4 +80,4 @@ export type {
   Trigger,
 } from './trigger.js';
 export { WorkQueue } from './work-queue.js';
-export type { AddOptions, WorkItem, WorkQueueOptions } from './work-queue.js';
+export type { AddOptions, WaitingKey, WorkItem, WorkQueueOptions } from './work-queue.js';

@@ -1,11 +1,13 @@
 import type { CacheEvent } from '../cache/informer.js';
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { keyString } from '../object/object-key.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
-import type { Mapper } from './handlers.js';
+import type { Mapped, Mapper } from './handlers.js';
+import { enqueueMapped } from './mapped-keys.js';
 import type { Predicate } from './predicates.js';
+import { workKeyOf } from './reconcile-key.js';
 import type { Source, SourceContext } from './source.js';
 import { eventTrigger } from './trigger.js';
+import type { Trigger } from './trigger.js';
 
 /** Options of {@link kindSource}. */
 export interface KindSourceOptions<T extends KubernetesObject> {
@@ -33,11 +35,21 @@ export function kindSource<T extends KubernetesObject>(
       const { metadataOnly, keepManagedFields } = options;
       const informer = context.cache.informer(type, { metadataOnly, keepManagedFields });
       informer.addHandler((event) => {
-        if (matters(event, options.predicate, context)) enqueueMapped(event, options, context);
+        const trigger = eventTrigger(event, context.cluster);
+        if (matters(event, options.predicate, context)) tell({ event, trigger }, options, context);
       });
       return {
         // Of a kind that is not served there is nothing to wait for.
         whenSynced: (signal) => informer.waitForSync(signal, { parked: 'pass' }),
+        replay: (trigger) => {
+          for (const object of informer.list()) {
+            const event = { type: 'added', object, isInInitialList: true } as const;
+            if (matters(event, options.predicate, context)) {
+              tell({ event, trigger }, options, context);
+            }
+          }
+        },
+        status: () => informer.status(),
         stop: () => informer.release(),
       };
     },
@@ -58,31 +70,26 @@ function matters<T extends KubernetesObject>(
   }
 }
 
-function enqueueMapped<T extends KubernetesObject>(
-  event: CacheEvent<T>,
+function tell<T extends KubernetesObject>(
+  { event, trigger }: { readonly event: CacheEvent<T>; readonly trigger: Trigger },
   { mapper }: KindSourceOptions<T>,
   context: SourceContext,
 ): void {
+  const { client, logger, cluster } = context;
+  const cause = { request: { trigger, priority: priorityOf(event) }, object: event.object };
   const seen = new Set<string>();
-  const request = { trigger: eventTrigger(event), priority: priorityOf(event) };
-  const enqueue = (keys: readonly ObjectKey[]): void => {
-    for (const key of keys) {
-      const name = keyString(key);
-      if (seen.has(name)) continue;
-      seen.add(name);
+  const once: SourceContext = {
+    ...context,
+    enqueue: (key, request) => {
+      const { text } = workKeyOf(key, cluster);
+      if (seen.has(text)) return;
+      seen.add(text);
       context.enqueue(key, request);
-    }
+    },
   };
-  const failed = (error: unknown): void => context.failed('mapper', error, event.object);
-  const { client, logger } = context;
   for (const state of event.type === 'updated' ? [event.object, event.old] : [event.object]) {
-    try {
-      const keys = mapper(state, { event, client, logger });
-      if (keys instanceof Promise) keys.then(enqueue).catch(failed);
-      else enqueue(keys);
-    } catch (error) {
-      failed(error);
-    }
+    const map = (): Mapped => mapper(state, { event, cluster, client, logger });
+    void enqueueMapped(map, event.type === 'updated' ? once : context, cause);
   }
 }
 

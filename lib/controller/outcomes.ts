@@ -3,6 +3,7 @@ import { tell } from './controller-event.js';
 import type { ReconcileOutcome } from './controller-event.js';
 import type { ControllerParts } from './controller-parts.js';
 import { failureKindOf, isBug, retryAfterMsOf } from './failure.js';
+import { shownKey } from './last-errors.js';
 import type { ReconcileRun, RunEnd } from './reconcile-run.js';
 import type { Trigger } from './trigger.js';
 import type { WorkItem } from './work-queue.js';
@@ -14,7 +15,8 @@ export interface EndedReconcile {
   readonly logger: Logger;
 }
 
-interface Heeded {
+/** What became of a reconcile. */
+export interface Heeded {
   readonly outcome: ReconcileOutcome;
   readonly againInMs?: number | undefined;
   readonly error?: unknown;
@@ -44,16 +46,17 @@ export class Outcomes {
     }
   }
 
-  heed(ended: EndedReconcile, end: RunEnd): void {
+  heed(ended: EndedReconcile, end: RunEnd): Heeded {
     const { metrics, name, runtime } = this.#parts;
-    const { item, run } = ended;
+    const { run } = ended;
     const heeded = this.#requeued(ended, end);
     const durationMs = run.lastedMs;
     metrics.reconciles.add(1, { controller: name, result: results[heeded.outcome] });
     metrics.durations.observe(durationMs / 1000, { controller: name });
     const { reconcileID } = run;
-    const facts = { controller: name, key: item.key, reconcileID, durationMs };
+    const facts = { controller: name, ...shownKey(run.work), reconcileID, durationMs };
     tell(runtime, { type: 'reconciled', ...facts, ...heeded });
+    return heeded;
   }
 
   #requeued(ended: EndedReconcile, end: RunEnd): Heeded {
@@ -66,13 +69,15 @@ export class Outcomes {
         return this.#failed(ended, end.error, failureKindOf(end.error));
       case 'returned':
         queue.forget(item.key);
+        this.#parts.lastErrors.forget(run.work);
         if (end.result.type === 'done') return { outcome: 'success' };
-        return this.#again(item, end.result.afterMs);
+        return this.#again(ended, end.result.afterMs);
     }
   }
 
-  #again({ key, priority }: WorkItem, wantedMs: number): Heeded {
+  #again({ item: { key, priority }, run }: EndedReconcile, wantedMs: number): Heeded {
     const { queue, triggers, hotLoops } = this.#parts;
+    if (!this.#parts.mayQueue(run.work)) return { outcome: 'requeueAfter' };
     const afterMs = Math.max(wantedMs, hotLoops?.delayMs(key) ?? 0);
     triggers.add(key, { type: 'requeue', afterMs });
     queue.add(key, { priority, afterMs });
@@ -82,17 +87,20 @@ export class Outcomes {
   #failed(ended: EndedReconcile, error: unknown, outcome: ReconcileOutcome): Heeded {
     const { queue, triggers, hotLoops } = this.#parts;
     const { key, priority } = ended.item;
+    const { work, signal } = ended.run;
+    // The controller is being stopped, or the key was given away: that is why.
+    const isEnded = signal.aborted && outcome !== 'timeout';
     this.#count(outcome, error);
-    // The controller is being stopped: that is why, and nothing will be retried.
-    const isEnded = ended.run.signal.aborted && outcome !== 'timeout';
-    if (outcome === 'terminal') queue.forget(key);
+    if (outcome === 'terminal' || !this.#parts.mayQueue(work)) queue.forget(key);
     let againInMs: number | undefined;
-    if (outcome !== 'terminal' && !isEnded) {
+    if (outcome !== 'terminal' && this.#parts.mayQueue(work)) {
       const trigger: Trigger = { type: 'retry', failures: queue.failures(key) + 1 };
       triggers.add(key, trigger);
       const atLeastMs = Math.max(retryAfterMsOf(error), hotLoops?.delayMs(key) ?? 0);
       againInMs = queue.addRateLimited(key, priority, atLeastMs);
     }
+    const failures = queue.failures(key);
+    if (!isEnded) this.#parts.lastErrors.note(work, { outcome, failures, error });
     const fields = { error, againInMs };
     const isQuiet = isEnded || outcome === 'conflict' || outcome === 'waiting';
     if (isQuiet) ended.logger.debug(`reconcile: ${outcome}`, fields);

@@ -1,22 +1,11 @@
 import { Fifo } from './fifo.js';
+import { ArrivalLine, TakingTurns } from './line-of-tickets.js';
+import type { Ticket, TicketLine } from './line-of-tickets.js';
 
-/** A key that waits for a worker. */
-export interface Ticket {
-  readonly key: string;
-  /** Whose turn it takes: its namespace. */
-  readonly group: string;
-  /** Higher goes first. */
-  priority: number;
-  /** Handed out already; a list that still holds it passes over it. */
-  taken: boolean;
-}
-
-/** One priority: its groups take turns, each in the order of arrival. */
+/** One priority: its clusters take turns, in each its namespaces, in each the order of arrival. */
 interface Band {
   readonly priority: number;
-  readonly groups: Map<string, Fifo<Ticket>>;
-  /** The groups with tickets, the next one first. */
-  readonly turns: Fifo<string>;
+  readonly line: TicketLine;
 }
 
 /*
@@ -29,10 +18,10 @@ interface Band {
  */
 
 /**
- * Keys that wait for a worker. The highest priority goes first; within one, groups take turns,
- * whatever the number of their keys; within a group, who came first. But every `agingEvery`th goes to
- * the key that has waited longest of all, so that nothing starves: the nth in line is handed out
- * after at most `n * agingEvery` others.
+ * Keys that wait for a worker. The highest priority goes first; within one, clusters take turns, and
+ * within one of these, namespaces, whatever the number of their keys; within a namespace, who came
+ * first. But every `agingEvery`th goes to the key that has waited longest of all, so that nothing
+ * starves: the nth in line is handed out after at most `n * agingEvery` others.
  */
 export class ReadyList {
   readonly #agingEvery: number;
@@ -51,21 +40,27 @@ export class ReadyList {
 
   /** How many tickets are held, taken ones included; a leak spec wants few. */
   get held(): number {
-    const lines = this.#bands.flatMap(({ groups }) => [...groups.values()]);
-    return lines.reduce((sum, line) => sum + line.size, this.#byAge.size);
+    return this.#bands.reduce((sum, { line }) => sum + line.size, this.#byAge.size);
   }
 
   /** Adds a ticket that is in no list. */
   add(ticket: Ticket): void {
     this.#size++;
     this.#byAge.push(ticket);
-    this.#line(ticket);
+    this.#band(ticket.priority).line.add(ticket);
   }
 
   /** Moves a ticket that waits to a higher priority; its age stays. */
   raise(ticket: Ticket, priority: number): void {
     ticket.priority = priority;
-    this.#line(ticket);
+    this.#band(priority).line.add(ticket);
+  }
+
+  /** Drops a ticket that waits. */
+  remove(ticket: Ticket): void {
+    this.#size--;
+    this.#takeOffLine(ticket);
+    while (this.#byAge.peek()?.taken === true) this.#byAge.shift();
   }
 
   /** Hands out the next ticket, or undefined. */
@@ -78,31 +73,18 @@ export class ReadyList {
     return ticket;
   }
 
-  #line(ticket: Ticket): void {
-    const { groups, turns } = this.#band(ticket.priority);
-    const line = groups.get(ticket.group);
-    if (line !== undefined) {
-      line.push(ticket);
-      return;
-    }
-    const first = new Fifo<Ticket>();
-    first.push(ticket);
-    groups.set(ticket.group, first);
-    turns.push(ticket.group);
-  }
-
   #band(priority: number): Band {
     const at = this.#bands.findIndex((band) => band.priority <= priority);
     const found = this.#bands[at];
     if (found?.priority === priority) return found;
-    const band = { priority, groups: new Map<string, Fifo<Ticket>>(), turns: new Fifo<string>() };
+    const band = { priority, line: newLine() };
     this.#bands.splice(at < 0 ? this.#bands.length : at, 0, band);
     return band;
   }
 
   #takeByPriority(): Ticket | undefined {
     for (let band = this.#bands[0]; band !== undefined; band = this.#bands[0]) {
-      const ticket = takeFrom(band);
+      const ticket = band.line.take();
       if (ticket !== undefined) return ticket;
       this.#bands.shift();
     }
@@ -122,27 +104,15 @@ export class ReadyList {
   // keep every ticket that ever stood in it.
   #takeOffLine(ticket: Ticket): void {
     ticket.taken = true;
-    const line = this.#band(ticket.priority).groups.get(ticket.group);
-    while (line?.peek()?.taken === true) line.shift();
+    this.#band(ticket.priority).line.dropTaken(ticket);
   }
 }
 
-function takeFrom({ groups, turns }: Band): Ticket | undefined {
-  for (let group = turns.shift(); group !== undefined; group = turns.shift()) {
-    const line = groups.get(group);
-    const ticket = line && takeValid(line);
-    // What is left may all be taken or raised already: found out at the group's next turn.
-    if (line !== undefined && line.size > 0) turns.push(group);
-    else groups.delete(group);
-    if (ticket !== undefined) return ticket;
-  }
-  return undefined;
+function newLine(): TicketLine {
+  const section = (): TicketLine => new TakingTurns(({ group }) => group, newArrivalLine);
+  return new TakingTurns(({ section: name }) => name, section);
 }
 
-function takeValid(line: Fifo<Ticket>): Ticket | undefined {
-  for (let ticket = line.shift(); ticket !== undefined; ticket = line.shift()) {
-    // One that was raised since is still here, but was found further up.
-    if (!ticket.taken) return ticket;
-  }
-  return undefined;
+function newArrivalLine(): TicketLine {
+  return new ArrivalLine();
 }

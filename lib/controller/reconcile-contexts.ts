@@ -1,15 +1,26 @@
+import type { Client } from '../client/client.js';
+import { fenced } from '../client/fenced.js';
+import type { Fence } from '../client/fence.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { keyOf, keyString, parseKey } from '../object/object-key.js';
+import { keyOf, keyString } from '../object/object-key.js';
+import type { Span } from '../system/tracer.js';
 import { tell } from './controller-event.js';
 import type { ControllerParts } from './controller-parts.js';
+import { shownKey } from './last-errors.js';
 import { reconcileClient } from './reconcile-client.js';
-import type { ObservedWrite } from './reconcile-client.js';
+import type { ObservedWrite, ReconcileClient } from './reconcile-client.js';
+import type { WorkKey } from './reconcile-key.js';
 import type { ReconcileRun } from './reconcile-run.js';
 import type { ReconcileContext } from './reconciler.js';
+import type { ControllerCluster } from './running-cluster.js';
+import { traced } from './traced-client.js';
 import type { Trigger } from './trigger.js';
 
 /** Where a key comes from that was handed out before anybody could say why. */
 const untold: Trigger = { type: 'source', source: 'unknown' };
+
+/** A client that reads from a cache, and the one below it that does not. */
+type TwoClients = Client & { readonly live?: Client };
 
 /** Makes what reconcilers are given, and observes what they write. */
 export class ReconcileContexts {
@@ -20,37 +31,57 @@ export class ReconcileContexts {
   }
 
   /** The context of a run that is about to begin. */
-  of(run: ReconcileRun): ReconcileContext {
-    const { logger, kind, triggers, runtime } = this.#parts;
-    const { reconcileID, signal } = run;
-    const key = parseKey(run.key);
-    const known = triggers.take(run.key);
+  of(run: ReconcileRun, cluster: ControllerCluster, span: Span): ReconcileContext {
+    const { logger, kind } = this.#parts;
+    const { reconcileID, signal, work, triggers: known } = run;
     const [trigger = untold] = known.triggers;
+    const named = work.cluster === '' ? {} : { cluster: work.cluster };
     return {
-      ...{ key, signal, reconcileID, trigger },
-      logger: logger.child({ kind, ...key, reconcileID }),
+      ...{ key: work.key, cluster: work.cluster, signal, reconcileID, trigger, span },
+      logger: logger.child({ kind, ...named, ...work.key, reconcileID }),
       triggers: known.triggers.length > 0 ? known.triggers : [trigger],
       moreTriggers: known.more,
-      client: reconcileClient(runtime.client, {
-        signal,
-        observe: (target) => {
-          const before = runtime.cache.peek(target.type)?.get(target.key);
-          return (write) => this.#wrote(run.key, write, before);
-        },
-      }),
+      client: this.#clientOf(run, cluster, span),
     };
   }
 
-  #wrote(key: string, write: ObservedWrite, before: KubernetesObject | undefined): void {
+  #clientOf(run: ReconcileRun, { client, cache }: ControllerCluster, span: Span): ReconcileClient {
+    const { owned, runtime } = this.#parts;
+    const fences = [...(runtime.fence === undefined ? [] : [runtime.fence])];
+    fences.push(...owned.fencesOf(run.work));
+    const inner = traced(allFenced(client, fences), span, runtime.tracer);
+    return reconcileClient(inner, {
+      signal: run.signal,
+      isOver: () => run.isOver,
+      track: (write) => run.track(write),
+      observe: (target) => {
+        const before = cache.peek(target.type)?.get(target.key);
+        return (write) => this.#wrote(run.work, write, before);
+      },
+    });
+  }
+
+  #wrote(work: WorkKey, write: ObservedWrite, before: KubernetesObject | undefined): void {
     const { hotLoops, metrics, logger, name, runtime } = this.#parts;
     const { type, answer: after } = write;
     // The name may be the server's own.
     const target = after === undefined ? write.key : keyOf(after);
-    const found = hotLoops?.wrote({ key, type, target, before, after });
+    const found = hotLoops?.wrote({ key: work.text, type, target, before, after });
     if (found === undefined) return;
     const { object, ...facts } = found;
     metrics.hotLoops.add(1, { controller: name });
     logger.warn(`keeps writing ${object.kind} ${keyString(object)}: slowed down`, facts);
-    tell(runtime, { type: 'hotLoop', controller: name, ...found });
+    tell(runtime, { type: 'hotLoop', controller: name, ...found, ...shownKey(work) });
   }
+}
+
+function allFenced(client: TwoClients, fences: readonly Fence[]): TwoClients {
+  if (fences.length === 0) return client;
+  const fence: Fence = {
+    check: (what) => {
+      for (const each of fences) each.check(what);
+    },
+  };
+  const { live = client } = client;
+  return { ...fenced(client, fence), live: fenced(live, fence) };
 }

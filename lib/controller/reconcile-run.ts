@@ -1,9 +1,11 @@
 import type { Clock } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
-import { InvalidResultError } from './invalid-result-error.js';
 import { endsWithin } from './ends-within.js';
+import { InvalidResultError } from './invalid-result-error.js';
+import type { WorkKey } from './reconcile-key.js';
 import { isResult } from './result.js';
 import type { Result } from './result.js';
+import type { TriggerList } from './trigger.js';
 
 /** How a handler ended. */
 export type Settled =
@@ -13,18 +15,31 @@ export type Settled =
 /** How a run ended; `timedOut`: its handler goes on, and will have ended as `settled` says. */
 export type RunEnd = Settled | { readonly type: 'timedOut'; readonly settled: Promise<Settled> };
 
-/** One reconcile of one key: a handler, its signal and its time-out. */
-export class ReconcileRun {
-  readonly key: string;
+/** What a {@link ReconcileRun} is of. */
+export interface RunSubject {
+  readonly work: WorkKey;
   readonly reconcileID: string;
+  readonly triggers: TriggerList;
+}
+
+/** One reconcile of one key: a handler, its signal, its time-out and its writes. */
+export class ReconcileRun implements RunSubject {
+  readonly work: WorkKey;
+  readonly reconcileID: string;
+  readonly triggers: TriggerList;
   readonly startedMs: number;
   readonly #clock: Clock;
   readonly #controller = new AbortController();
-  #isTimedOut = false;
+  readonly #over: (() => void)[] = [];
+  readonly #harmless: (() => void)[] = [];
+  #timedOutMs: number | undefined;
+  #pendingWrites = 0;
+  #isOver = false;
 
-  constructor(key: string, reconcileID: string, clock: Clock) {
-    this.key = key;
+  constructor({ work, reconcileID, triggers }: RunSubject, clock: Clock) {
+    this.work = work;
     this.reconcileID = reconcileID;
+    this.triggers = triggers;
     this.#clock = clock;
     this.startedMs = clock.monotonicMs();
   }
@@ -33,9 +48,19 @@ export class ReconcileRun {
     return this.#controller.signal;
   }
 
+  /** Its handler has ended. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** Its time is over, and its handler goes on. */
   get isTimedOut(): boolean {
-    return this.#isTimedOut;
+    return this.#timedOutMs !== undefined;
+  }
+
+  /** How long its handler has gone on since its time was over, in milliseconds. */
+  get heldMs(): number {
+    return this.#timedOutMs === undefined ? 0 : this.#clock.monotonicMs() - this.#timedOutMs;
   }
 
   get lastedMs(): number {
@@ -44,19 +69,59 @@ export class ReconcileRun {
 
   abort(reason: OperatorError): void {
     this.#controller.abort(reason);
+    this.#tell();
+  }
+
+  /** Counts `write`, a write that has begun, as pending until it settles. @returns it */
+  async track<T>(write: Promise<T>): Promise<T> {
+    this.#pendingWrites++;
+    try {
+      return await write;
+    } finally {
+      this.#pendingWrites--;
+      this.#tell();
+    }
+  }
+
+  /** Resolves when its handler has ended. */
+  whenOver(): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    return new Promise((resolve) => this.#over.push(resolve));
+  }
+
+  /** Resolves when it can't write any more: its handler has ended, or is refused to, and no write is pending. */
+  whenHarmless(): Promise<void> {
+    if (this.#isHarmless()) return Promise.resolve();
+    return new Promise((resolve) => this.#harmless.push(resolve));
   }
 
   /** Runs `handler` until it ends, or `timeoutMs` have passed; never throws. */
   async run(handler: () => Promise<Result>, timeoutMs: number): Promise<RunEnd> {
-    const settled = settle(handler);
+    const settled = this.#settle(handler);
     if (timeoutMs === Infinity) return settled;
     const over = settled.then(() => undefined);
     if (await endsWithin(over, timeoutMs, this.#clock)) return settled;
-    this.#isTimedOut = true;
-    this.abort(
-      new OperatorError('Timeout', `reconcile of ${this.key}: not over after ${timeoutMs} ms`),
-    );
+    this.#timedOutMs = this.#clock.monotonicMs();
+    const text = `reconcile of ${this.work.text}: not over after ${timeoutMs} ms`;
+    this.abort(new OperatorError('Timeout', text));
     return { type: 'timedOut', settled };
+  }
+
+  async #settle(handler: () => Promise<Result>): Promise<Settled> {
+    const settled = await settle(handler);
+    this.#isOver = true;
+    this.#tell();
+    return settled;
+  }
+
+  // Writes that a handler has not awaited go on after it: they count.
+  #isHarmless(): boolean {
+    return (this.#isOver || this.signal.aborted) && this.#pendingWrites === 0;
+  }
+
+  #tell(): void {
+    if (this.#isOver) for (const resolve of this.#over.splice(0)) resolve();
+    if (this.#isHarmless()) for (const resolve of this.#harmless.splice(0)) resolve();
   }
 }
 

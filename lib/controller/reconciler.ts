@@ -1,5 +1,6 @@
 import type { ObjectKey } from '../object/kubernetes-object.js';
 import type { Logger } from '../system/logger.js';
+import type { Span } from '../system/tracer.js';
 import type { ReconcileClient } from './reconcile-client.js';
 import type { Result } from './result.js';
 import type { Trigger } from './trigger.js';
@@ -8,6 +9,8 @@ import type { Trigger } from './trigger.js';
 export interface ReconcileContext {
   /** What to reconcile. The object may be gone. */
   readonly key: ObjectKey;
+  /** Where: the cluster that `client` writes to. `''`: the only one. */
+  readonly cluster: string;
   /** Aborted when the time-out passes or the controller stops; hand it to every long call. */
   readonly signal: AbortSignal;
   /** Adds `controller`, `kind`, `namespace`, `name` and `reconcileID` to each line. */
@@ -21,6 +24,8 @@ export interface ReconcileContext {
   /** How many more triggers there were. */
   readonly moreTriggers: number;
   readonly reconcileID: string;
+  /** Of this reconcile; begin children of it for what takes long. It notes nothing where no tracer is. */
+  readonly span: Span;
 }
 
 /**

@@ -1,58 +1,35 @@
-import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { keyString } from '../object/object-key.js';
-import type { TypeReference } from '../object/resource-type.js';
 import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
+import { ActiveRuns, unwindMs } from './active-runs.js';
+import type { ControllerDefinition } from './controller-definition.js';
 import { newControllerMetrics } from './controller-metrics.js';
 import type { ControllerMetrics } from './controller-metrics.js';
-import type { ResolvedControllerOptions } from './controller-options.js';
 import type { ControllerParts } from './controller-parts.js';
 import type { ResolvedRuntime } from './controller-runtime.js';
+import { statusOf } from './controller-status.js';
+import type { ControllerStatus } from './controller-status.js';
 import { endsWithin } from './ends-within.js';
 import { HotLoopDetector } from './hot-loop-detector.js';
-import { Outcomes } from './outcomes.js';
-import { ReconcileContexts } from './reconcile-contexts.js';
-import { ReconcileRun } from './reconcile-run.js';
-import type { Reconciler } from './reconciler.js';
-import type { Source, SourceContext, StartedSource } from './source.js';
+import { initialListPriority } from './kind-source.js';
+import { LastErrors } from './last-errors.js';
+import { OwnedKeys } from './owned-keys.js';
+import { parseWorkKey, workKeyOf } from './reconcile-key.js';
+import type { ReconcileKey, WorkKey } from './reconcile-key.js';
+import { RunningCluster } from './running-cluster.js';
+import type { ControllerCluster } from './running-cluster.js';
+import type { Source, SourceContext } from './source.js';
 import { PendingTriggers } from './trigger.js';
 import type { Trigger } from './trigger.js';
 import { WorkQueue } from './work-queue.js';
-import type { AddOptions, WorkItem } from './work-queue.js';
+import type { AddOptions } from './work-queue.js';
+import { Workers } from './workers.js';
 
-/** What a controller is. */
-export interface ControllerDefinition {
-  /** The kind whose objects are reconciled. */
-  readonly type: TypeReference<KubernetesObject>;
-  readonly options: ResolvedControllerOptions;
-  readonly sources: readonly Source[];
-  readonly reconciler: Reconciler;
-}
-
-/** A reconcile that goes on. */
-export interface ActiveReconcile {
-  readonly key: string;
-  readonly reconcileID: string;
-  /** So far, in milliseconds. */
-  readonly lastedMs: number;
-  /** Its time is over; the key is held until it ends. */
-  readonly isTimedOut: boolean;
-}
-
-/** What a controller is doing. */
-export interface ControllerStatus {
-  readonly name: string;
-  /** Reconciles happen: it was activated, and its sources are synced. */
-  readonly isActive: boolean;
-  /** How many keys wait for a worker. */
-  readonly depth: number;
-  /** How many keys wait for their time. */
-  readonly delayed: number;
-  readonly active: readonly ActiveReconcile[];
-}
-
-/** How long reconciles have to end once their signal was aborted. */
-const unwindMs = 1_000;
+/*
+ *   sources ──► (owned?) ──► cluster synced? ──► queue ──► workers ──► outcomes ──► queue
+ *                  │ no            │ no
+ *                  ▼               ▼
+ *               dropped        kept back
+ */
 
 /** A controller at work. */
 export class RunningController {
@@ -60,17 +37,17 @@ export class RunningController {
   readonly #runtime: ResolvedRuntime;
   readonly #logger: Logger;
   readonly #metrics: ControllerMetrics;
-  readonly #labels: { readonly controller: string };
   readonly #queue: WorkQueue;
   readonly #triggers = new PendingTriggers();
-  readonly #hotLoops: HotLoopDetector | undefined;
-  readonly #contexts: ReconcileContexts;
-  readonly #outcomes: Outcomes;
-  readonly #active = new Map<string, ReconcileRun>();
-  readonly #started: readonly StartedSource[];
-  readonly #ending = new AbortController();
+  readonly #owned: OwnedKeys;
+  readonly #parts: ControllerParts;
+  readonly #workers: Workers;
+  readonly #runs: ActiveRuns;
+  readonly #clusters = new Map<string, RunningCluster>();
+  readonly #syncing = new Map<RunningCluster, Promise<void>>();
   readonly #onAbort = (): void => void this.stop();
-  #activation: Promise<void> | undefined;
+  readonly #unsubscribe: (() => void) | undefined;
+  #isActivated = false;
   #isActive = false;
   #stopping: Promise<void> | undefined;
 
@@ -81,20 +58,29 @@ export class RunningController {
     this.#definition = definition;
     this.#runtime = runtime;
     this.#logger = runtime.logger.child({ controller: name });
-    this.#labels = { controller: name };
     this.#metrics = newControllerMetrics(metrics);
-    this.#metrics.maxConcurrent.set(maxConcurrentReconciles, this.#labels);
+    this.#metrics.maxConcurrent.set(maxConcurrentReconciles, { controller: name });
     this.#queue = new WorkQueue({ name, clock, metrics, backoff });
-    this.#hotLoops = hotLoop === false ? undefined : new HotLoopDetector(clock, hotLoop);
-    const parts: ControllerParts = {
+    this.#owned = new OwnedKeys(runtime.ownership);
+    this.#runs = new ActiveRuns(clock);
+    this.#parts = {
       name,
       kind: definition.type.kind,
-      ...{ queue: this.#queue, triggers: this.#triggers, hotLoops: this.#hotLoops },
+      hotLoops: hotLoop === false ? undefined : new HotLoopDetector(clock, hotLoop),
+      lastErrors: new LastErrors(clock),
+      mayQueue: (work) => this.#mayQueue(work),
+      ...{ queue: this.#queue, triggers: this.#triggers, owned: this.#owned },
       ...{ metrics: this.#metrics, logger: this.#logger, runtime },
     };
-    this.#contexts = new ReconcileContexts(parts);
-    this.#outcomes = new Outcomes(parts);
-    this.#started = this.#startSources();
+    this.#workers = new Workers(definition, this.#parts, {
+      runs: this.#runs,
+      clusterOf: (work) => this.#clusters.get(work.cluster),
+    });
+    this.#openAll();
+    this.#unsubscribe = runtime.ownership?.subscribe({
+      acquired: () => this.#acquired(),
+      released: (graceMs) => this.#released(graceMs),
+    });
     runtime.signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (runtime.signal?.aborted === true) void this.stop();
     else if (!runtime.standby) this.activate().catch(() => undefined); // Logged there.
@@ -105,27 +91,66 @@ export class RunningController {
     return this.#definition.options.name;
   }
 
-  /** Begins to reconcile as soon as the sources are synced; resolves then, or when it is stopped. */
-  activate(): Promise<void> {
-    this.#activation ??= this.#activate();
-    return this.#activation;
+  /**
+   * Begins to reconcile, each cluster as soon as its sources are synced; resolves when those of all
+   * clusters that it has now are, or it is stopped.
+   * @throws what a source throws that can't be synced.
+   */
+  async activate(): Promise<void> {
+    this.#isActivated = true;
+    this.#begin();
+    await Promise.all(this.#syncing.values());
   }
 
   /**
    * Asks for a reconcile of `key`, for example in a spec.
-   * @throws OperatorError `InvalidValue`: no object can have such a key.
+   * @throws OperatorError `InvalidValue`: no object can have such a key, or there is no such cluster.
    */
-  enqueue(key: ObjectKey, options: AddOptions = {}): void {
-    this.#add(key, { type: 'source', source: 'enqueue' }, options);
+  enqueue(key: ReconcileKey, options: AddOptions = {}): void {
+    this.#add(workKeyOf(key), { type: 'source', source: 'enqueue' }, options);
   }
 
-  /** What it is doing. */
+  /**
+   * Runs on one more cluster from now on.
+   * @throws OperatorError `InvalidOption`: a cluster of its name is there, or the name has a slash.
+   * @throws OperatorError `Stopped`: it was stopped.
+   */
+  addCluster(cluster: ControllerCluster): void {
+    if (this.#stopping !== undefined) {
+      throw new OperatorError('Stopped', `controller ${this.name} was stopped`);
+    }
+    this.#open(cluster);
+  }
+
+  /**
+   * Runs on a cluster no more: what waits is dropped; reconciles that go on may end within `graceMs`
+   * (else: the runtime's `gracefulShutdownMs`), then their signals are aborted and their writes
+   * refused. Resolves when none can write any more. A cluster that is not there is no error.
+   */
+  async removeCluster(
+    name: string,
+    graceMs: number = this.#runtime.gracefulShutdownMs,
+  ): Promise<void> {
+    const cluster = this.#clusters.get(name);
+    if (cluster === undefined) return;
+    this.#clusters.delete(name);
+    this.#syncing.delete(cluster);
+    this.#drop((work) => work.cluster === name);
+    const reason = new OperatorError('Stopped', `controller ${this.name} left cluster ${name}`);
+    const runs = this.#runs.all().filter(({ work }) => work.cluster === name);
+    const stopped = cluster.stop(this.#logger);
+    await this.#runs.end(runs, { graceMs, reason });
+    await stopped;
+  }
+
+  /** What it is doing. Cheap: for readiness checks and people. */
   status(): ControllerStatus {
-    const active = [...this.#active.values()].map(({ key, reconcileID, lastedMs, isTimedOut }) => ({
-      ...{ key, reconcileID, lastedMs, isTimedOut },
-    }));
-    const { depth, delayed } = this.#queue;
-    return { name: this.name, isActive: this.#isActive, depth, delayed, active };
+    const clusters = [...this.#clusters.values()].map((cluster) => cluster.status());
+    return statusOf(this.#parts, {
+      isActive: this.#isActive,
+      runs: this.#runs.all(),
+      clusters,
+    });
   }
 
   /**
@@ -135,134 +160,159 @@ export class RunningController {
    */
   stop(graceMs: number = this.#runtime.gracefulShutdownMs): Promise<void> {
     // Later calls can make it sooner, as when a lease is lost during a stop.
-    if (graceMs <= 0) this.#abortActive();
+    if (graceMs <= 0) this.#runs.abort(this.#stopped());
     this.#stopping ??= this.#stop(graceMs);
     return this.#stopping;
-  }
-
-  async #activate(): Promise<void> {
-    const { signal } = this.#ending;
-    try {
-      await Promise.all(this.#started.map(async ({ whenSynced }) => whenSynced?.(signal)));
-    } catch (error) {
-      if (signal.aborted) return;
-      this.#logger.error('a source can not be synced: nothing is reconciled', { error });
-      throw error;
-    }
-    if (signal.aborted) return;
-    this.#isActive = true;
-    const { maxConcurrentReconciles } = this.#definition.options;
-    this.#logger.info('controller started', { workers: maxConcurrentReconciles });
-    for (let n = 0; n < maxConcurrentReconciles; n++) void this.#work();
   }
 
   async #stop(graceMs: number): Promise<void> {
     const { clock, signal } = this.#runtime;
     this.#isActive = false;
     signal?.removeEventListener('abort', this.#onAbort);
-    this.#ending.abort(new OperatorError('Stopped', `controller ${this.name} was stopped`));
+    this.#unsubscribe?.();
+    const clusters = [...this.#clusters.values()].map((cluster) => cluster.stop(this.#logger));
     this.#queue.shutDown();
     this.#triggers.clear();
-    const sources = this.#stopSources(this.#started);
     const drained = this.#queue.drained();
     if (!(await endsWithin(drained, graceMs, clock))) {
-      this.#abortActive();
+      this.#runs.abort(this.#stopped());
       if (!(await endsWithin(drained, unwindMs, clock))) {
-        const keys = [...this.#active.keys()];
+        const keys = this.#runs.all().map(({ work }) => work.text);
         this.#logger.error('reconciles did not end when they were aborted', { keys });
       }
     }
-    await sources;
+    await Promise.all(clusters);
     this.#logger.info('controller stopped');
   }
 
-  #startSources(): readonly StartedSource[] {
-    const started: StartedSource[] = [];
+  #openAll(): void {
     try {
-      for (const source of this.#definition.sources) {
-        started.push(source.start(this.#contextOf(source)));
-      }
+      for (const cluster of this.#runtime.clusters) this.#open(cluster);
     } catch (error) {
-      void this.#stopSources(started);
+      for (const cluster of this.#clusters.values()) void cluster.stop(this.#logger);
       this.#queue.shutDown();
       throw error;
     }
-    return started;
   }
 
-  async #stopSources(sources: readonly StartedSource[]): Promise<void> {
-    const stopped = await Promise.allSettled(sources.map(async (source) => source.stop()));
-    for (const each of stopped) {
-      if (each.status === 'fulfilled') continue;
-      this.#logger.error('a source did not stop', { error: each.reason as unknown });
+  #open(described: ControllerCluster): void {
+    const { name } = described;
+    if (name.includes('/') || this.#clusters.has(name)) {
+      const problem = name.includes('/') ? 'has a slash in its name' : 'is there already';
+      const what = `controller ${this.name}: cluster ${JSON.stringify(name)}`;
+      throw new OperatorError('InvalidOption', `${what} ${problem}`);
     }
+    const cluster = new RunningCluster(described);
+    this.#clusters.set(name, cluster);
+    try {
+      cluster.start(this.#definition.sources, (source) => this.#contextOf(source, cluster));
+    } catch (error) {
+      this.#clusters.delete(name);
+      this.#drop((work) => work.cluster === name);
+      void cluster.stop(this.#logger);
+      throw error;
+    }
+    const syncing = this.#sync(cluster);
+    // Whoever activates it hears of it; it is logged anyway.
+    syncing.catch(() => undefined);
+    this.#syncing.set(cluster, syncing);
   }
 
-  #abortActive(): void {
-    const reason = new OperatorError('Stopped', `controller ${this.name} was stopped`);
-    for (const run of this.#active.values()) run.abort(reason);
+  async #sync(cluster: RunningCluster): Promise<void> {
+    try {
+      const early = await cluster.sync();
+      for (const [text, options] of early) this.#queue.add(text, options);
+    } catch (error) {
+      const fields = { error, ...(cluster.name !== '' && { cluster: cluster.name }) };
+      this.#logger.error('a source can not be synced: nothing is reconciled', fields);
+      throw error;
+    }
+    if (!cluster.isStopped) this.#begin();
   }
 
-  #contextOf(source: Source): SourceContext {
-    const { cache, client, clock, random } = this.#runtime;
-    const logger = this.#logger.child({ source: source.name });
+  #begin(): void {
+    if (this.#isActive || !this.#isActivated || this.#stopping !== undefined) return;
+    const clusters = [...this.#clusters.values()];
+    if (clusters.length > 0 && !clusters.some(({ isSynced }) => isSynced)) return;
+    this.#isActive = true;
+    const { maxConcurrentReconciles: workers } = this.#definition.options;
+    this.#logger.info('controller started', { workers });
+    this.#workers.start(workers);
+  }
+
+  #stopped(): OperatorError {
+    return new OperatorError('Stopped', `controller ${this.name} was stopped`);
+  }
+
+  #contextOf(source: Source, cluster: RunningCluster): SourceContext {
+    const { clock, random } = this.#runtime;
+    const { client, cache, name } = cluster;
+    const named = name === '' ? {} : { cluster: name };
+    const logger = this.#logger.child({ source: source.name, ...named });
     return {
-      ...{ cache, client, clock, random, logger },
-      enqueue: (key, { trigger, priority }) => this.#add(key, trigger, { priority }),
+      ...{ cache, client, clock, random, logger, cluster: name },
+      enqueue: (key, { trigger, priority }) => {
+        // A mapper may take its time, and answer when nobody asks any more.
+        if (!cluster.isStopped) this.#add(workKeyOf(key, name), trigger, { priority });
+      },
       failed: (what, error, object) => {
-        const { namespace, name } = object?.metadata ?? {};
-        this.#metrics.sourceErrors.add(1, { ...this.#labels, source: source.name });
-        logger.error(`${what} of source ${source.name} threw`, { error, namespace, name });
+        const { namespace, name: objectName } = object?.metadata ?? {};
+        const labels = { controller: this.name, source: source.name };
+        this.#metrics.sourceErrors.add(1, labels);
+        const fields = { error, namespace, name: objectName };
+        logger.error(`${what} of source ${source.name} threw`, fields);
       },
     };
   }
 
-  #add(key: ObjectKey, trigger: Trigger, options: AddOptions): void {
+  #add(work: WorkKey, trigger: Trigger, options: AddOptions): void {
     if (this.#stopping !== undefined) return;
-    const text = checkedKey(key);
+    const { text } = work;
+    const cluster = this.#clusters.get(work.cluster);
+    if (cluster === undefined) {
+      const remedy = `it runs on ${[...this.#clusters.keys()].join(', ') || 'none'}`;
+      const message = `controller ${this.name}: ${text} is of a cluster that it does not run on`;
+      throw new OperatorError('InvalidValue', `${message}: ${remedy}`);
+    }
+    if (!this.#owned.accepts(work, trigger)) return;
     this.#triggers.add(text, trigger);
-    const afterMs = Math.max(options.afterMs ?? 0, this.#hotLoops?.delayMs(text) ?? 0);
+    if (cluster.keepsBack(text, options)) return;
+    const afterMs = Math.max(options.afterMs ?? 0, this.#parts.hotLoops?.delayMs(text) ?? 0);
     this.#queue.add(text, { ...options, afterMs });
   }
 
-  async #work(): Promise<void> {
-    for (let item = await this.#queue.get(); item; item = await this.#queue.get()) {
-      this.#metrics.activeWorkers.add(1, this.#labels);
-      await this.#reconcile(item);
-      this.#metrics.activeWorkers.add(-1, this.#labels);
+  #mayQueue(work: WorkKey): boolean {
+    const isHere = this.#stopping === undefined && this.#clusters.has(work.cluster);
+    return isHere && this.#owned.owns(work);
+  }
+
+  #acquired(): void {
+    if (this.#stopping !== undefined) return;
+    const trigger: Trigger = { type: 'acquired' };
+    for (const work of this.#owned.takeDeletions()) {
+      if (!this.#clusters.has(work.cluster)) continue;
+      this.#add(work, trigger, { priority: initialListPriority });
+    }
+    for (const cluster of this.#clusters.values()) cluster.replay(trigger);
+  }
+
+  async #released(graceMs: number): Promise<void> {
+    this.#drop((work) => !this.#owned.owns(work));
+    const runs = this.#runs.all().filter(({ work }) => !this.#owned.owns(work));
+    const message = `controller ${this.name}: the key is another process's now`;
+    await this.#runs.end(runs, { graceMs, reason: new OperatorError('Fenced', message) });
+  }
+
+  /** Drops what waits, in the queue and before it. */
+  #drop(isGone: (work: WorkKey) => boolean): void {
+    const early = [...this.#clusters.values()].flatMap((cluster) => cluster.waiting());
+    for (const text of [...this.#queue.waiting(), ...early]) {
+      const work = parseWorkKey(text);
+      if (!isGone(work)) continue;
+      this.#queue.remove(text);
+      this.#clusters.get(work.cluster)?.drop(text);
+      this.#triggers.drop(text);
+      this.#parts.lastErrors.forget(work);
     }
   }
-
-  /** Resolves when the worker is free: at the end, or the time-out, of the reconcile. */
-  async #reconcile(item: WorkItem): Promise<void> {
-    const { clock, random } = this.#runtime;
-    const { reconciler, options } = this.#definition;
-    const run = new ReconcileRun(item.key, random.uuid(), clock);
-    this.#active.set(item.key, run);
-    const context = this.#contexts.of(run);
-    const ended = await run.run(() => reconciler(context), options.reconcileTimeoutMs);
-    this.#outcomes.heed({ item, run, logger: context.logger }, ended);
-    if (ended.type !== 'timedOut') {
-      this.#free(item.key);
-      return;
-    }
-    this.#metrics.heldKeys.add(1, this.#labels);
-    void ended.settled.then(() => {
-      context.logger.warn('reconcile ended after its time-out', { lastedMs: run.lastedMs });
-      this.#metrics.heldKeys.add(-1, this.#labels);
-      this.#free(item.key);
-    });
-  }
-
-  #free(key: string): void {
-    this.#active.delete(key);
-    this.#queue.done(key);
-  }
-}
-
-/** @throws OperatorError `InvalidValue`: no object can have such a key. */
-function checkedKey(key: ObjectKey): string {
-  const { name, namespace = '' } = key;
-  if (name !== '' && !name.includes('/') && !namespace.includes('/')) return keyString(key);
-  throw new OperatorError('InvalidValue', `no object has the key ${JSON.stringify(key)}`);
 }

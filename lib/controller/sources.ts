@@ -1,11 +1,11 @@
 import { ReconnectDelay } from '../cache/reconnect-delay.js';
-import type { ObjectKey } from '../object/kubernetes-object.js';
 import { sleep } from '../system/clock.js';
 import type { Timer } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Mapped } from './handlers.js';
+import { enqueueKeys, enqueueMapped } from './mapped-keys.js';
+import type { MappedCause } from './mapped-keys.js';
 import type { Source, SourceContext } from './source.js';
-import type { SourceTrigger } from './trigger.js';
 
 /** Says what to reconcile since `item` arrived. */
 export type ItemMapper<T> = (item: T) => Mapped;
@@ -29,8 +29,10 @@ export function streamSource<T>(options: StreamSourceOptions<T>): Source {
     name,
     start: (context) => {
       const ended = new AbortController();
-      const running = follow(options, context, ended.signal);
+      const health: StreamHealth = { problem: undefined };
+      const running = follow(options, { context, health }, ended.signal);
       return {
+        status: () => health,
         stop: async () => {
           ended.abort(new OperatorError('Stopped', `source ${name}: the controller was stopped`));
           await running;
@@ -40,19 +42,28 @@ export function streamSource<T>(options: StreamSourceOptions<T>): Source {
   };
 }
 
+/** Why the stream broke, until the next one brings something. */
+interface StreamHealth {
+  problem: unknown;
+}
+
 async function follow<T>(
   { name, open, mapper }: StreamSourceOptions<T>,
-  context: SourceContext,
+  { context, health }: { readonly context: SourceContext; readonly health: StreamHealth },
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, random } = context;
   const delay = new ReconnectDelay(clock, random);
   for (;;) {
     try {
-      for await (const item of open(signal)) await enqueueItem(name, () => mapper(item), context);
+      for await (const item of open(signal)) {
+        health.problem = undefined;
+        await enqueueItem(name, () => mapper(item), context);
+      }
       return;
     } catch (error) {
       if (signal.aborted) return;
+      health.problem = error;
       context.failed('stream', error);
     }
     const isOver = await sleep(clock, delay.next(), signal).then(
@@ -168,25 +179,16 @@ export function callbackSource<T>(options: CallbackSourceOptions<T>): CallbackSo
         throw new OperatorError('Stopped', `source ${name}: no controller is running that uses it`);
       }
       const keys = await mapper(item);
-      for (const context of contexts) enqueueAll(name, keys, context);
+      for (const context of contexts) enqueueKeys(keys, context, causeOf(name));
       return keys.length;
     },
   };
 }
 
-async function enqueueItem(
-  source: string,
-  map: () => Mapped,
-  context: SourceContext,
-): Promise<void> {
-  try {
-    enqueueAll(source, await map(), context);
-  } catch (error) {
-    context.failed('mapper', error);
-  }
+function enqueueItem(source: string, map: () => Mapped, context: SourceContext): Promise<void> {
+  return enqueueMapped(map, context, causeOf(source));
 }
 
-function enqueueAll(source: string, keys: readonly ObjectKey[], context: SourceContext): void {
-  const trigger: SourceTrigger = { type: 'source', source };
-  for (const key of keys) context.enqueue(key, { trigger });
+function causeOf(source: string): MappedCause {
+  return { request: { trigger: { type: 'source', source } } };
 }

@@ -4,11 +4,14 @@ import { referenceTo } from '../object/object-reference.js';
 import type { ObjectReference } from '../object/object-reference.js';
 
 /** What caused a reconcile. */
-export type Trigger = EventTrigger | SourceTrigger | RequeueTrigger | RetryTrigger;
+export type Trigger =
+  EventTrigger | SourceTrigger | AcquiredTrigger | RequeueTrigger | RetryTrigger;
 
 /** An object changed. */
 export interface EventTrigger {
   readonly type: 'event';
+  /** Where it happened. `''`: in the only cluster. */
+  readonly cluster: string;
   readonly event: CacheEvent['type'];
   readonly object: ObjectReference;
   /** It existed already when the controller started. */
@@ -26,6 +29,11 @@ export interface SourceTrigger {
   readonly source: string;
 }
 
+/** The key has become this process's, which saw the object before: another was responsible for it. */
+export interface AcquiredTrigger {
+  readonly type: 'acquired';
+}
+
 /** The last reconcile asked for it. */
 export interface RequeueTrigger {
   readonly type: 'requeue';
@@ -40,10 +48,11 @@ export interface RetryTrigger {
 }
 
 /** The trigger that `event` is. */
-export function eventTrigger(event: CacheEvent): EventTrigger {
+export function eventTrigger(event: CacheEvent, cluster = ''): EventTrigger {
   let changedFields: readonly string[] | undefined;
   return {
     type: 'event',
+    cluster,
     event: event.type,
     object: referenceTo(event.object),
     isInInitialList: event.type === 'added' && event.isInInitialList,
@@ -87,6 +96,10 @@ export class PendingTriggers {
     const isOwn = ({ type }: Trigger): boolean => type === 'requeue' || type === 'retry';
     const { triggers, more } = pending;
     return { more, triggers: triggers.toSorted((a, b) => Number(isOwn(a)) - Number(isOwn(b))) };
+  }
+
+  drop(key: string): void {
+    this.#pending.delete(key);
   }
 
   clear(): void {

@@ -8,8 +8,9 @@ import type { BackoffOptions } from './backoff.js';
 import { DelayHeap } from './delay-heap.js';
 import type { Delayed } from './delay-heap.js';
 import { Fifo } from './fifo.js';
+import type { Ticket } from './line-of-tickets.js';
 import { ReadyList } from './ready-list.js';
-import type { Ticket } from './ready-list.js';
+import { clusterIn, namespaceIn } from './reconcile-key.js';
 import { newWorkQueueMetrics } from './work-queue-metrics.js';
 import type { WorkQueueMetrics } from './work-queue-metrics.js';
 
@@ -30,6 +31,8 @@ export interface WorkQueueOptions {
   readonly agingEvery?: number | undefined;
   /** Which keys share a turn. @defaultValue the namespace: what stands before the `/` */
   readonly groupOf?: ((key: string) => string) | undefined;
+  /** Which groups share a turn. @defaultValue the cluster: what stands before `//` */
+  readonly sectionOf?: ((key: string) => string) | undefined;
 }
 
 /** Options of {@link WorkQueue.add}. */
@@ -44,6 +47,14 @@ export interface AddOptions {
 export interface WorkItem {
   readonly key: string;
   readonly priority: number;
+}
+
+/** A key that waits for its time. */
+export interface WaitingKey {
+  readonly key: string;
+  readonly priority: number;
+  /** How long it has to wait yet, in milliseconds. */
+  readonly inMs: number;
 }
 
 interface DelayedKey extends Delayed {
@@ -71,7 +82,7 @@ interface ReadyKey {
  * - A key is never worked on twice at once: one that is added meanwhile is handed out again after
  *   `done`.
  * - A key that was added is handed out after the addition, unless the queue is shut down.
- * - Priorities, turns of namespaces and aging are those of `ReadyList`: nothing starves.
+ * - Priorities, turns of clusters and namespaces, and aging are those of `ReadyList`: nothing starves.
  * - A delay ends on the millisecond, by the clock's monotonic time; never early.
  */
 export class WorkQueue {
@@ -79,6 +90,7 @@ export class WorkQueue {
   readonly #metrics: WorkQueueMetrics;
   readonly #labels: { readonly name: string; readonly controller: string };
   readonly #groupOf: (key: string) => string;
+  readonly #sectionOf: (key: string) => string;
   readonly #backoff: Backoff;
   readonly #delayed = new Map<string, DelayedKey>();
   readonly #heap = new DelayHeap<DelayedKey>();
@@ -97,12 +109,13 @@ export class WorkQueue {
   /** @throws OperatorError `InvalidOption`: an option is out of its range. */
   constructor(options: WorkQueueOptions) {
     const { name, clock = systemClock, metrics = noMetrics, backoff, agingEvery = 8 } = options;
-    const { groupOf = namespaceOf } = options;
+    const { groupOf = namespaceIn, sectionOf = clusterIn } = options;
     if (!(Number.isInteger(agingEvery) && agingEvery >= 1)) {
       throw new OperatorError('InvalidOption', `WorkQueue: agingEvery ${agingEvery}: want 1, 2, …`);
     }
     this.#clock = clock;
     this.#groupOf = groupOf;
+    this.#sectionOf = sectionOf;
     this.#backoff = new Backoff(backoff);
     this.#readyList = new ReadyList(agingEvery);
     this.#labels = { name, controller: name };
@@ -130,6 +143,19 @@ export class WorkQueue {
     return this.#ready.has(key) || this.#delayed.has(key) || this.#again.has(key);
   }
 
+  /** Those that wait for their time, the soonest first, at most `count`. */
+  soonest(count: number): WaitingKey[] {
+    const nowMs = this.#clock.monotonicMs();
+    return this.#heap
+      .soonest(count)
+      .map(({ key, priority, dueMs }) => ({ key, priority, inMs: Math.max(0, dueMs - nowMs) }));
+  }
+
+  /** The keys that wait, for a worker or for their time, or will be handed out again. */
+  waiting(): string[] {
+    return [...this.#ready.keys(), ...this.#delayed.keys(), ...this.#again.keys()];
+  }
+
   /** Adds `key`; does nothing once the queue is shut down. */
   add(key: string, options: AddOptions = {}): void {
     const { priority = 0, afterMs = 0 } = options;
@@ -137,6 +163,19 @@ export class WorkQueue {
     // Negated, so that NaN is now.
     if (!(afterMs > 0)) this.#makeReady(key, priority);
     else this.#delay(key, priority, this.#clock.monotonicMs() + afterMs);
+  }
+
+  /** Drops `key` where it waits, and ends its back-off; the work on it goes on. */
+  remove(key: string): void {
+    this.#backoff.forget(key);
+    this.#again.delete(key);
+    const delayed = this.#delayed.get(key);
+    if (delayed !== undefined) this.#undelay(delayed);
+    const ready = this.#ready.get(key);
+    if (ready === undefined) return;
+    this.#ready.delete(key);
+    this.#readyList.remove(ready.ticket);
+    this.#countDepth(-1, ready.ticket.priority);
   }
 
   /**
@@ -219,7 +258,8 @@ export class WorkQueue {
   }
 
   #enqueue(key: string, priority: number): void {
-    const ticket = { key, group: this.#groupOf(key), priority, taken: false };
+    const [section, group] = [this.#sectionOf(key), this.#groupOf(key)];
+    const ticket = { key, section, group, priority, taken: false };
     this.#ready.set(key, { ticket, sinceMs: this.#clock.monotonicMs() });
     this.#readyList.add(ticket);
     this.#countDepth(1, priority);
@@ -301,9 +341,4 @@ export class WorkQueue {
     this.#metrics.unfinishedWork.set(sumMs / 1000, this.#labels);
     this.#metrics.longestRunning.set(longestMs / 1000, this.#labels);
   }
-}
-
-function namespaceOf(key: string): string {
-  const slash = key.indexOf('/');
-  return slash < 0 ? '' : key.slice(0, slash);
 }

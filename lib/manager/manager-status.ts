@@ -1,5 +1,5 @@
 import type { InformerStatus } from '../cache/informer.js';
-import type { ControllerStatus } from '../controller/running-controller.js';
+import type { ControllerStatus } from '../controller/controller-status.js';
 import type { RunnableState } from './runnable-group.js';
 import type { RunnablePhase } from './runnable.js';
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ReadyList } from '../../lib/controller/ready-list.js';
-import type { Ticket } from '../../lib/controller/ready-list.js';
+import type { Ticket } from '../../lib/controller/line-of-tickets.js';
 
 function ticket(key: string, priority = 0): Ticket {
-  return { key, group: key.split('/')[0]!, priority, taken: false };
+  return { key, section: '', group: key.split('/')[0]!, priority, taken: false };
 }
 
 function takeAll(list: ReadyList): string[] {

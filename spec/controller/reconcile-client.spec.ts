@@ -55,8 +55,11 @@ function setup() {
   const over = new AbortController();
   const observed: ObservedWrite[] = [];
   const observe = () => (write: ObservedWrite) => void observed.push(write);
-  const client = reconcileClient(inner.client, { signal: over.signal, observe });
-  return { ...inner, inner: inner.client, client, observed, over };
+  const handler = { isOver: false };
+  const track = <T>(write: Promise<T>): Promise<T> => write;
+  const guard = { signal: over.signal, isOver: () => handler.isOver, observe, track };
+  const client = reconcileClient(inner.client, guard);
+  return { ...inner, inner: inner.client, client, handler, observed, over };
 }
 
 describe('reconcileClient', () => {

@@ -98,14 +98,19 @@ describe('RunningController', () => {
       setup.things.put('stuck');
       await setup.clock.advance(0);
       expect(runs.length).to.equal(2);
-      expect(running.status().active).to.deep.equal([
+      const { active, held: heldKeys } = running.status();
+      expect(active).to.deep.equal([
         {
+          cluster: '',
           key: 'ns/stuck',
           reconcileID: runs[0]!.reconcileID,
           lastedMs: 61_000,
           isTimedOut: true,
+          heldMs: 60_000,
+          triggers: runs[0]!.triggers,
         },
       ]);
+      expect(heldKeys).to.deep.equal(active);
       held.resolve();
       await setup.clock.advance(0);
       expect(runs.map(({ key }) => key.name)).to.deep.equal(['stuck', 'other', 'stuck']);

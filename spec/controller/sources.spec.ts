@@ -15,7 +15,7 @@ function start(source: Source) {
   const clock = new VirtualClock();
   const [keys, failures]: [string[], string[]] = [[], []];
   const context: SourceContext = {
-    ...{ cache: {} as never, client: {} as never, clock },
+    ...{ cluster: '', cache: {} as never, client: {} as never, clock },
     ...{ random: seededRandom(1), logger: silentLogger },
     enqueue: ({ name }, { trigger }) => {
       keys.push(`${name} by ${trigger.type === 'source' ? trigger.source : trigger.type}`);

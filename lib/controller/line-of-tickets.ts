@@ -1,0 +1,104 @@
+import { Fifo } from './fifo.js';
+
+/** A key that waits for a worker. */
+export interface Ticket {
+  readonly key: string;
+  /** Whose turn it takes among all: its cluster. */
+  readonly section: string;
+  /** Whose turn it takes within the section: its namespace. */
+  readonly group: string;
+  /** Higher goes first. */
+  priority: number;
+  /** Handed out or dropped already; a line that still holds it passes over it. */
+  taken: boolean;
+}
+
+/** Tickets that wait, in some order. */
+export interface TicketLine {
+  /** How many are held, taken ones included. */
+  readonly size: number;
+  add(ticket: Ticket): void;
+  /** The next that is not taken, or undefined. */
+  take(): Ticket | undefined;
+  /** Lets go of the taken ones that stand first where `ticket` stands. */
+  dropTaken(ticket: Ticket): void;
+}
+
+/** Tickets in the order of arrival. */
+export class ArrivalLine implements TicketLine {
+  readonly #tickets = new Fifo<Ticket>();
+
+  get size(): number {
+    return this.#tickets.size;
+  }
+
+  add(ticket: Ticket): void {
+    this.#tickets.push(ticket);
+  }
+
+  take(): Ticket | undefined {
+    for (let next = this.#tickets.shift(); next !== undefined; next = this.#tickets.shift()) {
+      if (!next.taken) return next;
+    }
+    return undefined;
+  }
+
+  dropTaken(): void {
+    while (this.#tickets.peek()?.taken === true) this.#tickets.shift();
+  }
+}
+
+/*
+ *   turns:  shop, bank
+ *   lines:  shop: t1 t4 t5
+ *           bank: t2
+ */
+
+/** Lines that take turns, whatever their lengths. */
+export class TakingTurns implements TicketLine {
+  readonly #nameOf: (ticket: Ticket) => string;
+  readonly #newLine: () => TicketLine;
+  readonly #lines = new Map<string, TicketLine>();
+  readonly #turns = new Fifo<string>();
+
+  constructor(nameOf: (ticket: Ticket) => string, newLine: () => TicketLine) {
+    this.#nameOf = nameOf;
+    this.#newLine = newLine;
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const line of this.#lines.values()) size += line.size;
+    return size;
+  }
+
+  add(ticket: Ticket): void {
+    const name = this.#nameOf(ticket);
+    let line = this.#lines.get(name);
+    if (line === undefined) {
+      line = this.#newLine();
+      this.#lines.set(name, line);
+      this.#turns.push(name);
+    }
+    line.add(ticket);
+  }
+
+  take(): Ticket | undefined {
+    for (let name = this.#turns.shift(); name !== undefined; name = this.#turns.shift()) {
+      const line = this.#lines.get(name);
+      const ticket = line?.take();
+      // Nothing was found: what it held was taken. Else it is found out at its next turn.
+      if (ticket === undefined) {
+        this.#lines.delete(name);
+        continue;
+      }
+      this.#turns.push(name);
+      return ticket;
+    }
+    return undefined;
+  }
+
+  dropTaken(ticket: Ticket): void {
+    this.#lines.get(this.#nameOf(ticket))?.dropTaken(ticket);
+  }
+}

@@ -1,0 +1,63 @@
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { Mapped } from './handlers.js';
+import type { ReconcileKey } from './reconcile-key.js';
+import type { EnqueueOptions, SourceContext } from './source.js';
+
+/** What a mapper's answer is about. */
+export interface MappedCause {
+  readonly request: EnqueueOptions;
+  /** For the log. */
+  readonly object?: KubernetesObject | undefined;
+}
+
+/**
+ * Enqueues what `map` says. What is wrong is told to the context, key by key: one bad key keeps no
+ * good one out.
+ */
+export async function enqueueMapped(
+  map: () => Mapped,
+  context: SourceContext,
+  cause: MappedCause,
+): Promise<void> {
+  const { object } = cause;
+  try {
+    const answer = map();
+    // No turn is given away where there is nothing to wait for: keys come in the order of events.
+    enqueueKeys(isThenable(answer) ? await answer : answer, context, cause);
+  } catch (error) {
+    context.failed('mapper', error, object);
+  }
+}
+
+/**
+ * Enqueues keys.
+ * @throws OperatorError `InvalidValue`: `keys` is no array.
+ */
+export function enqueueKeys(
+  keys: readonly ReconcileKey[],
+  context: SourceContext,
+  { request, object }: MappedCause,
+): void {
+  // A text is iterable, too, and has a length.
+  if (!Array.isArray(keys)) {
+    const message = `a mapper has to return an array of keys, this one returned ${nameOf(keys)}`;
+    throw new OperatorError('InvalidValue', message);
+  }
+  for (const key of keys) {
+    try {
+      context.enqueue(key, request);
+    } catch (error) {
+      context.failed('mapper', error, object);
+    }
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<readonly ReconcileKey[]> {
+  return typeof (value as { then?: unknown } | undefined)?.then === 'function';
+}
+
+function nameOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
