@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { sleep } from '../../system/clock.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type {
+  CertificateContext,
+  CertificateSource,
+  ServingCertificate,
+} from './certificate-source.js';
+
+/** Options of {@link certificateFiles}. */
+export interface CertificateFilesOptions {
+  /** A folder with `tls.crt` and `tls.key`, as a mounted Secret of cert-manager has. */
+  readonly folder: string;
+  /** @defaultValue 'tls.crt' */
+  readonly certificateName?: string | undefined;
+  /** @defaultValue 'tls.key' */
+  readonly keyName?: string | undefined;
+  /** How often the files are looked at, in milliseconds, at least 1. @defaultValue 10_000 */
+  readonly intervalMs?: number | undefined;
+}
+
+/**
+ * The certificate in two files that somebody else rewrites. They are read again every 10 s (a mounted
+ * Secret changes by a swapped link, which file events miss); files that don't fit together, as in the
+ * middle of a change, are left for the next time, and what was read before stays in use.
+ */
+export function certificateFiles(options: CertificateFilesOptions): CertificateSource {
+  const { folder, certificateName = 'tls.crt', keyName = 'tls.key', intervalMs = 10_000 } = options;
+  if (!(intervalMs >= 1)) {
+    throw new OperatorError('InvalidOption', `intervalMs ${intervalMs}: want 1 or more`);
+  }
+  const read = async (): Promise<ServingCertificate> => {
+    const paths = [`${folder}/${certificateName}`, `${folder}/${keyName}`];
+    const [certificate = '', privateKey = ''] = await Promise.all(
+      paths.map((path) => readFile(path, 'utf8')),
+    );
+    // Throws where the two don't belong together.
+    createSecureContext({ cert: certificate, key: privateKey });
+    return { certificate, privateKey };
+  };
+  return {
+    start: async (context) => {
+      const first = await read().catch((cause: unknown) => {
+        const why = cause instanceof Error ? cause.message : String(cause);
+        const remedy = 'mount a Secret with tls.crt and tls.key there';
+        throw new OperatorError('InvalidOption', `certificate in ${folder}: ${why} (${remedy})`, {
+          cause,
+        });
+      });
+      void follow({ read, first, intervalMs }, context);
+      return first;
+    },
+  };
+}
+
+interface Following {
+  readonly read: () => Promise<ServingCertificate>;
+  readonly first: ServingCertificate;
+  readonly intervalMs: number;
+}
+
+async function follow(
+  { read, first, intervalMs }: Following,
+  { clock, signal, logger, onChange }: CertificateContext,
+): Promise<void> {
+  let current = first;
+  const waited = (): Promise<boolean> =>
+    sleep(clock, intervalMs, signal).then(
+      () => true,
+      () => false,
+    );
+  while (await waited()) {
+    try {
+      const next = await read();
+      if (next.certificate === current.certificate && next.privateKey === current.privateKey) {
+        continue;
+      }
+      current = next;
+      logger.info('the certificate was replaced');
+      onChange(next);
+    } catch (error) {
+      logger.warn('the certificate files can not be used: the former ones stay in use', { error });
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { Convertible } from '../../crd/convertible.js';
+import { isJsonObject } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { groupOf } from '../../object/resource-type.js';
+import { BadRequestError } from './bad-request-error.js';
+
+const apiVersion = 'apiextensions.k8s.io/v1';
+
+/** What a ConversionReview asks for. */
+export interface ConversionRequest {
+  readonly uid: string;
+  readonly desiredApiVersion: string;
+  readonly objects: readonly UnstructuredObject[];
+}
+
+/**
+ * The request of a ConversionReview (apiextensions.k8s.io/v1).
+ * @throws BadRequestError it is none.
+ */
+export function readConversionReview(body: unknown): ConversionRequest {
+  const request = isJsonObject(body) ? body['request'] : undefined;
+  if (!isJsonObject(body) || body['kind'] !== 'ConversionReview' || !isJsonObject(request)) {
+    throw new BadRequestError(400, 'the body is no ConversionReview with a request');
+  }
+  if (body['apiVersion'] !== apiVersion) {
+    const got = JSON.stringify(body['apiVersion']);
+    throw new BadRequestError(400, `ConversionReview ${got}: only ${apiVersion} is spoken here`);
+  }
+  const { uid, desiredAPIVersion: desiredApiVersion, objects } = request;
+  if (typeof uid !== 'string' || uid === '') throw new BadRequestError(400, 'request.uid: missing');
+  if (typeof desiredApiVersion !== 'string' || desiredApiVersion === '') {
+    throw new BadRequestError(400, 'request.desiredAPIVersion: missing');
+  }
+  if (!Array.isArray(objects) || !objects.every(isJsonObject)) {
+    throw new BadRequestError(400, 'request.objects: no list of objects');
+  }
+  return { uid, desiredApiVersion, objects: objects as unknown as UnstructuredObject[] };
+}
+
+/**
+ * Converts all objects of `request`, or none.
+ * @throws OperatorError `InvalidObject`: none of `resources` has such objects, or one of them failed.
+ */
+export function convertAll(
+  { desiredApiVersion, objects }: ConversionRequest,
+  resources: readonly Convertible[],
+): readonly UnstructuredObject[] {
+  return objects.map((object) => {
+    const { kind } = object;
+    const group = groupOf(object.apiVersion);
+    const resource = resources.find((each) => each.kind === kind && each.group === group);
+    if (resource === undefined) {
+      throw new BadRequestError(400, `no conversion of ${kind} (${object.apiVersion}) is served`);
+    }
+    return resource.convert(object, desiredApiVersion);
+  });
+}
+
+/** The ConversionReview that answers request `uid` with what was converted. */
+export function convertedReview(uid: string, objects: readonly UnstructuredObject[]): unknown {
+  return reviewOf({ uid, convertedObjects: objects, result: { status: 'Success' } });
+}
+
+/** The ConversionReview that says that nothing was converted, and why. */
+export function failedReview(uid: string, message: string): unknown {
+  return reviewOf({ uid, convertedObjects: [], result: { status: 'Failed', message } });
+}
+
+function reviewOf(response: unknown): unknown {
+  return { apiVersion, kind: 'ConversionReview', response };
+}

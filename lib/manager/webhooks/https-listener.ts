@@ -1,0 +1,149 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from '../../system/logger.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { ServingCertificate } from './certificate-source.js';
+
+/** A request with a JSON body, read to its end. */
+export interface PostedRequest {
+  readonly path: string;
+  readonly body: Buffer;
+  /** Aborted when the client went away. */
+  readonly signal: AbortSignal;
+}
+
+/** The answer to a {@link PostedRequest}; `body` is sent as JSON. */
+export interface PostedAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Options of {@link HttpsListener.listen}. */
+export interface ListenOptions {
+  readonly port: number;
+  readonly host: string | undefined;
+  readonly clientAuthorities: string | undefined;
+}
+
+/** The most that a body may have, in bytes: two objects of 3 MiB and what is around them. */
+export const maxBodyBytes = 7 * 1024 * 1024;
+
+/** How long a client may take to send its request, in milliseconds: the API server waits 30 s at most. */
+const requestTimeoutMs = 30_000;
+
+/** An HTTPS server for posted JSON, whose certificate can be replaced while it runs. */
+export class HttpsListener {
+  readonly #answer: (request: PostedRequest) => Promise<PostedAnswer>;
+  readonly #logger: Logger;
+  #server: Server | undefined;
+
+  constructor(
+    answer: (request: PostedRequest) => Promise<PostedAnswer>,
+    { logger }: { readonly logger: Logger },
+  ) {
+    this.#answer = answer;
+    this.#logger = logger;
+  }
+
+  /** The port that it listens on. */
+  get port(): number | undefined {
+    return (this.#server?.address() as AddressInfo | null | undefined)?.port;
+  }
+
+  /** Shows `certificate` to those who connect from now on. */
+  use({ certificate, privateKey }: ServingCertificate): void {
+    this.#server?.setSecureContext({ cert: certificate, key: privateKey });
+  }
+
+  /** @throws OperatorError `InvalidOption`: the port is taken, or the certificate is no good. */
+  async listen(certificate: ServingCertificate, options: ListenOptions): Promise<void> {
+    const { port, host, clientAuthorities } = options;
+    const server = createServer(
+      {
+        ...{ cert: certificate.certificate, key: certificate.privateKey, minVersion: 'TLSv1.2' },
+        ...(clientAuthorities !== undefined && {
+          ...{ ca: clientAuthorities, requestCert: true, rejectUnauthorized: true },
+        }),
+        requestTimeout: requestTimeoutMs,
+      },
+      (request, response) => void this.#serve(request, response),
+    );
+    server.on('tlsClientError', (error) => {
+      // Whoever connects without TLS, or does not trust us, is told by TLS.
+      this.#logger.debug('a TLS handshake failed', { error });
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (cause) => {
+        const remedy = 'choose another port, or end what listens there';
+        const message = `webhooks: port ${port}: ${cause.message} (${remedy})`;
+        reject(new OperatorError('InvalidOption', message, { cause }));
+      });
+      server.listen({ port, host }, resolve);
+    });
+    this.#server = server;
+  }
+
+  /** Takes no more connections; resolves when what is being answered was. */
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeIdleConnections();
+    });
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    const onClose = (): void => gone.abort(new OperatorError('Aborted', 'the client went away'));
+    response.once('close', onClose);
+    try {
+      const { status, body } = await this.#answerTo(request, gone.signal);
+      if (response.destroyed) return;
+      const text = JSON.stringify(body);
+      // What is left of a body that was refused is not read: the connection can't be used again.
+      const ends = request.complete && this.#server !== undefined ? {} : { connection: 'close' };
+      response.writeHead(status, { 'content-type': 'application/json', ...ends });
+      response.end(text);
+    } catch (error) {
+      this.#logger.debug('a webhook request ended early', { error });
+      response.destroy();
+    } finally {
+      response.off('close', onClose);
+    }
+  }
+
+  async #answerTo(request: IncomingMessage, signal: AbortSignal): Promise<PostedAnswer> {
+    const { method, url = '/', headers } = request;
+    const path = new URL(url, 'https://webhooks').pathname;
+    if (method !== 'POST') return refusal(405, `${method ?? ''} ${path}: webhooks are posted to`);
+    if (!(headers['content-type'] ?? '').startsWith('application/json')) {
+      return refusal(415, `${path}: only application/json is read here`);
+    }
+    const body = await readBody(request);
+    if (body === undefined) return refusal(413, `${path}: more than ${maxBodyBytes} bytes`);
+    return this.#answer({ path, body, signal });
+  }
+}
+
+/** A Status (meta/v1), which the API server shows to its user. */
+export function refusal(code: number, message: string): PostedAnswer {
+  const status = { apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure' };
+  return { status: code, body: { ...status, code, message } };
+}
+
+/** @returns undefined: there is too much */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return undefined;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBodyBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

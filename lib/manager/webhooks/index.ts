@@ -1,0 +1,40 @@
+export { allowed, denied, mutated } from './admission.js';
+export type {
+  AdmissionContext,
+  AdmissionOperation,
+  AdmissionRequest,
+  AdmissionUser,
+  Allowed,
+  DenialCause,
+  DenialOptions,
+  Denied,
+  Mutated,
+} from './admission.js';
+export { certificateFiles } from './certificate-files.js';
+export type { CertificateFilesOptions } from './certificate-files.js';
+export type {
+  CertificateContext,
+  CertificateSource,
+  ServingCertificate,
+} from './certificate-source.js';
+export { generatedCertificates } from './generated-certificates.js';
+export type { GeneratedCertificatesOptions } from './generated-certificates.js';
+export type { TrustTargets } from './trust.js';
+export { conversionWebhook, mutatingWebhook, validatingWebhook } from './webhook.js';
+export type {
+  AdmissionWebhook,
+  AdmissionWebhookOptions,
+  ConversionWebhook,
+  FailurePolicy,
+  MutatingHandler,
+  ValidatingHandler,
+  Webhook,
+} from './webhook.js';
+export { conversionStrategy, webhookConfigurations } from './webhook-configurations.js';
+export type {
+  WebhookAddress,
+  WebhookConfiguration,
+  WebhookConfigurationsOptions,
+} from './webhook-configurations.js';
+export { WebhookServer } from './webhook-server.js';
+export type { WebhookServerOptions } from './webhook-server.js';

@@ -1,0 +1,128 @@
+import type { Client } from '../../client/client.js';
+import { isApiError } from '../../object/api-error.js';
+import type { JsonPatchOperation } from '../../object/json-patch.js';
+import { isJsonObject } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import type { Logger } from '../../system/logger.js';
+
+/** Whose `caBundle` is kept up to date, by name. */
+export interface TrustTargets {
+  /** ValidatingWebhookConfigurations. @defaultValue none */
+  readonly validating?: readonly string[] | undefined;
+  /** MutatingWebhookConfigurations. @defaultValue none */
+  readonly mutating?: readonly string[] | undefined;
+  /** CustomResourceDefinitions that are converted by a webhook. @defaultValue none */
+  readonly customResourceDefinitions?: readonly string[] | undefined;
+}
+
+/** What {@link trustAuthorities} works with. */
+export interface TrustContext {
+  readonly client: Client;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+interface Target {
+  readonly type: ResourceType;
+  readonly name: string;
+  readonly bundles: (object: UnstructuredObject) => readonly Bundle[];
+}
+
+/** A place where the API server reads whom to trust. */
+interface Bundle {
+  /** A JSON pointer. */
+  readonly path: string;
+  readonly given: unknown;
+}
+
+const registration = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false };
+
+const kinds = {
+  validating: {
+    ...registration,
+    kind: 'ValidatingWebhookConfiguration',
+    plural: 'validatingwebhookconfigurations',
+  },
+  mutating: {
+    ...registration,
+    kind: 'MutatingWebhookConfiguration',
+    plural: 'mutatingwebhookconfigurations',
+  },
+  customResourceDefinitions: {
+    ...{ group: 'apiextensions.k8s.io', version: 'v1', namespaced: false },
+    kind: 'CustomResourceDefinition',
+    plural: 'customresourcedefinitions',
+  },
+} as const satisfies Record<keyof TrustTargets, ResourceType>;
+
+/**
+ * Writes `authorities` (PEM) into the `caBundle` of all targets; those that have it are left alone.
+ * @returns whether all of them have it now; what went wrong is logged
+ */
+export async function trustAuthorities(
+  targets: TrustTargets,
+  authorities: string,
+  context: TrustContext,
+): Promise<boolean> {
+  const caBundle = Buffer.from(authorities).toString('base64');
+  const done = await Promise.all(
+    targetsOf(targets).map((target) => trust(target, caBundle, context)),
+  );
+  return done.every(Boolean);
+}
+
+function targetsOf(targets: TrustTargets): readonly Target[] {
+  const { validating = [], mutating = [], customResourceDefinitions = [] } = targets;
+  return [
+    ...validating.map((name) => ({ type: kinds.validating, name, bundles: ofWebhooks })),
+    ...mutating.map((name) => ({ type: kinds.mutating, name, bundles: ofWebhooks })),
+    ...customResourceDefinitions.map((name) => ({
+      ...{ type: kinds.customResourceDefinitions, name, bundles: ofConversion },
+    })),
+  ];
+}
+
+async function trust(
+  { type, name, bundles }: Target,
+  caBundle: string,
+  { client, logger, signal }: TrustContext,
+): Promise<boolean> {
+  try {
+    const object = await client.get(type, { name }, { signal });
+    const stale = bundles(object).filter(({ given }) => given !== caBundle);
+    if (stale.length === 0) return true;
+    const { resourceVersion } = object.metadata;
+    // Indexes mean something only as long as the object is the one that was read.
+    const path = '/metadata/resourceVersion';
+    const operations: readonly JsonPatchOperation[] = [
+      { op: 'test', path, value: resourceVersion },
+      ...stale.map((each) => ({ op: 'add', path: each.path, value: caBundle }) as const),
+    ];
+    await client.patch(type, { name }, { type: 'json', operations }, { signal });
+    logger.info(`${type.kind} ${name}: caBundle was replaced`);
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    const why = isApiError(error) ? error.message : error;
+    logger.warn(`${type.kind} ${name}: caBundle could not be replaced; tried again later`, { why });
+    return false;
+  }
+}
+
+function ofWebhooks({ webhooks }: UnstructuredObject): readonly Bundle[] {
+  if (!Array.isArray(webhooks)) return [];
+  return webhooks.map((webhook: unknown, at) => bundleOf(webhook, `/webhooks/${at}`));
+}
+
+function ofConversion({ spec }: UnstructuredObject): readonly Bundle[] {
+  const conversion = isJsonObject(spec) ? spec['conversion'] : undefined;
+  if (!isJsonObject(conversion) || conversion['strategy'] !== 'Webhook') return [];
+  return [bundleOf(conversion['webhook'], '/spec/conversion/webhook')];
+}
+
+function bundleOf(webhook: unknown, at: string): Bundle {
+  const config = isJsonObject(webhook) ? webhook['clientConfig'] : undefined;
+  const given = isJsonObject(config) ? config['caBundle'] : undefined;
+  return { path: `${at}/clientConfig/caBundle`, given };
+}

@@ -1,0 +1,121 @@
+import { keyOf, keyString } from '../../object/object-key.js';
+import type { Logger } from '../../system/logger.js';
+import { admissionReviewOf, readAdmissionReview } from './admission-review.js';
+import { BadRequestError } from './bad-request-error.js';
+import {
+  convertAll,
+  convertedReview,
+  failedReview,
+  readConversionReview,
+} from './conversion-review.js';
+import { refusal } from './https-listener.js';
+import type { PostedAnswer, PostedRequest } from './https-listener.js';
+import type { AdmissionWebhook, Webhook } from './webhook.js';
+import type { WebhookMetrics } from './webhook-metrics.js';
+
+/** What {@link WebhookHandlers} report to. */
+export interface WebhookReports {
+  readonly metrics: WebhookMetrics;
+  readonly logger: Logger;
+}
+
+/** Answers reviews by the webhook whose path they are posted to. */
+export class WebhookHandlers {
+  readonly #webhooks: readonly Webhook[];
+  readonly #metrics: WebhookMetrics;
+  readonly #logger: Logger;
+
+  constructor(webhooks: readonly Webhook[], { metrics, logger }: WebhookReports) {
+    this.#webhooks = webhooks;
+    this.#metrics = metrics;
+    this.#logger = logger;
+  }
+
+  /** Never throws: what goes wrong is an answer. */
+  async answer(request: PostedRequest): Promise<PostedAnswer> {
+    const { path } = request;
+    const webhook = this.#webhooks.find((each) => each.path === path);
+    if (webhook === undefined) return refusal(404, `${path}: no webhook is served here`);
+    const ended = this.#metrics.begin(path);
+    const answer = await this.#answerSafely(webhook, request);
+    ended(answer.status);
+    return answer;
+  }
+
+  async #answerSafely(webhook: Webhook, request: PostedRequest): Promise<PostedAnswer> {
+    try {
+      const body = parse(request.body);
+      return webhook.type === 'conversion'
+        ? this.#convert(body)
+        : await this.#admit(webhook, body, request.signal);
+    } catch (error) {
+      if (error instanceof BadRequestError) {
+        this.#logger.warn(`webhook ${webhook.name}: ${error.message}`);
+        return refusal(error.status, error.message);
+      }
+      this.#metrics.handlerThrew();
+      this.#logger.error(`webhook ${webhook.name} threw`, { webhook: webhook.name, error });
+      return refusal(500, `webhook ${webhook.name} failed: ${messageOf(error)}`);
+    }
+  }
+
+  async #admit(
+    webhook: AdmissionWebhook,
+    body: unknown,
+    signal: AbortSignal,
+  ): Promise<PostedAnswer> {
+    const request = readAdmissionReview(body, webhook);
+    const { uid: requestUid, namespace, name, operation } = request;
+    const logger = this.#logger.child({
+      ...{ webhook: webhook.name, kind: webhook.resource.kind, namespace, name, requestUid },
+    });
+    const verdict = await webhook.handler(request, { signal, logger });
+    if (!isVerdict(verdict)) {
+      throw new TypeError('its handler has to return allowed(), denied(…) or mutated(…)');
+    }
+    if (verdict.type === 'mutated' && webhook.type === 'validating') {
+      throw new TypeError('a validating webhook can not change the object');
+    }
+    logger.debug(`${operation} ${verdict.type}`);
+    return { status: 200, body: admissionReviewOf(request, verdict) };
+  }
+
+  #convert(body: unknown): PostedAnswer {
+    const request = readConversionReview(body);
+    const resources = this.#webhooks.flatMap((each) =>
+      each.type === 'conversion' ? [each.resource] : [],
+    );
+    const { uid, desiredApiVersion, objects } = request;
+    try {
+      return { status: 200, body: convertedReview(uid, convertAll(request, resources)) };
+    } catch (error) {
+      const names = objects.slice(0, 3).map((object) => keyString(keyOf(object)));
+      this.#metrics.handlerThrew();
+      this.#logger.error(`conversion to ${desiredApiVersion} failed`, { objects: names, error });
+      return { status: 200, body: failedReview(uid, messageOf(error)) };
+    }
+  }
+}
+
+/** @throws BadRequestError */
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch (error) {
+    throw new BadRequestError(400, `the body is no JSON: ${messageOf(error)}`, error);
+  }
+}
+
+function isVerdict(value: unknown): boolean {
+  const types = ['allowed', 'denied', 'mutated'];
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'type' in value &&
+    types.includes(value.type as string)
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

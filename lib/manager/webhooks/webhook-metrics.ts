@@ -1,0 +1,60 @@
+import type { Clock } from '../../system/clock.js';
+import type { Metrics } from '../../system/metrics.js';
+
+// controller-runtime's: 10 ns to 1,000 s, each ten times the one before.
+const buckets = Array.from({ length: 12 }, (_, n) => 10 ** (n - 8));
+
+/** The metrics of webhooks, with controller-runtime's names; label `webhook` is the path. */
+export class WebhookMetrics {
+  readonly #clock: Clock;
+  readonly #latency;
+  readonly #requests;
+  readonly #inFlight;
+  readonly #panics;
+
+  constructor(metrics: Metrics, clock: Clock) {
+    const prefix = 'controller_runtime_webhook';
+    const labelNames = ['webhook'];
+    this.#clock = clock;
+    this.#latency = metrics.histogram({
+      name: `${prefix}_latency_seconds`,
+      help: 'How long webhook requests took, in seconds.',
+      ...{ labelNames, buckets },
+    });
+    this.#requests = metrics.counter({
+      name: `${prefix}_requests_total`,
+      help: 'Webhook requests, by the HTTP status of the answer.',
+      labelNames: ['webhook', 'code'],
+    });
+    this.#inFlight = metrics.gauge({
+      name: `${prefix}_requests_in_flight`,
+      help: 'Webhook requests that are being answered.',
+      labelNames,
+    });
+    this.#panics = metrics.counter({
+      name: `${prefix}_panics_total`,
+      help: 'Webhook requests whose handler threw.',
+    });
+  }
+
+  /** Shows `webhook` with 0 requests, so that a rate has a beginning. */
+  introduce(webhook: string): void {
+    for (const code of ['200', '500']) this.#requests.add(0, { webhook, code });
+    this.#inFlight.set(0, { webhook });
+  }
+
+  /** Counts a request that begins. @returns what to call with the status of its answer */
+  begin(webhook: string): (status: number) => void {
+    const startedMs = this.#clock.monotonicMs();
+    this.#inFlight.add(1, { webhook });
+    return (status) => {
+      this.#inFlight.add(-1, { webhook });
+      this.#requests.add(1, { webhook, code: String(status) });
+      this.#latency.observe((this.#clock.monotonicMs() - startedMs) / 1000, { webhook });
+    };
+  }
+
+  handlerThrew(): void {
+    this.#panics.add();
+  }
+}

@@ -1,0 +1,128 @@
+import type { Clock } from '../../system/clock.js';
+import { systemClock } from '../../system/clock.js';
+import type { Logger } from '../../system/logger.js';
+import { noMetrics } from '../../system/metrics.js';
+import type { Metrics } from '../../system/metrics.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { HealthCheck } from '../health-check.js';
+import type { Runnable, RunnableContext } from '../runnable.js';
+import type { CertificateSource } from './certificate-source.js';
+import { HttpsListener } from './https-listener.js';
+import type { Webhook } from './webhook.js';
+import { WebhookHandlers } from './webhook-handlers.js';
+import { WebhookMetrics } from './webhook-metrics.js';
+
+/** Options of {@link WebhookServer}. */
+export interface WebhookServerOptions {
+  /** What it serves; only conversions may share a path. */
+  readonly webhooks: readonly Webhook[];
+  /** Where its certificate comes from: `certificateFiles` or `generatedCertificates`. */
+  readonly certificates: CertificateSource;
+  /** 0 for any that is free. @defaultValue 9443 */
+  readonly port?: number | undefined;
+  /** @defaultValue all addresses: the API server comes from elsewhere */
+  readonly host?: string | undefined;
+  /** Only clients with a certificate of these authorities (PEM) are served. @defaultValue all */
+  readonly clientAuthorities?: string | undefined;
+  /** @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+  /** @defaultValue the manager's */
+  readonly logger?: Logger | undefined;
+  /** @defaultValue drops everything */
+  readonly metrics?: Metrics | undefined;
+}
+
+/**
+ * Serves webhooks over HTTPS. A manager runs it before its caches: conversion must answer before
+ * objects are listed.
+ *
+ * ## Answers
+ * - A handler that throws is a 500 that names the webhook: the API server does then what the
+ *   webhook's `failurePolicy` says. Nothing else stops.
+ * - What is no review of the right kind is a 400; a body above 7 MiB (controller-runtime's limit) a
+ *   413; an unknown path a 404.
+ */
+export class WebhookServer implements Runnable, HealthCheck {
+  readonly name = 'webhooks';
+  readonly phase = 'webhook';
+  readonly webhooks: readonly Webhook[];
+  readonly #options: WebhookServerOptions;
+  readonly #clock: Clock;
+  readonly #metrics: WebhookMetrics;
+  #listener: HttpsListener | undefined;
+
+  /** @throws OperatorError `InvalidOption`: no webhook, or two that share a path. */
+  constructor(options: WebhookServerOptions) {
+    const { webhooks, clock = systemClock, metrics = noMetrics } = options;
+    refuseSharedPaths(webhooks);
+    this.webhooks = webhooks;
+    this.#options = options;
+    this.#clock = clock;
+    this.#metrics = new WebhookMetrics(metrics, clock);
+    for (const { path } of webhooks) this.#metrics.introduce(path);
+  }
+
+  /** The port that it listens on; undefined as long as it does not. */
+  get port(): number | undefined {
+    return this.#listener?.port;
+  }
+
+  /** @throws OperatorError it does not listen. */
+  check(): void {
+    if (this.#listener === undefined) throw new OperatorError('Stopped', 'it does not listen');
+  }
+
+  /**
+   * Serves until `signal` is aborted; what is being answered then is answered.
+   * @throws OperatorError `InvalidOption`: no certificate, or the port is taken.
+   */
+  async run(context: RunnableContext): Promise<void> {
+    const { signal } = context;
+    const { certificates, port = 9443, host, clientAuthorities } = this.#options;
+    const { logger = context.logger } = this.#options;
+    const ending = new AbortController();
+    const end = (): void => ending.abort();
+    signal.addEventListener('abort', end, { once: true });
+    const handlers = new WebhookHandlers(this.webhooks, { metrics: this.#metrics, logger });
+    const listener = new HttpsListener((request) => handlers.answer(request), { logger });
+    try {
+      if (signal.aborted) return;
+      const first = await certificates.start({
+        ...{ clock: this.#clock, logger, signal: ending.signal },
+        onChange: (certificate) => listener.use(certificate),
+      });
+      await listener.listen(first, { port, host, clientAuthorities });
+      this.#listener = listener;
+      logger.info('webhooks are served', { port: listener.port });
+      context.ready();
+      await aborted(signal);
+    } finally {
+      this.#listener = undefined;
+      signal.removeEventListener('abort', end);
+      ending.abort();
+      await listener.close();
+    }
+  }
+}
+
+function refuseSharedPaths(webhooks: readonly Webhook[]): void {
+  if (webhooks.length === 0) {
+    throw new OperatorError('InvalidOption', 'a webhook server without webhooks: leave it out');
+  }
+  const seen = new Map<string, Webhook>();
+  for (const webhook of webhooks) {
+    const other = seen.get(webhook.path);
+    if (other !== undefined && !(other.type === 'conversion' && webhook.type === 'conversion')) {
+      const message = `webhooks ${other.name} and ${webhook.name} share the path ${webhook.path}`;
+      throw new OperatorError('InvalidOption', `${message}: give one of them another`);
+    }
+    seen.set(webhook.path, webhook);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,151 @@
+import type { Convertible } from '../../crd/convertible.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type {
+  AdmissionContext,
+  AdmissionOperation,
+  AdmissionRequest,
+  Allowed,
+  Denied,
+  Mutated,
+} from './admission.js';
+
+/** What the API server does with a request when a webhook can't be asked, or fails. */
+export type FailurePolicy = 'Fail' | 'Ignore';
+
+/** Options of {@link validatingWebhook} and {@link mutatingWebhook}. */
+export interface AdmissionWebhookOptions {
+  /** Which requests it is asked about; at least one. @defaultValue CREATE and UPDATE */
+  readonly operations?: readonly AdmissionOperation[] | undefined;
+  /** The full name in its configuration. @defaultValue for example `vparseabletenant.parseable.io` */
+  readonly name?: string | undefined;
+  /** Where it is served. @defaultValue kubebuilder's, such as `/validate-parseable-io-v1beta1-parseabletenant` */
+  readonly path?: string | undefined;
+  /** @defaultValue 'Fail' */
+  readonly failurePolicy?: FailurePolicy | undefined;
+  /** How long the API server waits for it, in seconds, 1 to 30. @defaultValue 10 */
+  readonly timeoutSeconds?: number | undefined;
+  /** Only objects that match, by their labels. @defaultValue all */
+  readonly objectSelector?: { readonly matchLabels: Readonly<Record<string, string>> } | undefined;
+  /** Only objects of namespaces that match, by their labels. @defaultValue all */
+  readonly namespaceSelector?:
+    { readonly matchLabels: Readonly<Record<string, string>> } | undefined;
+}
+
+/** Decides about a request. It must not change anything, and must be quick: a user waits. */
+export type ValidatingHandler<T extends KubernetesObject> = (
+  request: AdmissionRequest<T>,
+  context: AdmissionContext,
+) => Allowed | Denied | Promise<Allowed | Denied>;
+
+/**
+ * Completes the object of a request. It may be asked twice about one request, so that it must leave
+ * alone what it has done already.
+ */
+export type MutatingHandler<T extends KubernetesObject> = (
+  request: AdmissionRequest<T>,
+  context: AdmissionContext,
+) => Allowed | Denied | Mutated<T> | Promise<Allowed | Denied | Mutated<T>>;
+
+/** A webhook that decides about requests, or completes their objects. */
+export interface AdmissionWebhook {
+  readonly type: 'validating' | 'mutating';
+  readonly name: string;
+  readonly path: string;
+  readonly resource: ResourceType<KubernetesObject>;
+  readonly operations: readonly AdmissionOperation[];
+  readonly failurePolicy: FailurePolicy;
+  readonly timeoutSeconds: number;
+  readonly objectSelector: AdmissionWebhookOptions['objectSelector'];
+  readonly namespaceSelector: AdmissionWebhookOptions['namespaceSelector'];
+  readonly handler: MutatingHandler<KubernetesObject>;
+}
+
+/** A webhook that converts the objects of a custom resource between its versions. */
+export interface ConversionWebhook {
+  readonly type: 'conversion';
+  readonly name: string;
+  readonly path: string;
+  readonly resource: Convertible;
+}
+
+/** What a {@link WebhookServer} serves. */
+export type Webhook = AdmissionWebhook | ConversionWebhook;
+
+/**
+ * A webhook that decides whether objects of `resource` may be stored.
+ * @throws OperatorError `InvalidOption`: no operation, or a time-out that is out of its range.
+ */
+export function validatingWebhook<T extends KubernetesObject>(
+  resource: ResourceType<T>,
+  handler: ValidatingHandler<T>,
+  options: AdmissionWebhookOptions = {},
+): Webhook {
+  return admissionWebhook({ type: 'validating', resource, handler }, options);
+}
+
+/**
+ * A webhook that completes objects of `resource` before they are validated and stored.
+ * @throws OperatorError `InvalidOption`: no operation, or a time-out that is out of its range.
+ */
+export function mutatingWebhook<T extends KubernetesObject>(
+  resource: ResourceType<T>,
+  handler: MutatingHandler<T>,
+  options: AdmissionWebhookOptions = {},
+): Webhook {
+  return admissionWebhook({ type: 'mutating', resource, handler }, options);
+}
+
+/** A webhook that converts `resource`; several custom resources share its path `/convert`. */
+export function conversionWebhook(resource: Convertible): Webhook {
+  const name = `${resource.plural}.${resource.group}`;
+  return { type: 'conversion', name, path: '/convert', resource };
+}
+
+interface AdmissionParts<T extends KubernetesObject> {
+  readonly type: 'validating' | 'mutating';
+  readonly resource: ResourceType<T>;
+  readonly handler: MutatingHandler<T>;
+}
+
+function admissionWebhook<T extends KubernetesObject>(
+  { type, resource, handler }: AdmissionParts<T>,
+  options: AdmissionWebhookOptions,
+): Webhook {
+  const { operations = ['CREATE', 'UPDATE'], failurePolicy = 'Fail' } = options;
+  const { name = defaultName(type, resource), path = defaultPath(type, resource) } = options;
+  const { timeoutSeconds = 10, objectSelector, namespaceSelector } = options;
+  const refuse = (what: string): never => {
+    throw new OperatorError('InvalidOption', `webhook ${name}: ${what}`);
+  };
+  if (operations.length === 0) refuse('operations is empty: name at least one');
+  if (!path.startsWith('/')) refuse(`path ${path}: it has to begin with /`);
+  if (name.split('.').length < 3) refuse('name: the API server wants at least three parts');
+  if (!(Number.isInteger(timeoutSeconds) && timeoutSeconds >= 1 && timeoutSeconds <= 30)) {
+    refuse(`timeoutSeconds ${timeoutSeconds}: want 1 to 30`);
+  }
+  return {
+    ...{ type, name, path, resource, operations, failurePolicy, timeoutSeconds },
+    ...{ objectSelector, namespaceSelector },
+    // Only ever given objects of its own type: the server checks group, version and kind.
+    handler: handler as unknown as MutatingHandler<KubernetesObject>,
+  };
+}
+
+/** Kubebuilder's names: `v` for validating, `m` for mutating. */
+function defaultName(
+  type: 'validating' | 'mutating',
+  { group, kind }: ResourceType<KubernetesObject>,
+): string {
+  return `${type.charAt(0)}${kind.toLowerCase()}.${group === '' ? 'core.k8s.io' : group}`;
+}
+
+/** Kubebuilder's paths, so that manifests of a Go operator fit. */
+function defaultPath(
+  type: 'validating' | 'mutating',
+  { group, version, kind }: ResourceType<KubernetesObject>,
+): string {
+  const verb = type === 'validating' ? 'validate' : 'mutate';
+  return `/${verb}-${group.replaceAll('.', '-')}-${version}-${kind.toLowerCase()}`;
+}

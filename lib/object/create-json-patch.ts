@@ -1,0 +1,57 @@
+import isEqual from 'lodash/isEqual.js';
+import { formatJsonPointer } from './json-pointer.js';
+import type { JsonPatchOperation } from './json-patch.js';
+import { isJsonObject, memberOf } from './json.js';
+
+/**
+ * The JSON patch (RFC 6902) that makes `to` of `from`; empty when they are equal. Objects are
+ * compared member by member, a member that is `undefined` counts as absent; lists item by item from
+ * the front, so that an item put in the middle replaces those behind it.
+ */
+export function createJsonPatch(from: unknown, to: unknown): readonly JsonPatchOperation[] {
+  return [...changes(from, to, [])];
+}
+
+type Path = readonly string[];
+
+function* changes(from: unknown, to: unknown, path: Path): Generator<JsonPatchOperation> {
+  if (isJsonObject(from) && isJsonObject(to)) yield* memberChanges(from, to, path);
+  else if (Array.isArray(from) && Array.isArray(to)) yield* itemChanges(from, to, path);
+  else if (!isEqual(from, to)) yield { op: 'replace', path: formatJsonPointer(path), value: to };
+}
+
+function* memberChanges(
+  from: Readonly<Record<string, unknown>>,
+  to: Readonly<Record<string, unknown>>,
+  path: Path,
+): Generator<JsonPatchOperation> {
+  for (const name of Object.keys(from)) {
+    const isGone = memberOf(from, name) !== undefined && memberOf(to, name) === undefined;
+    if (isGone) yield { op: 'remove', path: formatJsonPointer([...path, name]) };
+  }
+  for (const name of Object.keys(to)) {
+    const value = memberOf(to, name);
+    if (value === undefined) continue;
+    const before = memberOf(from, name);
+    const inner = [...path, name];
+    if (before === undefined) yield { op: 'add', path: formatJsonPointer(inner), value };
+    else yield* changes(before, value, inner);
+  }
+}
+
+function* itemChanges(
+  from: readonly unknown[],
+  to: readonly unknown[],
+  path: Path,
+): Generator<JsonPatchOperation> {
+  const at = (index: number): Path => [...path, String(index)];
+  const shared = Math.min(from.length, to.length);
+  for (let index = 0; index < shared; index++) yield* changes(from[index], to[index], at(index));
+  // From the end: each removal leaves the indexes before it as they are.
+  for (let index = from.length - 1; index >= shared; index--) {
+    yield { op: 'remove', path: formatJsonPointer(at(index)) };
+  }
+  for (const value of to.slice(shared)) {
+    yield { op: 'add', path: formatJsonPointer([...path, '-']), value };
+  }
+}
