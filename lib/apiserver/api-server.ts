@@ -4,6 +4,14 @@ import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
 import type { Transport, TransportRequest, TransportResponse } from '../system/transport.js';
+import { attributesOf } from './auth/access-attributes.js';
+import { AccessControl } from './auth/access-control.js';
+import { accessForbidden, allowAll } from './auth/authorizer.js';
+import { createBootstrapRoles } from './auth/bootstrap-roles.js';
+import { impersonated } from './auth/impersonation.js';
+import { aggregateRoles } from './auth/role-aggregation.js';
+import { administrator, anonymous, userInfoOf } from './auth/user-info.js';
+import type { UserInfo, UserOptions } from './auth/user-info.js';
 import { CrdManager } from './custom/crd-manager.js';
 import { DiscoveryHandler } from './discovery/discovery-handler.js';
 import { Faults, connectionReset } from './faults.js';
@@ -26,6 +34,7 @@ import { createServerCore } from './server-core.js';
 import type { ServerCore } from './server-core.js';
 import { ServerLoopback } from './server-loopback.js';
 import { internalError, isStatusError, unauthorized } from './status-error.js';
+import type { StatusError } from './status-error.js';
 import { MvccLog } from './storage/mvcc-log.js';
 import { createSystemObjects } from './system-objects.js';
 
@@ -35,8 +44,18 @@ export interface EmbeddedApiServerOptions {
   readonly clock?: Clock;
   /** Source of uids, generated names and addresses. @defaultValue the machine's */
   readonly random?: Random;
-  /** Bearer tokens and whom they stand for; requests with any other token get 401. @defaultValue none */
-  readonly users?: Readonly<Record<string, string>>;
+  /**
+   * Bearer tokens and whom they stand for; requests with any other token get 401, but for those that
+   * the server issued to ServiceAccounts. @defaultValue none
+   */
+  readonly users?: Readonly<Record<string, string | UserOptions>>;
+  /**
+   * Whether roles and bindings decide who may do what. Requests without a token are anonymous then
+   * and may do next to nothing; the default roles of a cluster are there.
+   * @defaultValue false: everyone who is known may do everything, and who shows no token is the
+   * administrator
+   */
+  readonly rbac?: boolean;
   /**
    * How many changes the log keeps, at least 1: a watch or a continued list that needs older ones
    * gets 410. @defaultValue 10_000
@@ -48,8 +67,6 @@ export interface EmbeddedApiServerOptions {
 
 type ResolvedOptions = Required<EmbeddedApiServerOptions>;
 
-/** Who asks without a token. */
-const administrator = 'system:admin';
 const serializedObjects = 1024;
 
 /**
@@ -79,7 +96,9 @@ export class EmbeddedApiServer {
     const kinds = new KindRegistry();
     kinds.add(builtinKinds());
     const log = new MvccLog({ length: logLength });
-    this.#core = createServerCore({ log, kinds, clock, random }, (token) => this.#tokenUser(token));
+    const { users, rbac } = this.#options;
+    const access = new AccessControl({ log, clock, random, users, rbac });
+    this.#core = createServerCore({ log, kinds, clock, random, access });
     this.#discovery = new DiscoveryHandler(kinds);
     const serialized = new SerializedObjects(serializedObjects);
     this.#watches = { serialized, open: new OpenWatches(kinds) };
@@ -88,6 +107,10 @@ export class EmbeddedApiServer {
     this.loopback = new ServerLoopback(this.#core);
     new CrdManager(this.#core);
     createSystemObjects(this.#core);
+    if (rbac) {
+      createBootstrapRoles(this.#core);
+      aggregateRoles(this.#core);
+    }
   }
 
   /** The `resourceVersion` of the last change. */
@@ -101,10 +124,15 @@ export class EmbeddedApiServer {
   }
 
   /**
-   * A way in without a socket. @param user - who asks, in place of a bearer token.
+   * A way in without a socket.
+   * @param user - who asks, in place of a bearer token; whoever shows none is the administrator.
    */
-  transport(user?: string): Transport {
-    return inProcessTransport((request) => this.#handleAs(request, user));
+  transport(user?: string | UserOptions): Transport {
+    const known = userInfoOf(user ?? administrator.username);
+    return inProcessTransport((request) => {
+      const shown = user === undefined && 'authorization' in request.headers;
+      return this.#handleAs(request, shown ? undefined : known);
+    });
   }
 
   /** Answers a request; errors are answers too. @throws OperatorError `ConnectionFailed` by a fault. */
@@ -138,7 +166,10 @@ export class EmbeddedApiServer {
     await Promise.all(listeners.map((listener) => listener.close()));
   }
 
-  async #handleAs(request: TransportRequest, user: string | undefined): Promise<TransportResponse> {
+  async #handleAs(
+    request: TransportRequest,
+    user: UserInfo | undefined,
+  ): Promise<TransportResponse> {
     if (this.#stopped) throw new OperatorError('Stopped', 'the embedded API server was stopped');
     try {
       return await this.#answer(request, user);
@@ -153,38 +184,70 @@ export class EmbeddedApiServer {
     }
   }
 
-  async #answer(request: TransportRequest, known: string | undefined): Promise<TransportResponse> {
+  async #answer(
+    request: TransportRequest,
+    known: UserInfo | undefined,
+  ): Promise<TransportResponse> {
     const info = readRequestInfo(request);
-    const user = known ?? this.#userOf(request);
-    if (user === undefined) {
-      const error = unauthorized();
-      this.#record(info, 'system:anonymous', error.status);
-      throw error;
+    const user = this.#userOf(request, { info, known });
+    const denied = this.#denied(info, user);
+    if (info.type === 'plain') {
+      if (denied !== undefined) {
+        this.#record(info, user, { code: denied.status, denied: true });
+        throw denied;
+      }
+      return this.#answerPlain(request, info, user);
     }
-    if (info.type === 'plain') return this.#answerPlain(request, info, user);
-    const { response, reset } = await this.#answerResource(request, info, user);
-    this.#record(info, user, response.status);
+    const asked = { info, request, user, denied };
+    const { response, reset } = await this.#answerResource(asked);
+    this.#record(info, user, { code: response.status, denied: denied !== undefined });
     if (reset) throw connectionReset();
     return response;
+  }
+
+  /** @throws StatusError 401: nobody knows who asks; 403: it may not be who it wants to be. */
+  #userOf(
+    request: TransportRequest,
+    { info, known }: { readonly info: RequestInfo; readonly known: UserInfo | undefined },
+  ): UserInfo {
+    const { authenticator, authorizer } = this.#core.access;
+    const user = known ?? authenticator.authenticate(request);
+    try {
+      if (user === undefined) throw unauthorized();
+      return impersonated(request, user, authorizer);
+    } catch (error) {
+      if (isStatusError(error)) this.#record(info, user ?? anonymous, { code: error.status });
+      throw error;
+    }
+  }
+
+  #denied(info: RequestInfo, user: UserInfo): StatusError | undefined {
+    const { authorizer } = this.#core.access;
+    if (authorizer === allowAll) return undefined;
+    const attributes = attributesOf(info);
+    const { allowed, reason } = authorizer.authorize(user, attributes);
+    return allowed ? undefined : accessForbidden(user, attributes, reason);
   }
 
   #answerPlain(
     request: TransportRequest,
     info: Extract<RequestInfo, { type: 'plain' }>,
-    user: string,
+    user: UserInfo,
   ): TransportResponse {
     const response = handlePlain({ core: this.#core, discovery: this.#discovery }, info, request);
-    this.#record(info, user, response.status);
+    this.#record(info, user, { code: response.status });
     return response;
   }
 
-  async #answerResource(
-    request: TransportRequest,
-    info: ResourceRequest,
-    user: string,
-  ): Promise<{ response: TransportResponse; reset: boolean }> {
+  async #answerResource({
+    info,
+    request,
+    user,
+    denied,
+  }: AskedResource): Promise<{ response: TransportResponse; reset: boolean }> {
     try {
-      const reset = await this.faults.strike(info, user, request.signal);
+      const reset = await this.faults.strike(info, user.username, request.signal);
+      if (denied !== undefined) throw denied;
       if (!this.#discovery.knowsGroup(info.group)) {
         return { response: textResponse(404, 'text/plain', '404 page not found\n'), reset };
       }
@@ -196,27 +259,40 @@ export class EmbeddedApiServer {
     }
   }
 
-  #record(info: RequestInfo, user: string, code: number): void {
+  #record(
+    info: RequestInfo,
+    { username: user }: UserInfo,
+    outcome: { readonly code: number; readonly denied?: boolean },
+  ): void {
+    const { code } = outcome;
+    const denied = outcome.denied === true ? { denied: true as const } : {};
     if (info.type === 'plain') {
       const { path: resource } = info;
       const none = { group: '', subresource: undefined, namespace: '', name: '' };
-      this.requests.add({ verb: 'get', resource, ...none, user, code });
+      this.requests.add({ verb: 'get', resource, ...none, user, code, ...denied });
       return;
     }
     const { verb, resource, group, subresource, namespace, name } = info;
-    this.requests.add({ verb, resource, group, subresource, namespace, name, user, code });
+    this.requests.add({
+      verb,
+      resource,
+      group,
+      subresource,
+      namespace,
+      name,
+      user,
+      code,
+      ...denied,
+    });
   }
+}
 
-  /** @returns undefined: the token is nobody's */
-  #userOf({ headers }: TransportRequest): string | undefined {
-    const [, token] = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? [];
-    return token === undefined ? administrator : this.#tokenUser(token);
-  }
-
-  #tokenUser(token: string): string | undefined {
-    const { users } = this.#options;
-    return Object.hasOwn(users, token) ? users[token] : undefined;
-  }
+interface AskedResource {
+  readonly info: ResourceRequest;
+  readonly request: TransportRequest;
+  readonly user: UserInfo;
+  /** It is refused: the answer, if no fault comes first. */
+  readonly denied: StatusError | undefined;
 }
 
 function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): ResolvedOptions {
@@ -224,6 +300,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     clock = systemClock,
     random = systemRandom,
     users = {},
+    rbac = false,
     logLength = 10_000,
     requestLogLength = 100_000,
   } = options;
@@ -235,5 +312,5 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
       );
     }
   }
-  return { clock, random, users, logLength, requestLogLength };
+  return { clock, random, users, rbac, logLength, requestLogLength };
 }

@@ -11,6 +11,7 @@ export function inProcessTransport(handler: RequestHandler): Transport {
     request: async (request) => {
       if (closed) throw new OperatorError('Stopped', 'the transport was closed');
       if (request.signal?.aborted === true) throw aborted(request.signal);
+      request.beforeSend?.();
       const response = await handler(request);
       if (response.body instanceof WatchStream) follow(request, response.body, open);
       return response;

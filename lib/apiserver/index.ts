@@ -1,3 +1,7 @@
+export { usedRoles, usedRolesText } from './auth/used-rules.js';
+export type { UsedRole, UsedRolesOptions } from './auth/used-rules.js';
+export type { PolicyRule } from './auth/policy-rule.js';
+export type { UserOptions } from './auth/user-info.js';
 export { EmbeddedApiServer } from './api-server.js';
 export type { EmbeddedApiServerOptions } from './api-server.js';
 export type { Fault, FaultEffect, FaultMatch, FaultRule, Faults } from './faults.js';

@@ -15,6 +15,8 @@ export interface RequestEntry {
   readonly user: string;
   /** The HTTP status code of the answer. */
   readonly code: number;
+  /** The user had no right to it. Absent: it had. */
+  readonly denied?: true;
 }
 
 /** A place in the log; see {@link RequestLog.since}. */

@@ -3,6 +3,7 @@ import type { Clock } from '../system/clock.js';
 import type { Random } from '../system/random.js';
 import type { KindRegistry } from './kinds/kind-registry.js';
 import type { ServedKind } from './kinds/served-kind.js';
+import type { AccessControl } from './auth/access-control.js';
 import type { ServerView } from './rules/server-view.js';
 import type { MvccLog } from './storage/mvcc-log.js';
 
@@ -12,20 +13,17 @@ export interface ServerCore {
   readonly kinds: KindRegistry;
   readonly clock: Clock;
   readonly random: Random;
+  readonly access: AccessControl;
   /** What the rules of kinds see of it. */
   readonly view: ServerView;
 }
 
 /** Puts the parts together. */
-export function createServerCore(
-  parts: Omit<ServerCore, 'view'>,
-  userOf: ServerView['userOf'],
-): ServerCore {
+export function createServerCore(parts: Omit<ServerCore, 'view'>): ServerCore {
   const { log, clock, random } = parts;
   const view: ServerView = {
     clock,
     random,
-    userOf,
     find: (collection, key) => log.collection(collection).get(key),
     *all(name) {
       const collection = log.collection(name);

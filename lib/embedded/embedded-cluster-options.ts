@@ -4,6 +4,7 @@ import type {
   ControllersOptions,
   PodOptions,
 } from '../apiserver/controllers/index.js';
+import type { UserOptions } from '../apiserver/index.js';
 import type { CustomResourceDefinition } from '../object/kinds.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
@@ -28,7 +29,13 @@ export interface EmbeddedClusterOptions {
   /** How long a Job waits with a new pod after one failed, in milliseconds. @defaultValue 10_000 */
   readonly jobPodBackoffMs?: number | undefined;
   /** Bearer tokens and whom they stand for, over HTTP. @defaultValue none: all are administrators */
-  readonly users?: Readonly<Record<string, string>> | undefined;
+  readonly users?: Readonly<Record<string, string | UserOptions>> | undefined;
+  /**
+   * Whether Roles and their bindings decide who may do what, as on a real cluster: clients of other
+   * users than the administrator start with next to no rights, and the default roles (`cluster-admin`,
+   * `admin`, `edit`, `view`, …) are there. @defaultValue false: everyone may do everything
+   */
+  readonly rbac?: boolean | undefined;
   /** Listen on this port of 127.0.0.1 from the start; 0: any free one. @defaultValue don't listen */
   readonly port?: number | undefined;
   /** How many changes can be watched from behind, at least 1. @defaultValue the server's */
@@ -44,9 +51,13 @@ export interface EmbeddedClusterOptions {
 /** {@link EmbeddedClusterOptions} as its parts take them. */
 export interface ResolvedEmbeddedClusterOptions extends ControllersOptions {
   readonly random: Random;
-  readonly users: Readonly<Record<string, string>>;
+  readonly users: Readonly<Record<string, string | UserOptions>>;
+  readonly rbac: boolean;
   readonly logLength: number | undefined;
 }
+
+/** Who has a token without being named. */
+const administrator = 'system:admin';
 
 const alwaysOn: readonly ControllerName[] = ['garbageCollector', 'namespaces'];
 
@@ -55,6 +66,7 @@ export function resolveEmbeddedClusterOptions(
   options: EmbeddedClusterOptions,
 ): ResolvedEmbeddedClusterOptions {
   const { simulateWorkloads = false, controllers = {}, users = {}, logLength } = options;
+  const { rbac = false } = options;
   const { random = systemRandom, logger, pods, nodes, jobPodBackoffMs } = options;
   const on = controllerNames.map((name) => {
     const byDefault = simulateWorkloads || alwaysOn.includes(name);
@@ -63,7 +75,8 @@ export function resolveEmbeddedClusterOptions(
   return {
     controllers: Object.fromEntries(on),
     random,
-    users,
+    users: rbac ? { [random.uuid()]: administrator, ...users } : users,
+    rbac,
     logLength,
     logger,
     pods,

@@ -20,8 +20,13 @@ import { kubeConfigText } from './kube-config-text.js';
 
 /** Options of {@link EmbeddedCluster.client}. */
 export interface EmbeddedClientOptions extends ClientSettings {
-  /** Who asks: the user of the request log and of managed fields. @defaultValue 'system:admin' */
+  /**
+   * Who asks: the user of the request log. `system:serviceaccount:ns:name` has the groups of a
+   * ServiceAccount. @defaultValue 'system:admin'
+   */
   readonly user?: string | undefined;
+  /** Groups of the user, beside `system:authenticated`. @defaultValue those that its name implies */
+  readonly groups?: readonly string[] | undefined;
 }
 
 /** Options of {@link EmbeddedCluster.settled}. */
@@ -54,13 +59,14 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   #url: string | undefined;
 
   private constructor(clock: C, options: ResolvedEmbeddedClusterOptions) {
-    const { random, users, logLength } = options;
+    const { random, users, rbac, logLength } = options;
     this.clock = clock;
     this.#options = options;
     this.server = new EmbeddedApiServer({
       clock,
       random,
       users,
+      rbac,
       ...(logLength !== undefined && { logLength }),
     });
     this.#controllers = startControllers(this.server.loopback, { ...options, clock });
@@ -111,8 +117,13 @@ export class EmbeddedCluster<C extends Clock = Clock> {
 
   /** A client without a socket. It is closed with the cluster. */
   client(options: EmbeddedClientOptions = {}): ConnectedClient {
-    const { user, clock = this.clock, random = this.#options.random, ...settings } = options;
-    const transport = this.server.transport(user);
+    const { user, groups, ...rest } = options;
+    const { clock = this.clock, random = this.#options.random, ...settings } = rest;
+    const named =
+      user === undefined && groups === undefined
+        ? undefined
+        : { name: user ?? 'system:admin', groups };
+    const transport = this.server.transport(named);
     const client = createClient({ ...settings, clock, random, transport });
     this.#clients.add(client);
     return client;
@@ -131,7 +142,12 @@ export class EmbeddedCluster<C extends Clock = Clock> {
    * @throws OperatorError `InvalidOption`: there is no such user.
    */
   kubeConfig(user?: string): string {
-    return kubeConfigText({ url: this.url, user, users: this.#options.users });
+    const { users, rbac } = this.#options;
+    return kubeConfigText({
+      url: this.url,
+      user: user ?? (rbac ? 'system:admin' : undefined),
+      users,
+    });
   }
 
   /** Writes {@link EmbeddedCluster.kubeConfig} to a file that only its owner can read. */

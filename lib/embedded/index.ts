@@ -1,4 +1,10 @@
-export { EmbeddedApiServer, StatusError, isStatusError } from '../apiserver/index.js';
+export {
+  EmbeddedApiServer,
+  StatusError,
+  isStatusError,
+  usedRoles,
+  usedRolesText,
+} from '../apiserver/index.js';
 export type {
   CommittedChange,
   EmbeddedApiServerOptions,
@@ -8,6 +14,10 @@ export type {
   FaultRule,
   Faults,
   ListenOptions,
+  PolicyRule,
+  UsedRole,
+  UsedRolesOptions,
+  UserOptions,
   Loopback,
   LoopbackDeleteOptions,
   LoopbackWriteOptions,

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import type { UserOptions } from '../apiserver/index.js';
 import { OperatorError } from '../system/operator-error.js';
 
 /** What a kubeconfig is made of. */
@@ -7,7 +8,7 @@ export interface KubeConfigParts {
   /** Who it is for; undefined: whoever needs no token. */
   readonly user: string | undefined;
   /** Bearer tokens and whom they stand for. */
-  readonly users: Readonly<Record<string, string>>;
+  readonly users: Readonly<Record<string, string | UserOptions>>;
 }
 
 const clusterName = 'embedded';
@@ -28,8 +29,10 @@ export function kubeConfigText({ url, user, users }: KubeConfigParts): string {
   });
 }
 
-function tokenOf(user: string, users: Readonly<Record<string, string>>): string {
-  const found = Object.entries(users).find(([, name]) => name === user);
+function tokenOf(user: string, users: KubeConfigParts['users']): string {
+  const found = Object.entries(users).find(
+    ([, known]) => (typeof known === 'string' ? known : known.name) === user,
+  );
   if (found === undefined) {
     throw new OperatorError('InvalidOption', `no user ${user}: name it in the option users`);
   }

@@ -39,7 +39,25 @@ function main(dump: string): void {
   writeDefinitions(documents);
   const paths = [...documents].map(([path, document]) => [path, document.paths]);
   write('paths', Object.fromEntries(paths));
+  write('bootstrap-roles', bootstrapRoles(read));
   write('go-types', goTypes(version.gitVersion, definitionNames(documents)));
+}
+
+interface Role {
+  readonly metadata: { readonly name: string; readonly labels?: object; readonly annotations?: object };
+}
+
+/** The roles that people and operators are given; those of the cluster's own programs are left out. */
+function bootstrapRoles(read: (file: string) => unknown): unknown {
+  const items = ['clusterroles', 'clusterrolebindings'].map((plural) =>
+    (read(`${plural}.json`) as { items: readonly Role[] }).items
+      .filter(({ metadata: { name } }) => !/^system:(controller:|kube-|node|certificates)/.test(name))
+      .map(({ metadata: { name, labels, annotations }, ...rest }) => ({
+        metadata: { name, labels, annotations },
+        ...rest,
+      })),
+  );
+  return { roles: items[0], bindings: items[1] };
 }
 
 function writeDefinitions(documents: ReadonlyMap<string, Document>): void {

@@ -24,6 +24,7 @@ async function main(folder: string | undefined): Promise<void> {
     const dump = new Dump(controlPlane.api, folder);
     await dump.openApi();
     await dump.aggregatedDiscovery();
+    await dump.roles();
     await dump.legacyDiscovery();
     await dump.save('/version', 'version.json');
     console.log(`${dump.files} files in ${folder}`);
@@ -77,6 +78,13 @@ class Dump {
       for (const path of [name, ...groupVersions].map((each) => `/apis/${each}`)) {
         await this.save(path, legacy(path));
       }
+    }
+  }
+
+  /** The roles that a new cluster has. */
+  async roles(): Promise<void> {
+    for (const plural of ['clusterroles', 'clusterrolebindings']) {
+      await this.save(`/apis/rbac.authorization.k8s.io/v1/${plural}`, `${plural}.json`);
     }
   }
 

@@ -10,6 +10,7 @@ import { deleteObject } from '../writes/delete-object.js';
 import type { DeletionResult } from '../writes/delete-object.js';
 import { readDeleteOptions } from '../writes/delete-options.js';
 import { bodyText, objectOf, readObjectBody } from './body.js';
+import { requestHooks } from './request-hooks.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
 
@@ -18,7 +19,8 @@ export function handleDelete(context: ResourceContext): TransportResponse {
   const { core, kind, info, view } = context;
   const { namespace, name, query } = info;
   const options = readDeleteOptions(optionsBody(context), query);
-  const result = deleteObject(core, { kind, namespace, name, options });
+  const hooks = requestHooks(context);
+  const result = deleteObject(core, { kind, namespace, name, options, hooks });
   const answersObject = !result.removed || rulingKind(core, kind).rules.answersDeleted === true;
   if (answersObject) return jsonResponse(200, represent(view, result.object));
   return jsonResponse(200, successOf(context, result));

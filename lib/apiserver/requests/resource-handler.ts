@@ -1,4 +1,5 @@
 import type { TransportRequest, TransportResponse } from '../../system/transport.js';
+import type { UserInfo } from '../auth/user-info.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import { listObjects } from '../reads/list-objects.js';
@@ -33,7 +34,7 @@ export interface ResourceContext {
   readonly request: TransportRequest;
   readonly view: View;
   /** Who asks. */
-  readonly user: string;
+  readonly user: UserInfo;
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
 }
@@ -47,7 +48,7 @@ export interface Watches {
 /** Answers a request for a resource. @throws StatusError 404, 405 or 406: there is no such thing. */
 export async function handleResource(
   core: ServerCore,
-  asked: { info: ResourceRequest; request: TransportRequest; user: string },
+  asked: { info: ResourceRequest; request: TransportRequest; user: UserInfo },
   watches: Watches,
 ): Promise<TransportResponse> {
   const { info, request, user } = asked;

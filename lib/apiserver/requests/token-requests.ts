@@ -1,38 +1,159 @@
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { isJsonObject } from '../../object/json.js';
 import type { TransportResponse } from '../../system/transport.js';
+import { serverAudience } from '../auth/service-account-tokens.js';
+import type { BoundObject } from '../auth/service-account-tokens.js';
 import { timeText } from '../go-json/go-time.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import { findObject } from '../server-core.js';
-import { notFound } from '../status-error.js';
-import { isJsonObject } from '../../object/json.js';
+import { badRequest, conflict, invalid, notFound } from '../status-error.js';
+import { FieldErrors } from '../validation/field-errors.js';
+import { trackUpdate } from '../writes/managed-fields.js';
 import { readObject } from './body.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
+import { readWriteOptions } from './write-options.js';
+import { writeOf } from './write-requests.js';
 
 const hourSeconds = 3600;
+const shortestSeconds = 600;
+const longestSeconds = 2 ** 32;
+const authentication = 'authentication.k8s.io';
 
-/** POST to `serviceaccounts/token`: a token of the right form, which no one accepts. */
+interface TokenSpec {
+  readonly audiences: readonly string[];
+  readonly expirationSeconds: number;
+  readonly boundObjectRef: unknown;
+}
+
+/** POST to `serviceaccounts/token`: a token that the server accepts until it expires. */
 export function handleToken(context: ResourceContext): TransportResponse {
   const { core, kind, info, request } = context;
+  const body = readObject(request, 'TokenRequest').value;
+  const given = isJsonObject(body['metadata']) ? body['metadata'] : {};
+  checkName(context, given);
   const account = findObject(core, kind, info);
   if (account === undefined) throw notFound(subjectOf(kind, info.name));
-  const { value: body } = readObject(request, 'TokenRequest');
-  const spec = isJsonObject(body['spec']) ? body['spec'] : {};
-  const { expirationSeconds: asked } = spec;
-  const expirationSeconds = typeof asked === 'number' ? asked : hourSeconds;
+  const { uid = '' } = account.metadata;
+  checkUid(info.name, given['uid'], uid);
+  const spec = readSpec(isJsonObject(body['spec']) ? body['spec'] : {});
+  const bound = boundObject(context, spec.boundObjectRef);
   const now = core.clock.now();
-  const subject = `system:serviceaccount:${info.namespace}:${info.name}`;
-  const claims = { sub: subject, exp: Math.floor(now / 1000) + expirationSeconds };
-  const encoded = [{ alg: 'none' }, claims].map((part) =>
-    Buffer.from(JSON.stringify(part)).toString('base64url'),
-  );
-  return jsonResponse(201, {
+  const { audiences, expirationSeconds } = spec;
+  const token = core.access.tokens.issue({ account, audiences, expirationSeconds, bound });
+  const answer = {
     kind: 'TokenRequest',
-    apiVersion: 'authentication.k8s.io/v1',
-    metadata: { name: info.name, namespace: info.namespace },
-    spec: { ...spec, expirationSeconds },
-    status: {
-      token: `${encoded.join('.')}.`,
-      expirationTimestamp: timeText(now + expirationSeconds * 1000),
+    apiVersion: `${authentication}/v1`,
+    metadata: {
+      name: info.name,
+      namespace: info.namespace,
+      uid,
+      creationTimestamp: timeText(now),
+      ...managedFields(context, body),
     },
-  });
+    spec,
+    status: { token, expirationTimestamp: timeText(now + expirationSeconds * 1000) },
+  };
+  return jsonResponse(201, answer);
+}
+
+function managedFields(context: ResourceContext, body: Readonly<Record<string, unknown>>): object {
+  const kind = context.core.kinds.findKind(authentication, 'v1', 'TokenRequest');
+  if (kind === undefined) return {};
+  const write = {
+    ...writeOf(context, readWriteOptions(context.info.query, 'CreateOptions')),
+    kind,
+  };
+  const { object } = kind.decode({ ...body, metadata: {} });
+  const tracked = trackUpdate(context.core, write, undefined, object);
+  return { managedFields: tracked.metadata.managedFields };
+}
+
+function checkName({ info }: ResourceContext, given: Readonly<Record<string, unknown>>): void {
+  for (const member of ['name', 'namespace'] as const) {
+    const { [member]: value } = given;
+    if (value === undefined || value === '' || value === info[member]) continue;
+    const errors = new FieldErrors();
+    const why = `must match the service account ${member} if specified`;
+    errors.invalid(`metadata.${member}`, value, why);
+    const subject = { group: authentication, kind: 'TokenRequest', name: info.name };
+    throw invalid(subject, errors.causes);
+  }
+}
+
+function checkUid(name: string, given: unknown, uid: string): void {
+  if (typeof given !== 'string' || given === '' || given === uid) return;
+  const why = `the UID in the token request (${given}) does not match the UID of the service account (${uid})`;
+  throw conflict({ group: authentication, plural: 'TokenRequest', name }, why);
+}
+
+function readSpec(spec: Readonly<Record<string, unknown>>): TokenSpec {
+  const { audiences, expirationSeconds: asked, boundObjectRef = null } = spec;
+  const expirationSeconds = typeof asked === 'number' ? asked : hourSeconds;
+  const errors = new FieldErrors();
+  const field = 'spec.expirationSeconds';
+  if (expirationSeconds < shortestSeconds) {
+    const why = 'may not specify a duration less than 10 minutes';
+    errors.invalid(field, expirationSeconds, why);
+  }
+  if (expirationSeconds > longestSeconds) {
+    const why = 'may not specify a duration larger than 2^32 seconds';
+    errors.invalid(field, expirationSeconds, why);
+  }
+  if (!errors.empty) {
+    throw invalid({ group: authentication, kind: 'TokenRequest', name: '' }, errors.causes);
+  }
+  const wanted = Array.isArray(audiences) ? (audiences as string[]) : [];
+  return {
+    audiences: wanted.length === 0 ? [serverAudience] : wanted,
+    expirationSeconds,
+    boundObjectRef,
+  };
+}
+
+const boundCollections = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const;
+
+function boundObject({ core, info }: ResourceContext, reference: unknown): BoundObject | undefined {
+  if (!isJsonObject(reference)) return undefined;
+  const { kind = '', apiVersion = '', name = '', uid: wanted = '' } = reference as Reference;
+  if (apiVersion !== 'v1' || !isBoundKind(kind)) {
+    throw badRequest(`cannot bind token to object of type ${describeType(apiVersion, kind)}`);
+  }
+  const plural = boundCollections[kind];
+  const key = kind === 'Node' ? name : `${info.namespace}/${name}`;
+  const object = core.log.collection(plural).get(key);
+  if (object === undefined) throw notFound({ group: '', plural, name });
+  if (kind === 'Pod' && accountOf(object) !== info.name) {
+    throw badRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(info.name)} to pod running with different serviceaccount name.`,
+    );
+  }
+  const { uid = '' } = object.metadata;
+  if (wanted !== '' && wanted !== uid) {
+    const why = `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflict({ group: '', plural: kind, name }, why);
+  }
+  return { kind, name, uid };
+}
+
+interface Reference {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}
+
+function isBoundKind(kind: string): kind is BoundObject['kind'] {
+  return Object.hasOwn(boundCollections, kind);
+}
+
+function describeType(apiVersion: string, kind: string): string {
+  const slash = apiVersion.indexOf('/');
+  const [group, version] =
+    slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
+  return `${group}/${version}, Kind=${kind}`;
+}
+
+function accountOf({ spec }: UnstructuredObject): unknown {
+  return isJsonObject(spec) ? spec['serviceAccountName'] : undefined;
 }

@@ -9,13 +9,14 @@ import { subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { createObject } from '../writes/create-object.js';
 import { decodeApplied, decodeObject, decodePatched } from '../writes/decode-object.js';
-import { applyFields } from '../writes/managed-fields.js';
+import { applyFields, trackUpdate } from '../writes/managed-fields.js';
 import { patchObject } from '../writes/patch-object.js';
 import { updateObject } from '../writes/update-object.js';
 import type { WriteRequest, WriteResult } from '../writes/write-request.js';
 import { bodyText, parseJson, parseYaml, readObject, refusePatch } from './body.js';
 import { patchTypeOf } from './patch-type.js';
 import type { ResourceContext } from './resource-handler.js';
+import { requestHooks } from './request-hooks.js';
 import { jsonResponse } from './responses.js';
 import { managerOfUserAgent, readWriteOptions } from './write-options.js';
 import type { WriteOptions } from './write-options.js';
@@ -33,6 +34,7 @@ export function writeOf(context: ResourceContext, options: WriteOptions): WriteR
     dryRun,
     fieldValidation,
     warn,
+    hooks: requestHooks(context),
   };
 }
 
@@ -46,8 +48,11 @@ export function handleCreate(context: ResourceContext): TransportResponse {
   const object = decodeObject(write, readObject(context.request, context.kind.type.kind));
   const { review } = context.kind.rules;
   if (review !== undefined) {
-    const { user, core } = context;
-    return jsonResponse(201, review(object, { user, server: core.view }));
+    const { user, core, info } = context;
+    const { access } = core;
+    const asked = trackUpdate(core, write, undefined, object);
+    const { namespace } = info;
+    return jsonResponse(201, review(asked, { user, access, namespace, now: core.clock.now() }));
   }
   return answer(context, createObject(context.core, { request: write, object }));
 }

@@ -2,7 +2,19 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import type { NameFormat } from '../validation/names.js';
 import type { TableColumn } from '../tables/table-column.js';
+import type { AccessControl } from '../auth/access-control.js';
+import type { UserInfo } from '../auth/user-info.js';
 import type { ServerView } from './server-view.js';
+
+/** Who asks for a review, and whom it goes by. */
+export interface ReviewContext {
+  readonly user: UserInfo;
+  readonly access: AccessControl;
+  /** Of the request; empty: none. */
+  readonly namespace: string;
+  /** The server's time, in milliseconds. */
+  readonly now: number;
+}
 
 /**
  * What is particular to a kind, beside its schema: the strategies of the real server's registry.
@@ -93,10 +105,7 @@ export interface KindRules {
    * Answers a create instead of storing it: reviews are questions, not objects.
    * @defaultValue undefined: creates are stored
    */
-  readonly review?: (
-    object: UnstructuredObject,
-    asked: { readonly user: string; readonly server: ServerView },
-  ) => UnstructuredObject;
+  readonly review?: (object: UnstructuredObject, asked: ReviewContext) => UnstructuredObject;
   /** Columns of its tables. @defaultValue name and time of creation */
   readonly columns?: readonly TableColumn[];
   /** A warning that comes with every answer. */

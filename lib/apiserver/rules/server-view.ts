@@ -6,8 +6,6 @@ import type { Random } from '../../system/random.js';
 export interface ServerView {
   readonly clock: Clock;
   readonly random: Random;
-  /** Whom a bearer token stands for; undefined: nobody. */
-  userOf(token: string): string | undefined;
   /** An object of a collection (`services`, `apps/deployments`), by `namespace/name` or `name`. */
   find(collection: string, key: string): UnstructuredObject | undefined;
   /** All objects of a collection, in the order of their keys. */

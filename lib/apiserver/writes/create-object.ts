@@ -1,6 +1,7 @@
 import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { timeText } from '../go-json/go-time.js';
 import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { rulingKind, storageKey } from '../server-core.js';
 import { alreadyExists, badRequest, failure, internalFailure, invalid } from '../status-error.js';
@@ -29,22 +30,51 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   const { request, tracked = false } = creation;
   const { kind } = request;
   const ruling = rulingKind(core, kind);
-  nameObject(core, creation);
+  nameObject(creation);
   kind.rules.defaults?.(creation.object);
   const owned = tracked ? creation.object : trackUpdate(core, request, undefined, creation.object);
-  const object = kind === ruling ? owned : mutable(kind.toStorage(owned));
+  const own = kind === ruling ? owned : mutable(kind.toStorage(owned));
+  checkNamespace(core, request, own);
+  ruling.rules.admitCreate?.(own, core.view);
+  const object = admitted(request, ruling, own);
+  generateName(core, request, object);
   fillSystemFields(core, object.metadata);
-  checkNamespace(core, request, object);
-  ruling.rules.admitCreate?.(object, core.view);
   ruling.rules.prepareForCreate?.(object, core.view);
   if (ruling.rules.specChanged !== undefined) object.metadata.generation = 1;
   resetStatus(core, request, object);
   checkCreated(core, request, object);
+  request.hooks?.validate({
+    operation: 'CREATE',
+    object: shown(kind, ruling, object),
+    old: undefined,
+  });
   return store(core, request, object);
 }
 
-function nameObject(core: ServerCore, { request, object }: Creation): void {
-  const { kind, namespace, name: requested } = request;
+/** What is written after others had their say. */
+function admitted(
+  { kind, hooks }: WriteRequest,
+  ruling: ServedKind,
+  own: UnstructuredObject,
+): UnstructuredObject {
+  if (hooks === undefined) return own;
+  const given = shown(kind, ruling, own);
+  const object = hooks.admit({ operation: 'CREATE', object: given, old: undefined });
+  if (object === given) return own;
+  return mutable(kind === ruling ? object : kind.toStorage(object));
+}
+
+/** In the version of the request. */
+function shown(
+  kind: ServedKind,
+  ruling: ServedKind,
+  object: UnstructuredObject,
+): UnstructuredObject {
+  return kind === ruling ? object : kind.fromStorage(object);
+}
+
+function nameObject({ request, object }: Creation): void {
+  const { namespace, name: requested } = request;
   const { metadata } = object;
   // Nobody's to set, so that nobody comes to own them.
   delete metadata.selfLink;
@@ -56,7 +86,7 @@ function nameObject(core: ServerCore, { request, object }: Creation): void {
       'the namespace of the provided object does not match the namespace sent on the request',
     );
   }
-  const { name = '', generateName = '' } = metadata;
+  const { name = '' } = metadata;
   if (requested !== '' && name !== requested) {
     if (name !== '') {
       throw badRequest(
@@ -65,11 +95,18 @@ function nameObject(core: ServerCore, { request, object }: Creation): void {
     }
     metadata.name = requested;
   }
-  if (name === '' && requested === '' && generateName !== '') {
-    const taken = (candidate: string): boolean =>
-      core.log.collection(kind.collection).get(storageKey(namespace, candidate)) !== undefined;
-    metadata.name = generatedName(generateName, core.random, taken);
-  }
+}
+
+function generateName(
+  core: ServerCore,
+  { kind, namespace }: WriteRequest,
+  { metadata }: UnstructuredObject,
+): void {
+  const { name = '', generateName: prefix = '' } = metadata;
+  if (name !== '' || prefix === '') return;
+  const taken = (candidate: string): boolean =>
+    core.log.collection(kind.collection).get(storageKey(namespace, candidate)) !== undefined;
+  metadata.name = generatedName(prefix, core.random, taken);
 }
 
 function fillSystemFields(core: ServerCore, metadata: ObjectMeta): void {

@@ -8,6 +8,7 @@ import { conflict, notFound } from '../status-error.js';
 import type { DeleteOptions } from './delete-options.js';
 import { deepEqual } from './deep-equal.js';
 import { removeObject } from './remove-object.js';
+import type { WriteHooks } from './write-hooks.js';
 
 /** What is to be deleted, and how. */
 export interface Deletion {
@@ -15,6 +16,8 @@ export interface Deletion {
   readonly namespace: string;
   readonly name: string;
   readonly options: DeleteOptions;
+  /** What has a say beside the rules of the kind. @defaultValue nothing */
+  readonly hooks?: WriteHooks | undefined;
 }
 
 /** What a deletion led to. */
@@ -41,6 +44,11 @@ export function deleteObject(core: ServerCore, deletion: Deletion): DeletionResu
   checkPreconditions(kind, stored.metadata, options);
   const ruling = rulingKind(core, kind);
   ruling.rules.beforeDelete?.(stored, core.view);
+  deletion.hooks?.validate({
+    operation: 'DELETE',
+    object: undefined,
+    old: kind.fromStorage(stored),
+  });
   const { marked, held } = mark(core, { ruling, stored, options });
   if (options.dryRun) return { object: kind.fromStorage(marked), removed: !held };
   const changed = !deepEqual(marked, stored);

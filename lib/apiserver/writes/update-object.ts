@@ -41,16 +41,33 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
   const ruling = rulingKind(core, kind);
   checkNames(request, update.next.metadata);
   kind.rules.defaults?.(update.next);
-  const owned = tracked ? update.next : trackUpdate(core, request, live, update.next);
+  const tracking = tracked ? update.next : trackUpdate(core, request, live, update.next);
+  const owned = admitted(request, live, tracking);
   const object = kind === ruling ? owned : kind.toStorage(owned);
   const old = kind === ruling ? live : kind.toStorage(live);
   checkVersion(ruling, object.metadata, old.metadata);
   const prepared = prepare(core, { request, ruling, object, old });
   validate(core, { request, ruling, object: prepared, old });
   if (request.subresource === undefined) ruling.rules.admitUpdate?.(prepared, old, core.view);
+  request.hooks?.validate({
+    operation: 'UPDATE',
+    object: kind === ruling ? prepared : kind.fromStorage(prepared),
+    old: live,
+  });
   const settled = keepManagedFieldsTimes(old, prepared);
   if (deepEqual(settled, old)) return { object: live, created: false };
   return store(core, { request, ruling, object: settled, old });
+}
+
+/** What is written after others had their say. */
+function admitted(
+  { hooks }: WriteRequest,
+  live: UnstructuredObject,
+  next: UnstructuredObject,
+): UnstructuredObject {
+  if (hooks === undefined) return next;
+  const object = hooks.admit({ operation: 'UPDATE', object: next, old: live });
+  return object === next ? next : { ...object, metadata: { ...object.metadata } };
 }
 
 interface Prepared {

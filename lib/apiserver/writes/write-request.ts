@@ -1,5 +1,6 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import type { WriteHooks } from './write-hooks.js';
 
 /** What a write is about, whatever its verb. */
 export interface WriteRequest {
@@ -16,6 +17,8 @@ export interface WriteRequest {
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
+  /** What has a say beside the rules of the kind. @defaultValue nothing */
+  readonly hooks?: WriteHooks | undefined;
 }
 
 /** What a write led to. */

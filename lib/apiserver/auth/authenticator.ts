@@ -1,0 +1,48 @@
+import type { TransportRequest } from '../../system/transport.js';
+import { serverAudience } from './service-account-tokens.js';
+import type { ServiceAccountTokens, TokenVerdict } from './service-account-tokens.js';
+import { administrator, anonymous, userInfoOf } from './user-info.js';
+import type { UserInfo, UserOptions } from './user-info.js';
+
+/** What an {@link Authenticator} goes by. */
+export interface AuthenticatorOptions {
+  /** Bearer tokens and whom they stand for. */
+  readonly users: Readonly<Record<string, string | UserOptions>>;
+  readonly tokens: ServiceAccountTokens;
+  /** Whoever shows nothing is anonymous, not the administrator. */
+  readonly anonymous: boolean;
+}
+
+/** Finds out who asks. */
+export class Authenticator {
+  readonly #users: ReadonlyMap<string, UserInfo>;
+  readonly #options: AuthenticatorOptions;
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
+    const known = Object.entries(options.users);
+    this.#users = new Map(known.map(([token, user]) => [token, userInfoOf(user)]));
+  }
+
+  /** @returns undefined: the token is nobody's */
+  authenticate({ headers }: TransportRequest): UserInfo | undefined {
+    const [, token] = /^Bearer +(.+)$/i.exec(headers['authorization'] ?? '') ?? [];
+    if (token === undefined) return this.#options.anonymous ? anonymous : administrator;
+    const verdict = this.tokenUser(token);
+    return 'user' in verdict ? verdict.user : undefined;
+  }
+
+  /** Whom a token stands for. @param audiences - whom it must be for; the server if not given. */
+  tokenUser(token: string, audiences: readonly string[] = [serverAudience]): TokenVerdict {
+    const known = this.#users.get(token);
+    if (known !== undefined) {
+      // Tokens of a list are for the server only.
+      return audiences.includes(serverAudience)
+        ? { user: known, audiences: [serverAudience] }
+        : { error: 'invalid bearer token' };
+    }
+    const verdict = this.#options.tokens.verify(token, audiences);
+    if (verdict === undefined) return { error: 'invalid bearer token' };
+    return 'user' in verdict ? verdict : { error: `[invalid bearer token, ${verdict.error}]` };
+  }
+}

@@ -1,0 +1,61 @@
+import { forbidden } from '../status-error.js';
+import type { StatusError } from '../status-error.js';
+import { describeAccess } from './access-attributes.js';
+import type { AccessAttributes } from './access-attributes.js';
+import { ruleAllows } from './policy-rule.js';
+import type { RuleResolver } from './rule-resolver.js';
+import { mastersGroup } from './user-info.js';
+import type { UserInfo } from './user-info.js';
+
+/** What an authorizer says of a request. */
+export interface Decision {
+  readonly allowed: boolean;
+  /** Why; empty: there is nothing to say. */
+  readonly reason: string;
+}
+
+/** Decides who may do what. */
+export interface Authorizer {
+  authorize(user: UserInfo, attributes: AccessAttributes): Decision;
+}
+
+/** Without RBAC whoever is known may do everything. */
+export const allowAll: Authorizer = { authorize: () => ({ allowed: true, reason: '' }) };
+
+/** Decides by roles and their bindings; members of `system:masters` may do everything. */
+export class RbacAuthorizer implements Authorizer {
+  readonly #resolver: RuleResolver;
+
+  constructor(resolver: RuleResolver) {
+    this.#resolver = resolver;
+  }
+
+  authorize(user: UserInfo, attributes: AccessAttributes): Decision {
+    if (user.groups.includes(mastersGroup)) return { allowed: true, reason: '' };
+    const { granted, errors } = this.#resolver.rulesFor(user, attributes.namespace);
+    const allowing = granted.find(({ rule }) => ruleAllows(rule, attributes));
+    if (allowing !== undefined) {
+      return { allowed: true, reason: `RBAC: allowed by ${allowing.source()}` };
+    }
+    const said = [...new Set(errors)];
+    const text = said.length === 1 ? said.join() : `[${said.join(', ')}]`;
+    return { allowed: false, reason: said.length === 0 ? '' : `RBAC: ${text}` };
+  }
+}
+
+/** 403: `user` may not do what `attributes` say. */
+export function accessForbidden(
+  user: UserInfo,
+  attributes: AccessAttributes,
+  reason: string,
+): StatusError {
+  const { group, resource: plural, name } = attributes;
+  const what = htmlEscaped(describeAccess(user.username, attributes));
+  const why = reason === '' ? what : `${what}: ${reason}`;
+  return forbidden({ group, plural, name }, why);
+}
+
+// Messages may be shown by browsers.
+function htmlEscaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

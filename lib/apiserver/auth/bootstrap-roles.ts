@@ -1,0 +1,38 @@
+import { readDataFile } from '../kinds/data-file.js';
+import type { ServerCore } from '../server-core.js';
+import { createObject } from '../writes/create-object.js';
+import { decodeObject } from '../writes/decode-object.js';
+
+type Item = Readonly<Record<string, unknown>>;
+
+/**
+ * Creates the roles that a new cluster has and that people and operators are given: `cluster-admin`,
+ * `admin`, `edit`, `view`, `system:discovery`, `system:basic-user`, … Those of the cluster's own
+ * programs are left out.
+ */
+export function createBootstrapRoles(core: ServerCore): void {
+  const data = readDataFile('bootstrap-roles') as { roles: Item[]; bindings: Item[] };
+  createAll(core, { plural: 'clusterroles', items: data.roles });
+  createAll(core, { plural: 'clusterrolebindings', items: data.bindings });
+}
+
+function createAll(
+  core: ServerCore,
+  { plural, items }: { readonly plural: string; readonly items: readonly Item[] },
+): void {
+  const kind = core.kinds.find('rbac.authorization.k8s.io', 'v1', plural);
+  if (kind === undefined) throw new Error(`the data has no ${plural}`);
+  for (const value of items) {
+    const request = {
+      kind,
+      subresource: undefined,
+      namespace: '',
+      name: '',
+      manager: 'kube-apiserver',
+      dryRun: false,
+      fieldValidation: 'Ignore' as const,
+      warn: () => undefined,
+    };
+    createObject(core, { request, object: decodeObject(request, { value }) });
+  }
+}

@@ -1,0 +1,126 @@
+import type { V1ClusterRole, V1ClusterRoleBinding } from '@kubernetes/client-node';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { Wire } from '../../object/wire.js';
+import { forbidden, notFound } from '../status-error.js';
+import type { StatusError } from '../status-error.js';
+import { withoutMembers } from '../without-members.js';
+import { deepEqual } from '../writes/deep-equal.js';
+import type { Authorizer } from './authorizer.js';
+import type { PolicyRule } from './policy-rule.js';
+import { describeRules, quotedList, uncovered } from './policy-rule.js';
+import type { RuleResolver } from './rule-resolver.js';
+import { mastersGroup } from './user-info.js';
+import type { UserInfo } from './user-info.js';
+
+const group = 'rbac.authorization.k8s.io';
+const checked = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'];
+
+/** A write of a role or a binding. */
+export interface Grant {
+  readonly plural: string;
+  readonly object: UnstructuredObject;
+  /** Absent for a create. */
+  readonly old: UnstructuredObject | undefined;
+  /** The name in the request's path: a create has none. */
+  readonly requestedName: string;
+}
+
+/** Whether a write to `group`/`plural` may give rights away. */
+export function isGrant(type: { readonly group: string; readonly plural: string }): boolean {
+  return type.group === group && checked.includes(type.plural);
+}
+
+/** Refuses those who would give rights that they don't have themselves. */
+export class GrantCheck {
+  readonly #authorizer: Authorizer;
+  readonly #resolver: RuleResolver;
+
+  constructor(authorizer: Authorizer, resolver: RuleResolver) {
+    this.#authorizer = authorizer;
+    this.#resolver = resolver;
+  }
+
+  /** @throws StatusError 403: `user` lacks some of what it gives; 404: there is no such role. */
+  check(user: UserInfo, grant: Grant): void {
+    if (user.groups.includes(mastersGroup)) return;
+    if (grant.plural.endsWith('bindings')) this.#checkBinding(user, grant);
+    else this.#checkRole(user, grant);
+  }
+
+  #checkRole(user: UserInfo, grant: Grant): void {
+    const { plural, object, old, requestedName } = grant;
+    const { namespace = '' } = object.metadata;
+    const asked = { group, resource: plural, subresource: '', namespace, name: requestedName };
+    if (this.#authorizer.authorize(user, { ...asked, verb: 'escalate' }).allowed) return;
+    if (onlyForCollector(grant)) return;
+    const { rules, aggregationRule } = roleOf(object);
+    this.#confirm(user, grant, rules ?? []);
+    const before = old === undefined ? undefined : roleOf(old).aggregationRule;
+    if (aggregationRule === undefined && before === undefined) return;
+    const owned = this.#resolver.rulesFor(user, '').granted.map(({ rule }) => rule);
+    if (uncovered(owned, everything).length === 0) return;
+    const why = 'must have cluster-admin privileges to use the aggregationRule';
+    throw refused(grant, why);
+  }
+
+  #checkBinding(user: UserInfo, grant: Grant): void {
+    const { object } = grant;
+    const { namespace = '' } = object.metadata;
+    if (onlyForCollector(grant)) return;
+    const { roleRef } = object as unknown as Wire<V1ClusterRoleBinding>;
+    const resource = roleRef.kind === 'Role' ? 'roles' : 'clusterroles';
+    const asked = {
+      group: roleRef.apiGroup,
+      resource,
+      subresource: '',
+      namespace,
+      name: roleRef.name,
+    };
+    if (this.#authorizer.authorize(user, { ...asked, verb: 'bind' }).allowed) return;
+    const role = this.#resolver.roleRules(roleRef, namespace);
+    if ('error' in role)
+      throw notFound({ group, plural: resource.slice(0, -1), name: roleRef.name });
+    this.#confirm(user, grant, role.rules);
+  }
+
+  #confirm(user: UserInfo, grant: Grant, rules: readonly PolicyRule[]): void {
+    const { namespace = '' } = grant.object.metadata;
+    const { granted, errors } = this.#resolver.rulesFor(user, namespace);
+    const missing = uncovered(
+      granted.map(({ rule }) => rule),
+      rules,
+    );
+    if (missing.length === 0) return;
+    const who = `user ${JSON.stringify(user.username)} (groups=${quotedList(user.groups)})`;
+    const said = [...new Set(errors)];
+    const text = said.length === 1 ? said.join() : `[${said.join(', ')}]`;
+    const unresolved = said.length === 0 ? '' : `; resolution errors: [${text}]`;
+    const why = `${who} is attempting to grant RBAC permissions not currently held:\n`;
+    throw refused(grant, `${why}${describeRules(missing)}${unresolved}`);
+  }
+}
+
+const everything: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+function roleOf(
+  object: UnstructuredObject,
+): Pick<Wire<V1ClusterRole>, 'rules' | 'aggregationRule'> {
+  return object as unknown as Wire<V1ClusterRole>;
+}
+
+function refused({ plural, object }: Grant, why: string): StatusError {
+  return forbidden({ group, plural, name: object.metadata.name }, why);
+}
+
+/** The garbage collector may take owners and finalizers away from what it could not create. */
+function onlyForCollector({ object, old }: Grant): boolean {
+  if (old === undefined) return false;
+  const rest = (given: UnstructuredObject): unknown => {
+    const own = ['ownerReferences', 'finalizers', 'managedFields', 'selfLink'];
+    return { ...given, metadata: withoutMembers(given.metadata, ...own) };
+  };
+  return deepEqual(rest(object), rest(old));
+}

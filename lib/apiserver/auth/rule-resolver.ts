@@ -1,0 +1,143 @@
+import type {
+  RbacV1Subject,
+  V1ClusterRole,
+  V1ClusterRoleBinding,
+  V1RoleBinding,
+} from '@kubernetes/client-node';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { Wire } from '../../object/wire.js';
+import type { MvccLog } from '../storage/mvcc-log.js';
+import { qualifiedPlural } from '../status-error.js';
+import type { PolicyRule } from './policy-rule.js';
+import { serviceAccountOf } from './user-info.js';
+import type { UserInfo } from './user-info.js';
+
+const group = 'rbac.authorization.k8s.io';
+
+/** A binding of either kind: what both say. */
+type Binding = Wire<V1RoleBinding | V1ClusterRoleBinding>;
+type Subject = Wire<RbacV1Subject>;
+
+/** What a binding refers to. */
+export type RoleReference = Binding['roleRef'];
+
+/** A rule that holds for a user. */
+export interface GrantedRule {
+  readonly rule: PolicyRule;
+  /** By what: `ClusterRoleBinding "b" of ClusterRole "r" to User "u"`. */
+  readonly source: () => string;
+}
+
+/** The rules that hold for a user in a namespace. */
+export interface ResolvedRules {
+  readonly granted: readonly GrantedRule[];
+  /** Roles that bindings refer to and that are not there. */
+  readonly errors: readonly string[];
+}
+
+/** The rules of a role; an error text if there is no such role. */
+export type RoleRules = { readonly rules: readonly PolicyRule[] } | { readonly error: string };
+
+/** How many answers for users and namespaces are remembered, at most. */
+const remembered = 1000;
+
+/** Finds the rules that roles and bindings give a user, as they are stored at the moment. */
+export class RuleResolver {
+  readonly #log: MvccLog;
+  readonly #resolved = new Map<string, ResolvedRules>();
+  #state = '';
+
+  constructor(log: MvccLog) {
+    this.#log = log;
+  }
+
+  /** @param namespace - empty: what holds in the whole cluster only. */
+  rulesFor(user: UserInfo, namespace: string): ResolvedRules {
+    this.#forgetIfChanged();
+    const key = JSON.stringify([user.username, user.groups, namespace]);
+    const known = this.#resolved.get(key);
+    if (known !== undefined) return known;
+    const resolved = this.#resolve(user, namespace);
+    if (this.#resolved.size >= remembered) this.#resolved.clear();
+    this.#resolved.set(key, resolved);
+    return resolved;
+  }
+
+  /** The rules of what a binding in `namespace` refers to. */
+  roleRules({ kind, name }: RoleReference, namespace: string): RoleRules {
+    const plural = kind === 'Role' ? 'roles' : 'clusterroles';
+    const key = kind === 'Role' ? `${namespace}/${name}` : name;
+    const role = this.#log.collection(`${group}/${plural}`).get(key) as
+      (UnstructuredObject & Wire<V1ClusterRole>) | undefined;
+    if (role !== undefined) {
+      // Decoded roles have null where there are no rules.
+      return { rules: (role.rules as PolicyRule[] | null | undefined) ?? [] };
+    }
+    const subject = qualifiedPlural({ group, plural: plural.slice(0, -1) });
+    return { error: `${subject} ${JSON.stringify(name)} not found` };
+  }
+
+  #forgetIfChanged(): void {
+    const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'];
+    const ends = plurals.map((plural) => this.#log.collection(`${group}/${plural}`).end);
+    const state = ends.join();
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#resolved.clear();
+  }
+
+  #resolve(user: UserInfo, namespace: string): ResolvedRules {
+    const granted: GrantedRule[] = [];
+    const errors: string[] = [];
+    for (const binding of this.#bindings(namespace)) {
+      const { subjects = [], roleRef, metadata } = binding;
+      const bound = metadata?.namespace ?? '';
+      const subject = subjects.find((one) => appliesTo(user, one, bound));
+      if (subject === undefined) continue;
+      const role = this.roleRules(roleRef, bound);
+      if ('error' in role) errors.push(role.error);
+      else {
+        const source = (): string => describeBinding(binding, subject);
+        granted.push(...role.rules.map((rule) => ({ rule, source })));
+      }
+    }
+    return { granted, errors };
+  }
+
+  *#bindings(namespace: string): Generator<Binding> {
+    const cluster = this.#log.collection(`${group}/clusterrolebindings`);
+    for (const key of cluster.keys('')) yield cluster.get(key) as unknown as Binding;
+    if (namespace === '') return;
+    const own = this.#log.collection(`${group}/rolebindings`);
+    for (const key of own.keys(`${namespace}/`)) yield own.get(key) as unknown as Binding;
+  }
+}
+
+function appliesTo(user: UserInfo, subject: Subject, bound: string): boolean {
+  switch (subject.kind) {
+    case 'User':
+      return subject.name === user.username;
+    case 'Group':
+      return user.groups.includes(subject.name);
+    case 'ServiceAccount': {
+      const account = serviceAccountOf(user.username);
+      // Decoded subjects may have an empty namespace.
+      return account?.name === subject.name && account.namespace === (subject.namespace || bound);
+    }
+    default:
+      return false;
+  }
+}
+
+function describeBinding(
+  { metadata, roleRef }: Binding,
+  { kind, name, namespace }: Subject,
+): string {
+  const bound = metadata?.namespace ?? '';
+  const own = metadata?.name ?? '';
+  const named = bound === '' ? own : `${own}/${bound}`;
+  const who = kind === 'ServiceAccount' ? `${name}/${namespace || bound}` : name;
+  const binding = bound === '' ? 'ClusterRoleBinding' : 'RoleBinding';
+  const role = `${roleRef.kind} ${JSON.stringify(roleRef.name)}`;
+  return `${binding} ${JSON.stringify(named)} of ${role} to ${kind} ${JSON.stringify(who)}`;
+}

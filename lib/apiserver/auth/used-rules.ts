@@ -1,0 +1,166 @@
+import { stringify } from 'yaml';
+import type { RequestEntry } from '../request-log.js';
+import type { PolicyRule } from './policy-rule.js';
+
+/** Options of {@link usedRoles} and {@link usedRolesText}. */
+export interface UsedRolesOptions {
+  /** Whose requests count, for example `system:serviceaccount:shop:operator`. @defaultValue all */
+  readonly user?: string | undefined;
+  /** The name of the roles. @defaultValue 'used' */
+  readonly name?: string | undefined;
+  /**
+   * Count what was refused for want of a rule, too: what the run wanted, not what it had.
+   * @defaultValue false
+   */
+  readonly denied?: boolean | undefined;
+  /** Rules name the objects where a request did: tighter, but only right for fixed names. @defaultValue false */
+  readonly names?: boolean | undefined;
+  /** Everything in one ClusterRole, whatever the namespace. @defaultValue false */
+  readonly clusterWide?: boolean | undefined;
+}
+
+/** A Role or a ClusterRole of rules that were used. */
+export interface UsedRole {
+  readonly apiVersion: 'rbac.authorization.k8s.io/v1';
+  readonly kind: 'Role' | 'ClusterRole';
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules: readonly PolicyRule[];
+}
+
+/**
+ * The least roles that allow what was asked of a server: a ClusterRole for what has no namespace
+ * (lists of all namespaces, too), and a Role for each namespace that needs more than that. Requests
+ * for paths that everyone may read (discovery, `/version`) need none.
+ *
+ * @param entries - for example `cluster.requests.entries`
+ */
+export function usedRoles(
+  entries: readonly RequestEntry[],
+  options: UsedRolesOptions = {},
+): readonly UsedRole[] {
+  const { user, name = 'used', denied = false, names = false, clusterWide = false } = options;
+  const needs = entries
+    .filter((entry) => user === undefined || entry.user === user)
+    .filter((entry) => entry.code !== 401 && (denied || entry.denied !== true))
+    .flatMap((entry) => needsOf(entry, names))
+    .map((need) => (clusterWide ? { ...need, namespace: '' } : need));
+  const wide = needs.filter(({ namespace }) => namespace === '');
+  const namespaces = [...new Set(needs.map(({ namespace }) => namespace))].sort();
+  return namespaces.flatMap((namespace) => {
+    // What is allowed everywhere need not be allowed in a namespace.
+    const own = needs.filter((need) => need.namespace === namespace);
+    const left =
+      namespace === '' ? own : own.filter((need) => !wide.some((one) => covers(one, need)));
+    return left.length === 0 ? [] : [roleOf(name, namespace, rulesOf(left))];
+  });
+}
+
+/** {@link usedRoles} as YAML documents, ready to be applied. */
+export function usedRolesText(
+  entries: readonly RequestEntry[],
+  options: UsedRolesOptions = {},
+): string {
+  return usedRoles(entries, options)
+    .map((role) => stringify(role))
+    .join('---\n');
+}
+
+interface Need {
+  readonly verb: string;
+  readonly group: string;
+  /** With its subresource; empty for a path. */
+  readonly resource: string;
+  readonly namespace: string;
+  /** Empty: any. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** What everyone may do who is known. */
+const open = /^\/(api|apis|openapi)(\/|$)|^\/(healthz|livez|readyz|version)\/?$/;
+
+const nameless = ['create', 'list', 'watch', 'deletecollection'];
+
+function needsOf(entry: RequestEntry, named: boolean): Need[] {
+  const { verb, group, resource, subresource, namespace, name, code } = entry;
+  if (resource.startsWith('/')) {
+    if (open.test(resource)) return [];
+    return [{ verb, group: '', resource: '', namespace: '', name: '', path: resource }];
+  }
+  const full = subresource === undefined ? resource : `${resource}/${subresource}`;
+  const own = group === '' && resource === 'namespaces' ? '' : namespace;
+  const byName = named && !nameless.includes(verb) ? name : '';
+  const need = { verb, group, resource: full, namespace: own, name: byName, path: '' };
+  // An apply or a PUT that made its object had to be allowed to create, too.
+  const created = code === 201 && (verb === 'patch' || verb === 'update');
+  return created ? [need, { ...need, verb: 'create', name: '' }] : [need];
+}
+
+function covers(one: Need, other: Need): boolean {
+  const same = one.verb === other.verb && one.group === other.group;
+  return same && one.resource === other.resource && (one.name === '' || one.name === other.name);
+}
+
+const verbOrder = [
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+];
+
+/** One rule for all resources of a group that need the same verbs. */
+function rulesOf(needs: readonly Need[]): readonly PolicyRule[] {
+  const verbs = new Map<string, { need: Need; verbs: Set<string> }>();
+  for (const need of needs) {
+    const { group, resource, name, path } = need;
+    // A rule without names has it all.
+    if (name !== '' && needs.some((one) => one.name === '' && covers(one, need))) continue;
+    const key = JSON.stringify([path, group, resource, name]);
+    const known = verbs.get(key) ?? { need, verbs: new Set() };
+    known.verbs.add(need.verb);
+    verbs.set(key, known);
+  }
+  const rules = new Map<string, PolicyRule>();
+  for (const [, { need, verbs: used }] of [...verbs].sort(([one], [other]) =>
+    one < other ? -1 : 1,
+  )) {
+    const { group, resource, name, path } = need;
+    const list = verbOrder.filter((verb) => used.has(verb));
+    const same = JSON.stringify([path === '', group, name, list]);
+    const known = rules.get(same);
+    rules.set(
+      same,
+      path === ''
+        ? merged(known, need, list)
+        : {
+            nonResourceURLs: [...(known?.nonResourceURLs ?? []), path],
+            verbs: list,
+          },
+    );
+    void resource;
+  }
+  return [...rules.values()];
+}
+
+function merged(known: PolicyRule | undefined, need: Need, verbs: string[]): PolicyRule {
+  const { group, resource, name } = need;
+  return {
+    apiGroups: [group],
+    resources: [...(known?.resources ?? []), resource],
+    ...(name !== '' && { resourceNames: [name] }),
+    verbs,
+  };
+}
+
+function roleOf(name: string, namespace: string, rules: readonly PolicyRule[]): UsedRole {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: namespace === '' ? 'ClusterRole' : 'Role',
+    metadata: namespace === '' ? { name } : { name, namespace },
+    rules,
+  };
+}
