@@ -1,4 +1,5 @@
 import type { TransportRequest } from '../system/transport.js';
+import type { Fence } from './fence.js';
 
 /** What a call is about, for its errors. */
 export interface Call {
@@ -22,6 +23,8 @@ export interface ApiRequest {
   /** Other headers, names in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** All of them must allow each attempt, right before it is sent. */
+  readonly fences?: readonly Fence[] | undefined;
   /**
    * Sending it a second time does no harm when nobody knows whether the first one arrived: reads,
    * and writes that say which version they replace or whose outcome is the same.

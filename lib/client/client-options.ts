@@ -35,7 +35,7 @@ export interface ClientSettings {
   readonly random?: Random | undefined;
   /** Gets the server's warnings. @defaultValue none */
   readonly logger?: Logger | undefined;
-  /** Gets `rest_client_requests_total` and `rest_client_request_duration_seconds`. @defaultValue none */
+  /** Gets client-go's `rest_client_*` metrics. @defaultValue none */
   readonly metrics?: Metrics | undefined;
 }
 

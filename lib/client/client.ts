@@ -6,6 +6,7 @@ import type {
 } from '../object/kubernetes-object.js';
 import type { Patch } from '../object/patch.js';
 import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import type { Fence } from './fence.js';
 
 /** What every call takes. */
 export interface CallOptions {
@@ -21,6 +22,14 @@ export interface GetOptions extends CallOptions {
   readonly subresource?: string | undefined;
   /** Only `metadata` is wanted (a `PartialObjectMetadata`). @defaultValue false */
   readonly metadataOnly?: boolean | undefined;
+}
+
+/** Options of {@link Client.stream}. */
+export interface StreamOptions extends CallOptions {
+  /** What is read, for example `log`. */
+  readonly subresource: string;
+  /** Its parameters, for example `{ container: 'web', follow: true }`. @defaultValue none */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
 }
 
 /** Options of {@link Client.list} and {@link Client.pages}. */
@@ -76,6 +85,8 @@ export interface WriteOptions extends CallOptions {
    * @defaultValue the written object's own kind
    */
   readonly parent?: TypeReference<KubernetesObject> | undefined;
+  /** All of them must allow the write whenever it is sent; see `fenced`. @defaultValue none */
+  readonly fences?: readonly Fence[] | undefined;
 }
 
 /** Options of {@link Client.apply}. */
@@ -92,6 +103,8 @@ export interface DeleteOptions extends CallOptions {
   readonly gracePeriodSeconds?: number | undefined;
   /** Delete only this very object: 409 Conflict otherwise. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
+  /** All of them must allow the write whenever it is sent; see `fenced`. @defaultValue none */
+  readonly fences?: readonly Fence[] | undefined;
 }
 
 /** Options of {@link Client.deleteCollection}. */
@@ -121,6 +134,11 @@ export type WatchEvent<T extends KubernetesObject = UnstructuredObject> =
  * The one way to a cluster. Objects are plain JSON in both directions: no field is dropped, renamed
  * or converted. Wrappers are Clients too, so they compose.
  *
+ * Numbers are JavaScript's: an integer beyond 2^53 (`Number.MAX_SAFE_INTEGER`) loses its last digits
+ * when it is read, and an update of the whole object would write that back. No built-in kind has such
+ * values in practice. Where a custom resource has: write it by `apply` or a merge patch of other
+ * fields, or declare the field as a string.
+ *
  * Every call throws `ApiError` when the server answers with an error, `ConnectionFailed`, `Timeout`
  * or `Aborted` when no answer comes, and `UnknownKind` when the server serves no such kind.
  */
@@ -146,6 +164,16 @@ export interface Client {
     type: TypeReference<T>,
     options?: WatchOptions,
   ): AsyncIterable<WatchEvent<T>>;
+  /**
+   * Reads a subresource that is no object, such as the log of a Pod, as its bytes come; `podLog` and
+   * `podLogLines` make text of them. The answer must begin within the request time-out and may go on
+   * for ever. Leaving the loop, or `signal`, ends it.
+   */
+  stream<T extends KubernetesObject>(
+    type: TypeReference<T>,
+    key: ObjectKey,
+    options: StreamOptions,
+  ): AsyncIterable<Uint8Array>;
   create<T extends KubernetesObject>(object: T, options?: WriteOptions): Promise<T>;
   /** Replaces an object; its `resourceVersion`, where set, must be the live one. */
   update<T extends KubernetesObject>(object: T, options?: WriteOptions): Promise<T>;

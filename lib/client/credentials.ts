@@ -1,7 +1,10 @@
+/** Header names in lower case; a list is sent as one header for each of its values. */
+export type CredentialHeaders = Readonly<Record<string, string | readonly string[]>>;
+
 /** Who the client is. They are asked at every request, so that they may change. */
 export interface Credentials {
-  /** The headers that prove it, names in lower case. */
-  headers(): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  /** The headers that prove it. */
+  headers(): CredentialHeaders | Promise<CredentialHeaders>;
   /** The server did not accept them (401): get new ones. The request is then sent once more. */
   refresh?(): Promise<void>;
 }
@@ -23,10 +26,7 @@ export function basicAuth(username: string, password: string): Credentials {
 }
 
 /** `credentials`, and these headers at every request. */
-export function withHeaders(
-  credentials: Credentials,
-  extra: Readonly<Record<string, string>>,
-): Credentials {
+export function withHeaders(credentials: Credentials, extra: CredentialHeaders): Credentials {
   if (Object.keys(extra).length === 0) return credentials;
   return {
     headers: async () => ({ ...(await credentials.headers()), ...extra }),

@@ -6,22 +6,27 @@ import type { Clock, Timer } from '../system/clock.js';
  */
 export class Deadline {
   readonly #controller = new AbortController();
-  readonly #source: AbortSignal | undefined;
-  readonly #onAbort: () => void;
+  readonly #sources = new Map<AbortSignal, () => void>();
   #timer: Timer | undefined;
   /** Whether it was the time. */
   expired = false;
 
   constructor(source: AbortSignal | undefined, clock: Clock, timeoutMs: number) {
-    this.#source = source;
-    this.#onAbort = () => this.#controller.abort(source?.reason);
-    if (source?.aborted === true) this.#onAbort();
-    source?.addEventListener('abort', this.#onAbort, { once: true });
+    this.follow(source);
     this.restart(clock, timeoutMs);
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Is aborted by `source`, too. */
+  follow(source: AbortSignal | undefined): void {
+    if (source === undefined || this.#sources.has(source)) return;
+    const onAbort = (): void => this.#controller.abort(source.reason);
+    if (source.aborted) onAbort();
+    source.addEventListener('abort', onAbort, { once: true });
+    this.#sources.set(source, onAbort);
   }
 
   /** Drops the time limit that holds and sets another, from now; `Infinity` for none. */
@@ -55,6 +60,7 @@ export class Deadline {
   release(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#source?.removeEventListener('abort', this.#onAbort);
+    for (const [source, onAbort] of this.#sources) source.removeEventListener('abort', onAbort);
+    this.#sources.clear();
   }
 }

@@ -1,11 +1,12 @@
 import { sleep } from '../system/clock.js';
 import { ConnectionError } from '../system/connection-error.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
-import type { TransportResponse } from '../system/transport.js';
+import type { TransportRequest, TransportResponse } from '../system/transport.js';
 import { readBody } from './body.js';
 import { describeCall } from './call.js';
 import type { ApiRequest } from './call.js';
 import type { ResolvedClientOptions } from './client-options.js';
+import type { CredentialHeaders } from './credentials.js';
 import { Deadline } from './deadline.js';
 import { RequestMetrics } from './request-metrics.js';
 import { TokenBucket } from './rate-limit.js';
@@ -32,7 +33,7 @@ export interface StreamOptions {
 }
 
 /** The headers that prove who asks. */
-type Identity = Readonly<Record<string, string>>;
+type Identity = CredentialHeaders;
 
 /** The server answered, but said no. */
 interface Refusal {
@@ -55,7 +56,7 @@ type Receive<T> = (response: TransportResponse, deadline: Deadline) => Promise<T
  * warnings, metrics. It throws as {@link Client} says.
  *
  * ```text
- *  limit -> credentials -> transport -> 2xx ----------------------------> answer
+ *  limit -> credentials -> fences, transport -> 2xx ----------------------------> answer
  *    ^                         |-----> 401, once: refresh credentials --|
  *    |                         |-----> 429, 503 with Retry-After: wait -|
  *    |                         `-----> broken, repeatable: wait --------|
@@ -82,7 +83,9 @@ export class Exchange {
   send(request: ApiRequest): Promise<Answer> {
     return this.#exchange(request, false, async (response) => {
       const { status, headers } = response;
-      return { status, headers, body: await readBody(response) };
+      const body = await readBody(response);
+      this.#metrics.received(request.method, body.length);
+      return { status, headers, body };
     });
   }
 
@@ -94,7 +97,21 @@ export class Exchange {
     });
   }
 
+  /** A fence that is lost ends the request wherever it is: sent, or waiting to be. */
   async #exchange<T>(request: ApiRequest, streaming: boolean, receive: Receive<T>): Promise<T> {
+    const { fences = [] } = request;
+    if (fences.length === 0) return this.#repeat(request, streaming, receive);
+    checkFences(request);
+    const ends = new Deadline(request.signal, this.#options.clock, Infinity);
+    for (const { lost } of fences) ends.follow(lost);
+    try {
+      return await this.#repeat({ ...request, signal: ends.signal }, streaming, receive);
+    } finally {
+      ends.release();
+    }
+  }
+
+  async #repeat<T>(request: ApiRequest, streaming: boolean, receive: Receive<T>): Promise<T> {
     let refreshed = false;
     let resets = 0;
     let retryAfters = 0;
@@ -115,6 +132,7 @@ export class Exchange {
         retryAfters += 1;
       }
       if (waitMs === undefined) throw attempt.error;
+      this.#metrics.retried(request.method, statusOf(attempt));
       if (waitMs > 0) await this.#wait(waitMs, request);
     }
   }
@@ -166,13 +184,17 @@ export class Exchange {
   ): Promise<TransportResponse> {
     const { transport, clock } = this.#options;
     const { method, path, body, call } = request;
+    if (body !== undefined) this.#metrics.sent(method, Buffer.byteLength(body));
+    const { fences = [] } = request;
+    const beforeSend = (): void => checkFences(request);
     const startMs = clock.monotonicMs();
     let status: number | undefined;
     try {
       const response = await transport.request({
         ...{ method, path, streaming: how.streaming, signal: how.deadline.signal },
-        headers: { ...this.#headers(request, how.streaming), ...how.identity },
+        ...withIdentity(this.#headers(request, how.streaming), how.identity),
         ...(body !== undefined && { body }),
+        ...(fences.length > 0 && { beforeSend }),
       });
       status = response.status;
       this.#warnings.add(response.headers['warning'], call);
@@ -218,9 +240,13 @@ export class Exchange {
 
   async #admit(request: ApiRequest): Promise<void> {
     if (request.signal?.aborted === true) throw abortedError(request);
-    await this.#limiter?.take(request.signal).catch(() => {
+    if (this.#limiter === undefined) return;
+    const { clock } = this.#options;
+    const startMs = clock.monotonicMs();
+    await this.#limiter.take(request.signal).catch(() => {
       throw abortedError(request);
     });
+    this.#metrics.waited(request.method, clock.monotonicMs() - startMs);
   }
 
   async #wait(waitMs: number, request: ApiRequest): Promise<void> {
@@ -243,9 +269,33 @@ export class Exchange {
   }
 }
 
+function statusOf(attempt: Attempt<unknown>): number | undefined {
+  return attempt.outcome === 'refused' ? attempt.status : undefined;
+}
+
+/** The headers of a request, those with a list of values apart from the others. */
+function withIdentity(
+  headers: Readonly<Record<string, string>>,
+  identity: Identity,
+): Pick<TransportRequest, 'headers' | 'repeatedHeaders'> {
+  const single: Record<string, string> = { ...headers };
+  const repeated: Record<string, readonly string[]> = {};
+  for (const [name, value] of Object.entries(identity)) {
+    if (typeof value === 'string') single[name] = value;
+    else repeated[name] = value;
+  }
+  const any = Object.keys(repeated).length > 0;
+  return { headers: single, ...(any && { repeatedHeaders: repeated }) };
+}
+
 // 304 comes only to a request that had an `if-none-match`.
 function isGood(status: number): boolean {
   return (status >= 200 && status <= 299) || status === 304;
+}
+
+/** @throws OperatorError `Fenced`. */
+function checkFences({ call, fences = [] }: ApiRequest): void {
+  for (const fence of fences) fence.check(describeCall(call));
 }
 
 function abortedError({ call, signal }: ApiRequest): OperatorError {

@@ -106,6 +106,10 @@ export function faulty(client: Client, options: FaultyOptions): FaultyClient {
         for (let copy = 0; copy < copies; copy++) yield event;
       }
     },
+    stream: async function* (type, key, options) {
+      await strike(about('get', type, { ...key, ...options }));
+      yield* client.stream(type, key, options);
+    },
     create: (object, options) =>
       around(aboutObject('create', object, options), () => client.create(object, options)),
     update: (object, options) =>

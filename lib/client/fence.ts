@@ -9,4 +9,14 @@ export interface Fence {
    * @throws OperatorError `Fenced`: it may not; nothing was sent.
    */
   check(what: string): void;
+  /**
+   * Aborted when no write may start any more, ever: those under way are given up (they may have been
+   * carried out), and what waits to be sent again ends at once. Absent: they go on.
+   */
+  readonly lost?: AbortSignal | undefined;
+  /**
+   * The fence for a call that begins now. Where the right to write can be lost and won again, it is
+   * bound to the present term: a call of an earlier one stays refused. Absent: this very fence.
+   */
+  term?(): Fence;
 }

@@ -7,6 +7,7 @@ export function forwarding(client: Client): Client {
     list: (type, options) => client.list(type, options),
     pages: (type, options) => client.pages(type, options),
     watch: (type, options) => client.watch(type, options),
+    stream: (type, key, options) => client.stream(type, key, options),
     create: (object, options) => client.create(object, options),
     update: (object, options) => client.update(object, options),
     patch: (type, key, patch, options) => client.patch(type, key, patch, options),

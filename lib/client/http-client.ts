@@ -12,6 +12,7 @@ import type {
   DeleteOptions,
   GetOptions,
   ListOptions,
+  StreamOptions,
   WatchEvent,
   WatchOptions,
   WriteOptions,
@@ -24,8 +25,8 @@ import { Exchange } from './exchange.js';
 import { parseJson } from './json-answer.js';
 import { concatenatePages, pagesOf } from './list-pages.js';
 import type { PageRequest } from './list-pages.js';
-import { resourcePath } from './resource-path.js';
-import type { Query, ResourceTarget } from './resource-path.js';
+import { metadataOf, requestFor, watchQuery, writeQuery } from './plain-request.js';
+import type { PlainRequest } from './plain-request.js';
 import { subresourceParent } from './subresource-parent.js';
 import { withTypeOf } from './typed-object.js';
 import { watchEvent } from './watch-events.js';
@@ -154,6 +155,20 @@ class HttpClient implements ConnectedClient {
     }
   }
 
+  async *stream<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+    key: ObjectKey,
+    { subresource, query, signal }: StreamOptions,
+  ): AsyncGenerator<Uint8Array> {
+    const type = await this.resourceType(reference);
+    const target = { verb: 'get', ...keyOf(key), subresource };
+    const request = requestFor(type, target, { ...(query && { query }), signal });
+    // As client-go: errors come as JSON, the rest as it is.
+    const accept = 'application/json, */*';
+    const complete: ApiRequest = { ...request, method: 'GET', accept, repeatable: true };
+    yield* (await this.#exchange.stream(complete, { maxMs: Infinity })).body;
+  }
+
   async create<T extends KubernetesObject>(object: T, options: WriteOptions = {}): Promise<T> {
     const { subresource } = options;
     const type = await this.#typeToWrite(object, options);
@@ -226,7 +241,7 @@ class HttpClient implements ConnectedClient {
   ): Promise<T | undefined> {
     const type = await this.resourceType(reference);
     const target = { verb: 'delete', ...keyOf(key) };
-    const request = requestFor(type, target, { signal: options.signal });
+    const request = requestFor(type, target, { signal: options.signal, fences: options.fences });
     const body = JSON.stringify(deleteBody(options));
     return remainingObject<T>(
       await this.#send({ ...request, method: 'DELETE', ...json, body, repeatable: false }),
@@ -238,9 +253,10 @@ class HttpClient implements ConnectedClient {
     options: DeleteCollectionOptions = {},
   ): Promise<void> {
     const type = await this.resourceType(reference);
-    const { namespace, labelSelector, fieldSelector, signal } = options;
+    const { namespace, labelSelector, fieldSelector, signal, fences } = options;
     const target = { verb: 'deletecollection', namespace };
-    const request = requestFor(type, target, { query: { labelSelector, fieldSelector }, signal });
+    const query = { labelSelector, fieldSelector };
+    const request = requestFor(type, target, { query, signal, fences });
     const body = JSON.stringify(deleteBody(options));
     await this.#send({ ...request, method: 'DELETE', ...json, body, repeatable: false });
   }
@@ -269,48 +285,8 @@ class HttpClient implements ConnectedClient {
 
 const json = { contentType: 'application/json' };
 
-type PlainRequest = Pick<ApiRequest, 'call' | 'path' | 'signal'>;
-
-function requestFor(
-  type: ResourceType<KubernetesObject>,
-  target: ResourceTarget,
-  { query, signal }: { readonly query?: Query; readonly signal?: AbortSignal | undefined },
-): PlainRequest {
-  const { verb, namespace, name, subresource } = target;
-  const kind = subresource === undefined ? type.kind : `${type.kind}/${subresource}`;
-  const call = { verb, kind, namespace, name };
-  return { call, path: resourcePath(type, target, query), signal };
-}
-
 function keyOf({ namespace, name }: ObjectKey): ObjectKey {
   return { namespace, name };
-}
-
-function metadataOf(kind: string): string {
-  return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
-}
-
-function writeQuery(options: ApplyOptions): {
-  readonly query: Query;
-  readonly signal: AbortSignal | undefined;
-} {
-  const { fieldManager, fieldValidation, dryRun = false, force, signal } = options;
-  const query = { fieldManager, fieldValidation, force, dryRun: dryRun ? 'All' : undefined };
-  return { query, signal };
-}
-
-function watchQuery(options: WatchOptions): Query {
-  const { labelSelector, fieldSelector, resourceVersion, allowWatchBookmarks = true } = options;
-  const { sendInitialEvents, timeoutMs } = options;
-  // The server insists on it (KEP-3157).
-  const match = sendInitialEvents === undefined ? undefined : 'NotOlderThan';
-  const { resourceVersionMatch = match } = options;
-  return {
-    watch: true,
-    ...{ labelSelector, fieldSelector, resourceVersion, resourceVersionMatch },
-    ...{ allowWatchBookmarks, sendInitialEvents },
-    timeoutSeconds: timeoutMs === undefined ? undefined : Math.ceil(timeoutMs / 1_000),
-  };
 }
 
 function isControlledBy({ metadata }: KubernetesObject, uid: string): boolean {

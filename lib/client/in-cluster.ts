@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
 import { UndiciTransport } from '../system/undici-transport.js';
-import type { TlsOptions } from '../system/undici-transport.js';
+import type { TlsOptions } from '../system/connector.js';
 import type { ClientSettings } from './client-options.js';
 import { createClient } from './http-client.js';
 import type { ConnectedClient } from './http-client.js';

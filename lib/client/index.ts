@@ -2,7 +2,7 @@ export { createClient } from './http-client.js';
 export type { ConnectedClient } from './http-client.js';
 export type { ClientOptions, ClientSettings } from './client-options.js';
 export { anonymous, basicAuth, bearerToken } from './credentials.js';
-export type { Credentials } from './credentials.js';
+export type { CredentialHeaders, Credentials } from './credentials.js';
 export { defaultClient } from './default-client.js';
 export { clientInCluster } from './in-cluster.js';
 export type { InClusterClientOptions } from './in-cluster.js';
@@ -13,7 +13,6 @@ export { createOrPatch, createOrUpdate } from './create-or-update.js';
 export type { CreateOrUpdateOptions, CreateOrUpdateResult } from './create-or-update.js';
 export { dryRun } from './dry-run.js';
 export { faulty, writeVerbs } from './faulty.js';
-export type { Fence } from './fence.js';
 export type {
   Fault,
   FaultRule,
@@ -22,10 +21,14 @@ export type {
   FaultyVerb,
   InjectedFault,
 } from './faulty.js';
+export type { Fence } from './fence.js';
+export { fenced } from './fenced.js';
 export { addFinalizer, removeFinalizer } from './finalizers.js';
 export type { FinalizerOptions } from './finalizers.js';
 export { forwarding } from './forwarding.js';
 export { namespaced } from './namespaced.js';
+export { podLog, podLogLines } from './pod-log.js';
+export type { PodLogLinesOptions, PodLogOptions } from './pod-log.js';
 export { isStaleWrite, retryOnConflict } from './retry-on-conflict.js';
 export type { RetryOnConflictOptions } from './retry-on-conflict.js';
 export { setControllerReference } from './set-controller-reference.js';
@@ -41,6 +44,7 @@ export type {
   DeleteOptions,
   GetOptions,
   ListOptions,
+  StreamOptions,
   WatchEvent,
   WatchOptions,
   WriteOptions,

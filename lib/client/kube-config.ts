@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
+import { isProxyUrl } from '../system/proxy-tunnel.js';
 import { UndiciTransport } from '../system/undici-transport.js';
-import type { TlsOptions } from '../system/undici-transport.js';
+import type { TlsOptions } from '../system/connector.js';
+import { withCertificateFiles } from './certificate-files.js';
 import { anonymous, basicAuth, bearerToken, withHeaders } from './credentials.js';
 import type { Credentials } from './credentials.js';
 import type { ClientSettings } from './client-options.js';
@@ -12,7 +14,7 @@ import { createClient } from './http-client.js';
 import type { ConnectedClient } from './http-client.js';
 import { impersonationHeaders } from './impersonation.js';
 import { invalidKubeConfig, readKubeConfig } from './kube-config-file.js';
-import type { KubeConfigContext, KubeConfigSource } from './kube-config-file.js';
+import type { ClusterEntry, KubeConfigContext, KubeConfigSource } from './kube-config-file.js';
 import { tokenFile } from './token-file.js';
 
 /** Options of {@link clientFromKubeConfig}. */
@@ -32,13 +34,9 @@ export async function clientFromKubeConfig(
   const context = await readKubeConfig(options);
   const { clock = systemClock } = options;
   const { cluster, user, source } = context;
-  if (cluster['proxy-url'] !== undefined) {
-    throw invalidKubeConfig(source, 'proxy-url is not supported', 'reach the cluster directly');
-  }
   if (!/^https?:$/.test(URL.canParse(cluster.server) ? new URL(cluster.server).protocol : '')) {
     throw invalidKubeConfig(source, 'server is no http or https URL', 'correct it');
   }
-  const headers = impersonationHeaders(user, source);
   const exec: ExecCredentials | undefined =
     user.exec &&
     new ExecCredentials(context, user.exec, {
@@ -47,19 +45,30 @@ export async function clientFromKubeConfig(
     });
   const tls = tlsOf(context, () => exec?.certificate());
   const { maxConnections } = options;
+  const proxy = proxyOf(cluster, source);
   const transport: UndiciTransport = new UndiciTransport({
-    ...{ server: cluster.server, tls, maxConnections },
+    ...{ server: cluster.server, tls, maxConnections, proxy },
   });
   // Files that are missing are better named now than at the first request.
   if (exec === undefined) await tls();
-  const credentials = exec ?? (await userCredentials(context, clock));
+  const reconnect = (): Promise<void> => transport.reconnect();
+  const plain = exec ?? (await userCredentials(context, clock));
+  const hasFiles = user['client-certificate'] !== undefined && exec === undefined;
+  const credentials = hasFiles ? withCertificateFiles(plain, { tls, reconnect, clock }) : plain;
   return createClient({
     ...options,
     transport,
-    credentials: withHeaders(credentials, headers),
+    credentials: withHeaders(credentials, impersonationHeaders(user)),
     defaultNamespace: context.namespace,
     compression: options.compression ?? cluster['disable-compression'] !== true,
   });
+}
+
+function proxyOf({ 'proxy-url': proxy = '' }: ClusterEntry, source: string): string | undefined {
+  if (proxy === '') return undefined;
+  // The text itself stays out of the message: it may hold a password.
+  if (isProxyUrl(proxy)) return proxy;
+  throw invalidKubeConfig(source, 'proxy-url is no http, https or socks5 URL', 'correct it');
 }
 
 type CertificateSource = () => Promise<ClientCertificate | undefined> | undefined;

@@ -23,6 +23,9 @@ export function namespaced(client: Client, namespace: string): Client {
     watch: async function* (type, options) {
       yield* client.watch(type, await scope.within(type, options));
     },
+    stream: async function* (type, key, options) {
+      yield* client.stream(type, await scope.key(type, key), options);
+    },
     create: async (object, options) => client.create(await scope.object(object, options), options),
     update: async (object, options) => client.update(await scope.object(object, options), options),
     patch: async (type, key, patch, options) =>

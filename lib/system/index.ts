@@ -22,6 +22,7 @@ export type { PinoLoggerOptions } from './pino-logger.js';
 export { seededRandom, systemRandom } from './random.js';
 export type { Random } from './random.js';
 export type { Transport, TransportRequest, TransportResponse } from './transport.js';
+export type { TlsOptions } from './connector.js';
 export { UndiciTransport } from './undici-transport.js';
-export type { TlsOptions, UndiciTransportOptions } from './undici-transport.js';
+export type { UndiciTransportOptions } from './undici-transport.js';
 export { VirtualClock } from './virtual-clock.js';

@@ -5,6 +5,8 @@ export interface TransportRequest {
   readonly path: string;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Headers that come several times: one line for each value. Names in lower case. */
+  readonly repeatedHeaders?: Readonly<Record<string, readonly string[]>>;
   /** The body as it goes over the wire. */
   readonly body?: string | Uint8Array;
   /**
@@ -14,6 +16,11 @@ export interface TransportRequest {
   readonly streaming?: boolean;
   /** Ends the request and, while it is read, the answer. */
   readonly signal?: AbortSignal;
+  /**
+   * Called right before the first byte goes into a connection that is there, each time that one does,
+   * with nothing awaited in between. What it throws ends the request, and nothing is sent.
+   */
+  readonly beforeSend?: () => void;
 }
 
 /** The answer: its head is here, its body still to be read. */

@@ -1,21 +1,12 @@
-import type { buildConnector, Client, Dispatcher, Pool } from 'undici';
+import type { Client, Dispatcher, Pool } from 'undici';
 import { ConnectionError } from './connection-error.js';
 import { OperatorError } from './operator-error.js';
+import { newConnector } from './connector.js';
+import type { TlsOptions } from './connector.js';
+import { isProxyUrl } from './proxy-tunnel.js';
+import { askingFirst } from './asking-dispatcher.js';
 import type { Resolved } from './resolved.js';
 import type { Transport, TransportRequest, TransportResponse } from './transport.js';
-
-/** How to prove who both ends are. PEM texts. */
-export interface TlsOptions {
-  /** The certificates to trust instead of the machine's own. */
-  readonly ca?: string | undefined;
-  /** The client's certificate chain; `key` belongs to it. */
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-  /** The name to look for in the server's certificate. @defaultValue the server's host */
-  readonly servername?: string | undefined;
-  /** Trust whatever answers; for tests. @defaultValue false */
-  readonly insecure?: boolean | undefined;
-}
 
 /** Options of {@link UndiciTransport}. */
 export interface UndiciTransportOptions {
@@ -33,18 +24,18 @@ export interface UndiciTransportOptions {
   readonly maxConnections?: number | undefined;
   /** How long a connection may take to be made, in milliseconds. @defaultValue 10_000 */
   readonly connectTimeoutMs?: number | undefined;
+  /**
+   * The URL of a proxy: `http`, `https`, `socks5` or `socks5h`, perhaps with a user name and password.
+   * Variables such as `HTTPS_PROXY` are not looked at. @defaultValue none
+   */
+  readonly proxy?: string | undefined;
   /** How long an idle connection is kept, in milliseconds. @defaultValue 60_000 */
   readonly keepAliveMs?: number | undefined;
 }
 
-type ResolvedOptions = Resolved<UndiciTransportOptions>;
-type Connector = buildConnector.connector;
-
-/**
- * The kernel asks an idle connection's other end so often whether it is there, so that a watch whose
- * server vanished without a word fails, where nothing on the way answers in the server's stead.
- */
-const tcpKeepAliveMs = 30_000;
+type ResolvedOptions = Resolved<Omit<UndiciTransportOptions, 'proxy'>> & {
+  readonly proxy: string | undefined;
+};
 
 /** How requests get a connection. */
 interface Connections {
@@ -56,7 +47,7 @@ interface Connections {
 
 /**
  * A {@link Transport} over HTTP/1.1: pooled, kept-alive connections to one server. Requests have no
- * time limit of their own: whoever calls sets one with `signal`. No proxy is used.
+ * time limit of their own: whoever calls sets one with `signal`.
  *
  * `undici` is loaded at the first request: it costs 70 ms and 20 MB.
  */
@@ -125,11 +116,12 @@ export class UndiciTransport implements Transport {
 
   /** Rejects at once on abort: undici waits for a free connection first. */
   #send(dispatcher: Dispatcher, request: TransportRequest): Promise<Dispatcher.ResponseData> {
-    const { method, path, headers, body, signal } = request;
-    const sent = dispatcher.request({
+    const { method, path, headers, repeatedHeaders, body, signal, beforeSend } = request;
+    const guarded = beforeSend === undefined ? dispatcher : askingFirst(dispatcher, beforeSend);
+    const sent = guarded.request({
       method,
       path: this.#prefix + path,
-      headers,
+      headers: { ...headers, ...mutable(repeatedHeaders) },
       body: body ?? null,
       signal: signal ?? null,
       headersTimeout: 0,
@@ -175,38 +167,12 @@ export class UndiciTransport implements Transport {
   async #createConnections(): Promise<Connections> {
     const { Client, Pool, buildConnector } = await import('undici');
     const { maxConnections, keepAliveMs } = this.#options;
-    const connect = this.#connector(buildConnector);
+    const onFailure = (error: Error): unknown => this.#connectFailures.add(error);
+    const connect = newConnector(buildConnector, this.#options, onFailure);
     const shared = { connect, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs };
     return {
       pool: new Pool(this.#origin, { ...shared, connections: maxConnections }),
       openStream: () => new Client(this.#origin, shared),
-    };
-  }
-
-  /** Makes connections with the TLS settings of the moment. */
-  #connector(build: typeof buildConnector): Connector {
-    const connectors = new WeakMap<TlsOptions, Connector>();
-    const current = async (): Promise<Connector> => {
-      const { tls, connectTimeoutMs } = this.#options;
-      const settings = typeof tls === 'function' ? await tls() : tls;
-      const socket = { keepAlive: true, keepAliveInitialDelay: tcpKeepAliveMs };
-      const made = { ...nodeTls(settings), ...socket, timeout: connectTimeoutMs };
-      const connector = connectors.get(settings) ?? build(made);
-      connectors.set(settings, connector);
-      return connector;
-    };
-    return (options, callback) => {
-      const failed = (error: unknown): void => {
-        const reason = error instanceof Error ? error : new Error(String(error));
-        this.#connectFailures.add(reason);
-        callback(reason, null);
-      };
-      current().then((connect) => {
-        connect(options, (error, socket) => {
-          if (error === null) callback(null, socket);
-          else failed(error);
-        });
-      }, failed);
     };
   }
 
@@ -245,15 +211,9 @@ const remedies: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'set servername to a name in the certificate of the server',
 };
 
-function nodeTls(tls: TlsOptions): buildConnector.BuildOptions {
-  const { ca, cert, key, servername, insecure = false } = tls;
-  return {
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
-    ...(servername !== undefined && { servername }),
-    rejectUnauthorized: !insecure,
-  };
+/** Without copies: undici only reads them. */
+function mutable(headers: TransportRequest['repeatedHeaders']): Record<string, string[]> {
+  return (headers ?? {}) as Record<string, string[]>;
 }
 
 function joinHeaders(
@@ -276,11 +236,14 @@ function serverUrl(server: string): URL {
 }
 
 function resolveUndiciTransportOptions(options: UndiciTransportOptions): ResolvedOptions {
-  const { server, tls = {}, maxConnections = 64 } = options;
+  const { server, tls = {}, maxConnections = 64, proxy } = options;
   const { connectTimeoutMs = 10_000, keepAliveMs = 60_000 } = options;
   for (const [name, value] of Object.entries({ maxConnections, connectTimeoutMs, keepAliveMs })) {
     if (Number.isInteger(value) && value >= 1) continue;
     throw new OperatorError('InvalidOption', `${name}: want a whole number from 1, got ${value}`);
   }
-  return { server, tls, maxConnections, connectTimeoutMs, keepAliveMs };
+  if (proxy !== undefined && !isProxyUrl(proxy)) {
+    throw new OperatorError('InvalidOption', 'proxy: want an http, https or socks5 URL');
+  }
+  return { server, tls, maxConnections, connectTimeoutMs, keepAliveMs, proxy };
 }

@@ -6,7 +6,7 @@ import { ConnectionError } from '../../lib/system/connection-error.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import type { LogFields } from '../../lib/system/logger.js';
 import { noMetrics } from '../../lib/system/metrics.js';
-import type { MetricLabels } from '../../lib/system/metrics.js';
+import type { MetricLabels, Metrics } from '../../lib/system/metrics.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { failureOf, refusal, scripted } from './scripted-transport.js';
@@ -344,29 +344,63 @@ describe('the rate limit', () => {
 });
 
 describe('metrics of requests', () => {
-  it('count attempts by code, method and host, and time them', async () => {
-    const counted: MetricLabels[] = [];
-    const timed: [number, MetricLabels][] = [];
-    const metrics = {
+  /** What is observed, by the metric's name without `rest_client_`. */
+  const observing = (): { readonly metrics: Metrics; readonly of: (name: string) => unknown[] } => {
+    const seen: { name: string; value: number; labels: MetricLabels }[] = [];
+    const note = ({ name }: { readonly name: string }, value: number, labels: MetricLabels = {}) =>
+      void seen.push({ name: name.replace('rest_client_', ''), value, labels });
+    const metrics: Metrics = {
       ...noMetrics,
-      counter: () => ({
-        add: (_?: number, labels: MetricLabels = {}) => void counted.push(labels),
-      }),
-      histogram: () => ({
-        observe: (value: number, labels: MetricLabels = {}) => void timed.push([value, labels]),
-      }),
+      counter: (metric) => ({ add: (value = 1, labels) => note(metric, value, labels) }),
+      histogram: (metric) => ({ observe: (value, labels) => note(metric, value, labels) }),
     };
-    const clock = new VirtualClock();
-    const { client } = scripted(failing(1, reset), { metrics, clock });
+    const of = (wanted: string): unknown[] =>
+      seen.filter(({ name }) => name === wanted).map(({ value, labels }) => [value, labels]);
+    return { metrics, of };
+  };
+
+  const byMethod = { method: 'GET', host: 'script:6443' };
+  const byVerb = { verb: 'GET', host: 'script:6443' };
+
+  it('count attempts by code, method and host, and time them; retries by code', async () => {
+    const { metrics, of } = observing();
+    const { client } = scripted(failing(1, reset), { metrics, clock: new VirtualClock() });
     await get(client);
-    const labels = { method: 'GET', host: 'script:6443' };
-    expect(counted).to.deep.equal([
-      { code: '<error>', ...labels },
-      { code: '200', ...labels },
+    expect(of('requests_total')).to.deep.equal([
+      [1, { code: '<error>', ...byMethod }],
+      [1, { code: '200', ...byMethod }],
     ]);
-    expect(timed).to.deep.equal([
-      [0, { verb: 'GET', host: 'script:6443' }],
-      [0, { verb: 'GET', host: 'script:6443' }],
+    expect(of('request_retries_total')).to.deep.equal([[1, { code: '<error>', ...byVerb }]]);
+    expect(of('request_duration_seconds')).to.deep.equal([
+      [0, byVerb],
+      [0, byVerb],
+    ]);
+  });
+
+  it('count bytes in both directions, and the wait for the rate limit', async () => {
+    const { metrics, of } = observing();
+    const clock = new VirtualClock();
+    const script = () => ({ text: '{"ü":1}' });
+    const rateLimit = { qps: 1, burst: 1 };
+    const { client, transport } = scripted(script, { metrics, clock, rateLimit });
+    await get(client);
+    const second = client.create({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'ü', namespace: 'a' },
+    });
+    await clock.advance(1_000);
+    await second;
+    const { body = '' } = transport.requests[1] ?? {};
+    const posted = { verb: 'POST', host: 'script:6443' };
+    expect(of('request_size_bytes')).to.deep.equal([[Buffer.byteLength(body), posted]]);
+    expect(of('response_size_bytes')).to.deep.equal([
+      [8, byVerb],
+      [8, posted],
+    ]);
+    expect(of('rate_limiter_duration_seconds')).to.deep.equal([
+      [0, byVerb],
+      [1, posted],
     ]);
   });
 });

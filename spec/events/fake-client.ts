@@ -33,6 +33,7 @@ export class FakeClient {
       list: () => call({ verb: 'list' }),
       pages: unasked,
       watch: unasked,
+      stream: unasked,
       create: (body, options) => call({ verb: 'create', body, signal: options?.signal }),
       update: (body, options) => call({ verb: 'update', body, signal: options?.signal }),
       patch: (type, { name }, patch, options) =>

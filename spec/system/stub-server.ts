@@ -10,6 +10,8 @@ export interface StubRequest {
   /** Path and query. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  /** As they came: name, value, name, value, … */
+  readonly rawHeaders: readonly string[];
   readonly body: string;
   /** The connection that it came on. */
   readonly socket: Socket;
@@ -41,8 +43,8 @@ export async function startStubServer(
   const changed = (): void => waiting.forEach((check) => check());
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     void readAll(request).then((body) => {
-      const { method = '', url = '', headers, socket } = request;
-      const seen = { method, url, headers, body, socket };
+      const { method = '', url = '', headers, rawHeaders, socket } = request;
+      const seen = { method, url, headers, rawHeaders, body, socket };
       requests.push(seen);
       changed();
       handler(seen, response);

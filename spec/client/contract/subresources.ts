@@ -86,4 +86,38 @@ export function subresourceContract(it: Behaviour): void {
     const left = (await client.list(Pod, { namespace })).items;
     expect(left.every((pod) => pod.metadata.deletionTimestamp !== undefined)).to.equal(true);
   });
+
+  it('a Pod gets an ephemeral container, other resources, and a Node', async (subject) => {
+    const { client, namespace } = subject;
+    const key = { namespace, name: 'web' };
+    const resources = { requests: { cpu: '100m' }, limits: { cpu: '200m' } };
+    await client.create<Pod>({
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: key },
+      // A scheduler of this name does not exist.
+      spec: {
+        schedulerName: 'nobody',
+        containers: [{ name: 'web', image: 'example.com/web', resources }],
+      },
+    });
+    const debug = { name: 'debug', image: 'example.com/debug' };
+    const ephemeral = await client.patch(
+      Pod,
+      key,
+      { type: 'strategic', body: { spec: { ephemeralContainers: [debug] } } },
+      { subresource: 'ephemeralcontainers' },
+    );
+    expect(ephemeral.spec?.ephemeralContainers?.[0]?.name).to.equal('debug');
+    const more = { name: 'web', resources: { limits: { cpu: '300m' } } };
+    const resized = await client.patch(
+      Pod,
+      key,
+      { type: 'strategic', body: { spec: { containers: [more] } } },
+      { subresource: 'resize' },
+    );
+    expect(resized.spec?.containers[0]?.resources?.limits).to.deep.equal({ cpu: '300m' });
+    const target = { apiVersion: 'v1', kind: 'Node', name: 'nowhere' };
+    const binding = { apiVersion: 'v1', kind: 'Binding', metadata: key, target };
+    await client.create<UnstructuredObject>(binding, { subresource: 'binding' });
+    expect((await client.get(Pod, key)).spec?.nodeName).to.equal('nowhere');
+  });
 }

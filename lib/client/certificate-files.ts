@@ -1,0 +1,48 @@
+import type { Clock } from '../system/clock.js';
+import type { TlsOptions } from '../system/connector.js';
+import type { Credentials } from './credentials.js';
+
+/** Options of {@link withCertificateFiles}. */
+export interface CertificateFilesOptions {
+  /** Reads the files; the same object as long as they hold the same. */
+  readonly tls: () => Promise<TlsOptions>;
+  /** Has requests from now on use new connections. */
+  readonly reconnect: () => Promise<void>;
+  readonly clock: Clock;
+}
+
+// Whoever rotates certificates does so well before they expire.
+const freshMs = 60_000;
+
+/**
+ * `credentials` of somebody whose client certificate stands in files that are replaced: a connection
+ * that is kept alive would show the old certificate for ever, and the API server looks at its end at
+ * each request. The files are read again after a minute, and after a 401; another certificate means
+ * new connections. Watches under way end on theirs.
+ */
+export function withCertificateFiles(
+  credentials: Credentials,
+  { tls, reconnect, clock }: CertificateFilesOptions,
+): Credentials {
+  let used: TlsOptions | undefined;
+  let readAtMs = -Infinity;
+  const check = async (): Promise<void> => {
+    readAtMs = clock.monotonicMs();
+    const now = await tls();
+    const isAnother = used !== undefined && (used.cert !== now.cert || used.key !== now.key);
+    used = now;
+    if (isAnother) await reconnect();
+  };
+  return {
+    headers: async () => {
+      // Files that are away for a moment: the certificate that we have may still be good; if not,
+      // the 401 says so.
+      if (clock.monotonicMs() - readAtMs >= freshMs) await check().catch(() => undefined);
+      return credentials.headers();
+    },
+    refresh: async () => {
+      await check();
+      await credentials.refresh?.();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { withCertificateFiles } from '../../lib/client/certificate-files.js';
+import { bearerToken } from '../../lib/client/index.js';
+import type { TlsOptions } from '../../lib/system/connector.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+function setUp() {
+  const clock = new VirtualClock();
+  const files: { current: TlsOptions; broken: boolean } = { current: { cert: 'a' }, broken: false };
+  const counts = { reads: 0, reconnects: 0 };
+  const credentials = withCertificateFiles(bearerToken('t'), {
+    clock,
+    tls: async () => {
+      counts.reads++;
+      if (files.broken) throw new Error('away');
+      return files.current;
+    },
+    reconnect: async () => {
+      counts.reconnects++;
+    },
+  });
+  return { clock, counts, credentials, files };
+}
+
+describe('withCertificateFiles', () => {
+  it('reads the files once a minute, and reconnects only where the certificate is another', async () => {
+    const { clock, counts, credentials, files } = setUp();
+    for (let n = 0; n < 3; n++) {
+      expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer t' });
+    }
+    expect(counts).to.deep.equal({ reads: 1, reconnects: 0 });
+    files.current = { cert: 'a', ca: 'another CA is seen by new connections anyway' };
+    await clock.advance(60_000);
+    await credentials.headers();
+    expect(counts).to.deep.equal({ reads: 2, reconnects: 0 });
+    files.current = { cert: 'b' };
+    await clock.advance(60_000);
+    await credentials.headers();
+    expect(counts).to.deep.equal({ reads: 3, reconnects: 1 });
+  });
+
+  it('reads them at once when the server rejects the certificate', async () => {
+    const { counts, credentials, files } = setUp();
+    await credentials.headers();
+    files.current = { cert: 'b' };
+    await credentials.refresh?.();
+    expect(counts.reconnects).to.equal(1);
+  });
+
+  it('keeps what it has while the files are away, but says so when they are needed', async () => {
+    const { clock, counts, credentials, files } = setUp();
+    await credentials.headers();
+    files.broken = true;
+    await clock.advance(60_000);
+    await credentials.headers();
+    const refused = await credentials.refresh?.().catch((error: unknown) => error);
+    expect(refused).to.have.property('message', 'away');
+    expect(counts.reconnects).to.equal(0);
+  });
+});
