@@ -1,21 +1,30 @@
+import type { Fence } from '../client/fence.js';
 import type { Controller } from '../controller/controller.js';
 import type { ControllerEventListener } from '../controller/controller-event.js';
+import type { KeyOwnership } from '../controller/key-ownership.js';
 import type { RunningController } from '../controller/running-controller.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import type { Metrics } from '../system/metrics.js';
 import type { Random } from '../system/random.js';
+import type { Tracer } from '../system/tracer.js';
 import type { ManagedCluster } from './managed-cluster.js';
 
 /** What the controllers of a manager share. */
 export interface ControllerGroupParts {
-  readonly clusters: readonly ManagedCluster[];
+  /** Those of the moment when a controller is started. */
+  readonly clusters: ReadonlyMap<string, ManagedCluster>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly tracer: Tracer | undefined;
   readonly gracefulShutdownMs: number;
   readonly onEvent: ControllerEventListener | undefined;
+  /** Asked before each write. */
+  readonly fence: Fence | undefined;
+  /** Which keys are this replica's. */
+  readonly ownership: KeyOwnership | undefined;
   /** Told when a controller can't reconcile. */
   readonly failed: (error: unknown) => void;
 }
@@ -30,7 +39,7 @@ export class ControllerGroup {
     this.#parts = parts;
   }
 
-  /** Whether its controllers reconcile. */
+  /** Whether its controllers may reconcile. */
   get isActive(): boolean {
     return this.#isActive;
   }
@@ -42,8 +51,7 @@ export class ControllerGroup {
 
   /** Starts a controller: its caches fill; it reconciles when the group is active. */
   start(controller: Controller): void {
-    const running = controller.start(this.#runtime());
-    this.#running.set(controller, running);
+    const running = this.#newRunning(controller);
     if (this.#isActive) this.#activate(running);
   }
 
@@ -52,6 +60,17 @@ export class ControllerGroup {
     if (this.#isActive) return;
     this.#isActive = true;
     for (const running of this.#running.values()) this.#activate(running);
+  }
+
+  /** Has all controllers run on one more cluster. */
+  addCluster(cluster: ManagedCluster): void {
+    for (const running of this.#running.values()) running.addCluster(cluster.forControllers);
+  }
+
+  /** Has all controllers run on a cluster no more; reconciles have `graceMs` to end. */
+  async removeCluster(name: string, graceMs: number): Promise<void> {
+    const running = [...this.#running.values()];
+    await Promise.all(running.map((each) => each.removeCluster(name, graceMs)));
   }
 
   /** Ends the controllers, or one of them; their reconciles have `graceMs` to end. */
@@ -74,9 +93,7 @@ export class ControllerGroup {
     this.#isActive = false;
     const before = [...this.#running];
     // The new ones first: a cache that nobody uses any more is dropped.
-    for (const [controller] of before) {
-      this.#running.set(controller, controller.start(this.#runtime()));
-    }
+    for (const [controller] of before) this.#newRunning(controller);
     await Promise.all(before.map(([, running]) => running.stop(0)));
   }
 
@@ -84,15 +101,15 @@ export class ControllerGroup {
     running.activate().catch((error: unknown) => this.#parts.failed(error));
   }
 
-  #runtime(): Parameters<Controller['start']>[0] {
-    const { clusters, clock, random, logger, metrics, onEvent } = this.#parts;
-    const { gracefulShutdownMs } = this.#parts;
-    const [home] = clusters;
-    if (home === undefined) throw new TypeError('a manager has at least one cluster');
-    const { client, cache } = home;
-    return {
-      ...{ client, cache, clock, random, logger, metrics, onEvent },
-      ...{ gracefulShutdownMs, standby: true },
-    };
+  #newRunning(controller: Controller): RunningController {
+    const { clusters, clock, random, logger, metrics, tracer, onEvent } = this.#parts;
+    const { gracefulShutdownMs, fence, ownership } = this.#parts;
+    const running = controller.start({
+      clusters: [...clusters.values()].map((cluster) => cluster.forControllers),
+      ...{ clock, random, logger, metrics, tracer, onEvent },
+      ...{ gracefulShutdownMs, fence, ownership, standby: true },
+    });
+    this.#running.set(controller, running);
+    return running;
   }
 }

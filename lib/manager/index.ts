@@ -1,15 +1,20 @@
+export { ownVerbs, watchVerbs } from './access/required-access.js';
+export type { AccessVerb, RequiredAccess } from './access/required-access.js';
+export type { PreflightMode } from './access/preflight.js';
 export type { HealthCheck } from './health-check.js';
+export type { HealthOptions } from './health/health-options.js';
 export type { Leadership, LeadershipCallbacks } from './leadership.js';
 export type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 export { Manager } from './manager.js';
 export type { Added, ManagerAddOptions } from './manager-entries.js';
-export type { ManagerOptions } from './manager-options.js';
+export type { ManagerOptions, ManagerWebhookOptions } from './manager-options.js';
 export type {
-  ClusterStatus,
+  ManagedClusterStatus,
   ManagedControllerStatus,
   ManagerPhase,
   ManagerStatus,
   RunnableStatus,
 } from './manager-status.js';
+export type { MetricsOptions } from './metrics/metrics-options.js';
 export type { Runnable, RunnableContext, RunnablePhase } from './runnable.js';
 export type { RunnableState } from './runnable-group.js';

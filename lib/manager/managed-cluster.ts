@@ -40,11 +40,12 @@ export interface ManagedClusterParts {
 export class ManagedCluster {
   /** `''`: the only one. */
   readonly name: string;
+  readonly cacheOptions: ManagerCacheOptions;
   /** As it was given: not fenced. */
   readonly given: Client;
-  /** Reads and writes the server; its writes are fenced. */
-  readonly live: Client;
   readonly cache: Cache;
+  /** Reads the cache. Not fenced: controllers ask their fence themselves. */
+  readonly unfenced: CachedClient;
   /** Reads the cache; its writes are fenced. */
   readonly client: CachedClient;
 
@@ -53,9 +54,15 @@ export class ManagedCluster {
     const { clock, random, metrics, fence } = parts;
     const logger = name === '' ? parts.logger : parts.logger.child({ cluster: name });
     this.name = name;
+    this.cacheOptions = cacheOptions;
     this.given = client;
-    this.live = fenced(client, fence);
     this.cache = new Cache({ ...cacheOptions, client, clock, random, metrics, logger });
-    this.client = cachedClient(this.live, this.cache, { clock });
+    this.unfenced = cachedClient(client, this.cache, { clock });
+    this.client = cachedClient(fenced(client, fence), this.cache, { clock });
+  }
+
+  /** What controllers run on. */
+  get forControllers(): { readonly name: string; readonly client: Client; readonly cache: Cache } {
+    return { name: this.name, client: this.unfenced, cache: this.cache };
   }
 }

@@ -1,5 +1,6 @@
 import type { Controller } from '../controller/controller.js';
 import { OperatorError } from '../system/operator-error.js';
+import type { RequiredAccess } from './access/required-access.js';
 import type { Runnable } from './runnable.js';
 
 /** Options of `Manager.add`. */
@@ -9,6 +10,11 @@ export interface ManagerAddOptions {
    * @defaultValue 'leader'
    */
   readonly phase?: 'replica' | 'leader' | undefined;
+  /**
+   * What it does beside watching the kinds of a controller, for the preflight of permissions.
+   * @defaultValue nothing
+   */
+  readonly requires?: readonly RequiredAccess[] | undefined;
 }
 
 /** Something that was added to a manager. */
@@ -26,12 +32,14 @@ export interface ControllerEntry {
   readonly type: 'controller';
   readonly controller: Controller;
   readonly phase: 'replica' | 'leader';
+  readonly requires: readonly RequiredAccess[];
 }
 
 /** A runnable of a manager. */
 export interface RunnableEntry {
   readonly type: 'runnable';
   readonly runnable: Runnable;
+  readonly requires: readonly RequiredAccess[];
 }
 
 /** What was added to a manager. */

@@ -7,9 +7,17 @@ import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
+import type { Tracer } from '../system/tracer.js';
+import type { PreflightMode } from './access/preflight.js';
+import type { RequiredAccess } from './access/required-access.js';
+import { resolveHealthOptions } from './health/health-options.js';
+import type { HealthOptions, ResolvedHealthOptions } from './health/health-options.js';
 import { soleLeadership } from './leadership.js';
 import type { Leadership } from './leadership.js';
 import type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
+import { resolveMetricsOptions } from './metrics/metrics-options.js';
+import type { MetricsOptions, ResolvedMetricsOptions } from './metrics/metrics-options.js';
+import type { WebhookServerOptions } from './webhooks/webhook-server.js';
 
 /** Options of `Manager`. */
 export interface ManagerOptions {
@@ -26,6 +34,24 @@ export interface ManagerOptions {
    * controllers end at once, and this process is a candidate again. @defaultValue 'fail'
    */
   readonly whenLeadershipIsLost?: 'fail' | 'standby' | undefined;
+  /** The server of `/healthz` and `/readyz`. @defaultValue false: none */
+  readonly health?: HealthOptions | false | undefined;
+  /** The metrics, and their server. @defaultValue false: none are kept */
+  readonly metrics?: MetricsOptions | false | undefined;
+  /** Webhooks, and the certificate that they are served with. @defaultValue none */
+  readonly webhooks?: ManagerWebhookOptions | undefined;
+  /**
+   * What is done about permissions that the operator lacks: they are asked for at the start, by
+   * SelfSubjectAccessReviews of all clusters. @defaultValue 'warn'
+   */
+  readonly rbacPreflight?: PreflightMode | undefined;
+  /**
+   * What the operator does beside watching the kinds of its controllers, for the preflight; also an
+   * option of `add`. @defaultValue nothing
+   */
+  readonly requires?: readonly RequiredAccess[] | undefined;
+  /** One span for each reconcile and its requests. @defaultValue none */
+  readonly tracer?: Tracer | undefined;
   /** Told of every reconcile and hot loop of every controller. @defaultValue nobody */
   readonly onEvent?: ControllerEventListener | undefined;
   /** How long reconciles and runnables may go on after a stop, in milliseconds. @defaultValue 30_000 */
@@ -48,6 +74,9 @@ export interface ManagerOptions {
   readonly logger?: Logger | undefined;
 }
 
+/** Options of the webhook server of a manager. */
+export type ManagerWebhookOptions = Omit<WebhookServerOptions, 'clock' | 'logger' | 'metrics'>;
+
 /** {@link ManagerOptions}, resolved. */
 export interface ResolvedManagerOptions {
   readonly clusters: readonly ManagerCluster[];
@@ -55,6 +84,12 @@ export interface ResolvedManagerOptions {
   readonly leadership: Leadership;
   readonly isElected: boolean;
   readonly whenLeadershipIsLost: 'fail' | 'standby';
+  readonly health: ResolvedHealthOptions | undefined;
+  readonly metrics: ResolvedMetricsOptions | undefined;
+  readonly webhooks: ManagerWebhookOptions | undefined;
+  readonly rbacPreflight: PreflightMode;
+  readonly requires: readonly RequiredAccess[];
+  readonly tracer: Tracer | undefined;
   readonly onEvent: ControllerEventListener | undefined;
   readonly gracefulShutdownMs: number;
   readonly startTimeoutMs: number;
@@ -77,8 +112,13 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
   for (const [name, value] of Object.entries(durations)) {
     if (!(value >= 0)) throw invalid(`${name} ${value}: want 0 or more`);
   }
+  const { health = false, metrics = false, webhooks, tracer } = options;
+  const { rbacPreflight = 'warn', requires = [] } = options;
   return {
     clusters: clustersOf(options),
+    health: health === false ? undefined : resolveHealthOptions(health),
+    metrics: metrics === false ? undefined : resolveMetricsOptions(metrics),
+    ...{ webhooks, rbacPreflight, requires, tracer },
     leadership: leaderElection ?? soleLeadership(),
     isElected: leaderElection !== undefined,
     ...{ cacheOptions, whenLeadershipIsLost, onEvent, clock, random, logger },
@@ -92,11 +132,16 @@ function clustersOf({ client, clusters }: ManagerOptions): readonly ManagerClust
   if (clusters === undefined || clusters.length === 0) throw invalid('client is missing');
   const names = new Set<string>();
   for (const { name } of clusters) {
-    if (names.has(name)) throw invalid(`two clusters are called ${name}`);
-    if (name === '' || name.includes('/')) throw invalid(`cluster name ${JSON.stringify(name)}`);
+    checkClusterName(name, names);
     names.add(name);
   }
   return clusters;
+}
+
+/** @throws OperatorError `InvalidOption`: the name is taken, empty, or has a slash. */
+export function checkClusterName(name: string, taken: Pick<ReadonlySet<string>, 'has'>): void {
+  if (taken.has(name)) throw invalid(`two clusters are called ${name}`);
+  if (name === '' || name.includes('/')) throw invalid(`cluster name ${JSON.stringify(name)}`);
 }
 
 function invalid(what: string): OperatorError {

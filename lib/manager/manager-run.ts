@@ -3,6 +3,8 @@ import { endsWithin } from '../controller/ends-within.js';
 import { sleep } from '../system/clock.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
+import { neededAccess } from './access/needed-access.js';
+import { preflight } from './access/preflight.js';
 import { ControllerGroup } from './controller-group.js';
 import type { ManagedCluster } from './managed-cluster.js';
 import type { ManagerEntries, ManagerEntry } from './manager-entries.js';
@@ -14,7 +16,7 @@ import type { RunnablePhase } from './runnable.js';
 /** What a {@link ManagerRun} works with. */
 export interface ManagerRunParts {
   readonly options: ResolvedManagerOptions;
-  readonly clusters: readonly ManagedCluster[];
+  readonly clusters: ReadonlyMap<string, ManagedCluster>;
   readonly entries: ManagerEntries;
   readonly metrics: Metrics;
   /** Told of each change of phase and leadership. */
@@ -48,7 +50,8 @@ export class ManagerRun {
     const { clusters, metrics, options } = parts;
     const failed = (error: unknown): void => this.#fail(error);
     const group = (phase: RunnablePhase) => new RunnableGroup(phase, { ...options, failed });
-    const controllers = () => new ControllerGroup({ ...options, clusters, metrics, failed });
+    const shared = { ...options, clusters, metrics, failed, ownership: undefined };
+    const { fence } = options.leadership;
     this.#parts = parts;
     this.#runnables = {
       server: group('server'),
@@ -56,7 +59,10 @@ export class ManagerRun {
       replica: group('replica'),
       leader: group('leader'),
     };
-    this.#controllers = { replica: controllers(), leader: controllers() };
+    this.#controllers = {
+      replica: new ControllerGroup({ ...shared, fence: undefined }),
+      leader: new ControllerGroup({ ...shared, fence }),
+    };
   }
 
   get phase(): ManagerPhase {
@@ -130,6 +136,20 @@ export class ManagerRun {
     throw new OperatorError('Timeout', `${name}: has not ended ${graceMs} ms after it was removed`);
   }
 
+  /** Works on one more cluster from now on. */
+  addCluster(cluster: ManagedCluster): void {
+    if (this.#ending.signal.aborted || !this.#open.has('caches')) return;
+    cluster.cache.start();
+    for (const group of Object.values(this.#controllers)) group.addCluster(cluster);
+  }
+
+  /** Works on a cluster no more. */
+  async removeCluster(cluster: ManagedCluster, graceMs: number): Promise<void> {
+    const groups = Object.values(this.#controllers);
+    await Promise.all(groups.map((group) => group.removeCluster(cluster.name, graceMs)));
+    await cluster.cache.stop();
+  }
+
   async #start(signal: AbortSignal): Promise<void> {
     const { clusters } = this.#parts;
     for (const phase of ['server', 'webhook'] as const) {
@@ -137,26 +157,43 @@ export class ManagerRun {
       await this.#runnables[phase].whenReady(signal);
     }
     this.#openPhase('caches');
-    for (const { cache } of clusters) cache.start();
+    await this.#preflight(signal);
+    for (const { cache } of clusters.values()) cache.start();
     await this.#cachesSynced(signal);
     this.#openPhase('replica');
     this.#controllers.replica.activate();
     this.#election = this.#elect();
   }
 
+  /** Asks each cluster for the permissions that its controllers need. */
+  async #preflight(signal: AbortSignal): Promise<void> {
+    const { options, clusters, entries } = this.#parts;
+    const { rbacPreflight: mode, logger } = options;
+    const declared = [...options.requires, ...[...entries].flatMap(({ requires }) => requires)];
+    const asked = [...clusters.values()].map(async (cluster) => {
+      const required = neededAccess(cluster, declared);
+      const named = cluster.name === '' ? logger : logger.child({ cluster: cluster.name });
+      const asking = { client: cluster.given, required, roleName: 'operator', signal };
+      await preflight({ ...asking, mode, logger: named });
+    });
+    await Promise.all(asked);
+  }
+
+  /** Of several clusters waits for the first: the others join when they can. */
   async #cachesSynced(signal: AbortSignal): Promise<void> {
     const { options, clusters } = this.#parts;
     const { cacheSyncTimeoutMs: ms, clock } = options;
     const over = new AbortController();
     const waiting = AbortSignal.any([signal, over.signal]);
-    const synced = clusters.map(({ cache }) => cache.waitForSync(waiting, { parked: 'pass' }));
+    const [home] = clusters.values();
+    const synced = home?.cache.waitForSync(waiting, { parked: 'pass' });
     const late = ms === Infinity ? undefined : sleep(clock, ms, waiting);
     void late?.then(
       () => over.abort(new OperatorError('Timeout', `caches: not synced after ${ms} ms`)),
       () => undefined,
     );
     try {
-      await Promise.all(synced);
+      await synced;
     } finally {
       over.abort();
     }
@@ -228,7 +265,8 @@ export class ManagerRun {
       this.#fail(new OperatorError('Timeout', 'leader election has not ended'));
     }
     await this.#endAll([controllers.replica.stop(leftMs())], [replica.stop(leftMs())]);
-    await Promise.all(this.#parts.clusters.map(({ cache }) => cache.stop()));
+    const clusters = [...this.#parts.clusters.values()];
+    await Promise.all(clusters.map(({ cache }) => cache.stop()));
     await this.#endAll([], [webhook.stop(leftMs())]);
     await this.#endAll([], [server.stop(leftMs())]);
   }

@@ -1,5 +1,8 @@
 import type { InformerStatus } from '../cache/informer.js';
 import type { ControllerStatus } from '../controller/controller-status.js';
+import type { ManagedCluster } from './managed-cluster.js';
+import type { ManagerEntries } from './manager-entries.js';
+import type { ManagerRun } from './manager-run.js';
 import type { RunnableState } from './runnable-group.js';
 import type { RunnablePhase } from './runnable.js';
 
@@ -7,7 +10,7 @@ import type { RunnablePhase } from './runnable.js';
 export type ManagerPhase = 'new' | 'starting' | 'running' | 'stopping' | 'stopped';
 
 /** A cluster of a manager. */
-export interface ClusterStatus {
+export interface ManagedClusterStatus {
   /** `''`: the only one. */
   readonly name: string;
   /** The kinds in its cache. */
@@ -16,6 +19,7 @@ export interface ClusterStatus {
 
 /** A controller of a manager. */
 export interface ManagedControllerStatus extends ControllerStatus {
+  /** Where it reconciles. */
   readonly phase: 'replica' | 'leader';
 }
 
@@ -24,6 +28,8 @@ export interface RunnableStatus {
   readonly name: string;
   readonly phase: RunnablePhase;
   readonly state: RunnableState;
+  /** Where it listens; undefined: it does not. */
+  readonly url: string | undefined;
 }
 
 /** What a manager is doing. */
@@ -33,7 +39,41 @@ export interface ManagerStatus {
   readonly isLeading: boolean;
   /** Who leads, as far as it is known. */
   readonly leader: string | undefined;
-  readonly clusters: readonly ClusterStatus[];
+  readonly clusters: readonly ManagedClusterStatus[];
+  /** Those that were started. */
   readonly controllers: readonly ManagedControllerStatus[];
   readonly runnables: readonly RunnableStatus[];
+}
+
+/** What a {@link ManagerStatus} is read from. */
+export interface ManagerStatusParts {
+  /** Undefined: it was not started. */
+  readonly run: ManagerRun | undefined;
+  readonly entries: ManagerEntries;
+  readonly clusters: readonly ManagedCluster[];
+}
+
+/** What a manager is doing. */
+export function managerStatus({ run, entries, clusters }: ManagerStatusParts): ManagerStatus {
+  const controllers: ManagedControllerStatus[] = [];
+  const runnables: RunnableStatus[] = [];
+  for (const entry of entries) {
+    if (entry.type === 'controller') {
+      const { controller, phase } = entry;
+      const status = run?.controllers[phase].running(controller)?.status();
+      if (status !== undefined) controllers.push({ ...status, phase });
+    } else {
+      const { runnable } = entry;
+      const { name, phase = 'leader', url } = runnable;
+      const state = run?.runnables[phase].state(runnable) ?? 'waiting';
+      runnables.push({ name, phase, state, url });
+    }
+  }
+  return {
+    phase: run?.phase ?? 'new',
+    isLeading: run?.isLeading ?? false,
+    leader: run?.leader,
+    clusters: clusters.map(({ name, cache }) => ({ name, caches: cache.status() })),
+    ...{ controllers, runnables },
+  };
 }

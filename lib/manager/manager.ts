@@ -3,18 +3,25 @@ import type { CachedClient } from '../cache/cached-client.js';
 import { ChangeNotifier } from '../cache/change-notifier.js';
 import type { Client } from '../client/client.js';
 import type { Controller } from '../controller/controller.js';
-import { noMetrics } from '../system/metrics.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
+import { resolveHealthOptions } from './health/health-options.js';
+import type { HealthCheck } from './health-check.js';
 import { LateMetrics } from './late-metrics.js';
 import { ManagedCluster } from './managed-cluster.js';
-import { ManagerEntries, entryName } from './manager-entries.js';
+import type { ManagerCluster } from './managed-cluster.js';
+import { ManagerEntries } from './manager-entries.js';
 import type { Added, ManagerAddOptions, ManagerEntry } from './manager-entries.js';
-import { resolveManagerOptions } from './manager-options.js';
+import { checkClusterName, resolveManagerOptions } from './manager-options.js';
 import type { ManagerOptions, ResolvedManagerOptions } from './manager-options.js';
 import { ManagerRun } from './manager-run.js';
+import { ManagerHealth } from './manager-health.js';
+import { managerStatus } from './manager-status.js';
 import type { ManagerPhase, ManagerStatus } from './manager-status.js';
+import { bindMetrics } from './metrics/bind-metrics.js';
 import type { Runnable } from './runnable.js';
+import { untilSignal } from './until-signal.js';
+import { WebhookServer } from './webhooks/webhook-server.js';
 
 /**
  * Runs controllers, and what they need, as one process.
@@ -30,25 +37,45 @@ import type { Runnable } from './runnable.js';
  *
  * ## Caveats
  * - It runs once; make a new one to start again.
+ *
+ * @example
+ * ```ts
+ * const manager = new Manager({ client: await defaultClient(), health: {}, metrics: {} });
+ * manager.add(controllerFor(ConfigMap).complete(async () => done()));
+ * await manager.runUntilSignal();
+ * ```
  */
 export class Manager {
-  /** Where everything here registers its metrics; yours are welcome. */
-  readonly metrics: Metrics;
-  readonly #late = new LateMetrics();
+  readonly #metrics = new LateMetrics();
   readonly #options: ResolvedManagerOptions;
-  readonly #clusters: ManagedCluster[];
+  readonly #clusters = new Map<string, ManagedCluster>();
+  readonly #home: ManagedCluster;
   readonly #entries = new ManagerEntries();
   readonly #changes = new ChangeNotifier();
+  readonly #health: ManagerHealth;
   #run: ManagerRun | undefined;
   #isOver = false;
 
-  /** @throws OperatorError `InvalidOption`: an option is missing, out of its range, or contradicts another. */
+  /**
+   * @throws OperatorError `InvalidOption`: an option is missing, out of its range, or contradicts
+   * another.
+   */
   constructor(options: ManagerOptions) {
     this.#options = resolveManagerOptions(options);
-    this.metrics = this.#late;
-    const { fence } = this.#options.leadership;
-    const parts = { ...this.#options, metrics: this.metrics, fence };
-    this.#clusters = this.#options.clusters.map((cluster) => new ManagedCluster(cluster, parts));
+    const { clusters, webhooks, clock, logger, health = resolveHealthOptions({}) } = this.#options;
+    const [home] = clusters.map((cluster) => this.#newCluster(cluster));
+    if (home === undefined) throw new OperatorError('InvalidOption', 'manager: client is missing');
+    this.#home = home;
+    const { metrics } = this;
+    const status = (): ManagerStatus => this.status();
+    this.#health = new ManagerHealth({ options: health, status, clock, logger, metrics });
+    if (this.#options.health !== undefined) this.add(this.#health.newServer());
+    if (webhooks !== undefined) this.add(new WebhookServer({ ...webhooks, clock, metrics }));
+  }
+
+  /** Where everything here registers its metrics; yours are welcome. */
+  get metrics(): Metrics {
+    return this.#metrics;
   }
 
   /** Reads the cache of the first cluster; writes are refused while this process does not lead. */
@@ -58,12 +85,17 @@ export class Manager {
 
   /** Reads the server of the first cluster; writes are refused while this process does not lead. */
   get liveClient(): Client {
-    return this.#home.live;
+    return this.#home.client.live;
   }
 
   /** The cache of the first cluster; it is filled from the start to the end of `run`. */
   get cache(): Cache {
     return this.#home.cache;
+  }
+
+  /** How far it is. */
+  get phase(): ManagerPhase {
+    return this.#run?.phase ?? 'new';
   }
 
   /**
@@ -73,20 +105,72 @@ export class Manager {
    * @throws OperatorError `Stopped`: the manager has stopped.
    */
   add(item: Controller | Runnable, options: ManagerAddOptions = {}): Added {
-    const { phase = 'leader' } = options;
+    const { phase = 'leader', requires = [] } = options;
     const entry: ManagerEntry =
       'run' in item
-        ? { type: 'runnable', runnable: item }
-        : { type: 'controller', controller: item, phase };
-    if (this.#isOver) throw new OperatorError('Stopped', `add ${item.name}: the manager stopped`);
+        ? { type: 'runnable', runnable: item, requires }
+        : { type: 'controller', controller: item, phase, requires };
+    this.#refuseWhenOver(`add ${item.name}`);
     this.#entries.add(entry);
     this.#run?.add(entry);
     return {
-      name: entryName(entry),
+      name: item.name,
       remove: async (graceMs = this.#options.gracefulShutdownMs) => {
         if (this.#entries.delete(entry)) await this.#run?.remove(entry, graceMs);
       },
     };
+  }
+
+  /**
+   * Has every controller work on one more cluster from now on.
+   * @throws OperatorError `InvalidOption`: the name is taken, or no name; or the manager was made for
+   * one cluster without a name.
+   * @throws OperatorError `Stopped`: the manager has stopped.
+   */
+  addCluster(cluster: ManagerCluster): void {
+    this.#refuseWhenOver(`addCluster ${cluster.name}`);
+    checkClusterName(cluster.name, this.#clusters);
+    if (this.#home.name === '') {
+      const remedy = 'give it clusters instead of client';
+      throw new OperatorError('InvalidOption', `addCluster: the manager has one only: ${remedy}`);
+    }
+    this.#run?.addCluster(this.#newCluster(cluster));
+  }
+
+  /**
+   * Has no controller work on a cluster any more; resolves when no reconcile of it goes on. They have
+   * `graceMs` milliseconds to end (the manager's `gracefulShutdownMs`). One that is not there is no error.
+   * @throws OperatorError `InvalidOption`: it is the first cluster, which holds the leases.
+   */
+  async removeCluster(
+    name: string,
+    graceMs: number = this.#options.gracefulShutdownMs,
+  ): Promise<void> {
+    const cluster = this.#clusters.get(name);
+    if (cluster === undefined) return;
+    if (cluster === this.#home) {
+      throw new OperatorError('InvalidOption', `removeCluster ${name}: the first one has to stay`);
+    }
+    this.#clusters.delete(name);
+    await this.#run?.removeCluster(cluster, graceMs);
+  }
+
+  /**
+   * Adds a check of `/healthz`: failing, it has the kubelet restart the process.
+   * @returns what takes it out
+   * @throws OperatorError `InvalidOption`: the name is taken, or no path segment.
+   */
+  addHealthCheck(check: HealthCheck): () => void {
+    return this.#health.healthz.add(check);
+  }
+
+  /**
+   * Adds a check of `/readyz`: failing, it has the Pod's Services send it no requests.
+   * @returns what takes it out
+   * @throws OperatorError `InvalidOption`: the name is taken, or no path segment.
+   */
+  addReadyCheck(check: HealthCheck): () => void {
+    return this.#health.readyz.add(check);
   }
 
   /**
@@ -98,44 +182,37 @@ export class Manager {
     if (this.#run !== undefined) {
       throw new OperatorError('AlreadyStarted', 'manager: run was called before; make a new one');
     }
-    const { metrics } = this;
     const [options, clusters, entries] = [this.#options, this.#clusters, this.#entries];
+    const { metrics } = this;
     this.#run = new ManagerRun({ options, clusters, entries, metrics, changes: this.#changes });
-    this.#late.bind(noMetrics);
+    const isWatched = options.health !== undefined || options.metrics !== undefined;
     try {
+      const server = await bindMetrics(this.#metrics, options, this.#home.given);
+      if (server !== undefined) this.add(server);
+      if (isWatched) this.#health.monitor.start();
       await this.#run.run(signal);
     } finally {
+      this.#health.monitor.stop();
       this.#isOver = true;
       this.#changes.notify();
     }
   }
 
-  /** What it is doing. */
-  status(): ManagerStatus {
-    const run = this.#run;
-    const controllers: ManagerStatus['controllers'][number][] = [];
-    const runnables: ManagerStatus['runnables'][number][] = [];
-    for (const entry of this.#entries) {
-      if (entry.type === 'controller') {
-        const { controller, phase } = entry;
-        const running = run?.controllers[phase].running(controller)?.status();
-        const idle = { name: controller.name, isActive: false, depth: 0, delayed: 0, active: [] };
-        controllers.push({ ...(running ?? idle), phase });
-      } else {
-        const { name, phase = 'leader' } = entry.runnable;
-        const state = run?.runnables[phase].state(entry.runnable) ?? 'waiting';
-        runnables.push({ name, phase, state });
-      }
-    }
-    const clusters = this.#clusters.map(({ name, cache }) => ({ name, caches: cache.status() }));
-    const { phase } = this;
-    const [isLeading, leader] = [run?.isLeading ?? false, run?.leader];
-    return { phase, isLeading, leader, clusters, controllers, runnables };
+  /**
+   * Runs until SIGINT or SIGTERM comes; a second one ends the process at once, with exit code 1.
+   * @throws as `run` does.
+   */
+  async runUntilSignal(): Promise<void> {
+    await untilSignal((signal) => this.run(signal), this.#options.logger);
   }
 
-  /** How far it is. */
-  get phase(): ManagerPhase {
-    return this.#run?.phase ?? 'new';
+  /** What it is doing. */
+  status(): ManagerStatus {
+    return managerStatus({
+      run: this.#run,
+      entries: this.#entries,
+      clusters: [...this.#clusters.values()],
+    });
   }
 
   /**
@@ -156,11 +233,17 @@ export class Manager {
     await this.#until(() => this.#run?.isLeading === true, signal);
   }
 
-  get #home(): ManagedCluster {
-    const [home] = this.#clusters;
-    if (home === undefined)
-      throw new OperatorError('InvalidOption', 'manager: there is no cluster');
-    return home;
+  #newCluster(cluster: ManagerCluster): ManagedCluster {
+    const { fence } = this.#options.leadership;
+    const managed = new ManagedCluster(cluster, {
+      ...{ ...this.#options, metrics: this.metrics, fence },
+    });
+    this.#clusters.set(managed.name, managed);
+    return managed;
+  }
+
+  #refuseWhenOver(what: string): void {
+    if (this.#isOver) throw new OperatorError('Stopped', `${what}: the manager has stopped`);
   }
 
   async #until(condition: () => boolean, signal: AbortSignal | undefined): Promise<void> {

@@ -16,7 +16,7 @@ export interface RunnableContext {
   /** Aborted when it has to end: the manager stops, or (phase `leader`) the lease is lost. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** Call it when what others wait for is there (a server listens); later phases wait for it. */
+  /** Call it when what others wait for is there: phases after `server` and `webhook` wait for it. */
   ready(): void;
 }
 
@@ -26,6 +26,8 @@ export interface Runnable {
   readonly name: string;
   /** @defaultValue 'leader' */
   readonly phase?: RunnablePhase | undefined;
+  /** Where it listens, for the manager's status. @defaultValue it does not */
+  readonly url?: string | undefined;
   /**
    * Resolves when it has ended. If it throws, the manager stops and its `run` rejects with the
    * error. Returning before `signal` is aborted is fine: it has nothing more to do, and is ready.

@@ -1,0 +1,90 @@
+import type { Client } from '../../client/client.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import type { AccessVerb, RequiredAccess } from './required-access.js';
+
+/** One verb on one resource that an account may not use. */
+export interface MissingAccess {
+  readonly group: string;
+  /** With its subresource, for example `pods/status`. */
+  readonly resource: string;
+  readonly verb: AccessVerb;
+  /** `''`: all namespaces, or none. */
+  readonly namespace: string;
+}
+
+interface SelfSubjectAccessReview extends KubernetesObject {
+  readonly spec: object;
+  readonly status?: { readonly allowed?: boolean };
+}
+
+// So many reviews are under way at once: they are cheap, but not all operators start alone.
+const maxAtOnce = 10;
+
+/**
+ * What of `required` the account of `client` may not do, by SelfSubjectAccessReviews. Kinds that are
+ * not served are left out: their resource has no name yet.
+ * @throws what a review fails with.
+ */
+export async function missingAccess(
+  client: Client,
+  required: readonly RequiredAccess[],
+  signal?: AbortSignal,
+): Promise<readonly MissingAccess[]> {
+  const asked = await accessOf(client, required);
+  const waiting = [...asked.values()];
+  const missing: MissingAccess[] = [];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      if (!(await isAllowed(client, next, signal))) missing.push(next);
+    }
+  };
+  await Promise.all(Array.from({ length: maxAtOnce }, work));
+  const order = [...asked.keys()];
+  return missing.sort((a, b) => order.indexOf(nameOf(a)) - order.indexOf(nameOf(b)));
+}
+
+/** Each verb once. */
+async function accessOf(
+  client: Client,
+  required: readonly RequiredAccess[],
+): Promise<ReadonlyMap<string, MissingAccess>> {
+  const all = new Map<string, MissingAccess>();
+  for (const { type, verbs, subresource, namespace = '' } of required) {
+    const served = await client.resourceType(type).catch((error: unknown) => {
+      if (isOperatorError(error, 'UnknownKind')) return undefined;
+      throw error;
+    });
+    if (served === undefined) continue;
+    const { group, plural } = served;
+    const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
+    for (const verb of verbs) {
+      const access = { group, resource, verb, namespace: served.namespaced ? namespace : '' };
+      all.set(nameOf(access), access);
+    }
+  }
+  return all;
+}
+
+function nameOf({ group, resource, verb, namespace }: MissingAccess): string {
+  return [group, resource, verb, namespace].join(' ');
+}
+
+async function isAllowed(
+  client: Client,
+  { group, resource, verb, namespace }: MissingAccess,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const [name = '', subresource = ''] = resource.split('/');
+  const resourceAttributes = { group, resource: name, subresource, verb, namespace };
+  const answer = await client.create<SelfSubjectAccessReview>(
+    {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      metadata: {},
+      spec: { resourceAttributes },
+    },
+    { signal },
+  );
+  return answer.status?.allowed === true;
+}

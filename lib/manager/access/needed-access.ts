@@ -1,0 +1,33 @@
+import type { CachedType } from '../../cache/cache-options.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { TypeReference } from '../../object/resource-type.js';
+import type { ManagedCluster } from '../managed-cluster.js';
+import { watchVerbs } from './required-access.js';
+import type { RequiredAccess } from './required-access.js';
+
+/**
+ * What is needed on a cluster: `get`, `list` and `watch` of the kinds in its cache, and `declared`,
+ * where it names no namespace in those that are cached.
+ */
+export function neededAccess(
+  { cache, cacheOptions }: ManagedCluster,
+  declared: readonly RequiredAccess[],
+): readonly RequiredAccess[] {
+  const { types = [], namespaces } = cacheOptions;
+  const namespacesOf = (type: TypeReference<KubernetesObject>): readonly (string | undefined)[] => {
+    const own = types.find((each: CachedType) => isSame(each.type, type));
+    return own?.namespaces ?? namespaces ?? [undefined];
+  };
+  const watched = cache
+    .status()
+    .map(({ apiVersion, kind }) => ({ type: { apiVersion, kind }, verbs: watchVerbs }));
+  return [...watched, ...declared].flatMap((access: RequiredAccess) => {
+    if (access.namespace !== undefined) return [access];
+    return namespacesOf(access.type).map((namespace) => ({ ...access, namespace }));
+  });
+}
+
+function isSame(a: TypeReference<KubernetesObject>, b: TypeReference<KubernetesObject>): boolean {
+  return a.kind === b.kind && apiVersionOf(a) === apiVersionOf(b);
+}

@@ -1,0 +1,52 @@
+import type { Registry } from 'prom-client';
+import { OperatorError } from '../../system/operator-error.js';
+import type { CertificateSource } from '../webhooks/certificate-source.js';
+
+/** Options of the metrics, and of the server that shows them. */
+export interface MetricsOptions {
+  /**
+   * Where all is registered: give it to share it with your own metrics, or with the client's (see
+   * `promMetrics` of `operator-builder/prometheus`). @defaultValue one of the manager's own
+   */
+  readonly registry?: Registry | undefined;
+  /** Whether `/metrics` is served. @defaultValue true */
+  readonly serve?: boolean | undefined;
+  /** The address to listen on. @defaultValue every address of the machine */
+  readonly host?: string | undefined;
+  /** 0: any free one. @defaultValue 8080 */
+  readonly port?: number | undefined;
+  /** Serve HTTPS with this certificate, for example `certificateFiles({ folder })`. @defaultValue HTTP */
+  readonly certificate?: CertificateSource | undefined;
+  /**
+   * Who may scrape: `everyone`, or `reviewed`: who shows a bearer token that the API server knows
+   * (TokenReview) and may `get` the non-resource URL `/metrics` (SubjectAccessReview). Serve HTTPS
+   * then: the token comes over the wire. @defaultValue 'everyone'
+   */
+  readonly access?: 'everyone' | 'reviewed' | undefined;
+  /** Metrics of the process: CPU, memory, open files, heap. @defaultValue true */
+  readonly processMetrics?: boolean | undefined;
+}
+
+/** {@link MetricsOptions}, resolved. */
+export interface ResolvedMetricsOptions {
+  readonly registry: Registry | undefined;
+  readonly serve: boolean;
+  readonly host: string | undefined;
+  readonly port: number;
+  readonly certificate: CertificateSource | undefined;
+  readonly access: 'everyone' | 'reviewed';
+  readonly processMetrics: boolean;
+}
+
+/**
+ * Fills in the defaults.
+ * @throws OperatorError `InvalidOption`: an option is out of its range.
+ */
+export function resolveMetricsOptions(options: MetricsOptions): ResolvedMetricsOptions {
+  const { registry, serve = true, host, port = 8080, certificate } = options;
+  const { access = 'everyone', processMetrics = true } = options;
+  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
+    throw new OperatorError('InvalidOption', `metrics: port ${port}: want 0 to 65535`);
+  }
+  return { registry, serve, host, port, certificate, access, processMetrics };
+}

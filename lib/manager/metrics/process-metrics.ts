@@ -1,0 +1,130 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { Counter, Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
+
+interface Described {
+  readonly name: string;
+  readonly help: string;
+  readonly read: () => number | undefined | Promise<number | undefined>;
+}
+
+/**
+ * Registers Prometheus' standard metrics of a process, and of its JavaScript heap. Each is read when
+ * it is scraped: prom-client's own collection leaves a monitor and an observer behind for ever.
+ */
+export function registerProcessMetrics(registry: Registry): void {
+  const isThere = ({ name }: Described): boolean => registry.getSingleMetric(name) !== undefined;
+  const registers = [registry];
+  for (const described of gauges.filter((gauge) => !isThere(gauge))) {
+    const { name, help, read } = described;
+    new Gauge({
+      ...{ name, help, registers },
+      async collect() {
+        const value = await read();
+        if (value !== undefined) this.set(value);
+      },
+    });
+  }
+  for (const described of counters.filter((counter) => !isThere(counter))) {
+    const { name, help, read } = described;
+    new Counter({
+      ...{ name, help, registers },
+      async collect() {
+        const value = await read();
+        this.reset();
+        if (value !== undefined) this.inc(value);
+      },
+    });
+  }
+}
+
+const cpu = (of: (usage: NodeJS.CpuUsage) => number) => (): number =>
+  of(process.cpuUsage()) / 1_000_000;
+
+const counters: readonly Described[] = [
+  {
+    name: 'process_cpu_seconds_total',
+    help: 'Time of the CPU, in user and system mode.',
+    read: cpu(({ user, system }) => user + system),
+  },
+  {
+    name: 'process_cpu_user_seconds_total',
+    help: 'Time of the CPU in user mode.',
+    read: cpu(({ user }) => user),
+  },
+  {
+    name: 'process_cpu_system_seconds_total',
+    help: 'Time of the CPU in system mode.',
+    read: cpu(({ system }) => system),
+  },
+];
+
+const gauges: readonly Described[] = [
+  {
+    name: 'process_resident_memory_bytes',
+    help: 'Memory of the process that is in RAM.',
+    read: () => process.memoryUsage.rss(),
+  },
+  {
+    name: 'process_virtual_memory_bytes',
+    help: 'Address space of the process.',
+    read: () => fromProc('/proc/self/status', /^VmSize:\s+(\d+) kB$/m, 1_024),
+  },
+  {
+    name: 'process_start_time_seconds',
+    help: 'When the process was started, in seconds since 1970.',
+    read: () => startedAt(),
+  },
+  {
+    name: 'process_open_fds',
+    help: 'Open file descriptors.',
+    // The folder itself is open while it is read.
+    read: async () => (await orUndefined(readdir('/proc/self/fd')))?.length,
+  },
+  {
+    name: 'process_max_fds',
+    help: 'The most file descriptors that may be open.',
+    read: () => fromProc('/proc/self/limits', /^Max open files\s+(\d+)/m, 1),
+  },
+  {
+    name: 'nodejs_heap_size_total_bytes',
+    help: 'Size of the JavaScript heap.',
+    read: () => process.memoryUsage().heapTotal,
+  },
+  {
+    name: 'nodejs_heap_size_used_bytes',
+    help: 'Used part of the JavaScript heap.',
+    read: () => process.memoryUsage().heapUsed,
+  },
+  {
+    name: 'nodejs_external_memory_bytes',
+    help: 'Memory outside the heap that JavaScript objects hold.',
+    read: () => process.memoryUsage().external,
+  },
+  {
+    name: 'nodejs_active_resources_total',
+    help: 'Timers, sockets and requests that keep the process alive.',
+    read: () => process.getActiveResourcesInfo().length,
+  },
+];
+
+/** From the boot of the machine, and the clock ticks since: undefined where there is no /proc. */
+async function startedAt(): Promise<number | undefined> {
+  const uptime = await fromProc('/proc/stat', /^btime (\d+)$/m, 1);
+  const stat = await orUndefined(readFile('/proc/self/stat', 'utf8'));
+  if (uptime === undefined || stat === undefined) return undefined;
+  // Behind the name, which may hold anything: the 22nd field of all; 100 ticks a second.
+  const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+  return Number.isFinite(ticks) ? uptime + ticks / 100 : undefined;
+}
+
+async function fromProc(path: string, field: RegExp, unit: number): Promise<number | undefined> {
+  const text = await orUndefined(readFile(path, 'utf8'));
+  const value = field.exec(text ?? '')?.[1];
+  return value === undefined ? undefined : Number(value) * unit;
+}
+
+/** Other systems have no /proc: they show less. */
+function orUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
+  return reading.catch(() => undefined);
+}
