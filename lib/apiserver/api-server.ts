@@ -108,8 +108,8 @@ export class EmbeddedApiServer {
     new CrdManager(this.#core);
     createSystemObjects(this.#core);
     if (rbac) {
-      createBootstrapRoles(this.#core);
       aggregateRoles(this.#core);
+      createBootstrapRoles(this.#core);
     }
   }
 

@@ -1,4 +1,4 @@
-import { forbidden } from '../status-error.js';
+import { failure, forbidden } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { describeAccess } from './access-attributes.js';
 import type { AccessAttributes } from './access-attributes.js';
@@ -52,6 +52,7 @@ export function accessForbidden(
   const { group, resource: plural, name } = attributes;
   const what = htmlEscaped(describeAccess(user.username, attributes));
   const why = reason === '' ? what : `${what}: ${reason}`;
+  if (attributes.path !== undefined) return failure(403, 'Forbidden', `forbidden: ${why}`, {});
   return forbidden({ group, plural, name }, why);
 }
 

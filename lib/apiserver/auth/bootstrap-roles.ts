@@ -1,6 +1,7 @@
 import { readDataFile } from '../kinds/data-file.js';
 import type { ServerCore } from '../server-core.js';
 import { createObject } from '../writes/create-object.js';
+import { withoutMembers } from '../without-members.js';
 import { decodeObject } from '../writes/decode-object.js';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -33,6 +34,8 @@ function createAll(
       fieldValidation: 'Ignore' as const,
       warn: () => undefined,
     };
-    createObject(core, { request, object: decodeObject(request, { value }) });
+    // The rules of those with an aggregation rule come from the others.
+    const own = 'aggregationRule' in value ? withoutMembers(value, 'rules') : value;
+    createObject(core, { request, object: decodeObject(request, { value: own }) });
   }
 }

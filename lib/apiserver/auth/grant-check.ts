@@ -78,8 +78,7 @@ export class GrantCheck {
     };
     if (this.#authorizer.authorize(user, { ...asked, verb: 'bind' }).allowed) return;
     const role = this.#resolver.roleRules(roleRef, namespace);
-    if ('error' in role)
-      throw notFound({ group, plural: resource.slice(0, -1), name: roleRef.name });
+    if ('error' in role) throw notFound({ group, plural: grant.plural, name: roleRef.name });
     this.#confirm(user, grant, role.rules);
   }
 

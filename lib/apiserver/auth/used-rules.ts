@@ -128,7 +128,7 @@ function rulesOf(needs: readonly Need[]): readonly PolicyRule[] {
   for (const [, { need, verbs: used }] of [...verbs].sort(([one], [other]) =>
     one < other ? -1 : 1,
   )) {
-    const { group, resource, name, path } = need;
+    const { group, name, path } = need;
     const list = verbOrder.filter((verb) => used.has(verb));
     const same = JSON.stringify([path === '', group, name, list]);
     const known = rules.get(same);
@@ -141,7 +141,6 @@ function rulesOf(needs: readonly Need[]): readonly PolicyRule[] {
             verbs: list,
           },
     );
-    void resource;
   }
   return [...rules.values()];
 }

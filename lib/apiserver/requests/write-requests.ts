@@ -50,8 +50,9 @@ export function handleCreate(context: ResourceContext): TransportResponse {
   if (review !== undefined) {
     const { user, core, info } = context;
     const { access } = core;
-    const asked = trackUpdate(core, write, undefined, object);
     const { namespace } = info;
+    if (namespace !== '') object.metadata.namespace ??= namespace;
+    const asked = trackUpdate(core, write, undefined, object);
     return jsonResponse(201, review(asked, { user, access, namespace, now: core.clock.now() }));
   }
   return answer(context, createObject(context.core, { request: write, object }));

@@ -10,7 +10,7 @@ import type { AccessAttributes } from '../auth/access-attributes.js';
 import { pathAttributes } from '../auth/access-attributes.js';
 import type { UserInfo } from '../auth/user-info.js';
 import { timeText } from '../go-json/go-time.js';
-import { badRequest, invalid } from '../status-error.js';
+import { badRequest, failure, invalid } from '../status-error.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import { withoutMembers } from '../without-members.js';
 import type { KindRules, ReviewContext } from './kind-rules.js';
@@ -83,7 +83,9 @@ function checkMetadata(
 }
 
 function reviewInvalid(errors: FieldErrors): Error {
-  return invalid({ group, kind: '', name: '' }, errors.causes);
+  const { body } = invalid({ group, kind: '', name: '' }, errors.causes);
+  const details = withoutMembers(body.details ?? {}, 'kind');
+  return failure(422, 'Invalid', body.message ?? '', details);
 }
 
 function attributesOf(spec: AccessSpec): AccessAttributes {

@@ -33,7 +33,13 @@ function value(given: unknown, name: string): unknown {
 }
 
 /** Lists whose order says nothing. */
-const sets: ReadonlySet<string> = new Set(['causes', 'managedFields', 'resources']);
+const sets: ReadonlySet<string> = new Set([
+  'causes',
+  'managedFields',
+  'resources',
+  'nonResourceRules',
+  'resourceRules',
+]);
 
 function byText(one: unknown, other: unknown): number {
   return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Api } from '../api.js';
 import { comparable } from './comparable.js';
-import { parsedBody, recordedNamespace, recordingOf, topics } from './recording.js';
+import { parsedBody, recordedNamespace, recordingOf, topics, withRbac } from './recording.js';
 import type { RecordedAnswer, RecordedStep } from './recording.js';
 
 async function send(api: Api, step: RecordedStep): Promise<RecordedAnswer> {
@@ -9,7 +9,13 @@ async function send(api: Api, step: RecordedStep): Promise<RecordedAnswer> {
   const response = await api.raw({
     method,
     path,
-    headers: { 'user-agent': 'recorder/1', 'content-type': type, accept },
+    headers: {
+      ...admin,
+      'user-agent': 'recorder/1',
+      'content-type': type,
+      accept,
+      ...step.headers,
+    },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   let text = '';
@@ -19,9 +25,13 @@ async function send(api: Api, step: RecordedStep): Promise<RecordedAnswer> {
   return comparable(warning === undefined ? answer : { ...answer, warning });
 }
 
+/** Whoever asks is of system:masters, as the recorder was. */
+const admin = { authorization: 'Bearer admin-token' };
+const users = { 'admin-token': { name: 'admin', groups: ['system:masters'] } };
+
 /** One step after the other: later ones work on what earlier ones made. */
-async function replay(steps: readonly RecordedStep[]): Promise<RecordedAnswer[]> {
-  const api = new Api();
+async function replay(topic: string, steps: readonly RecordedStep[]): Promise<RecordedAnswer[]> {
+  const api = new Api({ users, rbac: withRbac.includes(topic) });
   const body = { metadata: { name: recordedNamespace } };
   await send(api, { method: 'POST', path: '/api/v1/namespaces', body });
   const answers: RecordedAnswer[] = [];
@@ -33,7 +43,7 @@ describe('the answers of a real server', () => {
   for (const topic of topics) {
     describe(topic, () => {
       const steps = recordingOf(topic);
-      const answers = replay(steps);
+      const answers = replay(topic, steps);
       for (const [index, { method, path, answer, differs }] of steps.entries()) {
         if (differs !== undefined) continue;
         it(`${index} ${method} ${path}`, async () => {

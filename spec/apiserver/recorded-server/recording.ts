@@ -5,6 +5,8 @@ export interface RecordedStep {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
+  /** Further headers, for example whom to impersonate. @defaultValue none */
+  readonly headers?: Readonly<Record<string, string>>;
   /** @defaultValue 'application/json' */
   readonly type?: string;
   /** @defaultValue 'application/json' */
@@ -40,7 +42,11 @@ export const topics = [
   'more-kinds',
   'names',
   'tables',
+  'access',
 ] as const;
+
+/** Those that are about who may do what. */
+export const withRbac: readonly string[] = ['access'];
 
 /** Where a recording is. */
 export function recordingUrl(topic: string): URL {

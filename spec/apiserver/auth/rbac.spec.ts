@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { configMaps } from '../api.js';
+import { AccessApi } from './access-api.js';
+
+const reading = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }];
+const alice = { kind: 'User', name: 'alice' };
+
+describe('RBAC', () => {
+  it('answers 401 to a token that is nobody’s, and 403 to who is not allowed', async () => {
+    const server = new AccessApi();
+    const path = configMaps;
+    expect((await server.as('no-token', { path })).code).to.equal(401);
+    const { code, body } = await server.as('alice-token', { path });
+    expect([code, body.message]).to.deep.equal([
+      403,
+      'configmaps is forbidden: User "alice" cannot list resource "configmaps" in API group "" in the namespace "default"',
+    ]);
+    expect((await server.as('', { path })).body.message).to.contain('User "system:anonymous"');
+    expect((await server.as('admin-token', { path })).code).to.equal(200);
+  });
+
+  it('allows what a role says, from the next request on, and no longer than that', async () => {
+    const server = new AccessApi();
+    await server.grant('reader', reading, alice);
+    expect((await server.as('alice-token', { path: configMaps })).code).to.equal(200);
+    const binding = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings/reader';
+    await server.as('admin-token', { method: 'DELETE', path: binding });
+    expect((await server.as('alice-token', { path: configMaps })).code).to.equal(403);
+  });
+
+  it('lets a watch go on when its right is taken away; the next one gets 403', async () => {
+    const server = new AccessApi();
+    await server.grant('reader', reading, alice);
+    const transport = server.api.server.transport('alice');
+    const path = `${configMaps}?watch=true`;
+    const watch = await transport.request({ method: 'GET', path, headers: {}, streaming: true });
+    const role = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/reader';
+    await server.as('admin-token', { method: 'DELETE', path: role });
+    await server.make(configMaps, { metadata: { name: 'later' } });
+    const chunk = await watch.body[Symbol.asyncIterator]().next();
+    expect(new TextDecoder().decode(chunk.value as Uint8Array)).to.contain('"later"');
+    const again = await transport.request({ method: 'GET', path, headers: {}, streaming: true });
+    expect(again.status).to.equal(403);
+    await server.api.server.stop();
+  });
+
+  it('gathers the rules of roles with an aggregation rule', async () => {
+    const server = new AccessApi();
+    const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
+    const labels = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' };
+    const rule = { apiGroups: ['acme.com'], resources: ['shops'], verbs: ['get'] };
+    await server.make(path, { metadata: { name: 'shops', labels }, rules: [rule] });
+    for (const name of ['view', 'edit', 'admin']) {
+      const { body } = await server.as('admin-token', { path: `${path}/${name}` });
+      expect(body['rules'], name).to.deep.include(rule);
+    }
+    await server.as('admin-token', { method: 'DELETE', path: `${path}/shops` });
+    const { body } = await server.as('admin-token', { path: `${path}/admin` });
+    expect(body['rules']).not.to.deep.include(rule);
+  });
+
+  it('checks who may be impersonated', async () => {
+    const server = new AccessApi();
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+    const ask = { method: 'POST', path, object: {} } as const;
+    const headers = { 'impersonate-user': 'bob' };
+    const refused = await server.as('alice-token', { ...ask, headers });
+    expect(refused.body.message).to.equal(
+      'users "bob" is forbidden: User "alice" cannot impersonate resource "users" in API group "" at the cluster scope',
+    );
+    const rbac = '/apis/rbac.authorization.k8s.io/v1';
+    const rules = [{ apiGroups: [''], resources: ['users'], verbs: ['impersonate'] }];
+    await server.make(`${rbac}/clusterroles`, { metadata: { name: 'imp' }, rules });
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'imp' };
+    const binding = { metadata: { name: 'imp' }, roleRef, subjects: [alice] };
+    await server.make(`${rbac}/clusterrolebindings`, binding);
+    const allowed = await server.as('alice-token', { ...ask, headers });
+    expect(allowed.body['status']).to.deep.equal({
+      userInfo: { username: 'bob', groups: ['system:authenticated'] },
+    });
+    const groups = { ...headers, 'impersonate-group': 'devs' };
+    expect((await server.as('alice-token', { ...ask, headers: groups })).code).to.equal(403);
+  });
+
+  it('marks what it refused in the request log', async () => {
+    const server = new AccessApi();
+    await server.as('alice-token', { path: configMaps });
+    const { user, code, denied } = server.api.server.requests.entries.at(-1)!;
+    expect({ user, code, denied }).to.deep.equal({ user: 'alice', code: 403, denied: true });
+  });
+
+  it('is off by default: everyone may do everything', async () => {
+    const { Api } = await import('../api.js');
+    const api = new Api({ users: { token: 'jane' } });
+    const answer = await api.get(configMaps, { authorization: 'Bearer token' });
+    expect(answer.code).to.equal(200);
+    expect(
+      (await api.get('/apis/rbac.authorization.k8s.io/v1/clusterroles')).body.items,
+    ).to.deep.equal([]);
+  });
+});

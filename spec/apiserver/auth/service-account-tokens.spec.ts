@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { configMaps } from '../api.js';
+import { AccessApi } from './access-api.js';
+
+const accounts = '/api/v1/namespaces/default/serviceaccounts';
+const robot = { kind: 'ServiceAccount', name: 'robot' };
+const reading = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }];
+
+async function tokenOf(server: AccessApi, spec: object = {}): Promise<string> {
+  const answer = await server.make(`${accounts}/robot/token`, { spec });
+  return (answer as UnstructuredObject & { status: { token: string } }).status.token;
+}
+
+async function withRobot(): Promise<AccessApi> {
+  const server = new AccessApi();
+  await server.make(accounts, { metadata: { name: 'robot' } });
+  await server.grant('reader', reading, robot);
+  return server;
+}
+
+describe('tokens of ServiceAccounts', () => {
+  it('stand for their account until they expire', async () => {
+    const server = await withRobot();
+    const token = await tokenOf(server, { expirationSeconds: 600 });
+    expect((await server.as(token, { path: configMaps })).code).to.equal(200);
+    await server.api.clock.advance(599_000);
+    expect((await server.as(token, { path: configMaps })).code).to.equal(200);
+    await server.api.clock.advance(1_000);
+    expect((await server.as(token, { path: configMaps })).code).to.equal(401);
+  });
+
+  it('end with their account, also where it comes back', async () => {
+    const server = await withRobot();
+    const token = await tokenOf(server);
+    await server.as('admin-token', { method: 'DELETE', path: `${accounts}/robot` });
+    expect((await server.as(token, { path: configMaps })).code).to.equal(401);
+    await server.make(accounts, { metadata: { name: 'robot' } });
+    expect((await server.as(token, { path: configMaps })).code).to.equal(401);
+  });
+
+  it('end with the object that they are bound to', async () => {
+    const server = await withRobot();
+    const secrets = '/api/v1/namespaces/default/secrets';
+    await server.make(secrets, { metadata: { name: 's' } });
+    const boundObjectRef = { kind: 'Secret', apiVersion: 'v1', name: 's' };
+    const token = await tokenOf(server, { boundObjectRef });
+    expect((await server.as(token, { path: configMaps })).code).to.equal(200);
+    await server.as('admin-token', { method: 'DELETE', path: `${secrets}/s` });
+    expect((await server.as(token, { path: configMaps })).code).to.equal(401);
+  });
+
+  it('are no good once changed, or for somebody else', async () => {
+    const server = await withRobot();
+    const token = await tokenOf(server);
+    const [header = '', payload = '', signature = ''] = token.split('.');
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+    const forged = Buffer.from(JSON.stringify({ ...claims, sub: 'system:admin' })).toString(
+      'base64url',
+    );
+    const changed = `${header}.${forged}.${signature}`;
+    expect((await server.as(changed, { path: configMaps })).code).to.equal(401);
+    const elsewhere = await tokenOf(server, { audiences: ['vault'] });
+    expect((await server.as(elsewhere, { path: configMaps })).code).to.equal(401);
+  });
+
+  it('are told apart by a TokenReview', async () => {
+    const server = await withRobot();
+    const token = await tokenOf(server, { audiences: ['vault'] });
+    const path = '/apis/authentication.k8s.io/v1/tokenreviews';
+    const object = { spec: { token, audiences: ['vault'] } };
+    const { body } = await server.as('admin-token', { method: 'POST', path, object });
+    const { status } = body as unknown as { status: { user: { username: string } } };
+    expect(status.user.username).to.equal('system:serviceaccount:default:robot');
+    expect(status).to.deep.include({ authenticated: true, audiences: ['vault'] });
+  });
+});

@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { parseAllDocuments } from 'yaml';
+import { EmbeddedCluster, usedRoles, usedRolesText } from '../../../lib/embedded/index.js';
+import { ConfigMap, Deployment, Node } from '../../../lib/object/kinds.js';
+
+const configMap: ConfigMap = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'a', namespace: 'default' },
+};
+
+describe('the roles that a run used', () => {
+  let cluster: EmbeddedCluster;
+  beforeEach(async () => {
+    cluster = await EmbeddedCluster.start();
+  });
+  afterEach(() => cluster.stop());
+
+  it('are a Role for each namespace and a ClusterRole for the rest, of one user', async () => {
+    const client = cluster.client({ user: 'operator' });
+    await client.create(configMap);
+    await client.get(ConfigMap, { name: 'a', namespace: 'default' });
+    await client.list(Deployment, { namespace: 'default' });
+    await client.list(Node);
+    await cluster.client().list(ConfigMap);
+    expect(usedRoles(cluster.requests.entries, { user: 'operator', name: 'op' })).to.deep.equal([
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRole',
+        metadata: { name: 'op' },
+        rules: [{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }],
+      },
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'Role',
+        metadata: { name: 'op', namespace: 'default' },
+        rules: [
+          { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create'] },
+          { apiGroups: ['apps'], resources: ['deployments'], verbs: ['list'] },
+        ],
+      },
+    ]);
+  });
+
+  it('count an apply that made its object as a create, too', async () => {
+    const client = cluster.client({ user: 'operator' });
+    await client.apply(configMap, { fieldManager: 'x' });
+    const [role] = usedRoles(cluster.requests.entries, { user: 'operator' });
+    expect(role?.rules[0]?.verbs).to.deep.equal(['create', 'patch']);
+  });
+
+  it('are enough to run again with RBAC', async () => {
+    const run = async (on: EmbeddedCluster): Promise<void> => {
+      const client = on.client({ user: 'operator' });
+      await client.apply(configMap, { fieldManager: 'x' });
+      await client.list(ConfigMap);
+      await client.delete(ConfigMap, { name: 'a', namespace: 'default' });
+    };
+    await run(cluster);
+    const text = usedRolesText(cluster.requests.entries, { user: 'operator', name: 'op' });
+    const strict = await EmbeddedCluster.start({ rbac: true });
+    try {
+      const admin = strict.client();
+      for (const document of parseAllDocuments(text)) {
+        const role = document.toJS() as { kind: 'Role'; metadata: object };
+        await admin.create(role as never);
+        const binding = {
+          apiVersion: 'rbac.authorization.k8s.io/v1',
+          kind: `${role.kind}Binding`,
+          metadata: role.metadata,
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: role.kind, name: 'op' },
+          subjects: [{ kind: 'User', name: 'operator' }],
+        };
+        await admin.create(binding as never);
+      }
+      await run(strict);
+      expect(strict.requests.count(({ denied }) => denied === true)).to.equal(0);
+    } finally {
+      await strict.stop();
+    }
+  });
+});
