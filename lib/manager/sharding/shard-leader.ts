@@ -1,0 +1,180 @@
+import { membersIn } from './assignment.js';
+import type { Assignment, StoredAssignment } from './assignment.js';
+import type { LeaseObserver } from './lease-observer.js';
+import type { MemberLease } from './member-lease.js';
+import { planAssignment } from './plan-assignment.js';
+import type { AssignmentFacts, MemberStanding } from './plan-assignment.js';
+import type { Acknowledgement } from './possession.js';
+import type { ShardCommand, ShardView, WriteOutcome } from './shard-messages.js';
+
+/** What a member that may lead knows. */
+export interface LeaderContext {
+  /** The name of the own Lease. */
+  readonly self: string;
+  /** It gives up its own slots. */
+  readonly isLeaving: boolean;
+  /** What it could acknowledge now, ahead of what its Lease says. */
+  readonly acknowledged: Acknowledgement | undefined;
+  readonly nowMs: number;
+}
+
+/** Options of {@link ShardLeader}. */
+export interface ShardLeaderOptions {
+  readonly observer: LeaseObserver;
+  readonly retryPeriodMs: number;
+  readonly slotCount: number;
+}
+
+/**
+ * What the leader does: it expels members whose Leases expired, and gives on what they and others
+ * have left. The oldest member leads. No election makes sure of that, and none is needed: each step
+ * is a compare-and-swap on the very object that it was derived from, so that of two leaders one
+ * fails. When nothing happens although something is due, as long as the leader is paused and not
+ * yet expired, the next oldest does it after a retry period, and so on.
+ */
+export class ShardLeader {
+  readonly #options: ShardLeaderOptions;
+  #view: ShardView = { members: [], record: undefined };
+  /** One attempt for each view: what it was based on may have changed. */
+  #isViewUsed = true;
+  #dueSinceMs: number | undefined;
+  #expelling = 0;
+  #isRecording = false;
+  readonly #removing = new Set<string>();
+
+  constructor(options: ShardLeaderOptions) {
+    this.#options = options;
+  }
+
+  /** The newest view, with what this process wrote since. */
+  get view(): ShardView {
+    return this.#view;
+  }
+
+  /** A new view of the group. */
+  see(view: ShardView): void {
+    this.#view = view;
+    this.#isViewUsed = false;
+    this.#removing.clear();
+  }
+
+  /** The answer to `expel`. */
+  expelled(outcome: WriteOutcome<MemberLease>): void {
+    this.#expelling--;
+    if (outcome.type !== 'stored') return;
+    const { object } = outcome;
+    const members = this.#view.members.map((lease) => (lease.name === object.name ? object : lease));
+    this.#view = { ...this.#view, members };
+    // Newer than the view itself: good for the next step at once.
+    this.#isViewUsed = false;
+  }
+
+  /** The answer to `record`. */
+  recorded(outcome: WriteOutcome<StoredAssignment>): void {
+    this.#isRecording = false;
+    if (outcome.type === 'stored') this.#view = { ...this.#view, record: outcome.object };
+  }
+
+  /** Who leads as far as can be told: the oldest member that is not expired. */
+  leader(nowMs: number): string | undefined {
+    return this.#order(nowMs)[0]?.name;
+  }
+
+  /** What to do now, if this process is the one to do it. */
+  step(context: LeaderContext): readonly ShardCommand[] {
+    const { self, nowMs } = context;
+    if (this.#expelling > 0 || this.#isRecording || this.#isViewUsed) return [];
+    const rank = this.#order(nowMs).findIndex(({ name }) => name === self);
+    if (rank < 0) return [];
+    const expired = this.#expired(context);
+    const plan = expired.length > 0 ? undefined : planAssignment(this.#facts(context));
+    if (expired.length === 0 && plan === undefined) {
+      this.#dueSinceMs = undefined;
+      return rank === 0 ? this.#removals() : [];
+    }
+    this.#dueSinceMs ??= nowMs;
+    if (nowMs < this.#dueSinceMs + rank * this.#options.retryPeriodMs) return [];
+    this.#isViewUsed = true;
+    this.#expelling = expired.length;
+    if (plan === undefined) return expired.map((lease) => ({ type: 'expel', lease }));
+    return [this.#record(plan)];
+  }
+
+  /** When {@link ShardLeader.step} may have something to do without any news; Infinity: never. */
+  wakeAtMs({ self, nowMs }: Pick<LeaderContext, 'self' | 'nowMs'>): number {
+    if (this.#expelling > 0 || this.#isRecording || this.#isViewUsed) return Infinity;
+    const rank = Math.max(
+      0,
+      this.#order(nowMs).findIndex(({ name }) => name === self),
+    );
+    const due = this.#dueSinceMs ?? Infinity;
+    const expiries = [...this.#held(), ...this.#missing()]
+      .filter((name) => name !== self)
+      .map((name) => this.#options.observer.expiresAtMs(name))
+      .filter((atMs) => atMs > nowMs);
+    return Math.min(due + rank * this.#options.retryPeriodMs, ...expiries);
+  }
+
+  #record(assignment: Assignment): ShardCommand {
+    this.#isRecording = true;
+    return { type: 'record', assignment, over: this.#view.record };
+  }
+
+  #expired({ self, nowMs }: LeaderContext): readonly MemberLease[] {
+    return this.#view.members.filter(
+      ({ name, holder }) =>
+        holder !== '' && name !== self && this.#options.observer.isExpired(name, nowMs),
+    );
+  }
+
+  /** Leases of members that are over, and that nothing refers to any more. */
+  #removals(): readonly ShardCommand[] {
+    const named = new Set(this.#view.record === undefined ? [] : membersIn(this.#view.record));
+    const over = this.#view.members.filter(
+      ({ name, holder }) => holder === '' && !named.has(name) && !this.#removing.has(name),
+    );
+    for (const { name } of over) this.#removing.add(name);
+    return over.map((lease) => ({ type: 'remove', lease }));
+  }
+
+  #order(nowMs: number): readonly MemberLease[] {
+    const { observer } = this.#options;
+    return this.#view.members
+      .filter(({ name, holder }) => holder !== '' && !observer.isExpired(name, nowMs))
+      .sort((one, other) => one.createdMs - other.createdMs || (one.name < other.name ? -1 : 1));
+  }
+
+  #held(): readonly string[] {
+    return this.#view.members.filter(({ holder }) => holder !== '').map(({ name }) => name);
+  }
+
+  #missing(): readonly string[] {
+    const present = new Set(this.#view.members.map(({ name }) => name));
+    const { record } = this.#view;
+    return record === undefined ? [] : membersIn(record).filter((name) => !present.has(name));
+  }
+
+  #facts(context: LeaderContext): AssignmentFacts {
+    const { self, isLeaving } = context;
+    const held = [...this.#held()].sort();
+    return {
+      record: this.#view.record,
+      slotCount: this.#options.slotCount,
+      standingOf: (member) => this.#standingOf(member, context),
+      candidates: held.filter((name) => !isLeaving || name !== self),
+      others: held.filter((name) => name !== self),
+    };
+  }
+
+  #standingOf(member: string, context: LeaderContext): MemberStanding {
+    const lease = this.#view.members.find(({ name }) => name === member);
+    if (lease === undefined) {
+      const isOver = this.#options.observer.isExpired(member, context.nowMs);
+      return { type: isOver ? 'gone' : 'missing' };
+    }
+    if (lease.holder === '') return { type: 'gone' };
+    const acknowledged = member === context.self ? context.acknowledged : lease.acknowledged;
+    const isOfThis = acknowledged?.record === this.#view.record?.uid;
+    return { type: 'live', acknowledged: isOfThis ? (acknowledged?.epoch ?? 0) : 0 };
+  }
+}

@@ -1,0 +1,317 @@
+import { membersIn } from './assignment.js';
+import { LeaseObserver } from './lease-observer.js';
+import type { MemberLease } from './member-lease.js';
+import { Possession } from './possession.js';
+import type { Acknowledgement, PossessionChange } from './possession.js';
+import { ShardLeader } from './shard-leader.js';
+import type { ShardCommand, ShardEvent, ShardTimes, ShardView } from './shard-messages.js';
+
+/** Options of {@link ShardMachine}. */
+export interface ShardMachineOptions {
+  readonly times: ShardTimes;
+  readonly slotCount: number;
+  /** Makes up the name of a Lease; never the same twice. */
+  readonly newName: () => string;
+}
+
+/** What a member is. */
+export type MemberPhase = 'joining' | 'member' | 'leaving' | 'left';
+
+/**
+ * One replica's part of the protocol of docs/sharding.md, without any input, output or clock: each
+ * {@link ShardMachine.step} is told what happened and when, and answers what to do.
+ *
+ * ```text
+ *            own Lease stored                 stop              drained, Lease given up
+ *  joining ------------------> member ---------------> leaving --------------------------> left
+ *     ^                          |
+ *     +--------------------------+ own Lease is gone or taken: a new name, and no slot
+ * ```
+ *
+ * Why no slot has two owners: (1) a slot changes its holder in the record only when the holder
+ * acknowledged that it holds it no more, gave up its Lease, or was expelled. (2) A member acknowledges
+ * after its work on the slot has ended. (3) Expelled is whose Lease was seen unchanged for
+ * leaseDuration, by a compare-and-swap of that very version; its last renewal began before that was
+ * seen, so its fence was closed by then, and can't open again. (4) A member never heeds a record that
+ * is older than one that it saw.
+ */
+export class ShardMachine {
+  readonly #options: ShardMachineOptions;
+  readonly #possession: Possession;
+  readonly #observer: LeaseObserver;
+  readonly #leader: ShardLeader;
+  #commands: ShardCommand[] = [];
+  #phase: MemberPhase = 'joining';
+  #term = 1;
+  #name: string;
+  #own: MemberLease | undefined;
+  /** When the own Lease was known to be there: an older list may not have it yet. */
+  #ownSinceMs = Infinity;
+  #renewedMs = -Infinity;
+  #isWriting = false;
+  #writeAtMs = -Infinity;
+  #attempted: Acknowledgement | undefined;
+  #isListing = false;
+  #listAtMs = -Infinity;
+  #listedMs = -Infinity;
+  /** The version of the own Lease is not known: a list that begins later than this tells it. */
+  #unsureSinceMs: number | undefined;
+
+  constructor(options: ShardMachineOptions) {
+    const { times, slotCount, newName } = options;
+    const { leaseDurationMs, retryPeriodMs } = times;
+    this.#options = options;
+    this.#name = newName();
+    this.#possession = new Possession(slotCount);
+    this.#observer = new LeaseObserver(leaseDurationMs);
+    this.#leader = new ShardLeader({ observer: this.#observer, retryPeriodMs, slotCount });
+  }
+
+  get phase(): MemberPhase {
+    return this.#phase;
+  }
+
+  /** The name of the own Lease. */
+  get name(): string {
+    return this.#name;
+  }
+
+  /** Grows when this process was expelled: work that began before must not write any more. */
+  get term(): number {
+    return this.#term;
+  }
+
+  /** The group as it was seen last. */
+  get view(): ShardView {
+    return this.#leader.view;
+  }
+
+  /** When the last list that was answered began; -Infinity: none was. */
+  get listedMs(): number {
+    return this.#listedMs;
+  }
+
+  /** The slots that are owned while the lease is fresh. */
+  get owned(): readonly number[] {
+    return this.#possession.owned;
+  }
+
+  /** Whether the lease is fresh: this process may write. */
+  isFresh(nowMs: number): boolean {
+    return nowMs < this.#renewedMs + this.#options.times.renewDeadlineMs;
+  }
+
+  /** Whether work on `slot` may begin. */
+  owns(slot: number, nowMs: number): boolean {
+    return this.isFresh(nowMs) && this.#possession.owns(slot);
+  }
+
+  /** Whether work on `slot`, that began in `term`, may write. */
+  holds(slot: number, term: number, nowMs: number): boolean {
+    return this.isFresh(nowMs) && term === this.#term && this.#possession.holds(slot);
+  }
+
+  /** Who leads, as far as this process can tell. */
+  leader(nowMs: number): string | undefined {
+    return this.#leader.leader(nowMs);
+  }
+
+  /** @returns what to do about `event`, in this order */
+  step(event: ShardEvent, nowMs: number): readonly ShardCommand[] {
+    if (this.#phase === 'left') return [];
+    this.#commands = [];
+    this.#heed(event, nowMs);
+    this.#checkFence(nowMs);
+    this.#list(nowMs);
+    this.#writeOwn(nowMs);
+    this.#lead(nowMs);
+    return this.#commands;
+  }
+
+  /** When to `tick` next unless something else happens before. */
+  wakeAtMs(nowMs: number): number {
+    const fenceMs = this.#renewedMs + this.#options.times.renewDeadlineMs;
+    return Math.min(
+      this.#isListing ? Infinity : this.#listAtMs,
+      this.#canWriteOwn(nowMs) ? this.#writeAtMs : Infinity,
+      this.#possession.isOpen ? fenceMs : Infinity,
+      this.#own === undefined ? Infinity : this.#leader.wakeAtMs({ self: this.#name, nowMs }),
+    );
+  }
+
+  #heed(event: ShardEvent, nowMs: number): void {
+    switch (event.type) {
+      case 'tick':
+        return;
+      case 'stop':
+        this.#phase = 'leaving';
+        this.#writeAtMs = nowMs;
+        this.#change(this.#possession.leave(), false);
+        return;
+      case 'listed':
+        this.#isListing = false;
+        this.#seen(event.view, event.startedMs, nowMs);
+        return;
+      case 'listFailed':
+        this.#isListing = false;
+        return;
+      case 'wroteOwn':
+        this.#isWriting = false;
+        this.#wroteOwn(event, nowMs);
+        return;
+      case 'expelled':
+        this.#leader.expelled(event.outcome);
+        if (event.outcome.type !== 'stored') this.#listAtMs = nowMs;
+        return;
+      case 'recorded':
+        this.#leader.recorded(event.outcome);
+        if (event.outcome.type !== 'stored') this.#listAtMs = nowMs;
+        else this.#change(this.#possession.see(event.outcome.object), false);
+        return;
+      case 'drained':
+        this.#change(this.#possession.drained(event.drain), false);
+    }
+  }
+
+  #seen(view: ShardView, startedMs: number, nowMs: number): void {
+    const { members, record } = view;
+    this.#listedMs = startedMs;
+    this.#observer.observe(members, record === undefined ? [] : membersIn(record), nowMs);
+    this.#leader.see(view);
+    const lease = members.find(({ name }) => name === this.#name);
+    const isOver = lease?.holder === '' || (lease !== undefined && this.#isOther(lease));
+    if (isOver || (lease === undefined && startedMs >= this.#ownSinceMs)) this.#expelled(nowMs);
+    else if (lease !== undefined) this.#found(lease, startedMs, nowMs);
+    if (record !== undefined) this.#change(this.#possession.see(record), false);
+  }
+
+  /** The own Lease as the server has it. */
+  #found(lease: MemberLease, startedMs: number, nowMs: number): void {
+    if (this.#own === undefined) {
+      // The answer to its creation was lost. It was not renewed by that: the fence stays closed.
+      this.#joined(lease, startedMs);
+      this.#writeAtMs = nowMs;
+    } else if (this.#unsureSinceMs !== undefined && startedMs >= this.#unsureSinceMs) {
+      this.#own = lease;
+      this.#writeAtMs = nowMs;
+    } else return;
+    this.#unsureSinceMs = undefined;
+  }
+
+  #isOther(lease: MemberLease): boolean {
+    return this.#own !== undefined && this.#own.uid !== lease.uid;
+  }
+
+  #joined(lease: MemberLease, knownMs: number): void {
+    this.#own = lease;
+    this.#ownSinceMs = knownMs;
+    if (this.#phase === 'joining') this.#phase = 'member';
+    this.#change(this.#possession.join(lease.name), false);
+  }
+
+  #wroteOwn(event: ShardEvent & { type: 'wroteOwn' }, nowMs: number): void {
+    const { outcome, startedMs } = event;
+    const { retryPeriodMs } = this.#options.times;
+    switch (outcome.type) {
+      case 'stored':
+        if (outcome.object.holder === '') return this.#end();
+        this.#renewedMs = startedMs;
+        this.#writeAtMs = Math.max(nowMs, startedMs + retryPeriodMs);
+        if (this.#own === undefined) this.#joined(outcome.object, nowMs);
+        else this.#own = outcome.object;
+        return;
+      case 'gone':
+        this.#expelled(nowMs);
+        return;
+      case 'conflict':
+        // Somebody took it, or an answer was lost: the next list tells.
+        this.#unsureSinceMs = nowMs;
+        this.#listAtMs = nowMs;
+        return;
+      case 'failed':
+        this.#writeAtMs = nowMs + retryPeriodMs;
+    }
+  }
+
+  /** Others may own what was ours, from now on. */
+  #expelled(nowMs: number): void {
+    this.#term++;
+    this.#own = undefined;
+    this.#ownSinceMs = Infinity;
+    this.#renewedMs = -Infinity;
+    this.#unsureSinceMs = undefined;
+    this.#attempted = undefined;
+    this.#name = this.#options.newName();
+    // Not at once: whoever deletes all Leases is not to be raced.
+    this.#writeAtMs = nowMs + this.#options.times.retryPeriodMs;
+    if (this.#phase === 'member') this.#phase = 'joining';
+    this.#change(this.#possession.expelled(), true);
+  }
+
+  #checkFence(nowMs: number): void {
+    if (this.#own === undefined || this.#phase === 'left') return;
+    const isFresh = this.isFresh(nowMs);
+    if (isFresh === this.#possession.isOpen) return;
+    if (isFresh) this.#change(this.#possession.reopen(), false);
+    else this.#change(this.#possession.lapse(), true);
+  }
+
+  #list(nowMs: number): void {
+    if (this.#isListing || this.#phase === 'left' || nowMs < this.#listAtMs) return;
+    this.#isListing = true;
+    this.#listAtMs = nowMs + this.#options.times.retryPeriodMs;
+    this.#commands.push({ type: 'list' });
+  }
+
+  #canWriteOwn(nowMs: number): boolean {
+    if (this.#isWriting || this.#unsureSinceMs !== undefined) return false;
+    // Who can't see the others must not keep what they wait for, nor lead.
+    return nowMs < this.#listedMs + this.#options.times.renewDeadlineMs;
+  }
+
+  #writeOwn(nowMs: number): void {
+    const lease = this.#own;
+    if (this.#phase === 'left') return;
+    if (this.#phase === 'leaving' && this.#canEnd(nowMs)) return this.#end();
+    if (!this.#canWriteOwn(nowMs)) return;
+    const { acknowledged } = this.#possession;
+    const isNews = !isSame(acknowledged, this.#attempted);
+    if (nowMs < this.#writeAtMs && !(lease !== undefined && isNews)) return;
+    if (lease === undefined) this.#commands.push({ type: 'join', name: this.#name });
+    else if (this.#phase === 'leaving' && this.#possession.isDrained) {
+      this.#commands.push({ type: 'resign', lease });
+    } else {
+      this.#attempted = acknowledged;
+      this.#commands.push({ type: 'renew', lease, acknowledged });
+    }
+    this.#isWriting = true;
+  }
+
+  /** Nothing is held, and nothing can be told any more. */
+  #canEnd(nowMs: number): boolean {
+    if (this.#isWriting || !this.#possession.isDrained) return false;
+    return this.#own === undefined || !this.isFresh(nowMs);
+  }
+
+  #end(): void {
+    this.#phase = 'left';
+    this.#commands.push({ type: 'ended' });
+  }
+
+  #lead(nowMs: number): void {
+    if (this.#own === undefined || this.#phase === 'left' || !this.isFresh(nowMs)) return;
+    const { acknowledged } = this.#possession;
+    const isLeaving = this.#phase === 'leaving';
+    const context = { self: this.#name, isLeaving, acknowledged, nowMs };
+    this.#commands.push(...this.#leader.step(context));
+  }
+
+  #change({ isMore, drain }: PossessionChange, isAtOnce: boolean): void {
+    if (drain !== undefined) this.#commands.push({ type: 'release', drain, isAtOnce });
+    if (isMore) this.#commands.push({ type: 'acquired' });
+  }
+}
+
+function isSame(one: Acknowledgement | undefined, other: Acknowledgement | undefined): boolean {
+  return one?.record === other?.record && one?.epoch === other?.epoch;
+}
