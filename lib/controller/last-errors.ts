@@ -61,8 +61,11 @@ export function shownKey({ cluster, text }: WorkKey): {
 }
 
 function messageOf(error: unknown): string {
-  const isObject = typeof error === 'object' && error !== null;
-  const thrown = isObject ? 'an object that is no Error' : String(error);
-  const message = error instanceof Error ? error.message : `threw ${thrown}`;
+  const message = error instanceof Error ? error.message : `threw ${shownValue(error)}`;
   return message.length > maxLength ? `${message.slice(0, maxLength)}…` : message;
+}
+
+function shownValue(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? String(value) : `a value of type ${typeof value}`;
 }

@@ -44,7 +44,7 @@ export function enqueueKeys(
     const message = `a mapper has to return an array of keys, this one returned ${nameOf(keys)}`;
     throw new OperatorError('InvalidValue', message);
   }
-  for (const key of keys) {
+  for (const key of keys as readonly ReconcileKey[]) {
     try {
       context.enqueue(key, request);
     } catch (error) {

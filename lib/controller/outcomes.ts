@@ -44,6 +44,11 @@ export class Outcomes {
     for (const result of new Set(Object.values(results))) {
       metrics.reconciles.add(0, { controller: name, result });
     }
+    const { errors, terminalErrors, bugs, timeouts, conflicts } = metrics;
+    for (const counter of [errors, terminalErrors, bugs, timeouts, conflicts]) {
+      counter.add(0, { controller: name });
+    }
+    metrics.activeWorkers.set(0, { controller: name });
   }
 
   heed(ended: EndedReconcile, end: RunEnd): Heeded {
@@ -85,27 +90,31 @@ export class Outcomes {
   }
 
   #failed(ended: EndedReconcile, error: unknown, outcome: ReconcileOutcome): Heeded {
-    const { queue, triggers, hotLoops } = this.#parts;
-    const { key, priority } = ended.item;
+    const { queue, lastErrors, mayQueue } = this.#parts;
+    const { key } = ended.item;
     const { work, signal } = ended.run;
     // The controller is being stopped, or the key was given away: that is why.
     const isEnded = signal.aborted && outcome !== 'timeout';
+    const isOurs = mayQueue(work);
     this.#count(outcome, error);
-    if (outcome === 'terminal' || !this.#parts.mayQueue(work)) queue.forget(key);
-    let againInMs: number | undefined;
-    if (outcome !== 'terminal' && this.#parts.mayQueue(work)) {
-      const trigger: Trigger = { type: 'retry', failures: queue.failures(key) + 1 };
-      triggers.add(key, trigger);
-      const atLeastMs = Math.max(retryAfterMsOf(error), hotLoops?.delayMs(key) ?? 0);
-      againInMs = queue.addRateLimited(key, priority, atLeastMs);
-    }
+    if (outcome === 'terminal' || !isOurs) queue.forget(key);
+    const againInMs = outcome === 'terminal' || !isOurs ? undefined : this.#retry(ended, error);
     const failures = queue.failures(key);
-    if (!isEnded) this.#parts.lastErrors.note(work, { outcome, failures, error });
+    if (isOurs && !isEnded) lastErrors.note(work, { outcome, failures, error });
     const fields = { error, againInMs };
     const isQuiet = isEnded || outcome === 'conflict' || outcome === 'waiting';
     if (isQuiet) ended.logger.debug(`reconcile: ${outcome}`, fields);
     else ended.logger.error(`reconcile failed: ${outcome}`, fields);
     return { outcome, againInMs, error };
+  }
+
+  /** @returns the milliseconds to wait */
+  #retry({ item: { key, priority } }: EndedReconcile, error: unknown): number {
+    const { queue, triggers, hotLoops } = this.#parts;
+    const trigger: Trigger = { type: 'retry', failures: queue.failures(key) + 1 };
+    triggers.add(key, trigger);
+    const atLeastMs = Math.max(retryAfterMsOf(error), hotLoops?.delayMs(key) ?? 0);
+    return queue.addRateLimited(key, priority, atLeastMs);
   }
 
   #count(outcome: ReconcileOutcome, error: unknown): void {

@@ -47,9 +47,10 @@ export class ReconcileContexts {
 
   #clientOf(run: ReconcileRun, { client, cache }: ControllerCluster, span: Span): ReconcileClient {
     const { owned, runtime } = this.#parts;
-    const fences = [...(runtime.fence === undefined ? [] : [runtime.fence])];
-    fences.push(...owned.fencesOf(run.work));
-    const inner = traced(allFenced(client, fences), span, runtime.tracer);
+    const own = runtime.fence === undefined ? [] : [runtime.fence];
+    // A reconcile stays in the term that it began in: what it has read is of that term.
+    const fences = [...own, ...owned.fencesOf(run.work)].map((fence) => fence.term?.() ?? fence);
+    const inner = traced(fences.reduce(bothFenced, client), span, runtime.tracer);
     return reconcileClient(inner, {
       signal: run.signal,
       isOver: () => run.isOver,
@@ -75,13 +76,7 @@ export class ReconcileContexts {
   }
 }
 
-function allFenced(client: TwoClients, fences: readonly Fence[]): TwoClients {
-  if (fences.length === 0) return client;
-  const fence: Fence = {
-    check: (what) => {
-      for (const each of fences) each.check(what);
-    },
-  };
+function bothFenced(client: TwoClients, fence: Fence): TwoClients {
   const { live = client } = client;
   return { ...fenced(client, fence), live: fenced(live, fence) };
 }

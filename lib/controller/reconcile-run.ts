@@ -3,7 +3,7 @@ import { OperatorError } from '../system/operator-error.js';
 import { endsWithin } from './ends-within.js';
 import { InvalidResultError } from './invalid-result-error.js';
 import type { WorkKey } from './reconcile-key.js';
-import { isResult } from './result.js';
+import { checkedResult, isResult } from './result.js';
 import type { Result } from './result.js';
 import type { TriggerList } from './trigger.js';
 
@@ -128,7 +128,7 @@ export class ReconcileRun implements RunSubject {
 async function settle(handler: () => Promise<Result>): Promise<Settled> {
   try {
     const result: unknown = await handler();
-    if (isResult(result)) return { type: 'returned', result };
+    if (isResult(result)) return { type: 'returned', result: checkedResult(result) };
     // Nothing but the compiler keeps a handler from returning nothing.
     const message = 'a reconciler has to return done() or requeueAfter(ms)';
     throw new InvalidResultError(message);

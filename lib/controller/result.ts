@@ -29,10 +29,18 @@ export function done(): Done {
  * @throws OperatorError `InvalidOption`: `afterMs` is not above 0. To try again at once is to throw.
  */
 export function requeueAfter(afterMs: number): RequeueAfter {
-  if (!(afterMs > 0)) {
-    throw new InvalidResultError(`requeueAfter: want more than 0 ms, got ${afterMs}`);
+  return checkedResult({ type: 'requeueAfter', afterMs });
+}
+
+/**
+ * `result`, which may be one that was written by hand.
+ * @throws OperatorError `InvalidOption`: its wait is not above 0.
+ */
+export function checkedResult<T extends Result>(result: T): T {
+  if (result.type === 'requeueAfter' && !(result.afterMs > 0)) {
+    throw new InvalidResultError(`requeueAfter: want more than 0 ms, got ${result.afterMs}`);
   }
-  return { type: 'requeueAfter', afterMs };
+  return result;
 }
 
 /** Whether a handler returned a {@link Result}. */

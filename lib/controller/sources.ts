@@ -5,6 +5,7 @@ import { OperatorError } from '../system/operator-error.js';
 import type { Mapped } from './handlers.js';
 import { enqueueKeys, enqueueMapped } from './mapped-keys.js';
 import type { MappedCause } from './mapped-keys.js';
+import type { ReconcileKey } from './reconcile-key.js';
 import type { Source, SourceContext } from './source.js';
 
 /** Says what to reconcile since `item` arrived. */
@@ -179,10 +180,30 @@ export function callbackSource<T>(options: CallbackSourceOptions<T>): CallbackSo
         throw new OperatorError('Stopped', `source ${name}: no controller is running that uses it`);
       }
       const keys = await mapper(item);
-      for (const context of contexts) enqueueKeys(keys, context, causeOf(name));
+      for (const context of contexts) {
+        enqueueKeys(keysFor(context, keys, [...contexts]), context, causeOf(name));
+      }
       return keys.length;
     },
   };
+}
+
+/** Without those that name another cluster which hears of them, too. */
+function keysFor(
+  { cluster }: SourceContext,
+  keys: readonly ReconcileKey[],
+  contexts: readonly SourceContext[],
+): readonly ReconcileKey[] {
+  // What is no array of keys is refused where it is enqueued.
+  if (!Array.isArray(keys)) return keys;
+  return (keys as readonly (ReconcileKey | undefined)[]).filter((key) => {
+    const named = key?.cluster;
+    return (
+      named === undefined ||
+      named === cluster ||
+      !contexts.some((context) => context.cluster === named)
+    );
+  }) as readonly ReconcileKey[];
 }
 
 function enqueueItem(source: string, map: () => Mapped, context: SourceContext): Promise<void> {

@@ -37,6 +37,26 @@ export function newWorkQueueMetrics(metrics: Metrics): WorkQueueMetrics {
     longestRunning: metrics.gauge(
       named('longest_running_processor_seconds', 'The longest time spent so far on one key.'),
     ),
-    retries: metrics.counter(named('retries_total', 'Keys added again after a failure.')),
+    retries: metrics.counter(
+      named('retries_total', 'Keys added with a delay: after a failure, or as asked for.'),
+    ),
   };
+}
+
+// Both as in controller-runtime.
+const maxPriorities = 25;
+const otherPriorities = 'exceeded_cardinality_limit';
+
+/** The label `priority`: each its own, but for those that come after too many others. */
+export class PriorityLabels {
+  readonly #known = new Map<number, string>();
+
+  of(priority: number): string {
+    const known = this.#known.get(priority);
+    if (known !== undefined) return known;
+    if (this.#known.size >= maxPriorities) return otherPriorities;
+    const label = String(priority);
+    this.#known.set(priority, label);
+    return label;
+  }
 }

@@ -11,7 +11,7 @@ import { Fifo } from './fifo.js';
 import type { Ticket } from './line-of-tickets.js';
 import { ReadyList } from './ready-list.js';
 import { clusterIn, namespaceIn } from './reconcile-key.js';
-import { newWorkQueueMetrics } from './work-queue-metrics.js';
+import { PriorityLabels, newWorkQueueMetrics } from './work-queue-metrics.js';
 import type { WorkQueueMetrics } from './work-queue-metrics.js';
 
 /** Options of {@link WorkQueue}. */
@@ -102,6 +102,7 @@ export class WorkQueue {
   readonly #getters = new Fifo<(item: WorkItem | undefined) => void>();
   readonly #drained: (() => void)[] = [];
   readonly #endCollecting: (() => void) | undefined;
+  readonly #priorities = new PriorityLabels();
   #timer: { readonly dueMs: number; readonly timer: Timer } | undefined;
   #order = 0;
   #isShutDown = false;
@@ -161,8 +162,13 @@ export class WorkQueue {
     const { priority = 0, afterMs = 0 } = options;
     if (this.#isShutDown) return;
     // Negated, so that NaN is now.
-    if (!(afterMs > 0)) this.#makeReady(key, priority);
-    else this.#delay(key, priority, this.#clock.monotonicMs() + afterMs);
+    if (!(afterMs > 0)) {
+      this.#makeReady(key, priority);
+      return;
+    }
+    // As controller-runtime counts: whatever is added with a delay.
+    this.#metrics.retries.add(1, this.#labels);
+    this.#delay(key, priority, this.#clock.monotonicMs() + afterMs);
   }
 
   /** Drops `key` where it waits, and ends its back-off; the work on it goes on. */
@@ -184,7 +190,6 @@ export class WorkQueue {
    */
   addRateLimited(key: string, priority = 0, atLeastMs = 0): number {
     const afterMs = Math.max(this.#backoff.next(key), atLeastMs);
-    this.#metrics.retries.add(1, this.#labels);
     this.add(key, { priority, afterMs });
     return afterMs;
   }
@@ -328,7 +333,7 @@ export class WorkQueue {
   }
 
   #countDepth(change: number, priority: number): void {
-    this.#metrics.depth.add(change, { ...this.#labels, priority: String(priority) });
+    this.#metrics.depth.add(change, { ...this.#labels, priority: this.#priorities.of(priority) });
   }
 
   #age(): void {

@@ -10,12 +10,7 @@ import { OperatorError } from '../../lib/system/operator-error.js';
 import { promMetrics } from '../../lib/system/prom-metrics.js';
 import { Thing, apiError } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';
-
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((settle) => (resolve = settle));
-  return { promise, resolve };
-}
+import { deferred } from './deferred.js';
 
 describe('Controller', () => {
   it('reconciles what exists and what changes, its own and what it owns', async () => {

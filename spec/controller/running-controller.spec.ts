@@ -6,12 +6,7 @@ import { done, requeueAfter } from '../../lib/controller/result.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { Thing } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';
-
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((settle) => (resolve = settle));
-  return { promise, resolve };
-}
+import { deferred } from './deferred.js';
 
 describe('RunningController', () => {
   it('watches in standby, and reconciles once it is activated', async () => {

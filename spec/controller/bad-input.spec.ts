@@ -1,0 +1,236 @@
+import { EventEmitter } from 'node:events';
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { controllerFor } from '../../lib/controller/controller-builder.js';
+import type { Mapped } from '../../lib/controller/handlers.js';
+import type { Reconciler } from '../../lib/controller/reconciler.js';
+import { done } from '../../lib/controller/result.js';
+import { emitterSource, streamSource } from '../../lib/controller/sources.js';
+import { promMetrics } from '../../lib/system/prom-metrics.js';
+import { Thing, apiError } from '../cache/fake-server.js';
+import { ControllerSetup, Part } from './controller-setup.js';
+
+/** A mapper's answer of which the compiler would not approve. */
+function nonsense(answer: unknown): Mapped {
+  return answer as Mapped;
+}
+
+async function mapped(answer: () => unknown): Promise<{ seen: string[]; errors: string[] }> {
+  const setup = new ControllerSetup();
+  const seen: string[] = [];
+  const controller = controllerFor(Thing)
+    .watches(Part, () => nonsense(answer()))
+    .complete(async ({ key }) => {
+      seen.push(key.name);
+      return done();
+    });
+  const running = await setup.start(controller);
+  setup.parts.put('p');
+  await setup.clock.advance(0);
+  setup.things.put('after');
+  await setup.clock.advance(0);
+  await setup.stop(running);
+  expect(seen.at(-1)).to.equal('after');
+  const errors = setup.logged.filter(({ level }) => level === 'error');
+  const messages = errors.map(({ fields }) => (fields['error'] as Error).message);
+  return { seen: seen.slice(0, -1), errors: messages };
+}
+
+describe('bad input of a mapper', () => {
+  const answers: readonly (readonly [string, unknown, RegExp])[] = [
+    ['undefined', undefined, /returned undefined/],
+    ['null', null, /returned null/],
+    ['a text', 'ns/a', /returned a string/],
+    ['a number', 7, /returned a number/],
+    ['one key, no array', { name: 'a' }, /returned an object/],
+    ['a promise of nothing', Promise.resolve(), /returned undefined/],
+  ];
+  for (const [title, answer, message] of answers) {
+    it(`is named where it is ${title}, and the watch goes on`, async () => {
+      const { seen, errors } = await mapped(() => answer);
+      expect(seen).to.deep.equal([]);
+      expect(errors.length).to.equal(1);
+      expect(errors[0]).to.match(message);
+    });
+  }
+
+  it('is named where a promise is rejected, with undefined, too', async () => {
+    const { seen, errors } = await mapped(() => Promise.reject(new Error('no luck')));
+    expect([seen, errors]).to.deep.equal([[], ['no luck']]);
+  });
+
+  it('keeps no good key out', async () => {
+    const bad = [undefined, null, 'a', 7, [], {}, { name: '' }, { name: 7 }, { name: 'a/b' }];
+    const worse = [{ name: { toString: () => 'x' } }, { name: 'a', cluster: 'nowhere' }];
+    const all = [{ name: 'first' }, ...bad, ...worse, { name: 'last', namespace: 'ns' }];
+    const { seen, errors } = await mapped(() => all);
+    expect(seen).to.deep.equal(['first', 'last']);
+    expect(errors.length).to.equal(bad.length + worse.length);
+  });
+
+  it('may be ten thousand keys', async () => {
+    const keys = Array.from({ length: 10_000 }, (_, n) => ({ name: `k${n}` }));
+    const { seen, errors } = await mapped(() => keys);
+    expect(new Set(seen).size).to.equal(10_000);
+    expect(errors).to.deep.equal([]);
+  });
+});
+
+describe('bad input of a handler', () => {
+  const handlers: readonly (readonly [string, () => unknown, string])[] = [
+    ['throws undefined', () => Promise.reject(undefined as unknown as Error), 'threw undefined'],
+    [
+      'throws a bare object',
+      () => Promise.reject(Object.create(null) as Error),
+      'threw a value of type object',
+    ],
+    ['returns a text', async () => 'done', 'a reconciler has to return'],
+    ['returns nothing', async () => undefined, 'a reconciler has to return'],
+    ['returns a bad wait', async () => ({ type: 'requeueAfter', afterMs: NaN }), 'NaN'],
+    [
+      'throws at once',
+      () => {
+        throw new TypeError('bug');
+      },
+      'bug',
+    ],
+  ];
+  for (const [title, handler, message] of handlers) {
+    it(`is retried and named where it ${title}`, async () => {
+      const setup = new ControllerSetup();
+      let runs = 0;
+      const reconciler = (() => (++runs === 1 ? handler() : Promise.resolve(done()))) as Reconciler;
+      setup.things.put('a');
+      const running = await setup.start(controllerFor(Thing).complete(reconciler));
+      const [last] = running.status().lastErrors;
+      expect(last).to.include({ cluster: '', key: 'ns/a', outcome: 'error', failures: 1 });
+      expect(last?.message).to.include(message);
+      expect(running.status().nextDelayed).to.deep.equal([
+        { cluster: '', key: 'ns/a', priority: -100, inMs: 5 },
+      ]);
+      await setup.clock.advance(5);
+      expect(runs).to.equal(2);
+      expect(running.status().lastErrors).to.deep.equal([]);
+      await setup.stop(running);
+    });
+  }
+
+  it('holds the key of one that never ends, by name; all others go on', async () => {
+    const registry = new Registry();
+    const setup = new ControllerSetup();
+    const seen: string[] = [];
+    const controller = controllerFor(Thing)
+      .withOptions({ reconcileTimeoutMs: 1_000 })
+      .complete(({ key }) => {
+        seen.push(key.name);
+        return key.name === 'stuck' ? new Promise(() => undefined) : Promise.resolve(done());
+      });
+    setup.things.put('stuck');
+    const running = await setup.start(controller, { metrics: promMetrics(registry) });
+    for (const name of ['same', 'stuck']) setup.things.put(name);
+    setup.things.put('other', {}, 'elsewhere');
+    await setup.clock.advance(31_000);
+    expect(seen).to.deep.equal(['stuck', 'same', 'other']);
+    const { held, isActive } = running.status();
+    expect(isActive).to.equal(true);
+    expect(held).to.have.lengthOf(1);
+    expect(held[0]).to.include({ key: 'ns/stuck', isTimedOut: true, heldMs: 30_000 });
+    expect(held[0]?.triggers[0]).to.include({ type: 'event', event: 'added' });
+    const text = await registry.metrics();
+    expect(text).to.include('operator_builder_held_keys{controller="thing"} 1');
+    expect(text).to.include('controller_runtime_active_workers{controller="thing"} 0');
+    await setup.stop(running);
+  });
+});
+
+describe('bad input of a source', () => {
+  it('is told in the status while a stream is broken', async () => {
+    const setup = new ControllerSetup();
+    let opened = 0;
+    const source = streamSource<string>({
+      name: 'feed',
+      open: async function* (signal) {
+        if (++opened === 1) throw new Error('reset by peer');
+        yield 'x';
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      },
+      mapper: (name) => [{ name }],
+    });
+    const seen: string[] = [];
+    const controller = controllerFor(Thing)
+      .from(source)
+      .complete(async ({ key }) => {
+        seen.push(key.name);
+        return done();
+      });
+    const running = await setup.start(controller);
+    const feed = () => running.status().clusters[0]?.sources.find((s) => s.source === 'feed');
+    expect(feed()?.problem).to.have.property('message', 'reset by peer');
+    await setup.clock.advance(5_000);
+    expect(seen).to.deep.equal(['x']);
+    expect(feed()).to.include({ synced: true, parked: false, problem: undefined });
+    await setup.stop(running);
+  });
+
+  it('floods: a key waits once, and others get their turns', async () => {
+    const setup = new ControllerSetup();
+    const emitter = new EventEmitter();
+    const source = emitterSource<string>({
+      emitter,
+      event: 'change',
+      mapper: (name) => [{ name, namespace: 'flood' }],
+    });
+    const seen: string[] = [];
+    const controller = controllerFor(Thing)
+      .from(source)
+      .complete(async ({ key }) => {
+        seen.push(key.name);
+        await new Promise<void>((resolve) => setup.clock.setTimer(resolve, 1));
+        return done();
+      });
+    const running = await setup.start(controller);
+    for (let n = 0; n < 50_000; n++) emitter.emit('change', `k${n % 100}`);
+    setup.things.put('quiet');
+    await setup.clock.advance(0);
+    expect(running.status().depth).to.be.at.most(101);
+    await setup.clock.advance(5);
+    expect(seen.indexOf('quiet')).to.be.within(1, 3);
+    await setup.clock.advance(200);
+    expect(seen.length).to.be.within(101, 102);
+    await setup.stop(running);
+  }).timeout(10_000);
+});
+
+describe('a permission that is taken away at run time', () => {
+  it('is seen in the status, and so is that it was given back', async () => {
+    const setup = new ControllerSetup();
+    const seen: string[] = [];
+    const controller = controllerFor(Thing).complete(async ({ key }) => {
+      seen.push(key.name);
+      return done();
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    const thing = () => running.status().clusters[0]?.sources[0];
+    expect(thing()).to.include({ source: 'Thing', synced: true, problem: undefined });
+    const forbidden = () => apiError(403, 'Forbidden', 'watch');
+    setup.things.failures['watch'] = Array.from({ length: 100 }, forbidden);
+    setup.things.failures['list'] = Array.from({ length: 100 }, forbidden);
+    setup.things.disconnect();
+    await setup.clock.advance(60_000);
+    expect(thing()?.problem).to.have.property('reason', 'Forbidden');
+    setup.things.put('b');
+    await setup.clock.advance(60_000);
+    expect(seen).to.deep.equal(['a']);
+    // What is known already goes on.
+    running.enqueue({ namespace: 'ns', name: 'a' });
+    await setup.clock.advance(0);
+    expect(seen).to.deep.equal(['a', 'a']);
+    setup.things.failures['watch'] = [];
+    setup.things.failures['list'] = [];
+    await setup.clock.advance(60_000);
+    expect(thing()).to.include({ synced: true, problem: undefined });
+    expect(seen).to.deep.equal(['a', 'a', 'b']);
+    await setup.stop(running);
+  });
+});

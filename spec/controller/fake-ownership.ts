@@ -1,0 +1,59 @@
+import type { Fence } from '../../lib/client/fence.js';
+import type { KeyOwnership, KeyOwnershipListener } from '../../lib/controller/key-ownership.js';
+import type { ReconcileKey } from '../../lib/controller/reconcile-key.js';
+import { keyString } from '../../lib/object/object-key.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+
+/** Keys that a spec gives and takes, by what {@link keyString} says. */
+export class FakeOwnership implements KeyOwnership {
+  readonly #owned = new Set<string>();
+  readonly #listeners = new Set<KeyOwnershipListener>();
+  /** What each fence was asked. */
+  readonly asked: string[] = [];
+
+  constructor(...keys: readonly string[]) {
+    for (const key of keys) this.#owned.add(key);
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  owns(key: ReconcileKey): boolean {
+    return this.#owned.has(textOf(key));
+  }
+
+  fenceOf(key: ReconcileKey): Fence {
+    return {
+      check: (what) => {
+        this.asked.push(`${textOf(key)}: ${what}`);
+        if (!this.owns(key)) throw new OperatorError('Fenced', `${what}: not ours`);
+      },
+    };
+  }
+
+  subscribe(listener: KeyOwnershipListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  acquire(...keys: readonly string[]): void {
+    for (const key of keys) this.#owned.add(key);
+    for (const listener of this.#listeners) listener.acquired();
+  }
+
+  /** Takes keys away without a word. */
+  lose(...keys: readonly string[]): void {
+    for (const key of keys) this.#owned.delete(key);
+  }
+
+  async release(graceMs: number, ...keys: readonly string[]): Promise<void> {
+    this.lose(...keys);
+    await Promise.all([...this.#listeners].map((listener) => listener.released(graceMs)));
+  }
+}
+
+function textOf(key: ReconcileKey): string {
+  const { cluster = '' } = key;
+  return cluster === '' ? keyString(key) : `${cluster}:${keyString(key)}`;
+}

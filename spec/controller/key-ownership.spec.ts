@@ -1,0 +1,418 @@
+import { expect } from 'chai';
+import { controllerFor } from '../../lib/controller/controller-builder.js';
+import type { Controller } from '../../lib/controller/controller.js';
+import type { ReconcileContext } from '../../lib/controller/reconciler.js';
+import { done, requeueAfter } from '../../lib/controller/result.js';
+import type { Result } from '../../lib/controller/result.js';
+import type { OwnerReference } from '../../lib/object/kubernetes-object.js';
+import { keyString } from '../../lib/object/object-key.js';
+import { Thing } from '../cache/fake-server.js';
+import { ControllerSetup, Part } from './controller-setup.js';
+import { deferred } from './deferred.js';
+import { FakeOwnership } from './fake-ownership.js';
+
+type Handler = (context: ReconcileContext) => Promise<Result>;
+
+/** Notes what is reconciled and why, and does what the spec says. */
+function noting(handler: Handler = async () => done(), maxConcurrentReconciles = 4) {
+  const seen: string[] = [];
+  const controller: Controller = controllerFor(Thing)
+    .owns(Part)
+    .withOptions({ maxConcurrentReconciles })
+    .complete(async (context) => {
+      seen.push(`${keyString(context.key)} ${context.trigger.type}`);
+      return handler(context);
+    });
+  return { controller, seen };
+}
+
+function ownedBy(name: string): Partial<Thing> {
+  const owner: OwnerReference = { apiVersion: 'example.com/v1', kind: 'Thing', name, uid: 'x' };
+  return { metadata: { ownerReferences: [{ ...owner, controller: true }] } };
+}
+
+const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
+
+/** Whether a promise is settled, after what is due now. */
+function watched(setup: ControllerSetup, promise: Promise<void>) {
+  let isSettled = false;
+  void promise.then(() => (isSettled = true));
+  return async (ms = 0): Promise<boolean> => {
+    await setup.clock.advance(ms);
+    return isSettled;
+  };
+}
+
+describe('a controller that owns some keys', () => {
+  it('reconciles these, and no others', async () => {
+    const setup = new ControllerSetup();
+    const ownership = new FakeOwnership('ns/a');
+    const { controller, seen } = noting();
+    for (const name of ['a', 'b']) setup.things.put(name);
+    const running = await setup.start(controller, { ownership });
+    setup.things.put('b');
+    setup.parts.put('p', ownedBy('b'));
+    running.enqueue({ namespace: 'ns', name: 'b' });
+    await setup.clock.advance(0);
+    expect(seen).to.deep.equal(['ns/a event']);
+    expect(running.status().depth).to.equal(0);
+    await setup.stop(running);
+    expect(ownership.listeners).to.equal(0);
+  });
+
+  describe('when it acquires keys', () => {
+    it('reconciles every object of its kind that is owned now, and says why', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership();
+      const { controller, seen } = noting();
+      for (const name of ['a', 'b', 'c']) setup.things.put(name);
+      const running = await setup.start(controller, { ownership });
+      expect(seen).to.deep.equal([]);
+      ownership.acquire('ns/a', 'ns/c');
+      await setup.clock.advance(0);
+      expect(seen).to.deep.equal(['ns/a acquired', 'ns/c acquired']);
+      await setup.stop(running);
+    });
+
+    it('lets what happens now go before them', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/new');
+      const first = deferred();
+      const { controller, seen } = noting(async ({ key }) => {
+        if (key.name === 'a') await first.promise;
+        return done();
+      }, 1);
+      for (const name of ['a', 'b', 'c']) setup.things.put(name);
+      const running = await setup.start(controller, { ownership });
+      ownership.acquire('ns/a', 'ns/b', 'ns/c');
+      await setup.clock.advance(0);
+      setup.things.put('new');
+      await setup.clock.advance(0);
+      first.resolve();
+      await setup.clock.advance(0);
+      expect(seen[1]).to.equal('ns/new event');
+      expect(seen.length).to.equal(4);
+      await setup.stop(running);
+    });
+
+    it('heeds predicates, as at a start', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership();
+      const seen: string[] = [];
+      const predicate = ({ object }: { object: Thing }): boolean => object.spec?.color === 'red';
+      const controller = controllerFor(Thing, { predicate }).complete(async ({ key }) => {
+        seen.push(key.name);
+        return done();
+      });
+      setup.things.put('a', { spec: { color: 'red' } });
+      setup.things.put('b', { spec: { color: 'blue' } });
+      const running = await setup.start(controller, { ownership });
+      ownership.acquire('ns/a', 'ns/b');
+      await setup.clock.advance(0);
+      expect(seen).to.deep.equal(['a']);
+      await setup.stop(running);
+    });
+
+    it('reconciles a key whose object is gone, where something still maps to it', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership();
+      const { controller, seen } = noting();
+      setup.parts.put('orphan', ownedBy('gone'));
+      const running = await setup.start(controller, { ownership });
+      ownership.acquire('ns/gone');
+      await setup.clock.advance(0);
+      expect(seen).to.deep.equal(['ns/gone acquired']);
+      await setup.stop(running);
+    });
+
+    it('reconciles a key whose object was deleted while another owned it, once', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership();
+      const { controller, seen } = noting();
+      setup.things.put('a');
+      const running = await setup.start(controller, { ownership });
+      setup.things.remove('a');
+      await setup.clock.advance(0);
+      ownership.acquire('ns/a');
+      await setup.clock.advance(0);
+      expect(seen).to.deep.equal(['ns/a acquired']);
+      ownership.acquire();
+      await setup.clock.advance(0);
+      expect(seen.length).to.equal(1);
+      await setup.stop(running);
+    });
+
+    it('waits for the sources before it begins with any', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership();
+      const { controller, seen } = noting();
+      setup.things.put('a');
+      setup.things.paused = true;
+      const running = await setup.start(controller, { ownership });
+      ownership.acquire('ns/a');
+      running.enqueue({ namespace: 'ns', name: 'a' });
+      await setup.clock.advance(0);
+      expect(seen).to.deep.equal([]);
+      setup.things.resume();
+      await setup.clock.advance(0);
+      expect(seen).to.deep.equal(['ns/a source']);
+      await setup.stop(running);
+    });
+  });
+
+  describe('when it releases keys', () => {
+    it('drops what waits for a worker or for its time, and resolves at once', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/a', 'ns/b', 'ns/c');
+      const first = deferred();
+      const { controller, seen } = noting(async ({ key }) => {
+        if (key.name === 'a') await first.promise;
+        return requeueAfter(500);
+      }, 1);
+      setup.things.put('a');
+      const running = await setup.start(controller, { ownership });
+      setup.things.put('b');
+      running.enqueue({ namespace: 'ns', name: 'c' }, { afterMs: 100 });
+      await setup.clock.advance(0);
+      expect([running.status().depth, running.status().delayed]).to.deep.equal([1, 1]);
+      const isReleased = watched(setup, ownership.release(10_000, 'ns/b', 'ns/c'));
+      expect(await isReleased()).to.equal(true);
+      expect([running.status().depth, running.status().delayed]).to.deep.equal([0, 0]);
+      first.resolve();
+      await setup.clock.advance(600);
+      expect(seen).to.deep.equal(['ns/a event', 'ns/a requeue']);
+      await setup.stop(running);
+    });
+
+    it('does not begin a key that was lost without a word yet', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/a', 'ns/b');
+      const first = deferred();
+      const { controller, seen } = noting(async () => {
+        await first.promise;
+        return done();
+      }, 1);
+      setup.things.put('a');
+      setup.things.put('b');
+      const running = await setup.start(controller, { ownership });
+      ownership.lose('ns/b');
+      first.resolve();
+      await setup.clock.advance(0);
+      expect(seen).to.deep.equal(['ns/a event']);
+      expect(running.status().active).to.deep.equal([]);
+      await setup.stop(running);
+    });
+
+    it('waits for a reconcile that goes on, and neither retries nor repeats it', async () => {
+      for (const end of ['done', 'requeue', 'throw', 'changed'] as const) {
+        const setup = new ControllerSetup();
+        const ownership = new FakeOwnership('ns/a');
+        const held = deferred();
+        const { controller, seen } = noting(async () => {
+          await held.promise;
+          if (end === 'throw') throw new Error('no');
+          return end === 'requeue' ? requeueAfter(10) : done();
+        });
+        setup.things.put('a');
+        const running = await setup.start(controller, { ownership });
+        if (end === 'changed') setup.things.put('a');
+        await setup.clock.advance(0);
+        const isReleased = watched(setup, ownership.release(10_000, 'ns/a'));
+        setup.things.put('a');
+        expect(await isReleased(9_000)).to.equal(false);
+        held.resolve();
+        expect(await isReleased()).to.equal(true);
+        await setup.clock.advance(100_000);
+        expect(seen, end).to.deep.equal(['ns/a event']);
+        expect(running.status().lastErrors).to.deep.equal([]);
+        await setup.stop(running);
+      }
+    });
+
+    it('aborts what does not end within the grace, with the reason Fenced', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/a');
+      let reason: unknown;
+      const { controller } = noting(async ({ signal }) => {
+        await new Promise((_, reject) => {
+          signal.addEventListener('abort', () => {
+            reason = signal.reason;
+            reject(signal.reason as Error);
+          });
+        });
+        return done();
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller, { ownership });
+      const isReleased = watched(setup, ownership.release(5_000, 'ns/a'));
+      expect(await isReleased(4_999)).to.equal(false);
+      expect(await isReleased(1)).to.equal(true);
+      expect(codeOf(reason)).to.equal('Fenced');
+      expect(setup.lines('error')).to.deep.equal([]);
+      await setup.stop(running);
+    });
+
+    it('resolves where a handler never ends; its writes are refused, its key stays held', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/a', 'ns/b');
+      const held = deferred();
+      const refused: unknown[] = [];
+      const { controller, seen } = noting(async ({ key, client }) => {
+        if (key.name !== 'a' || seen.length > 1) return done();
+        await held.promise;
+        await client.update(setup.things.objects()[0]!).catch((error: unknown) => {
+          refused.push(codeOf(error));
+        });
+        return done();
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller, { ownership });
+      const isReleased = watched(setup, ownership.release(100, 'ns/a'));
+      expect(await isReleased(100)).to.equal(false);
+      expect(await isReleased(1_000)).to.equal(true);
+      expect(running.status().active.map(({ key }) => key)).to.deep.equal(['ns/a']);
+      // It comes back while the old handler still goes on: never two at once.
+      ownership.acquire('ns/a');
+      setup.things.put('b');
+      await setup.clock.advance(0);
+      expect(seen).to.deep.equal(['ns/a event', 'ns/b event']);
+      held.resolve();
+      await setup.clock.advance(0);
+      expect(refused).to.deep.equal(['Fenced']);
+      expect(seen[2]).to.equal('ns/a acquired');
+      expect(running.status().active).to.deep.equal([]);
+      await setup.stop(running);
+    });
+
+    it('resolves not before a write that is on its way has ended, whatever its own signal', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/a');
+      const sent = deferred<undefined>();
+      const signals: (AbortSignal | undefined)[] = [];
+      const client: typeof setup.cached = {
+        ...setup.cached,
+        delete: async (_type, _key, options) => {
+          signals.push(options?.signal);
+          return sent.promise;
+        },
+      };
+      const { controller } = noting(async (context) => {
+        const { signal } = new AbortController();
+        await context.client.delete(Thing, context.key, { signal });
+        return new Promise<Result>(() => undefined);
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller, { ownership, client });
+      const isReleased = watched(setup, ownership.release(0, 'ns/a'));
+      expect(await isReleased(5_000)).to.equal(false);
+      expect(signals[0]?.aborted).to.equal(true);
+      sent.resolve(undefined);
+      expect(await isReleased()).to.equal(true);
+      await setup.stop(running);
+    });
+
+    it('counts a handler past its time-out as harmless already', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/a');
+      const controller = controllerFor(Thing)
+        .withOptions({ reconcileTimeoutMs: 100 })
+        .complete(() => new Promise(() => undefined));
+      setup.things.put('a');
+      const running = await setup.start(controller, { ownership });
+      await setup.clock.advance(100);
+      const isReleased = watched(setup, ownership.release(60_000, 'ns/a'));
+      expect(await isReleased()).to.equal(true);
+      expect(running.status().held.length).to.equal(1);
+      await setup.stop(running);
+    });
+
+    it('forgets the back-off: another owner begins anew, and so does it', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/a');
+      const timesMs: number[] = [];
+      const { controller } = noting(async () => {
+        timesMs.push(setup.clock.monotonicMs());
+        throw new Error('no');
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller, { ownership });
+      await setup.clock.advance(1_000);
+      const isReleased = watched(setup, ownership.release(0, 'ns/a'));
+      expect(await isReleased()).to.equal(true);
+      timesMs.length = 0;
+      ownership.acquire('ns/a');
+      await setup.clock.advance(5);
+      expect(timesMs).to.deep.equal([1_000, 1_005]);
+      await setup.stop(running);
+    });
+  });
+
+  it('has each write asked about, of its own key', async () => {
+    const setup = new ControllerSetup();
+    const ownership = new FakeOwnership('ns/a');
+    const codes: unknown[] = [];
+    const { controller } = noting(async ({ client }) => {
+      const live = setup.things.objects()[0]!;
+      await client.update(live);
+      ownership.lose('ns/a');
+      for (const each of [client, client.live]) {
+        await each.delete(Thing, { name: 'a', namespace: 'ns' }).catch((error: unknown) => {
+          codes.push(codeOf(error));
+        });
+      }
+      return done();
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller, { ownership });
+    expect(codes).to.deep.equal(['Fenced', 'Fenced']);
+    expect(setup.things.objects().length).to.equal(1);
+    expect(ownership.asked[0]).to.match(/^ns\/a: update Thing/);
+    await setup.stop(running);
+  });
+
+  it('asks the fence of the process, too, in the term that the reconcile began in', async () => {
+    const setup = new ControllerSetup();
+    const asked: string[] = [];
+    let term = 1;
+    const fence = {
+      check: () => undefined,
+      term: () => {
+        const mine = term;
+        return { check: (what: string) => void asked.push(`${what} in term ${mine}`) };
+      },
+    };
+    const { controller } = noting(async ({ client, key }) => {
+      term++;
+      await client.update(setup.things.objects()[0]!);
+      await client.live.delete(Thing, key);
+      return done();
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller, { fence });
+    expect(asked.slice(0, 2)).to.deep.equal([
+      'update Thing ns/a in term 1',
+      'delete Thing ns/a in term 1',
+    ]);
+    await setup.stop(running);
+  });
+
+  it('retries quietly what a fence has refused', async () => {
+    const setup = new ControllerSetup();
+    const ownership = new FakeOwnership('ns/a');
+    const { controller, seen } = noting(async ({ client, key }) => {
+      if (setup.things.objects().length === 0) return done();
+      if (seen.length === 1) ownership.lose('ns/a');
+      const removing = client.delete(Thing, key);
+      ownership.acquire('ns/a');
+      await removing;
+      return done();
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller, { ownership });
+    await setup.clock.advance(10);
+    expect(setup.things.objects()).to.deep.equal([]);
+    expect(setup.lines('error')).to.deep.equal([]);
+    expect(setup.events[0]).to.include({ outcome: 'waiting' });
+    await setup.stop(running);
+  });
+});
