@@ -79,7 +79,8 @@ async function bringAbout(context: RunContext, pair: Pair, gate: Gate): Promise<
   const why = reasonToWait(live, owner);
   if (why !== undefined) return pending(desired.ref, why, { live });
   checkOwnership(live, owner, desired.link.options.adopt ?? adopt);
-  const adopted = await adoptFields(context, pair);
+  const released = await releaseFields(context, pair);
+  const adopted = await adoptFields(context, { desired, live: released });
   const { controllerName } = context.settings;
   if (isUnchanged({ desired, live: adopted }, controllerName)) {
     return done('unchanged', desired.ref, { live: adopted });
@@ -105,7 +106,7 @@ async function updateObject(context: RunContext, pair: Pair): Promise<Outcome> {
     const causes = rolloutCauses(pair);
     const rolled = causes.length > 0 && { causes };
     warnOfDroppedManagers(context, { desired, before: live, after });
-    const object = await releaseFields(context, { desired, before: live, after });
+    const object = await releaseFields(context, { desired, live: after });
     return done('configured', desired.ref, { changes, ...rolled, live: object });
   } catch (error) {
     if (isStale(error)) throw error;

@@ -1,15 +1,17 @@
 import type { Client } from '../client/client.js';
+import { fieldPath } from '../object/field-path.js';
 import { FieldSet } from '../object/field-set.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { appliedFields } from '../object/managed-fields.js';
 import type { RunContext } from './context.js';
-import type { DesiredObject } from './desired-object.js';
+import type { DesiredObject, Pair } from './desired-object.js';
 import { appliedHashAnnotation } from './marks.js';
 
 // Whom the server gives all fields of an object without managers to, when it is first applied.
 const nobody = 'before-first-apply';
+const appliedHashPath = fieldPath('metadata', 'annotations', appliedHashAnnotation);
 
-/** What {@link releaseFields} looks at. */
+/** An object before and after it was applied. */
 export interface Reapplied {
   readonly desired: DesiredObject;
   readonly before: UnstructuredObject;
@@ -23,28 +25,31 @@ export function hasLostManagers(live: UnstructuredObject, manager: string): bool
 }
 
 /**
- * Makes the applied fields ours alone where somebody had cleared `managedFields`: the server gives
- * what was there to `before-first-apply`, so that a field that we drop would stay for ever. What else
- * that entry holds may be others', and is left in it.
+ * Makes the applied fields ours alone where somebody had cleared `managedFields` after we had applied:
+ * at the next apply the server gives what was there to `before-first-apply`, so that a field that we
+ * drop would stay for ever. What else that entry holds may be others', and is left in it.
+ *
+ * It goes by what the entry holds, not by what an apply has just found: whoever is stopped between the
+ * two finds it at the next start.
  * @returns the object as it is afterwards
  */
 export async function releaseFields(
   context: RunContext,
-  { desired, before, after }: Reapplied,
+  { desired, live }: Pair,
 ): Promise<UnstructuredObject> {
   const { controllerName, signal } = context.settings;
-  if (!hasLostManagers(before, controllerName)) return after;
-  const { managedFields = [], resourceVersion } = after.metadata;
+  const { managedFields = [], resourceVersion } = live.metadata;
   const index = managedFields.findIndex(
     ({ manager, operation, subresource = '' }) =>
       manager === nobody && operation === 'Update' && subresource === '',
   );
   const entry = managedFields[index];
-  const ours = appliedFields(after, controllerName);
-  if (entry === undefined || ours === undefined) return after;
+  const ours = appliedFields(live, controllerName);
+  if (entry === undefined || ours === undefined) return live;
   const all = FieldSet.fromFieldsV1(entry.fieldsV1 ?? {});
+  // An object that nobody had applied before has the entry, too, but not with our annotation.
+  if (!all.has(appliedHashPath)) return live;
   const rest = all.difference(ours);
-  if (rest === all) return after;
   const kept = { ...entry, fieldsV1: rest.toFieldsV1() };
   const isLeft = !rest.equals(FieldSet.empty);
   const value = managedFields.toSpliced(index, 1, ...(isLeft ? [kept] : []));

@@ -53,7 +53,7 @@ async function listKind(
     const within = type.namespaced && namespace !== undefined ? { namespace } : {};
     const { items } = await client.list(type, within);
     const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
-    return items.map((item) => ({ ...item, ...typeMeta }) as UnstructuredObject);
+    return items.map((item) => ({ ...item, ...typeMeta }));
   } catch (error) {
     if (isNotFound(error) || isOperatorError(error, 'UnknownKind')) return [];
     throw error;
@@ -61,9 +61,9 @@ async function listKind(
 }
 
 function nameOf(object: UnstructuredObject): string {
-  const { name: _name, ...metadata } = object.metadata;
-  const madeUp = metadata.generateName !== undefined;
-  return describeObject(madeUp ? { ...object, metadata } : object);
+  const { generateName, namespace } = object.metadata;
+  if (generateName === undefined) return describeObject(object);
+  return describeObject({ kind: object.kind, namespace, name: `${generateName}*` });
 }
 
 /** Objects of one made-up name, told apart by a number. */

@@ -1,3 +1,4 @@
+import omit from 'lodash/omit.js';
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ManagedFieldsEntry } from '../../object/kubernetes-object.js';
@@ -7,6 +8,11 @@ const madeUp: ReadonlySet<string> = new Set([
   ...['clusterIP', 'clusterIPs', 'nodePort', 'healthCheckNodePort'],
   ...['podIP', 'podIPs', 'containerID', 'nodeName'],
 ]);
+
+const serverSetFields = [
+  ...['uid', 'resourceVersion', 'creationTimestamp', 'deletionTimestamp', 'selfLink'],
+  ...['deletionGracePeriodSeconds', 'generation', 'managedFields'],
+];
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
@@ -21,16 +27,15 @@ export function comparableObject(
   uids: ReadonlyMap<string, string>,
 ): UnstructuredObject {
   const { metadata, ...rest } = object;
-  const { generation, managedFields = [], deletionTimestamp, ...kept } = metadata;
-  const replaced: Record<string, unknown> = { ...kept };
-  for (const name of ['uid', 'resourceVersion', 'creationTimestamp', 'selfLink']) {
-    Reflect.deleteProperty(replaced, name);
-  }
-  if (replaced['generateName'] !== undefined) Reflect.deleteProperty(replaced, 'name');
+  const { generation, generateName, managedFields = [], deletionTimestamp } = metadata;
+  const kept = omit(metadata, [
+    ...serverSetFields,
+    ...(generateName === undefined ? [] : ['name']),
+  ]);
   const whole = {
     ...rest,
     metadata: {
-      ...replaced,
+      ...kept,
       ...(deletionTimestamp !== undefined && { isBeingDeleted: true }),
       managedFields: managedFields.map(withoutTime).toSorted(byText),
     },
@@ -61,8 +66,8 @@ function stableText(text: string, { uids }: Known): string {
   return timeless.replaceAll(uuid, (uid) => `(uid of ${uids.get(uid) ?? 'something else'})`);
 }
 
-function withoutTime({ time: _time, ...entry }: ManagedFieldsEntry): ManagedFieldsEntry {
-  return entry;
+function withoutTime(entry: ManagedFieldsEntry): ManagedFieldsEntry {
+  return omit(entry, 'time');
 }
 
 function byText(one: unknown, other: unknown): number {

@@ -46,9 +46,9 @@ export interface CrashStep<C extends CrashCluster = DefaultCrashCluster> {
   /** Names the step in failures; unique in its scenario. */
   readonly name: string;
   /** What somebody does, by the administrator's client. */
-  change(stage: CrashStage<C>): Promise<unknown>;
+  readonly change: (stage: CrashStage<C>) => Promise<unknown>;
   /** Whether it has been carried out: throws, or returns false, until it has. */
-  until(stage: CrashStage<C>): Promise<unknown>;
+  readonly until: (stage: CrashStage<C>) => Promise<unknown>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CallOptions, Client, WriteOptions } from '../../client/client.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import type { KubernetesObject, ObjectKey, ObjectList } from '../../object/kubernetes-object.js';
 import type { OperatorLife } from './operator-life.js';
 import type { TracedCall } from './request-trace.js';
 
@@ -86,14 +86,14 @@ function mortalWrites(client: Client, life: OperatorLife): Writes {
 }
 
 /** The last `next` of an iterator is no request, so it is not made. */
-async function* pagesUntilLast<L extends { readonly metadata: { readonly continue?: string } }>(
-  next: () => Promise<IteratorResult<L>>,
-): AsyncGenerator<L> {
+async function* pagesUntilLast<T extends KubernetesObject>(
+  next: () => Promise<IteratorResult<ObjectList<T>, unknown>>,
+): AsyncGenerator<ObjectList<T>> {
   for (;;) {
-    const { done, value } = await next();
-    if (done === true) return;
-    yield value;
-    if ((value.metadata.continue ?? '') === '') return;
+    const page = await next();
+    if (page.done === true) return;
+    yield page.value;
+    if ((page.value.metadata.continue ?? '') === '') return;
   }
 }
 

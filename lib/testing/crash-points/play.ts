@@ -1,14 +1,13 @@
 import { VirtualClock } from '../../system/virtual-clock.js';
 import { seededRandom } from '../../system/random.js';
-import { startStep } from './crash-point.js';
-import type { CrashPoint, CrashProblem, CrashRequest } from './crash-point.js';
-import type { CrashCluster, CrashScenario, CrashStage, CrashStep } from './crash-scenario.js';
+import { describeRequest, startStep } from './crash-point.js';
+import type { CrashCluster, CrashStage, CrashStep } from './crash-scenario.js';
 import { observe } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';
 import { OperatorLife } from './operator-life.js';
 import { letTimePass, letWorkHappen } from './pace.js';
 import { RequestTrace } from './request-trace.js';
-import { describeRequest } from './crash-point.js';
+import type { CrashPoint, CrashProblem, CrashRequest } from './crash-point.js';
 import type { ResolvedScenario } from './resolve-scenario.js';
 
 /** What became of a step. */

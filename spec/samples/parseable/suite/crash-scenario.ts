@@ -24,7 +24,11 @@ export function tenantScenario<C extends CrashCluster>(): CrashScenario<C> {
     steps: [
       { name: 'create', change: create, until: isAvailable },
       { name: 'change a value', change: (stage) => edit(stage, withLogLevel), until: isAvailable },
-      { name: 'take a node out', change: (stage) => edit(stage, withoutIngestor), until: isAvailable },
+      {
+        name: 'take a node out',
+        change: (stage) => edit(stage, withoutIngestor),
+        until: isAvailable,
+      },
       { name: 'delete', change: remove, until: isGone },
     ],
   };

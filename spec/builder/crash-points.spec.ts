@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import { ConfigMap, Pod, Service } from '../../lib/object/kinds.js';
+import { crashPoints } from '../../lib/testing/index.js';
+import type { CrashPointsReport } from '../../lib/testing/index.js';
+import { deletion, meddling, shopScenario, wish } from './suite/crash-scenarios.js';
+import type { ShopScenario } from './suite/crash-scenarios.js';
+
+const containers = [{ name: 'main', image: 'registry.example/main:1' }];
+const podSpec = { containers };
+
+async function everyPoint(scenario: ShopScenario): Promise<CrashPointsReport> {
+  const report = await crashPoints(shopScenario(scenario));
+  expect(report.results.filter(({ request }) => request === undefined)).to.deep.equal([]);
+  return report;
+}
+
+/** Every object is read before it is written, so that a crash can come between the two. */
+const live: ShopScenario = {
+  name: 'read from the server',
+  live: true,
+  options: { owns: [ConfigMap, Service] },
+  chain: (builder, { size = '', web = '' }) => {
+    const both = builder.configMap({ name: 'env', data: { size } }).service({
+      name: 'data',
+      spec: { ports: [{ port: 80 }], selector: { app: 'data' } },
+    });
+    return web === '' ? both : both.configMap({ name: 'web', data: { web } });
+  },
+  steps: [
+    wish('create', { size: '1', web: 'yes' }),
+    wish('change', { size: '2', web: 'yes' }),
+    wish('prune', { size: '2' }),
+    deletion(),
+  ],
+};
+
+const rollout: ShopScenario = {
+  name: 'a rollout in order',
+  chain: (builder, { size = '', web = '' }) => {
+    const data = builder
+      .configMap({ name: 'env', data: { size } })
+      .secret({ name: 'token', stringData: { token: 'x' } })
+      .service({ name: 'data', spec: { ports: [{ port: 80 }] } })
+      .statefulSet({
+        ...{ name: 'data', serviceName: 'data', podSpec },
+        ...{ envFromConfigMap: ['env'], envFromSecret: ['token'] },
+      });
+    if (web === '') return data;
+    return data.deployment({ name: 'web', podSpec, envFromConfigMap: ['env'] });
+  },
+  steps: [
+    wish('create', { size: '1', web: 'yes' }),
+    wish('roll', { size: '2', web: 'yes' }),
+    wish('prune', { size: '2' }),
+    deletion(),
+  ],
+};
+
+/** The pods and the claims live through all of it. */
+const recreation: ShopScenario = {
+  name: 'a StatefulSet made anew around its pods',
+  kinds: [Pod],
+  options: { onImmutable: 'recreateOrphan' },
+  chain: (builder, { service = '', storage = '1Gi' }) =>
+    builder.statefulSet({
+      ...{ name: 'data', podSpec, spec: { serviceName: service } },
+      volumeClaimTemplates: [
+        {
+          metadata: { name: 'disk' },
+          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } },
+        },
+      ],
+    }),
+  steps: [
+    wish('create', { service: 'one' }),
+    wish('another service', { service: 'two' }),
+    wish('bigger claims', { service: 'two', storage: '2Gi' }),
+  ],
+};
+
+const replicas: ShopScenario = {
+  name: 'replicas handed over to an autoscaler',
+  chain: (builder, { scaling = '' }) =>
+    builder.deployment({ name: 'web', podSpec, replicas: scaling === '' ? 2 : 'external' }),
+  steps: [wish('create', {}), wish('hand over', { scaling: 'yes' })],
+};
+
+const takingOver: ShopScenario = {
+  name: 'what another operator has made',
+  options: { adopt: true, adoptManagers: ['manager'] },
+  chain: (builder, { old = '' }) =>
+    builder.configMap({ name: 'env', data: old === '' ? { a: '1' } : { a: '1', old } }),
+  steps: [
+    meddling(
+      'made before',
+      (client, namespace) =>
+        client.create<ConfigMap>(
+          {
+            ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'env' } },
+            data: { a: '0', older: 'yes' },
+          },
+          { fieldManager: 'manager' },
+        ),
+      () => Promise.resolve(true),
+    ),
+    wish('take over', { old: 'yes' }),
+    meddling(
+      'clear the managers',
+      (client, namespace) =>
+        client.patch(
+          ConfigMap,
+          { namespace, name: 'env' },
+          { type: 'merge', body: { metadata: { managedFields: [{}] } } },
+        ),
+      async (client, namespace) => {
+        const { metadata } = await client.get(ConfigMap, { namespace, name: 'env' });
+        const managers = metadata.managedFields?.map(({ manager }) => manager) ?? [];
+        return managers.includes('shop-operator');
+      },
+    ),
+    wish('drop a field', {}),
+  ],
+};
+
+describe('The builder, its operator killed at any request', function () {
+  this.timeout(60_000);
+
+  for (const scenario of [live, rollout, recreation, replicas, takingOver]) {
+    it(`comes to the same end: ${scenario.name}`, async () => {
+      const { requests, results } = await everyPoint(scenario);
+      expect(results.length).to.be.above(requests.length * 2);
+    });
+  }
+
+  it('reads nothing of which it does not try a crash', async () => {
+    const { requests } = await crashPoints(shopScenario(live), { only: { request: 1 } });
+    expect(requests.map(({ verb }) => verb)).to.include.members(['get', 'list', 'apply', 'delete']);
+  });
+});
