@@ -218,11 +218,10 @@ export class ManagerRun {
         return;
       }
       this.#leadNoMore();
+      // Said first: what does not end at once is the lesser failure.
+      if (whenLeadershipIsLost === 'fail') this.#fail(lostLeadership(cause));
       await this.#standingBy;
-      if (whenLeadershipIsLost === 'fail') {
-        this.#fail(lostLeadership(cause));
-        return;
-      }
+      if (this.#ending.signal.aborted) return;
       logger.warn('leadership is lost: stands by', { error: cause });
     }
   }

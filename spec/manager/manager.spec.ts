@@ -1,57 +1,243 @@
 import { expect } from 'chai';
+import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
 import { controllerFor } from '../../lib/controller/controller-builder.js';
 import { done } from '../../lib/controller/result.js';
-import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
-import { Manager } from '../../lib/manager/manager.js';
-import type { Runnable, RunnablePhase } from '../../lib/manager/runnable.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
-import { VirtualClock } from '../../lib/system/virtual-clock.js';
-
-/** Ends when it is told to, and tells what it does. */
-function recorder(name: string, phase: RunnablePhase, log: string[]): Runnable {
-  return {
-    ...{ name, phase },
-    run: async ({ signal, ready }) => {
-      log.push(`${name} starts`);
-      ready();
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-      log.push(`${name} ends`);
-    },
-  };
-}
-
-async function setUp() {
-  const clock = new VirtualClock();
-  const cluster = await EmbeddedCluster.start({ clock });
-  const client = cluster.client({ user: 'operator' });
-  const stop = new AbortController();
-  return { clock, cluster, client, stop };
-}
+import { isOperatorError } from '../../lib/system/operator-error.js';
+import {
+  ManagerSetup,
+  ScriptedLeadership,
+  aborted,
+  configMap,
+  recorder,
+  watcher,
+} from './manager-setup.js';
 
 describe('Manager', () => {
   it('starts in order and stops in reverse', async () => {
-    const { clock, cluster, client, stop } = await setUp();
-    const manager = new Manager({ client, clock });
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager();
     const log: string[] = [];
     for (const phase of ['leader', 'replica', 'webhook', 'server'] as const) {
       manager.add(recorder(phase, phase, log));
     }
-    manager.add(
-      controllerFor(ConfigMap).complete(async ({ key }) => {
-        log.push(`reconciles ${key.name}`);
-        return done();
-      }),
-    );
-    const running = manager.run(stop.signal);
-    await clock.advance(0);
+    await setup.run(manager);
     expect(manager.phase).to.equal('running');
-    stop.abort();
-    await Promise.all([running, clock.advance(0)]);
+    expect(await setup.end()).to.equal(undefined);
     expect(log).to.deep.equal([
       ...['server starts', 'webhook starts', 'replica starts', 'leader starts'],
       ...['leader ends', 'replica ends', 'webhook ends', 'server ends'],
     ]);
-    expect(clock.pendingTimers).to.equal(0);
-    await cluster.stop();
+    expect([manager.phase, setup.clock.pendingTimers]).to.deep.equal(['stopped', 0]);
+  });
+
+  it('lists nothing before its webhooks answer, and reconciles when all is cached', async () => {
+    const setup = await ManagerSetup.start();
+    await setup.create('a');
+    const seen: string[] = [];
+    const manager = setup.manager({ rbacPreflight: 'off' });
+    manager.add(watcher(seen));
+    let answers: () => void = () => undefined;
+    const run = async ({ signal, ready }: { signal: AbortSignal; ready: () => void }) => {
+      answers = ready;
+      await aborted(signal);
+    };
+    manager.add({ name: 'hooks', phase: 'webhook', run });
+    await setup.run(manager);
+    const asked = () => setup.cluster.requests.entries.filter(({ user }) => user === 'operator');
+    expect([asked(), seen, manager.phase]).to.deep.equal([[], [], 'starting']);
+    answers();
+    await manager.whenLeading();
+    await setup.clock.advance(0);
+    expect(seen).to.include('a');
+    await setup.end();
+  });
+
+  it('adds and removes controllers and runnables while it runs', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager();
+    await setup.run(manager);
+    const [seen, log]: [string[], string[]] = [[], []];
+    const controller = manager.add(watcher(seen));
+    const late = manager.add(recorder('late', 'leader', log));
+    await setup.create('a');
+    await setup.clock.advance(0);
+    expect([seen.includes('a'), log]).to.deep.equal([true, ['late starts']]);
+    await Promise.all([controller.remove(), late.remove(), setup.clock.advance(0)]);
+    await setup.create('b');
+    await setup.clock.advance(0);
+    expect([seen.includes('b'), log.at(-1)]).to.deep.equal([false, 'late ends']);
+    expect(manager.status().controllers).to.deep.equal([]);
+    // Its name is free again.
+    manager.add(watcher(seen));
+    await setup.clock.advance(0);
+    expect(seen).to.include('b');
+    await setup.end();
+    expect(() => manager.add(watcher(seen)))
+      .to.throw('stopped')
+      .with.property('code', 'Stopped');
+  });
+
+  it('has the caches filled before it leads, and reconciles on the leader only', async () => {
+    const setup = await ManagerSetup.start();
+    await setup.create('a');
+    const leadership = new ScriptedLeadership();
+    const manager = setup.manager({ leaderElection: leadership });
+    const [onLeader, everywhere]: [string[], string[]] = [[], []];
+    manager.add(watcher(onLeader));
+    manager.add(watcher(everywhere, 'everywhere'), { phase: 'replica' });
+    await setup.run(manager);
+    await manager.whenStarted();
+    await setup.clock.advance(0);
+    expect(manager.cache.status()[0]).to.include({ kind: 'ConfigMap', synced: true });
+    expect([onLeader, everywhere.includes('a')]).to.deep.equal([[], true]);
+    const before = setup.cluster.requests.entries.length;
+    leadership.lead();
+    await setup.clock.advance(0);
+    expect([onLeader.includes('a'), manager.status().leader]).to.deep.equal([true, 'me']);
+    expect(setup.cluster.requests.entries.length).to.equal(before);
+    await setup.end();
+  });
+
+  it('refuses the writes of its clients while it does not lead', async () => {
+    const setup = await ManagerSetup.start();
+    const leadership = new ScriptedLeadership();
+    const manager = setup.manager({ leaderElection: leadership });
+    await setup.run(manager);
+    for (const client of [manager.client, manager.client.live, manager.liveClient]) {
+      const error = await client.create(configMap('x')).catch((refused: unknown) => refused);
+      expect(isOperatorError(error, 'Fenced')).to.equal(true);
+    }
+    leadership.lead();
+    await manager.client.create(configMap('x'));
+    await setup.end();
+  });
+
+  it('gives the lease back when the reconciles have ended, not before', async () => {
+    const setup = await ManagerSetup.start();
+    await setup.create('a');
+    const leadership = new ScriptedLeadership();
+    const manager = setup.manager({ leaderElection: leadership, gracefulShutdownMs: 5_000 });
+    const { log } = leadership;
+    const slow = controllerFor(ConfigMap, {
+      predicate: ({ object }) => object.metadata.name === 'a',
+    });
+    manager.add(
+      slow.complete(async ({ signal }) => {
+        await aborted(signal);
+        log.push('reconciled');
+        return done();
+      }),
+    );
+    await setup.run(manager);
+    leadership.lead();
+    await setup.clock.advance(0);
+    setup.stop.abort();
+    await setup.clock.advance(4_999);
+    expect(log).to.deep.equal(['candidate']);
+    await setup.clock.advance(1);
+    expect(log).to.deep.equal(['candidate', 'reconciled', 'released']);
+    expect(await setup.end()).to.equal(undefined);
+  });
+
+  it('ends at once, and fails, when the lease is lost', async () => {
+    const setup = await ManagerSetup.start();
+    await setup.create('a');
+    const leadership = new ScriptedLeadership();
+    const manager = setup.manager({ leaderElection: leadership });
+    const log: string[] = [];
+    manager.add(
+      controllerFor(ConfigMap).complete(async ({ signal }) => {
+        await aborted(signal);
+        log.push('aborted');
+        return done();
+      }),
+    );
+    manager.add(recorder('leader', 'leader', log));
+    await setup.run(manager);
+    leadership.lead();
+    await setup.clock.advance(0);
+    leadership.lose();
+    await setup.clock.advance(0);
+    expect(log).to.include.members(['aborted', 'leader ends']);
+    expect(await setup.running).to.have.property('code', 'LeadershipLost');
+    await setup.end();
+  });
+
+  it('stands by when the lease is lost, where it is told to, without a new list', async () => {
+    const setup = await ManagerSetup.start();
+    const leadership = new ScriptedLeadership();
+    const whenLeadershipIsLost = 'standby';
+    const manager = setup.manager({ leaderElection: leadership, whenLeadershipIsLost });
+    const [seen, log]: [string[], string[]] = [[], []];
+    manager.add(watcher(seen));
+    manager.add(recorder('leader', 'leader', log));
+    await setup.run(manager);
+    leadership.lead();
+    await setup.clock.advance(0);
+    leadership.lose();
+    await setup.clock.advance(0);
+    expect([manager.phase, manager.status().isLeading]).to.deep.equal(['running', false]);
+    seen.length = 0;
+    await setup.create('b');
+    await setup.clock.advance(0);
+    expect([seen, leadership.log]).to.deep.equal([[], ['candidate', 'candidate']]);
+    leadership.lead();
+    await setup.clock.advance(0);
+    expect(seen).to.include('b');
+    expect(log).to.deep.equal(['leader starts', 'leader ends', 'leader starts']);
+    const reads = setup.cluster.requests.entries.filter(
+      ({ user, resource, verb }) =>
+        user === 'operator' && resource === 'configmaps' && ['list', 'watch'].includes(verb),
+    );
+    expect(reads.length).to.be.at.most(2);
+    expect(await setup.end()).to.equal(undefined);
+  });
+
+  it('works on several clusters, which come and go', async () => {
+    const setup = await ManagerSetup.start();
+    const other = await EmbeddedCluster.start({ clock: setup.clock });
+    const seen: string[] = [];
+    const controller = controllerFor(ConfigMap).complete(async ({ key, cluster }) => {
+      seen.push(`${cluster} ${key.name}`);
+      return done();
+    });
+    const manager = setup.manager({ clusters: [{ name: 'home', client: setup.client }] });
+    manager.add(controller);
+    await setup.run(manager);
+    manager.addCluster({ name: 'east', client: other.client() });
+    await other.client().create(configMap('far'));
+    await setup.create('near');
+    await setup.clock.advance(0);
+    expect(seen).to.include.members(['home near', 'east far']);
+    expect(manager.status().clusters.map(({ name }) => name)).to.deep.equal(['home', 'east']);
+    await Promise.all([manager.removeCluster('east'), setup.clock.advance(0)]);
+    await other.client().create(configMap('later'));
+    await setup.clock.advance(0);
+    expect(seen).not.to.include('east later');
+    const home = await manager.removeCluster('home').catch((error: unknown) => error);
+    expect(home).to.have.property('code', 'InvalidOption');
+    await setup.end();
+    await other.stop();
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  it('goes on with the first cluster while another one does not answer', async () => {
+    const setup = await ManagerSetup.start();
+    const dead = await EmbeddedCluster.start({ clock: setup.clock });
+    const client = dead.client();
+    await dead.stop();
+    const seen: string[] = [];
+    const clusters = [
+      { name: 'home', client: setup.client },
+      { name: 'dead', client },
+    ];
+    const manager = setup.manager({ clusters });
+    manager.add(watcher(seen));
+    await setup.create('a');
+    await setup.run(manager);
+    await setup.clock.advance(1_000);
+    expect([manager.phase, seen.includes('a')]).to.deep.equal(['running', true]);
+    await setup.end();
   });
 });

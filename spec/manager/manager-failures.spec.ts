@@ -1,0 +1,180 @@
+import { expect } from 'chai';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { Runnable } from '../../lib/manager/runnable.js';
+import { Manager } from '../../lib/manager/manager.js';
+import { ManagerSetup, ScriptedLeadership, aborted, recorder, watcher } from './manager-setup.js';
+
+/** What a manager with one more runnable ends with. */
+async function endWith(runnable: Runnable): Promise<{ error: unknown; log: string[] }> {
+  const setup = await ManagerSetup.start();
+  const manager = setup.manager();
+  const log: string[] = [];
+  manager.add(recorder('other', 'server', log));
+  manager.add(runnable);
+  await setup.run(manager);
+  const error = await setup.end();
+  expect(setup.clock.pendingTimers).to.equal(0);
+  return { error, log };
+}
+
+describe('Manager with bad input', () => {
+  it('ends in order when a runnable throws at once, instead of rejecting', async () => {
+    const failure = new Error('no luck');
+    const run = (): Promise<void> => {
+      throw failure;
+    };
+    for (const phase of ['server', 'webhook', 'replica', 'leader'] as const) {
+      const { error, log } = await endWith({ name: 'bad', phase, run });
+      expect([error, log]).to.deep.equal([failure, ['other starts', 'other ends']]);
+    }
+  });
+
+  it('goes on when a runnable has nothing more to do', async () => {
+    const { error } = await endWith({
+      name: 'quick',
+      phase: 'webhook',
+      run: async () => undefined,
+    });
+    expect(error).to.equal(undefined);
+  });
+
+  it('names the runnable that never becomes ready', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager({ startTimeoutMs: 60_000 });
+    const run: Runnable['run'] = ({ signal }) => aborted(signal);
+    manager.add({ name: 'slow-starter', phase: 'webhook', run });
+    await setup.run(manager);
+    await setup.clock.advance(60_000);
+    const error = await setup.end();
+    expect(error).to.have.property('code', 'Timeout');
+    expect(error).to.have.property('message').that.includes('slow-starter');
+  });
+
+  it('names the runnable that never ends', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager({ gracefulShutdownMs: 2_000 });
+    const run = (): Promise<void> => new Promise(() => undefined);
+    manager.add({ name: 'deaf', run });
+    await setup.run(manager);
+    const error = await setup.end();
+    expect(error).to.have.property('code', 'Timeout');
+    expect(error).to.have.property('message').that.includes('deaf');
+  });
+
+  it('says which port is in use', async () => {
+    const setup = await ManagerSetup.start();
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const manager = setup.manager({ health: { host: '127.0.0.1', port } });
+    const error = await manager.run(setup.stop.signal).catch((failed: unknown) => failed);
+    expect(error).to.have.property('code', 'ListenFailed');
+    expect(error)
+      .to.have.property('message')
+      .that.includes(`127.0.0.1:${port}: the port is in use`);
+    taken.close();
+    await setup.end();
+  });
+
+  it('refuses two controllers, or two runnables, of one name', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager();
+    manager.add(watcher([]));
+    const again = (): unknown => manager.add(watcher([]));
+    expect(again).to.throw('withOptions').with.property('code', 'InvalidOption');
+    manager.add(recorder('a', 'leader', []));
+    expect(() => manager.add(recorder('a', 'server', []))).to.throw('two runnables');
+    await setup.end();
+  });
+
+  it('starts nothing when it was to stop before', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager({ health: { host: '127.0.0.1', port: 0 } });
+    const log: string[] = [];
+    manager.add(recorder('a', 'server', log));
+    setup.stop.abort();
+    await setup.run(manager);
+    expect(await setup.end()).to.equal(undefined);
+    expect(log).to.deep.equal([]);
+    const started = await manager.whenStarted().catch((error: unknown) => error);
+    expect(started).to.have.property('code', 'Stopped');
+  });
+
+  it('stops in the middle of a start', async () => {
+    const setup = await ManagerSetup.start();
+    const match = { resource: 'configmaps', user: 'operator' };
+    setup.cluster.faults.add({ match, effect: { type: 'status', code: 403 } });
+    const manager = setup.manager();
+    const log: string[] = [];
+    manager.add(watcher([]));
+    manager.add(recorder('a', 'server', log));
+    manager.add(recorder('b', 'replica', log));
+    await setup.run(manager);
+    await setup.clock.advance(60_000);
+    expect(manager.phase).to.equal('starting');
+    expect(await setup.end()).to.equal(undefined);
+    expect(log).to.deep.equal(['a starts', 'a ends']);
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  it('fails when the caches are not filled in time, where it is told to', async () => {
+    const setup = await ManagerSetup.start();
+    const match = { resource: 'configmaps', user: 'operator' };
+    setup.cluster.faults.add({ match, effect: { type: 'status', code: 403 } });
+    const manager = setup.manager({ cacheSyncTimeoutMs: 10_000 });
+    manager.add(watcher([]));
+    await setup.run(manager);
+    await setup.clock.advance(10_000);
+    expect(await setup.running)
+      .to.have.property('message')
+      .that.includes('ConfigMap');
+    await setup.end();
+  });
+
+  it('runs once only', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager();
+    await setup.run(manager);
+    const again = await manager.run(setup.stop.signal).catch((error: unknown) => error);
+    expect(again).to.have.property('code', 'AlreadyStarted');
+    expect(manager.phase).to.equal('running');
+    await setup.end();
+  });
+
+  it('ends reconciles at once when the lease is lost during a stop', async () => {
+    const setup = await ManagerSetup.start();
+    const leadership = new ScriptedLeadership();
+    const manager = setup.manager({ leaderElection: leadership });
+    const run: Runnable['run'] = async ({ signal }) => {
+      await aborted(signal);
+      await new Promise<void>((resolve) => setup.clock.setTimer(resolve, 20_000));
+    };
+    manager.add({ name: 'slow', run });
+    await setup.run(manager);
+    leadership.lead();
+    setup.stop.abort();
+    await setup.clock.advance(1_000);
+    leadership.lose();
+    await setup.clock.advance(0);
+    const error = await setup.end();
+    expect(error).to.have.property('code', 'LeadershipLost');
+  });
+
+  for (const [what, options] of Object.entries({
+    'no cluster': {},
+    'no clusters': { clusters: [] },
+    'a client beside clusters': {
+      client: {} as never,
+      clusters: [{ name: 'a', client: {} as never }],
+    },
+    'a slash in a name': { clusters: [{ name: 'a/b', client: {} as never }] },
+    'a negative time': { client: {} as never, gracefulShutdownMs: -1 },
+    'a port beyond the last': { client: {} as never, metrics: { port: 65_536 } },
+  })) {
+    it(`refuses ${what}`, () => {
+      const make = (): unknown => new Manager(options);
+      expect(make).to.throw().with.property('code', 'InvalidOption');
+    });
+  }
+});

@@ -1,0 +1,168 @@
+import { controllerFor } from '../../lib/controller/controller-builder.js';
+import type { Controller } from '../../lib/controller/controller.js';
+import { done } from '../../lib/controller/result.js';
+import type { EmbeddedClusterOptions } from '../../lib/embedded/embedded-cluster-options.js';
+import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
+import type { ConnectedClient } from '../../lib/client/http-client.js';
+import type { Leadership, LeadershipCallbacks } from '../../lib/manager/leadership.js';
+import { Manager } from '../../lib/manager/manager.js';
+import type { ManagerOptions } from '../../lib/manager/manager-options.js';
+import type { Runnable, RunnablePhase } from '../../lib/manager/runnable.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import type { LogFields, Logger } from '../../lib/system/logger.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+/** A line that was logged. */
+export interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+/** A logger that remembers. */
+export function rememberingLogger(lines: LogLine[], fixed: LogFields = {}): Logger {
+  const note =
+    (level: string) =>
+    (message: string, fields: LogFields = {}): void =>
+      void lines.push({ level, message, fields: { ...fixed, ...fields } });
+  return {
+    debug: note('debug'),
+    info: note('info'),
+    warn: note('warn'),
+    error: note('error'),
+    child: (fields) => rememberingLogger(lines, { ...fixed, ...fields }),
+  };
+}
+
+/** A cluster, and managers that run on it by a clock of the spec's own. */
+export class ManagerSetup {
+  readonly clock: VirtualClock;
+  readonly cluster: EmbeddedCluster;
+  readonly client: ConnectedClient;
+  readonly person: ConnectedClient;
+  readonly stop = new AbortController();
+  readonly lines: LogLine[] = [];
+  running: Promise<unknown> = Promise.resolve();
+
+  private constructor(clock: VirtualClock, cluster: EmbeddedCluster) {
+    this.clock = clock;
+    this.cluster = cluster;
+    this.client = cluster.client({ user: 'operator' });
+    this.person = cluster.client({ user: 'system:admin' });
+  }
+
+  static async start(options: EmbeddedClusterOptions = {}): Promise<ManagerSetup> {
+    const clock = new VirtualClock();
+    return new ManagerSetup(clock, await EmbeddedCluster.start({ ...options, clock }));
+  }
+
+  manager(options: Partial<ManagerOptions> = {}): Manager {
+    const { client, clock } = this;
+    const home = options.clusters === undefined ? { client } : {};
+    return new Manager({ ...home, clock, logger: rememberingLogger(this.lines), ...options });
+  }
+
+  /** Runs it; what it rejects with is what `end` resolves with. */
+  async run(manager: Manager): Promise<void> {
+    this.running = manager.run(this.stop.signal).catch((error: unknown) => error);
+    await this.clock.advance(0);
+  }
+
+  /** Stops what runs, and the cluster. @returns the error of the manager, or undefined */
+  async end(): Promise<unknown> {
+    this.stop.abort();
+    const over = { isOver: false };
+    void this.running.then(() => (over.isOver = true));
+    for (let n = 0; n < 100 && !over.isOver; n++) await this.clock.advance(1_000);
+    const error = await this.running;
+    await this.cluster.stop();
+    return error;
+  }
+
+  /** What was logged at a level. */
+  logged(level: string): string[] {
+    return this.lines.filter((line) => line.level === level).map(({ message }) => message);
+  }
+
+  async create(name: string): Promise<void> {
+    await this.person.create(configMap(name));
+  }
+}
+
+/** A ConfigMap in the namespace `default`. */
+export function configMap(name: string): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } };
+}
+
+/** Reconciles ConfigMaps, and tells which. */
+export function watcher(seen: string[], name = 'watcher'): Controller {
+  return controllerFor(ConfigMap)
+    .withOptions({ name })
+    .complete(async ({ key }) => {
+      seen.push(key.name);
+      return done();
+    });
+}
+
+/** Ends when it is told to, and tells what it does. */
+export function recorder(name: string, phase: RunnablePhase, log: string[]): Runnable {
+  return {
+    ...{ name, phase },
+    run: async (context) => {
+      log.push(`${name} starts`);
+      context.ready();
+      await aborted(context.signal);
+      log.push(`${name} ends`);
+    },
+  };
+}
+
+/** Resolves when `signal` is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Leads and loses as the spec says. */
+export class ScriptedLeadership implements Leadership {
+  isLeader = false;
+  /** What happened, in order. */
+  readonly log: string[] = [];
+  readonly fence = {
+    check: (what: string): void => {
+      if (!this.isLeader) throw new OperatorError('Fenced', `${what}: not the leader`);
+    },
+  };
+  #callbacks: LeadershipCallbacks | undefined;
+  #lost: ((error: unknown) => void) | undefined;
+
+  async run(callbacks: LeadershipCallbacks, signal: AbortSignal): Promise<void> {
+    this.#callbacks = callbacks;
+    this.log.push('candidate');
+    try {
+      await Promise.race([
+        aborted(signal),
+        new Promise((_resolve, reject: (error: unknown) => void) => (this.#lost = reject)),
+      ]);
+    } finally {
+      this.#callbacks = undefined;
+    }
+    this.isLeader = false;
+    this.log.push('released');
+  }
+
+  lead(): void {
+    this.isLeader = true;
+    this.#callbacks?.onNewLeader('me');
+    this.#callbacks?.onStartedLeading();
+  }
+
+  lose(): void {
+    this.isLeader = false;
+    this.#callbacks?.onStoppedLeading();
+    this.#lost?.(new OperatorError('LeadershipLost', 'the lease is gone'));
+  }
+}
