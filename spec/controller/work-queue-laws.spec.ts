@@ -1,0 +1,228 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { WorkQueue } from '../../lib/controller/work-queue.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { QueueModel } from './queue-model.js';
+
+const agingEvery = 3;
+
+/** The queue, and its clock. */
+interface Real {
+  readonly clock: VirtualClock;
+  readonly queue: WorkQueue;
+}
+
+class Step implements fc.AsyncCommand<QueueModel, Real> {
+  readonly #name: string;
+  readonly #when: (model: QueueModel) => boolean;
+  readonly #does: (model: QueueModel, real: Real) => void | Promise<void>;
+
+  constructor(
+    name: string,
+    does: (model: QueueModel, real: Real) => void | Promise<void>,
+    when: (model: QueueModel) => boolean = () => true,
+  ) {
+    this.#name = name;
+    this.#does = does;
+    this.#when = when;
+  }
+
+  check(model: Readonly<QueueModel>): boolean {
+    return this.#when(model);
+  }
+
+  async run(model: QueueModel, real: Real): Promise<void> {
+    await this.#does(model, real);
+    agree(model, real);
+  }
+
+  toString(): string {
+    return this.#name;
+  }
+}
+
+function agree(model: QueueModel, { clock, queue }: Real): void {
+  expect(queue.depth).to.equal(model.ready.size);
+  expect(queue.delayed).to.equal(model.delayed.size);
+  expect([...queue.processing().keys()].sort()).to.deep.equal([...model.processing].sort());
+  const waiting = [...model.ready, ...model.delayed, ...model.again].map(([key]) => key);
+  expect(queue.waiting().sort()).to.deep.equal(waiting.sort());
+  for (const key of waiting) expect(queue.has(key)).to.equal(true);
+  const soonest = [...model.delayed]
+    .toSorted(([, one], [, other]) => one.dueMs - other.dueMs || one.order - other.order)
+    .map(([key, { dueMs, priority }]) => ({ key, priority, inMs: dueMs - model.nowMs }));
+  expect(queue.soonest(3)).to.deep.equal(soonest.slice(0, 3));
+  expect(clock.pendingTimers).to.equal(model.delayed.size > 0 ? 1 : 0);
+  for (const [key, failures] of model.failures) expect(queue.failures(key)).to.equal(failures);
+}
+
+const keys = fc.constantFrom('a/1', 'a/2', 'b/1', 'cluster-scoped', 'east//a/1', 'east//b/9');
+const priorities = fc.constantFrom(-100, 0, 0, 7);
+
+const steps = [
+  fc.tuple(keys, priorities, fc.constantFrom(0, 0, 0, 1, 10, 500)).map(
+    ([key, priority, afterMs]) =>
+      new Step(`add ${key} ${priority} after ${afterMs}`, (model, { queue }) => {
+        model.add(key, { priority, afterMs });
+        queue.add(key, { priority, afterMs });
+      }),
+  ),
+  keys.map(
+    (key) =>
+      new Step(`fail ${key}`, (model, { queue }) => {
+        expect(queue.addRateLimited(key)).to.equal(model.fail(key));
+      }),
+  ),
+  keys.map(
+    (key) =>
+      new Step(`forget ${key}`, (model, { queue }) => {
+        model.failures.delete(key);
+        queue.forget(key);
+        expect(queue.failures(key)).to.equal(0);
+      }),
+  ),
+  keys.map(
+    (key) =>
+      new Step(`remove ${key}`, (model, { queue }) => {
+        model.remove(key);
+        queue.remove(key);
+        expect(queue.has(key)).to.equal(false);
+        expect(queue.failures(key)).to.equal(0);
+      }),
+  ),
+  fc.constant(
+    new Step(
+      'get',
+      async (model, { queue }) => {
+        const candidates = model.candidates();
+        const item = await queue.get();
+        expect(candidates).to.include(item?.key);
+        expect(item?.priority).to.equal(model.ready.get(item?.key ?? '')?.priority);
+        model.take(item?.key ?? '');
+      },
+      (model) => model.ready.size > 0,
+    ),
+  ),
+  keys.map(
+    (key) =>
+      new Step(`done ${key}`, (model, { queue }) => {
+        model.done(key);
+        queue.done(key);
+      }),
+  ),
+  fc.constantFrom(1, 4, 10, 500).map(
+    (ms) =>
+      new Step(`advance ${ms}`, async (model, { clock }) => {
+        await clock.advance(ms);
+        model.advance(ms);
+      }),
+  ),
+  fc.constant(
+    new Step('shutDown', async (model, { queue }) => {
+      // Seldom, or nothing is ever seen of the rest.
+      if (model.nowMs % 7 !== 6) return;
+      model.shutDown();
+      queue.shutDown();
+      expect(await queue.get()).to.equal(undefined);
+    }),
+  ),
+];
+
+describe('laws of the work queue', () => {
+  it('does what the model does, whatever is asked of it', async () => {
+    const property = fc.asyncProperty(fc.commands(steps, { maxCommands: 60 }), async (commands) => {
+      await fc.asyncModelRun(() => {
+        const clock = new VirtualClock();
+        const queue = new WorkQueue({ name: 'test', clock, agingEvery });
+        return { model: new QueueModel(agingEvery), real: { clock, queue } };
+      }, commands);
+    });
+    await fc.assert(property, { numRuns: 250 });
+  }).timeout(20_000);
+
+  it('serves clusters alike, and in each its namespaces, whatever each has to do', async () => {
+    const line = fc.tuple(
+      fc.constantFrom('', 'east//', 'west//'),
+      fc.constantFrom('a/', 'b/', 'c/'),
+    );
+    const property = fc.asyncProperty(fc.array(line, { maxLength: 60 }), async (lines) => {
+      const queue = new WorkQueue({ name: 'test', agingEvery: Number.MAX_SAFE_INTEGER });
+      const left = new Map<string, string[]>();
+      lines.forEach(([cluster, namespace], n) => {
+        queue.add(`${cluster}${namespace}${n}`);
+        for (const group of [cluster, cluster + namespace]) {
+          left.set(group, [...(left.get(group) ?? []), `${cluster}${namespace}${n}`]);
+        }
+      });
+      const served = new Map([...left.keys()].map((group) => [group, 0]));
+      while (queue.depth > 0) {
+        const { key } = (await queue.get())!;
+        const cluster = key.includes('//') ? `${key.split('//')[0]!}//` : '';
+        const namespace = key.slice(0, key.lastIndexOf('/') + 1);
+        for (const [group, siblings] of [
+          [cluster, [...left.keys()].filter((each) => each === '' || each.endsWith('//'))],
+          [
+            namespace,
+            [...left.keys()].filter(
+              (each) =>
+                each !== '' && !each.endsWith('//') && each.slice(0, -2) === namespace.slice(0, -2),
+            ),
+          ],
+        ] as const) {
+          served.set(group, served.get(group)! + 1);
+          left.set(
+            group,
+            left.get(group)!.filter((each) => each !== key),
+          );
+          for (const sibling of siblings) {
+            // Who still waits was served as often as who is served now, but for this turn.
+            if (left.get(sibling)!.length === 0) continue;
+            expect(served.get(sibling)!).to.be.at.least(served.get(group)! - 1);
+          }
+        }
+      }
+    });
+    await fc.assert(property, { numRuns: 100 });
+  });
+
+  it('lets no low priority starve, however many come before it', async () => {
+    const property = fc.asyncProperty(
+      fc.integer({ min: 1, max: 9 }),
+      fc.integer({ min: 1, max: 20 }),
+      async (every, lows) => {
+        const queue = new WorkQueue({ name: 'test', agingEvery: every });
+        for (let n = 0; n < lows; n++) queue.add(`ns/low${n}`, { priority: -100 });
+        const seen: string[] = [];
+        for (let turn = 0; turn < lows * every; turn++) {
+          for (let n = 0; n < 3; n++) queue.add(`ns/high${turn}-${n}`, { priority: 5 });
+          const item = await queue.get();
+          seen.push(item!.key);
+          queue.done(item!.key);
+        }
+        expect(seen.filter((key) => key.startsWith('ns/low')).length).to.equal(lows);
+      },
+    );
+    await fc.assert(property, { numRuns: 30 });
+  });
+
+  it('wakes as many workers as there are keys, in their order, never two for one key', async () => {
+    const property = fc.asyncProperty(
+      fc.array(keys, { maxLength: 12 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (adds, workers) => {
+        const queue = new WorkQueue({ name: 'test', clock: new VirtualClock() });
+        const got: [number, string][] = [];
+        const waiting = Array.from({ length: workers }, async (_, worker) => {
+          const item = await queue.get();
+          if (item !== undefined) got.push([worker, item.key]);
+        });
+        for (const key of adds) queue.add(key);
+        queue.shutDown();
+        await Promise.all(waiting);
+        const expected = [...new Set(adds)].slice(0, workers).map((key, worker) => [worker, key]);
+        expect(got).to.deep.equal(expected);
+      },
+    );
+    await fc.assert(property, { numRuns: 100 });
+  });
+});
