@@ -1,42 +1,56 @@
-import type { Counter, Gauge, Metrics } from '../system/metrics.js';
+import type { Counter, Gauge, Histogram, Metrics } from '../system/metrics.js';
 
 /** What a cache counts; all by `kind`. */
 export interface CacheMetrics {
   readonly objects: Gauge;
+  readonly bytes: Gauge;
+  readonly watchSilence: Gauge;
+  readonly watchLag: Histogram;
   readonly relists: Counter;
   readonly watchErrors: Counter;
   readonly watchEvents: Counter;
-  readonly duplicateEvents: Counter;
+  readonly droppedEvents: Counter;
   readonly handlerErrors: Counter;
 }
 
+const lagBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
 /** Registers the metrics of a cache. */
 export function newCacheMetrics(metrics: Metrics): CacheMetrics {
-  const counter = (name: string, help: string, labelNames: readonly string[]): Counter =>
-    metrics.counter({ name: `operator_builder_cache_${name}`, help, labelNames });
+  const of = (name: string, help: string, more: readonly string[] = []) => ({
+    name: `operator_builder_cache_${name}`,
+    help,
+    labelNames: ['kind', ...more],
+  });
   return {
-    objects: metrics.gauge({
-      name: 'operator_builder_cache_objects',
-      help: 'Objects in the cache.',
-      labelNames: ['kind'],
-    }),
-    relists: counter('relists_total', 'Lists of whole collections, the first one included.', [
-      'kind',
-    ]),
-    watchErrors: counter('watch_errors_total', 'Lists and watches that failed, by error code.', [
-      'kind',
-      'code',
-    ]),
-    watchEvents: counter('watch_events_total', 'Events received from watches.', ['kind', 'type']),
-    duplicateEvents: counter(
-      'dropped_events_total',
-      'Watch events that showed nothing new and were dropped.',
-      ['kind'],
+    objects: metrics.gauge(of('objects', 'Objects in the cache.')),
+    bytes: metrics.gauge(
+      of(
+        'bytes',
+        'Memory of the objects in the cache, estimated from a sample at each collection.',
+      ),
     ),
-    handlerErrors: counter(
-      'handler_errors_total',
-      'Exceptions of event handlers, transforms and indexers.',
-      ['kind'],
+    watchSilence: metrics.gauge(
+      of('watch_silence_seconds', 'Time since the server last said anything about the kind.'),
+    ),
+    watchLag: metrics.histogram({
+      ...of('watch_lag_seconds', 'From the answer to a write until the watch has shown it.'),
+      buckets: lagBuckets,
+    }),
+    relists: metrics.counter(
+      of('relists_total', 'Lists of whole collections, the first one included.'),
+    ),
+    watchErrors: metrics.counter(
+      of('watch_errors_total', 'Lists and watches that failed, by error code.', ['code']),
+    ),
+    watchEvents: metrics.counter(
+      of('watch_events_total', 'Events received from watches.', ['type']),
+    ),
+    droppedEvents: metrics.counter(
+      of('dropped_events_total', 'Watch events that showed nothing new and were dropped.'),
+    ),
+    handlerErrors: metrics.counter(
+      of('handler_errors_total', 'Exceptions of event handlers, transforms and indexers.'),
     ),
   };
 }

@@ -13,8 +13,10 @@ import type {
   WaitForSyncOptions,
 } from './informer.js';
 import type { InformerScope } from './informer-scope.js';
+import { describeMissing } from './missing.js';
 import { SharedInformer } from './shared-informer.js';
 import type { InformerParts } from './shared-informer.js';
+import { StringPool } from './string-pool.js';
 
 /** Options of {@link Cache.informer}. */
 export interface InformerOptions {
@@ -60,7 +62,8 @@ export class Cache {
    */
   constructor(options: CacheOptions) {
     this.#options = resolveCacheOptions(options);
-    this.#parts = { ...this.#options, metrics: newCacheMetrics(this.#options.metrics) };
+    const metrics = newCacheMetrics(this.#options.metrics);
+    this.#parts = { ...this.#options, metrics, strings: new StringPool() };
   }
 
   /** Begins to follow what was asked for; what is asked for later is followed at once. */
@@ -126,7 +129,7 @@ export class Cache {
     try {
       await this.#changes.until(isOver, { signal });
     } catch (cause) {
-      const why = missing().map(describeMissing).join('; ');
+      const why = missing().map(reasonFor).join('; ');
       throw new OperatorError('Aborted', `the cache is not synced: ${why}`, { cause });
     }
     if (this.#phase === 'stopped') throw new OperatorError('Stopped', 'the cache was stopped');
@@ -187,9 +190,11 @@ function isMissing({ synced, parked }: InformerStatus, options: WaitForSyncOptio
   return !synced && !(parked && options.parked === 'pass');
 }
 
-function describeMissing({ kind, apiVersion, problem, parked }: InformerStatus): string {
-  const reason = problem instanceof Error ? problem.message : 'still listing';
-  return `${kind} (${apiVersion}): ${parked ? `not served: ${reason}` : reason}`;
+/** Why a kind is not there yet: what is missing, and what the server said. */
+function reasonFor({ kind, apiVersion, problem, missing }: InformerStatus): string {
+  const said = problem instanceof Error ? problem.message : 'still listing';
+  const reason = missing === undefined ? said : `${describeMissing(missing)} (${said})`;
+  return `${kind} (${apiVersion}): ${reason}`;
 }
 
 function lease<T extends KubernetesObject>(

@@ -18,5 +18,7 @@ export type {
   UpdatedEvent,
   WaitForSyncOptions,
 } from './informer.js';
+export { describeMissing } from './missing.js';
+export type { Missing } from './missing.js';
 export type { Transform } from './intake.js';
 export { compareResourceVersions } from './resource-version.js';

@@ -1,6 +1,7 @@
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Indexer } from './indexer.js';
+import type { Missing } from './missing.js';
 
 /** What a cache tells of one object. Objects are shared and frozen: never write into them. */
 export type CacheEvent<T extends KubernetesObject = KubernetesObject> =
@@ -59,8 +60,10 @@ export interface InformerStatus {
   readonly synced: boolean;
   /** The server does not serve the kind; it is looked for again and again. */
   readonly parked: boolean;
-  /** What keeps it from being up to date right now, or undefined. */
+  /** What keeps it from being up to date, until that is overcome; undefined: nothing does. */
   readonly problem: unknown;
+  /** What `problem` says has to be granted or installed; undefined: nothing of this sort. */
+  readonly missing: Missing | undefined;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { KubernetesObject, ObjectMeta } from '../object/kubernetes-object.j
 import { withoutMember } from '../object/json.js';
 import { apiVersionOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
+import type { StringPool } from './string-pool.js';
 
 /** What is done to each object before it is stored. It must not change its argument. */
 export type Transform<T extends KubernetesObject = KubernetesObject> = (object: T) => T;
@@ -15,6 +16,8 @@ export interface IntakeOptions<T extends KubernetesObject> {
   /** Keep `metadata` only. */
   readonly metadataOnly: boolean;
   readonly freeze: boolean;
+  /** One copy of each text that objects have in common. */
+  readonly strings: StringPool;
   readonly transform?: Transform<T> | undefined;
   /** Told when `transform` throws; the object is then stored as it came. */
   readonly onTransformError: (object: T, error: unknown) => void;
@@ -26,11 +29,12 @@ const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 /**
  * What turns objects from the server into cached ones: `apiVersion` and `kind` set (list items
  * come without, metadata-only ones with another), without the last-applied annotation and, unless
- * kept, `managedFields`; transformed; deeply frozen. The argument is never changed, but parts of it
+ * kept, `managedFields`; transformed; texts shared with other objects; deeply frozen. The argument is never changed, but parts of it
  * are shared with the result, and so frozen.
  */
 export function newIntake<T extends KubernetesObject>(options: IntakeOptions<T>): Transform<T> {
-  const { type, transform, onTransformError, metadataOnly, freeze, keepManagedFields } = options;
+  const { type, transform, onTransformError, metadataOnly, keepManagedFields } = options;
+  const { freeze, strings } = options;
   const head = { apiVersion: apiVersionOf(type), kind: type.kind };
   return (object) => {
     const metadata = strippedMetadata(object.metadata, keepManagedFields());
@@ -43,6 +47,7 @@ export function newIntake<T extends KubernetesObject>(options: IntakeOptions<T>)
         onTransformError(object, error);
       }
     }
+    strings.share(taken);
     return freeze ? deepFreeze(taken) : taken;
   };
 }

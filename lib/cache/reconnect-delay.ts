@@ -3,6 +3,8 @@ import type { Random } from '../system/random.js';
 
 const shortestMs = 800;
 const longestMs = 30_000;
+/** A kind that is not served is looked for so often: it costs one small request. */
+const longestLookMs = 5_000;
 const resetAfterMs = 120_000;
 
 /**
@@ -32,6 +34,11 @@ export class ReconnectDelay {
     // Health can begin only once the wait is over.
     this.#healthySinceMs = nowMs + delayMs;
     return delayMs;
+  }
+
+  /** For a kind that may appear at any moment: grows too, but to no more than 5 s. */
+  nextLook(): number {
+    return Math.min(this.next(), longestLookMs);
   }
 
   /** For what no try is likely to mend: 30 s, up to twice as long by chance. */

@@ -1,6 +1,7 @@
 import type { ApiError } from '../object/api-error.js';
-import { isApiError, isGone, isNotFound, isTooManyRequests } from '../object/api-error.js';
+import { isApiError, isGone, isTooManyRequests } from '../object/api-error.js';
 import { isOperatorError } from '../system/operator-error.js';
+import { isNotServed } from './missing.js';
 
 /*
  *            +--------------- 410, version rolled back ---------------+
@@ -66,7 +67,7 @@ export function stateAfterFailure(
   from: WorkState,
   error: unknown,
 ): ListState | WatchState | ParkReason | 'relist' {
-  if (isUnknownKind(error)) return 'unknownKind';
+  if (isNotServed(error)) return 'unknownKind';
   if (isMalformed(error)) return 'malformed';
   switch (from.phase) {
     case 'streamingList':
@@ -90,11 +91,6 @@ export function isStreamingRefused(error: unknown): boolean {
 /** How long the server asks to wait; 0 where it does not say. */
 export function retryAfterMs(error: unknown): number {
   return isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
-}
-
-/** No such kind: a 404 on a collection can mean nothing else. */
-function isUnknownKind(error: unknown): boolean {
-  return isOperatorError(error, 'UnknownKind') || isNotFound(error);
 }
 
 /** The same request would be refused for ever, before it is sent. */

@@ -1,19 +1,25 @@
 import type { Client, WatchEvent } from '../client/client.js';
-import { isGone } from '../object/api-error.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { keyOf, keyString } from '../object/object-key.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { sleep } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { OperatorError } from '../system/operator-error.js';
 import type { Random } from '../system/random.js';
 import type { CacheMetrics } from './cache-metrics.js';
-import { ReconnectDelay } from './reconnect-delay.js';
-import { isStreamingRefused, retryAfterMs, stateAfterFailure } from './reflector-state.js';
-import type { ListState, ParkedState, ParkReason } from './reflector-state.js';
-import type { ReflectorState, WatchState, WorkState } from './reflector-state.js';
+import { InitialEvents, listPages } from './initial-list.js';
+import type { InitialList } from './initial-list.js';
+import { isStreamingRefused } from './reflector-state.js';
+import type {
+  ListState,
+  ParkReason,
+  ReflectorState,
+  WatchState,
+  WorkState,
+} from './reflector-state.js';
 import { compareResourceVersions } from './resource-version.js';
+import { Setbacks, shortWatchMs } from './setbacks.js';
+import type { Failure } from './setbacks.js';
 import { followWatch } from './watch-attempt.js';
 import type { WatchReceiver, WatchScope, Watched } from './watch-attempt.js';
 
@@ -45,23 +51,8 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly streamingLists: boolean;
 }
 
-interface Failure {
-  readonly error: unknown;
-  readonly lastedMs: number;
-  /** It was a watch that worked, until now. */
-  readonly worked?: boolean;
-}
-
-/** A watch that ends sooner, with nothing new, has failed, whatever the server says. */
-const shortWatchMs = 1_000;
 /** A watch that lasted so long worked, even if it showed nothing. */
 const workingWatchMs = 10_000;
-const parkedFor: Readonly<Record<ParkReason, string>> = {
-  unknownKind: 'wait for the kind to appear',
-  malformed: 'wait long, since the request itself is invalid',
-};
-/** All in one page: the largest limit that every server takes. */
-const onePageLimit = 2 ** 31 - 1;
 
 /**
  * Mirrors a collection of the API server into a sink: a list, then a watch from where the list
@@ -71,27 +62,28 @@ const onePageLimit = 2 ** 31 - 1;
  * `reflector-state.ts` draws the states; `#step` carries out one of them and names the next.
  *
  * ## Failures
- * Each is logged and counted, and is `lastError` until the next one. A dropped watch goes on after
+ * Each is logged and counted, and is `problem` until it is overcome. A dropped watch goes on after
  * the last version that it has shown; a version that the server no longer has (410) means a new
  * list. A watch that worked (it lasted 10 s, or brought something new) is resumed after 0.8 to 1.6 s,
  * however often it is cut; this differs from client-go's reflector, which would wait up to a minute.
  * All else waits longer each time it fails. A kind that is not served parks the reflector: it looks
- * again, at growing intervals. So does a request that the client refuses to send, at long ones.
+ * again, every 5 s at last. So does a request that the client refuses to send, at long ones.
  */
 export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
-  readonly #delay: ReconnectDelay;
+  readonly #setbacks: Setbacks;
   #state: ReflectorState;
-  #lastError: unknown;
+  #problem: unknown;
   #streaming: boolean;
-  #parked = false;
+  #parked: ParkReason | undefined;
+  #heardAtMs: number | undefined;
   #attempt = new AbortController();
   #running: Promise<void> | undefined;
   #asked: 'nothing' | 'relist' | 'stop' = 'nothing';
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    this.#delay = new ReconnectDelay(options.clock, options.random);
+    this.#setbacks = new Setbacks({ ...options, kind: options.type.kind });
     this.#streaming = options.streamingLists;
     this.#state = this.#listState();
   }
@@ -101,9 +93,19 @@ export class Reflector<T extends KubernetesObject> {
     return this.#state;
   }
 
-  /** The last failure, also when it was overcome since. */
-  get lastError(): unknown {
-    return this.#lastError;
+  /** What keeps it from following the server, until that is overcome; undefined: nothing does. */
+  get problem(): unknown {
+    return this.#problem;
+  }
+
+  /** Why it is of no use to hurry, as long as that holds. See {@link ParkedState}. */
+  get parked(): ParkReason | undefined {
+    return this.#parked;
+  }
+
+  /** When the server last said anything on a watch or listed, by the monotonic clock. */
+  get heardAtMs(): number | undefined {
+    return this.#heardAtMs;
   }
 
   /** Begins; later calls do nothing. */
@@ -139,6 +141,11 @@ export class Reflector<T extends KubernetesObject> {
 
   #enter(state: ReflectorState): void {
     this.#state = state;
+    // While it tries again, the problem stays: whoever asks should not find it gone for a moment.
+    if (state.phase === 'backOff' || state.phase === 'parked') this.#problem = state.error;
+    else if (state.phase === 'watch') this.#problem = undefined;
+    if (state.phase === 'watch' || state.phase === 'backOff') this.#parked = undefined;
+    if (state.phase === 'parked') this.#parked = state.why;
     this.#options.sink.stateChanged();
   }
 
@@ -171,50 +178,39 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   async #list(state: ListState): Promise<ReflectorState> {
-    const { client, type, scope, sink } = this.#options;
-    const objects: T[] = [];
-    // The first page's: should later pages be newer, the watch repeats what they show.
-    let resourceVersion: string | undefined;
+    const { sink } = this.#options;
+    const { signal } = this.#attempt;
+    const intake = (object: T): T => sink.intake(object);
     try {
-      const limit = state.pages === 'one' ? onePageLimit : undefined;
-      const options = { ...scope, limit, signal: this.#attempt.signal };
-      for await (const page of client.pages(type, options)) {
-        resourceVersion ??= page.metadata.resourceVersion ?? '';
-        for (const object of page.items) objects.push(sink.intake(object));
-      }
+      return this.#listed(
+        await listPages({ ...this.#options, intake, pages: state.pages, signal }),
+      );
     } catch (error) {
       return this.#afterFailure(state, { error, lastedMs: 0 });
     }
-    return this.#listed(objects, resourceVersion ?? '');
   }
 
-  #listed(objects: readonly T[], resourceVersion: string): WatchState {
-    const { sink, metrics, type } = this.#options;
+  #listed({ objects, resourceVersion }: InitialList<T>): WatchState {
+    const { sink, metrics, type, clock } = this.#options;
+    this.#heardAtMs = clock.monotonicMs();
     metrics.relists.add(1, { kind: type.kind });
-    this.#parked = false;
     sink.replace(objects, resourceVersion);
     return { phase: 'watch', resourceVersion, failures: 0 };
   }
 
   async #streamingList(state: WorkState): Promise<ReflectorState> {
-    const { sink } = this.#options;
-    const objects = new Map<string, T>();
-    const initial: { end?: string } = {};
+    const initial = new InitialEvents<T>((object) => this.#options.sink.intake(object));
+    let began: string | undefined;
     const watched = await this.#follow('initialEvents', (event) => {
-      if (initial.end !== undefined) return this.#receive(event);
-      if (event.type === 'BOOKMARK') {
-        if (!event.initialEventsEnd) return 'listing';
-        initial.end = event.resourceVersion;
-        this.#enter(this.#listed([...objects.values()], event.resourceVersion));
-        return 'listed';
-      }
-      const key = keyString(keyOf(event.object));
-      if (event.type === 'DELETED') objects.delete(key);
-      else objects.set(key, sink.intake(event.object));
-      return 'listing';
+      if (began !== undefined) return this.#receive(event);
+      const list = initial.take(event);
+      if (list === undefined) return 'listing';
+      began = list.resourceVersion;
+      this.#enter(this.#listed(list));
+      return 'listed';
     });
-    if (initial.end === undefined) return this.#afterStreamingList(state, watched);
-    return this.#afterWatch(initial.end, watched);
+    if (began === undefined) return this.#afterStreamingList(state, watched);
+    return this.#afterWatch(began, watched);
   }
 
   /** The stream ended before the initial events did. */
@@ -242,7 +238,8 @@ export class Reflector<T extends KubernetesObject> {
   #receive(event: WatchEvent<T>): 'listed' | 'leave' {
     const state = this.#state;
     if (state.phase !== 'watch') return 'leave';
-    const { sink, metrics, type } = this.#options;
+    const { sink, metrics, type, clock } = this.#options;
+    this.#heardAtMs = clock.monotonicMs();
     metrics.watchEvents.add(1, { kind: type.kind, type: event.type });
     if (event.type !== 'BOOKMARK') sink.apply(event.type, sink.intake(event.object));
     const resourceVersion =
@@ -281,42 +278,9 @@ export class Reflector<T extends KubernetesObject> {
     return this.#afterFailure(state, { error, lastedMs });
   }
 
-  #afterFailure(from: WorkState, { error, lastedMs, worked = false }: Failure): ReflectorState {
+  #afterFailure(from: WorkState, failure: Failure): ReflectorState {
     if (this.#asked !== 'nothing') return from;
-    const next = stateAfterFailure(from, error);
-    if (next === 'unknownKind' || next === 'malformed') return this.#park(from, next, error);
-    const then = next === 'relist' ? this.#listState() : next;
-    this.#parked = false;
-    // That a server forgets is its everyday life: no wait, unless it forgets at once.
-    const expired = from.phase === 'watch' && isGone(error) && lastedMs >= shortWatchMs;
-    const resumes = worked && then.phase === 'watch';
-    const waitMs = (): number => (resumes ? this.#delay.afterHealth() : this.#delay.next());
-    const delayMs = expired ? 0 : Math.max(waitMs(), retryAfterMs(error));
-    this.#report(`${from.phase} failed, next: ${then.phase}`, { error, delayMs, quiet: expired });
-    return expired ? then : { phase: 'backOff', error, delayMs, then };
-  }
-
-  #park(from: WorkState, why: ParkReason, error: unknown): ParkedState {
-    const waitMs = why === 'malformed' ? this.#delay.longest() : this.#delay.next();
-    const delayMs = Math.max(waitMs, retryAfterMs(error));
-    const message = `${from.phase} failed, next: ${parkedFor[why]}`;
-    this.#report(message, { error, delayMs, quiet: this.#parked });
-    this.#parked = true;
-    return { phase: 'parked', why, error, delayMs };
-  }
-
-  #report(
-    message: string,
-    { error, delayMs, quiet }: { error: unknown; delayMs: number; quiet: boolean },
-  ): void {
-    const { type, logger, metrics } = this.#options;
-    this.#lastError = error;
-    metrics.watchErrors.add(1, {
-      kind: type.kind,
-      code: isOperatorError(error) ? error.code : 'unknown',
-    });
-    const fields = { error, retryInMs: Math.round(delayMs) };
-    if (quiet) logger.debug(`${type.kind}: ${message}`, fields);
-    else logger.warn(`${type.kind}: ${message}`, fields);
+    const known = this.#parked !== undefined;
+    return this.#setbacks.stateAfter(from, { ...failure, known }, this.#listState());
   }
 }

@@ -10,18 +10,18 @@ import { ChangeNotifier } from './change-notifier.js';
 import { namespaceIndex } from './indexer.js';
 import { selectedBy } from './informer-scope.js';
 import type { InformerScope } from './informer-scope.js';
-import type {
-  CacheEvent,
-  CacheEventHandler,
-  HandlerRegistration,
-  InformerStatus,
-} from './informer.js';
+import { EventHandlers } from './event-handlers.js';
+import type { CacheEventHandler, HandlerRegistration, InformerStatus } from './informer.js';
 import { newIntake } from './intake.js';
 import type { Transform } from './intake.js';
+import { missingOf } from './missing.js';
+import { estimateTotalBytes } from './object-bytes.js';
 import { ObjectStore } from './object-store.js';
 import { Reflector } from './reflector.js';
 import type { ReflectorSink } from './reflector.js';
 import { compareResourceVersions } from './resource-version.js';
+import { put, replaceAll, take } from './store-changes.js';
+import type { StringPool } from './string-pool.js';
 import { WriteOverlay } from './write-overlay.js';
 
 /** What all informers of a cache share. */
@@ -33,6 +33,7 @@ export interface InformerParts {
   readonly metrics: CacheMetrics;
   readonly freeze: boolean;
   readonly streamingLists: boolean;
+  readonly strings: StringPool;
 }
 
 /** One watched part of a kind: a namespace, or everything. */
@@ -54,9 +55,12 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly intake: Transform<T>;
   readonly #parts: InformerParts;
   readonly #partitions: readonly Partition<T>[];
-  readonly #handlers = new Set<CacheEventHandler<T>>();
+  readonly #handlers = new EventHandlers<T>((error, object) =>
+    this.#failed('event handler', error, object),
+  );
   readonly #isSelected: (object: T) => boolean;
   #keepManagedFields: boolean;
+  #endCollecting: readonly (() => void)[] = [];
 
   constructor(scope: InformerScope<T>, parts: InformerParts) {
     this.scope = scope;
@@ -71,12 +75,14 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       ...scope,
       keepManagedFields: () => this.#keepManagedFields,
       freeze: parts.freeze,
+      strings: parts.strings,
       onTransformError: (object, error) => this.#failed('transform', error, object),
     });
     this.overlay = new WriteOverlay<T>({
       stored: (key) => this.store.get(key),
       progress: (namespace) => this.#partitionOf(namespace)?.progress ?? '',
       clock: parts.clock,
+      onPassed: (ms) => parts.metrics.watchLag.observe(ms / 1_000, { kind: this.#label }),
     });
     const namespaces = scope.namespaces ?? [undefined];
     this.#partitions = namespaces.map((namespace) => this.#newPartition(namespace));
@@ -108,13 +114,16 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   start(): void {
+    this.#collect();
     for (const { reflector } of this.#partitions) reflector.start();
   }
 
   async stop(): Promise<void> {
     await Promise.all(this.#partitions.map(({ reflector }) => reflector.stop()));
     this.#handlers.clear();
-    this.#parts.metrics.objects.set(0, { kind: this.#label });
+    for (const end of this.#endCollecting) end();
+    const { objects, bytes, watchSilence } = this.#parts.metrics;
+    for (const gauge of [objects, bytes, watchSilence]) gauge.set(0, { kind: this.#label });
   }
 
   /** From now on with `managedFields`; what is there is read again. */
@@ -136,19 +145,13 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   addHandler(handler: CacheEventHandler<T>): HandlerRegistration {
-    // One of its own: the same function may be added twice.
-    const own: CacheEventHandler<T> = (event) => handler(event);
-    for (const object of [...this.store.values()]) {
-      this.#tell(own, { type: 'added', object, isInInitialList: true });
-    }
-    this.#handlers.add(own);
-    return { remove: () => this.#handlers.delete(own) };
+    return this.#handlers.add(handler, [...this.store.values()]);
   }
 
   status(): InformerStatus {
     const { type, metadataOnly } = this.scope;
-    const states = this.#partitions.map(({ reflector }) => reflector.state);
-    const troubled = states.find(({ phase }) => phase === 'backOff' || phase === 'parked');
+    const troubled = this.#partitions.find(({ reflector }) => reflector.problem !== undefined);
+    const problem = troubled?.reflector.problem;
     return {
       apiVersion: apiVersionOf(type),
       kind: type.kind,
@@ -156,9 +159,31 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       objects: this.store.size,
       synced: this.synced,
       // A malformed request is a mistake, not a kind to come: nobody should pass it over.
-      parked: states.some((state) => state.phase === 'parked' && state.why === 'unknownKind'),
-      problem: troubled !== undefined && 'error' in troubled ? troubled.error : undefined,
+      parked: this.#partitions.some(({ reflector }) => reflector.parked === 'unknownKind'),
+      problem,
+      missing: missingOf(problem, type, troubled?.namespace),
     };
+  }
+
+  /** Has the metrics that change by themselves worked out when they are collected. */
+  #collect(): void {
+    const { bytes, watchSilence } = this.#parts.metrics;
+    const kind = this.#label;
+    const ends = [
+      bytes.onCollect?.(() =>
+        bytes.set(estimateTotalBytes(this.store.values(), this.store.size), { kind }),
+      ),
+      watchSilence.onCollect?.(() => watchSilence.set(this.#silenceMs() / 1_000, { kind })),
+    ];
+    this.#endCollecting = ends.flatMap((end) => end ?? []);
+  }
+
+  /** How long ago the server last spoke, on the watch that it is longest ago; 0 before the first. */
+  #silenceMs(): number {
+    const nowMs = this.#parts.clock.monotonicMs();
+    return Math.max(
+      ...this.#partitions.map(({ reflector }) => nowMs - (reflector.heardAtMs ?? nowMs)),
+    );
   }
 
   get #label(): string {
@@ -207,23 +232,14 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   #replace(partition: Partition<T>, objects: readonly T[], version: string): void {
     const isInInitialList = !partition.listed;
-    const events: CacheEvent<T>[] = [];
-    const listed = new Set<string>();
-    for (const object of objects) {
-      const key = keyString(keyOf(object));
-      listed.add(key);
-      events.push(...this.#put(key, object, isInInitialList));
-    }
-    for (const [key, object] of [...this.store.entries()]) {
-      const isHere = partition.namespace === undefined || isIn(object, partition.namespace);
-      if (!isHere || listed.has(key)) continue;
-      this.store.delete(key);
-      events.push({ type: 'deleted', object, finalStateUnknown: true });
-    }
+    const { namespace } = partition;
+    const isCovered = ({ metadata }: T): boolean =>
+      namespace === undefined || metadata.namespace === namespace;
+    const events = replaceAll(this.store, objects, { isInInitialList, isCovered });
     if ((compareResourceVersions(version, partition.progress) ?? 0) < 0) this.overlay.clear();
     partition.listed = true;
     this.#advance(partition, version);
-    this.#emit(events);
+    this.#handlers.emit(events);
   }
 
   #apply(partition: Partition<T>, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
@@ -234,12 +250,12 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     // the list. (A proxy may repeat events; later pages of a list may be newer than the first.)
     const isOld = (compareResourceVersions(resourceVersion, partition.progress) ?? 1) <= 0;
     if (isOld || (compareResourceVersions(resourceVersion, stored) ?? 0) < 0) {
-      this.#parts.metrics.duplicateEvents.add(1, { kind: this.scope.type.kind });
+      this.#parts.metrics.droppedEvents.add(1, { kind: this.scope.type.kind });
       return;
     }
-    const events = type === 'DELETED' ? this.#take(key, object) : this.#put(key, object, false);
+    const events = type === 'DELETED' ? take(this.store, object) : put(this.store, object);
     this.#advance(partition, resourceVersion);
-    this.#emit(events);
+    this.#handlers.emit(events);
   }
 
   #advance(partition: Partition<T>, version: string): void {
@@ -249,48 +265,6 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.changes.notify();
   }
 
-  #put(key: string, object: T, isInInitialList: boolean): readonly CacheEvent<T>[] {
-    const old = this.store.get(key);
-    this.store.set(key, object);
-    if (old === undefined) return [{ type: 'added', object, isInInitialList }];
-    const [now, before] = [object.metadata, old.metadata];
-    if (now.uid !== before.uid) {
-      return [
-        { type: 'deleted', object: old, finalStateUnknown: true },
-        { type: 'added', object, isInInitialList },
-      ];
-    }
-    return now.resourceVersion === before.resourceVersion ? [] : [{ type: 'updated', object, old }];
-  }
-
-  #take(key: string, object: T): readonly CacheEvent<T>[] {
-    const old = this.store.get(key);
-    if (old === undefined) return [];
-    this.store.delete(key);
-    // An earlier deletion was missed, should the UID be another.
-    const finalStateUnknown = old.metadata.uid !== object.metadata.uid;
-    return [{ type: 'deleted', object: finalStateUnknown ? old : object, finalStateUnknown }];
-  }
-
-  #emit(events: readonly CacheEvent<T>[]): void {
-    // One that is added meanwhile has seen the store as it is after all of these events.
-    const handlers = [...this.#handlers];
-    for (const event of events) {
-      for (const handler of handlers) {
-        // Removed by a handler before it.
-        if (this.#handlers.has(handler)) this.#tell(handler, event);
-      }
-    }
-  }
-
-  #tell(handler: CacheEventHandler<T>, event: CacheEvent<T>): void {
-    try {
-      handler(event);
-    } catch (error) {
-      this.#failed('event handler', error, event.object);
-    }
-  }
-
   #failed(what: string, error: unknown, object?: T): void {
     const { logger, metrics } = this.#parts;
     const { kind } = this.scope.type;
@@ -298,8 +272,4 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const { namespace, name } = object?.metadata ?? {};
     logger.error(`${kind}: ${what} threw`, { error, kind, namespace, name });
   }
-}
-
-function isIn(object: KubernetesObject, namespace: string): boolean {
-  return object.metadata.namespace === namespace;
 }

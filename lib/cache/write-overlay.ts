@@ -6,7 +6,13 @@ import { compareResourceVersions } from './resource-version.js';
 /** What lies over the store for one key. */
 type Entry<T extends KubernetesObject> =
   /** A write was answered with `object`. */
-  | { readonly type: 'written'; readonly object: T; readonly version: string }
+  | {
+      readonly type: 'written';
+      readonly object: T;
+      readonly version: string;
+      /** When, by the monotonic clock. */
+      readonly atMs: number;
+    }
   /** The object of this UID was deleted; `version` is one at which it existed. */
   | { readonly type: 'deleted'; readonly uid: string; readonly version: string }
   /** The store is known to be behind, but not what it lacks. */
@@ -33,6 +39,8 @@ export interface Overlaid<T extends KubernetesObject> {
   /** The version up to which the watch of a namespace has come. */
   progress(namespace: string | undefined): string;
   readonly clock: Clock;
+  /** Told how long after its answer the watch has passed a write, in milliseconds. */
+  readonly onPassed?: ((lagMs: number) => void) | undefined;
 }
 
 /** How long a reader is told to doubt the store after a conflict. */
@@ -68,8 +76,12 @@ export class WriteOverlay<T extends KubernetesObject> {
     const known = this.#entries.get(key);
     if (known?.type === 'written' && !isAfter(version, known.version)) return;
     if (known?.type === 'deleted' && known.uid === uid) return;
-    if (this.#isPassed(namespace, version)) return;
-    if (isComparable(version)) this.#entries.set(key, { type: 'written', object, version });
+    if (this.#isPassed(namespace, version)) {
+      this.#overlaid.onPassed?.(0);
+      return;
+    }
+    const atMs = this.#overlaid.clock.monotonicMs();
+    if (isComparable(version)) this.#entries.set(key, { type: 'written', object, version, atMs });
     else this.touched(key, version);
   }
 
@@ -180,6 +192,9 @@ export class WriteOverlay<T extends KubernetesObject> {
     const entry = this.#entries.get(key);
     if (entry === undefined || !this.#isOver(key, entry)) return entry;
     this.#entries.delete(key);
+    if (entry.type === 'written') {
+      this.#overlaid.onPassed?.(this.#overlaid.clock.monotonicMs() - entry.atMs);
+    }
     return undefined;
   }
 

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { Cache } from '../../lib/cache/cache.js';
+import { cachedClient } from '../../lib/cache/cached-client.js';
 import { cachedType } from '../../lib/cache/cache-options.js';
 import type { CacheOptions } from '../../lib/cache/cache-options.js';
 import { byLabel } from '../../lib/cache/indexer.js';
@@ -238,7 +239,7 @@ describe('Cache', () => {
       );
       expect(error?.code).to.equal('Aborted');
       expect(error?.message).to.match(
-        /Thing \(example.com\/v1\): watch Thing: 403 Forbidden.*RBAC/,
+        /Thing \(example.com\/v1\): no permission to watch things.example.com: grant .* \(watch Thing: 403/,
       );
       expect(error?.cause).to.have.property('message', 'too late');
       expect(getEventListeners(given.signal, 'abort').length).to.equal(0);
@@ -297,6 +298,80 @@ describe('Cache', () => {
     expect(text).to.include('operator_builder_cache_objects{kind="Thing"} 1');
     expect(text).to.include('operator_builder_cache_relists_total{kind="Thing"} 1');
     expect(text).to.match(/cache_watch_errors_total\{kind="Thing",code="ApiError"\} 1/);
+    await cache.stop();
+  });
+
+  it('estimates what it holds in bytes, and how long the server has been silent', async () => {
+    const registry = new Registry();
+    const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
+    const valueOf = async (name: string): Promise<number> =>
+      Number(new RegExp(`cache_${name}{kind="Thing"} (.*)`).exec(await registry.metrics())?.[1]);
+    for (let n = 0; n < 1_000; n++) server.put(`t-${n}`, { spec: { color: 'x'.repeat(1_000) } });
+    cache.informer(Thing);
+    cache.start();
+    await clock.advance(0);
+    expect(await valueOf('bytes')).to.be.within(1_000_000, 2_000_000);
+    await clock.advance(7_000);
+    expect(await valueOf('watch_silence_seconds')).to.equal(7);
+    server.bookmark();
+    await clock.advance(0);
+    expect(await valueOf('watch_silence_seconds')).to.equal(0);
+    await cache.stop();
+    expect([await valueOf('bytes'), await valueOf('objects')]).to.deep.equal([0, 0]);
+  });
+
+  it('measures the lag of the watch behind the writes of its client', async () => {
+    const registry = new Registry();
+    const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
+    const client = cachedClient(server.client(), cache, { clock });
+    cache.informer(Thing);
+    cache.start();
+    await clock.advance(0);
+    server.paused = true;
+    const metadata = { name: 'a', namespace: 'ns' };
+    await client.create<Thing>({ apiVersion: 'example.com/v1', kind: 'Thing', metadata });
+    await clock.advance(3_000);
+    server.resume();
+    await clock.advance(0);
+    expect(await registry.metrics()).to.include('cache_watch_lag_seconds_sum{kind="Thing"} 3');
+    await cache.stop();
+  });
+
+  it('finds a kind within 5 s of its appearance, however long it was not served', async () => {
+    const { cache, server, clock } = newCache();
+    const missing = new OperatorError('UnknownKind', 'no Thing');
+    server.failures['watch'] = Array.from({ length: 1_000 }, () => missing);
+    const informer = cache.informer(Thing);
+    cache.start();
+    await clock.advance(600_000);
+    const apiVersion = 'example.com/v1';
+    expect(informer.status().missing).to.deep.equal({ type: 'kind', apiVersion, kind: 'Thing' });
+    expect(server.requests.length).to.be.within(118, 140);
+    server.failures['watch'] = [];
+    await clock.advance(5_000);
+    expect(informer.status()).to.deep.include({ synced: true, parked: false, missing: undefined });
+    await cache.stop();
+  });
+
+  it('keeps saying what is wrong while it tries again, until that is overcome', async () => {
+    const { cache, server, clock } = newCache();
+    const informer = cache.informer(Thing);
+    cache.start();
+    await clock.advance(5_000);
+    const seen = new Set<unknown>();
+    cache.informer(Thing).status();
+    server.failures['watch'] = Array.from({ length: 9 }, () => apiError(403, 'Forbidden', 'watch'));
+    server.failures['list'] = [apiError(403, 'Forbidden'), apiError(403, 'Forbidden')];
+    server.disconnect(apiError(403, 'Forbidden', 'watch'));
+    await clock.advance(0);
+    for (let n = 0; n < 10; n++) {
+      seen.add(informer.status().missing?.type);
+      await clock.advance(500);
+    }
+    expect([...seen]).to.deep.equal(['permission']);
+    server.failures['watch'] = [];
+    await clock.advance(100_000);
+    expect(informer.status()).to.deep.include({ problem: undefined, missing: undefined });
     await cache.stop();
   });
 

@@ -82,6 +82,10 @@ export class FakeServer {
     return String(this.#version);
   }
 
+  has(name: string, namespace = 'ns'): boolean {
+    return this.#objects.has(`${namespace}/${name}`);
+  }
+
   objects(): Thing[] {
     return [...this.#objects.values()];
   }

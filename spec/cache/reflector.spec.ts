@@ -503,6 +503,7 @@ describe('Reflector', () => {
     { weight: 2, arbitrary: fc.record({ do: fc.constant('remove' as const), name: names }) },
     fc.record({ do: fc.constantFrom('end' as const, 'bookmark' as const, 'compact' as const) }),
     fc.record({ do: fc.constantFrom('repeat' as const, 'pause' as const, 'resume' as const) }),
+    fc.record({ do: fc.constantFrom('recreate' as const, 'late' as const), name: names }),
     fc.record({ do: fc.constant('disconnect' as const), error: failures }),
     fc.record({
       do: fc.constant('fail' as const),
@@ -519,6 +520,7 @@ describe('Reflector', () => {
       async (streamingLists, script) => {
         const server = new FakeServer();
         Object.assign(server, { streamingLists, pageSize: 2 });
+        past.clear();
         const setup = new Setup(server);
         for (const step of script) await carryOut(setup, step);
         server.resume();
@@ -529,8 +531,11 @@ describe('Reflector', () => {
         expect(server.watches).to.equal(0);
       },
     );
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: 120 });
   }).timeout(30_000);
+
+  /** Former states of objects, for events that come late. */
+  const past = new Map<string, Thing>();
 
   async function carryOut(
     { server, clock }: Setup,
@@ -538,12 +543,19 @@ describe('Reflector', () => {
   ): Promise<void> {
     switch (step.do) {
       case 'put':
+        past.set(step.name, server.put(step.name));
+        return;
+      case 'recreate':
+        if (server.has(step.name)) server.remove(step.name);
         server.put(step.name);
         return;
+      case 'late': {
+        const object = past.get(step.name);
+        if (object !== undefined) server.inject({ type: 'MODIFIED', object });
+        return;
+      }
       case 'remove':
-        if (server.objects().some(({ metadata }) => metadata.name === step.name)) {
-          server.remove(step.name);
-        }
+        if (server.has(step.name)) server.remove(step.name);
         return;
       case 'end':
         server.disconnect();

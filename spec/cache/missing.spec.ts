@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { describeMissing, missingOf } from '../../lib/cache/missing.js';
+import { ApiError } from '../../lib/object/api-error.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+import { Thing } from './fake-server.js';
+
+const forbidden = (verb: string, details = {}): ApiError =>
+  new ApiError({ code: 403, reason: 'Forbidden', details }, { verb, kind: 'Thing', status: 403 });
+
+describe('missingOf', () => {
+  const permission = { type: 'permission', resource: 'things', group: 'example.com' } as const;
+  const kind = { type: 'kind', apiVersion: 'example.com/v1', kind: 'Thing' } as const;
+  const cases: readonly (readonly [string, unknown, string | undefined, unknown])[] = [
+    ['a list', forbidden('list'), undefined, { ...permission, verb: 'list', namespace: undefined }],
+    ['a watch', forbidden('watch'), 'shop', { ...permission, verb: 'watch', namespace: 'shop' }],
+    [
+      'a resource that the server names',
+      forbidden('list', { kind: 'thingies', group: 'g.io' }),
+      'shop',
+      { type: 'permission', verb: 'list', resource: 'thingies', group: 'g.io', namespace: 'shop' },
+    ],
+    ['a kind', new OperatorError('UnknownKind', 'no'), undefined, kind],
+    [
+      'a path',
+      new ApiError({ code: 404 }, { verb: 'list', kind: 'Thing', status: 404 }),
+      undefined,
+      kind,
+    ],
+    ['nothing', new OperatorError('ConnectionFailed', 'reset'), undefined, undefined],
+    ['nothing either', undefined, undefined, undefined],
+  ];
+  for (const [title, error, namespace, expected] of cases) {
+    it(`names ${title}`, () => {
+      expect(missingOf(error, Thing, namespace)).to.deep.equal(expected);
+    });
+  }
+});
+
+describe('describeMissing', () => {
+  it('says what to grant, and where; or what to install', () => {
+    const permission = { type: 'permission', verb: 'watch', group: '', namespace: 'shop' } as const;
+    expect(describeMissing({ ...permission, resource: 'pods' })).to.equal(
+      'no permission to watch pods: grant list and watch by a Role in namespace shop',
+    );
+    expect(
+      describeMissing({ ...permission, resource: 'a', group: 'b', namespace: undefined }),
+    ).to.equal('no permission to watch a.b: grant list and watch by a ClusterRole');
+    expect(describeMissing({ type: 'kind', apiVersion: 'b/v1', kind: 'A' })).to.contain(
+      'install its CustomResourceDefinition',
+    );
+  });
+});
