@@ -1,0 +1,375 @@
+import { CelCompileError } from './compile-error.js';
+import type { Issue } from './compile-error.js';
+import { qualifiedName } from './expression.js';
+import type {
+  CallExpression,
+  ComprehensionExpression,
+  Expression,
+  OptionalMapExpression,
+  SelectExpression,
+} from './expression.js';
+import { functionNamed, typeNamed } from './functions.js';
+import { literalIssues } from './literal-checks.js';
+import type { Overload } from './overload.js';
+import {
+  boolType,
+  dynType,
+  errorType,
+  intType,
+  listType,
+  mapType,
+  optionalType,
+  optionalValue,
+  typeText,
+  typeType,
+} from './types.js';
+import type { CelType } from './types.js';
+import { typeOf } from './type-of.js';
+import { Unification, moreGeneral } from './unification.js';
+
+/** What the checker found out. */
+export interface Checked {
+  readonly expression: Expression;
+  readonly type: CelType;
+  /** The overloads that a call may mean; several where an operand is of no known type. */
+  readonly overloads: ReadonlyMap<CallExpression, readonly Overload[]>;
+  /** Calls such as `sets.contains(a, b)`, whose target is a part of the function's name. */
+  readonly qualified: ReadonlySet<CallExpression>;
+  /** Expressions such as `google.protobuf.Timestamp`: a type. */
+  readonly types: ReadonlyMap<Expression, CelType>;
+  /** The declared variables that it uses. */
+  readonly variables: ReadonlySet<string>;
+}
+
+/** Finds out the types in an expression. @throws CelCompileError */
+export function checkExpression(
+  source: string,
+  expression: Expression,
+  variables: ReadonlyMap<string, CelType>,
+): Checked {
+  const checker = new Checker(variables);
+  const type = checker.check(expression);
+  const issues = checker.issues.length > 0 ? checker.issues : literalIssues(expression);
+  if (issues.length > 0) throw new CelCompileError(source, issues);
+  const { overloads, qualified, types, used } = checker;
+  const resolved = checker.unification.resolve(type, 'dyn');
+  return { expression, type: resolved, overloads, qualified, types, variables: used };
+}
+
+class Checker {
+  readonly issues: Issue[] = [];
+  readonly unification = new Unification();
+  readonly overloads = new Map<CallExpression, readonly Overload[]>();
+  readonly qualified = new Set<CallExpression>();
+  readonly types = new Map<Expression, CelType>();
+  readonly used = new Set<string>();
+  #scope: Scope;
+
+  constructor(variables: ReadonlyMap<string, CelType>) {
+    this.#scope = { variables, outer: undefined };
+  }
+
+  check(expression: Expression): CelType {
+    switch (expression.type) {
+      case 'literal':
+        return typeOf(expression.value);
+      case 'identifier':
+        return (
+          this.#named(expression, expression.name) ??
+          this.#undeclared(expression.at, expression.name)
+        );
+      case 'select':
+        return this.#select(expression);
+      case 'call':
+        return this.#call(expression);
+      case 'list':
+        return this.#list(expression);
+      case 'map':
+        return this.#map(expression);
+      case 'struct':
+        return this.#undeclared(expression.at, expression.name);
+      case 'comprehension':
+        return this.#comprehension(expression);
+      case 'optionalMap':
+        return this.#optionalMap(expression);
+    }
+  }
+
+  #issue(at: number, message: string): CelType {
+    this.issues.push({ at, message });
+    return errorType;
+  }
+
+  #undeclared(at: number, name: string): CelType {
+    return this.#issue(at, `undeclared reference to '${name}' (in container '')`);
+  }
+
+  #mismatch(at: number, wanted: CelType, found: CelType): CelType {
+    const resolved = this.unification.resolve(found);
+    const message = `expected type '${typeText(wanted)}' but found '${typeText(resolved)}'`;
+    return this.#issue(at, message);
+  }
+
+  /** What a name stands for: a variable or a type. */
+  #named(expression: Expression, name: string): CelType | undefined {
+    for (let scope: Scope | undefined = this.#scope; scope !== undefined; scope = scope.outer) {
+      const variable = scope.variables.get(name);
+      if (variable === undefined) continue;
+      if (scope.outer === undefined) this.used.add(name);
+      return variable;
+    }
+    const type = typeNamed(name);
+    if (type === undefined) return undefined;
+    this.types.set(expression, type);
+    return typeType(type);
+  }
+
+  #select(expression: SelectExpression): CelType {
+    const name = qualifiedName(expression);
+    const named = name === undefined ? undefined : this.#named(expression, name);
+    if (named !== undefined) return named;
+    const { operand, field, mode, at } = expression;
+    const given = this.unification.resolve(this.check(operand));
+    const inner = optionalValue(given);
+    const type = this.#fieldOf(inner ?? given, field, at);
+    if (mode === 'test') return boolType;
+    const resolved = this.unification.resolve(type);
+    return inner !== undefined || mode === 'optional' ? optionalType(resolved) : resolved;
+  }
+
+  #fieldOf(type: CelType, field: string, at: number): CelType {
+    if (type.kind === 'map') return type.parameters[1] ?? dynType;
+    if (type.kind === 'struct') {
+      return type.fields?.get(field) ?? this.#issue(at, `undefined field '${field}'`);
+    }
+    if (type.kind === 'param') {
+      this.unification.assign([dynType], [type]);
+      return dynType;
+    }
+    if (type.kind !== 'dyn' && type.kind !== 'error') {
+      this.#issue(at, `type '${typeText(type)}' does not support field selection`);
+    }
+    return dynType;
+  }
+
+  #call(call: CallExpression): CelType {
+    const { name, target, args, at } = call;
+    const argTypes = args.map((arg) => this.check(arg));
+    if (name === '_&&_' || name === '_||_') return this.#logical(call, argTypes);
+    if (name === '_?_:_') return this.#conditional(call, argTypes);
+    if (target === undefined) {
+      const overloads = functionNamed(name);
+      if (overloads === undefined) return this.#undeclared(at, name);
+      return this.#resolve(call, overloads, argTypes);
+    }
+    const prefix = qualifiedName(target);
+    const qualified = prefix === undefined ? undefined : functionNamed(`${prefix}.${name}`);
+    if (qualified !== undefined) {
+      this.qualified.add(call);
+      return this.#resolve(
+        { ...call, name: `${prefix ?? ''}.${name}`, target: undefined },
+        qualified,
+        argTypes,
+        call,
+      );
+    }
+    const targetType = this.check(target);
+    const overloads = functionNamed(name);
+    if (overloads === undefined) return this.#undeclared(at, name);
+    return this.#resolve(call, overloads, [targetType, ...argTypes]);
+  }
+
+  #logical({ args }: CallExpression, types: readonly CelType[]): CelType {
+    let result = boolType;
+    for (const [index, type] of types.entries()) {
+      if (this.unification.assign([type], [boolType])) continue;
+      result = this.#mismatch(args[index]?.at ?? 0, boolType, type);
+    }
+    return result;
+  }
+
+  #conditional(call: CallExpression, types: readonly CelType[]): CelType {
+    const result = this.unification.freshType();
+    if (this.unification.assign(types, [boolType, result, result])) {
+      return this.unification.resolve(result);
+    }
+    return this.#noOverload(call, types);
+  }
+
+  #noOverload({ name, target, at }: CallExpression, types: readonly CelType[]): CelType {
+    const texts = types.map((type) => typeText(this.unification.resolve(type, 'dyn')));
+    const [first = '', ...rest] = texts;
+    const signature =
+      target === undefined ? `(${texts.join(', ')})` : `${first}.(${rest.join(', ')})`;
+    return this.#issue(at, `found no matching overload for '${name}' applied to '${signature}'`);
+  }
+
+  #resolve(
+    call: CallExpression,
+    overloads: readonly Overload[],
+    types: readonly CelType[],
+    key: CallExpression = call,
+  ): CelType {
+    const isMethod = call.target !== undefined;
+    const matching: Overload[] = [];
+    let result: CelType | undefined;
+    for (const overload of overloads) {
+      if (overload.isMethod !== isMethod) continue;
+      const fresh = this.#instance(overload);
+      if (!this.unification.assign(types, fresh.args)) continue;
+      matching.push(overload);
+      const type = this.unification.resolve(fresh.result);
+      if (result === undefined) result = type;
+      else if (result.kind !== 'dyn' && typeText(result) !== typeText(type)) result = dynType;
+    }
+    if (result === undefined) return this.#noOverload(call, types);
+    this.overloads.set(key, matching);
+    return result;
+  }
+
+  /** The overload with types of its own in place of those that are to be inferred. */
+  #instance({ args, result }: Overload): { args: readonly CelType[]; result: CelType } {
+    const own = new Map<string, CelType>();
+    const fresh = (type: CelType): CelType => {
+      if (type.kind === 'param') {
+        const known = own.get(type.name) ?? this.unification.freshType();
+        own.set(type.name, known);
+        return known;
+      }
+      if (type.parameters.length === 0) return type;
+      return { ...type, parameters: type.parameters.map(fresh) };
+    };
+    return { args: args.map(fresh), result: fresh(result) };
+  }
+
+  #join(at: number, before: CelType | undefined, next: CelType): CelType {
+    if (before === undefined) return next;
+    if (this.unification.assign([before], [next])) return moreGeneral(before, next);
+    return this.#mismatch(at, this.unification.resolve(before), next);
+  }
+
+  #element(expression: Expression, optional: boolean): CelType {
+    const type = this.check(expression);
+    if (!optional) return type;
+    const inner = optionalValue(this.unification.resolve(type));
+    if (inner !== undefined || type.kind === 'dyn') return inner ?? type;
+    return this.#mismatch(expression.at, optionalType(type), type);
+  }
+
+  #list({ elements }: Extract<Expression, { type: 'list' }>): CelType {
+    let joined: CelType | undefined;
+    for (const { value, optional } of elements) {
+      joined = this.#join(value.at, joined, this.#element(value, optional));
+    }
+    return listType(joined ?? this.unification.freshType());
+  }
+
+  #map({ entries }: Extract<Expression, { type: 'map' }>): CelType {
+    let keys: CelType | undefined;
+    let values: CelType | undefined;
+    for (const { key, value, optional } of entries) {
+      keys = this.#join(key.at, keys, this.check(key));
+      values = this.#join(value.at, values, this.#element(value, optional));
+    }
+    const { unification } = this;
+    return mapType(keys ?? unification.freshType(), values ?? unification.freshType());
+  }
+
+  #within<T>(variables: ReadonlyMap<string, CelType>, run: () => T): T {
+    const outer = this.#scope;
+    this.#scope = { variables, outer };
+    const result = run();
+    this.#scope = outer;
+    return result;
+  }
+
+  #comprehension(expression: ComprehensionExpression): CelType {
+    const { range, variables, filter, step } = expression;
+    const type = this.unification.resolve(this.check(range));
+    const [key, value] = this.#iterated(type, range.at);
+    const [first = '', second] = variables;
+    const scope = new Map([[first, second === undefined && type.kind === 'list' ? value : key]]);
+    if (second !== undefined) scope.set(second, value);
+    return this.#within(scope, () => {
+      if (filter !== undefined) this.#assertBool(filter);
+      const result = this.check(step);
+      return this.#resultOf(expression, this.unification.resolve(type), [key, result]);
+    });
+  }
+
+  /** The types of index or key, and of values. */
+  #iterated(type: CelType, at: number): readonly [CelType, CelType] {
+    const [first = dynType, second = dynType] = type.parameters;
+    if (type.kind === 'list') return [intType, first];
+    if (type.kind === 'map') return [first, second];
+    if (['dyn', 'error', 'param'].includes(type.kind)) {
+      this.unification.assign([dynType], [type]);
+      return [dynType, dynType];
+    }
+    const text = typeText(type);
+    this.#issue(
+      at,
+      `expression of type '${text}' cannot be range of a comprehension (must be list, map, or dynamic)`,
+    );
+    return [errorType, errorType];
+  }
+
+  #assertBool(expression: Expression): void {
+    const type = this.check(expression);
+    if (!this.unification.assign([type], [boolType])) {
+      this.#mismatch(expression.at, boolType, type);
+    }
+  }
+
+  #resultOf(
+    { macro, step, at }: ComprehensionExpression,
+    range: CelType,
+    [key, result]: readonly [CelType, CelType],
+  ): CelType {
+    switch (macro) {
+      case 'all':
+      case 'exists':
+      case 'existsOne':
+        if (!this.unification.assign([result], [boolType])) {
+          return this.#mismatch(step.at, boolType, result);
+        }
+        return boolType;
+      case 'filter': {
+        if (!this.unification.assign([result], [boolType])) {
+          return this.#mismatch(step.at, boolType, result);
+        }
+        return listType(range.parameters[0] ?? dynType);
+      }
+      case 'map':
+      case 'transformList':
+        return listType(result);
+      case 'transformMap':
+        return mapType(key, result);
+      case 'transformMapEntry': {
+        const map = this.unification.resolve(result);
+        if (map.kind === 'map' || map.kind === 'dyn' || map.kind === 'error') return map;
+        const wanted = mapType(dynType, dynType);
+        return this.#mismatch(at, wanted, map);
+      }
+      case 'sortBy':
+        return range;
+    }
+  }
+
+  #optionalMap({ target, variable, body, flat, at }: OptionalMapExpression): CelType {
+    const type = this.unification.resolve(this.check(target));
+    const inner = optionalValue(type) ?? (type.kind === 'dyn' ? dynType : undefined);
+    if (inner === undefined) {
+      const text = typeText(type);
+      this.#issue(at, `found no matching overload for 'hasValue' applied to '${text}.()'`);
+      return errorType;
+    }
+    const result = this.#within(new Map([[variable, inner]]), () => this.check(body));
+    return flat ? this.unification.resolve(result) : optionalType(result);
+  }
+}
+
+interface Scope {
+  readonly variables: ReadonlyMap<string, CelType>;
+  readonly outer: Scope | undefined;
+}

@@ -1,0 +1,35 @@
+/** Something wrong in an expression, and where: an offset in code points. */
+export interface Issue {
+  readonly at: number;
+  readonly message: string;
+}
+
+/** An expression that can't be compiled; the message is laid out as the API server does. */
+export class CelCompileError extends Error {
+  override readonly name = 'CelCompileError';
+  readonly issues: readonly Issue[];
+
+  constructor(source: string, issues: readonly Issue[]) {
+    super(issues.map((issue) => issueText(source, issue)).join('\n'));
+    this.issues = issues;
+  }
+}
+
+/** Made by the parser, which stops at the first one. */
+export class SyntaxIssue extends Error {
+  readonly issue: Issue;
+
+  constructor(issue: Issue) {
+    super(issue.message);
+    this.issue = issue;
+  }
+}
+
+function issueText(source: string, { at, message }: Issue): string {
+  const before = Array.from(source).slice(0, at);
+  const line = before.filter((character) => character === '\n').length;
+  const column = before.length - (before.lastIndexOf('\n') + 1);
+  const text = source.split('\n')[line] ?? '';
+  const where = `ERROR: <input>:${line + 1}:${column + 1}: ${message}`;
+  return `${where}\n | ${text.replaceAll('\t', ' ')}\n | ${'.'.repeat(column)}^`;
+}

@@ -1,0 +1,86 @@
+import { conversions } from './library/conversions.js';
+import { addressFunctions } from './library/addresses.js';
+import { kubernetesFunctions } from './library/kubernetes.js';
+import { listFunctions } from './library/lists.js';
+import { stringFunctions } from './library/strings.js';
+import { optionalFunctions, timeFunctions } from './library/times-and-optionals.js';
+import { operators } from './operators.js';
+import { overloadOf } from './overload.js';
+import type { Overload } from './overload.js';
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listType,
+  mapType,
+  nullType,
+  opaqueType,
+  optionalType,
+  stringType,
+  timestampType,
+  typeType,
+  uintType,
+} from './types.js';
+import type { CelType } from './types.js';
+
+/** The overloads of a function, by its name; undefined: there is none. */
+export function functionNamed(name: string): readonly Overload[] | undefined {
+  return allFunctions().get(name);
+}
+
+/** What a name stands for that is a type: `int`, `google.protobuf.Timestamp`. */
+export function typeNamed(name: string): CelType | undefined {
+  return Object.hasOwn(typeNames, name) ? typeNames[name] : undefined;
+}
+
+// Read when the first rule is compiled; a constant.
+let functions: ReadonlyMap<string, readonly Overload[]> | undefined;
+
+function allFunctions(): ReadonlyMap<string, readonly Overload[]> {
+  functions ??= readFunctions();
+  return functions;
+}
+
+function readFunctions(): ReadonlyMap<string, readonly Overload[]> {
+  const all = new Map<string, Overload[]>();
+  const declarations = [
+    ...operators,
+    ...conversions,
+    ...stringFunctions,
+    ...listFunctions,
+    ...timeFunctions,
+    ...optionalFunctions,
+    ...addressFunctions,
+    ...kubernetesFunctions,
+  ];
+  for (const declaration of declarations) {
+    const overload = overloadOf(declaration);
+    const known = all.get(overload.name);
+    if (known === undefined) all.set(overload.name, [overload]);
+    else known.push(overload);
+  }
+  return all;
+}
+
+const opaque = ['kubernetes.Quantity', 'kubernetes.URL', 'kubernetes.Semver'];
+
+const typeNames: Readonly<Record<string, CelType>> = {
+  bool: boolType,
+  bytes: bytesType,
+  double: doubleType,
+  dyn: dynType,
+  int: intType,
+  uint: uintType,
+  string: stringType,
+  null_type: nullType,
+  list: listType(dynType),
+  map: mapType(dynType, dynType),
+  type: typeType(dynType),
+  optional_type: optionalType(dynType),
+  'google.protobuf.Duration': durationType,
+  'google.protobuf.Timestamp': timestampType,
+  ...Object.fromEntries(['net.IP', 'net.CIDR', ...opaque].map((name) => [name, opaqueType(name)])),
+};

@@ -1,0 +1,118 @@
+import { celCompare, celEqual } from '../equality.js';
+import { checkedInt, checkedUint } from '../operators.js';
+import { declare } from '../overload.js';
+import type { Declaration } from '../overload.js';
+import { checkedDuration } from '../times.js';
+import { CelDuration, CelError, CelList, CelOptional, CelUint } from '../values.js';
+import type { CelValue } from '../values.js';
+
+const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'];
+
+function isSorted({ items }: CelList): boolean {
+  return items.every((item, index) => {
+    const before = items[index - 1];
+    return before === undefined || celCompare(before, item) <= 0;
+  });
+}
+
+function extreme(name: string, better: 1 | -1): (list: CelList) => CelValue {
+  return ({ items }) => {
+    const [first, ...rest] = items;
+    if (first === undefined) throw new CelError(`${name} called on empty list`);
+    return rest.reduce((best, item) => (celCompare(item, best) === better ? item : best), first);
+  };
+}
+
+function sort({ items }: CelList): CelList {
+  return new CelList(items.toSorted(celCompare));
+}
+
+function distinct({ items }: CelList): CelList {
+  const kept: CelValue[] = [];
+  for (const item of items) if (!kept.some((one) => celEqual(one, item))) kept.push(item);
+  return new CelList(kept);
+}
+
+function slice({ items }: CelList, start: bigint, end: bigint): CelList {
+  const refuse = (why: string): never => {
+    throw new CelError(`cannot slice(${start}, ${end}), ${why}`);
+  };
+  if (start < 0n || end < 0n) refuse('negative indexes not supported');
+  if (start > end) refuse('start index must be less than or equal to end index');
+  if (end > BigInt(items.length)) refuse(`list is length ${items.length}`);
+  return new CelList(items.slice(Number(start), Number(end)));
+}
+
+function flatten(list: CelList, depth = 1n): CelList {
+  if (depth < 0n) throw new CelError('level must be non-negative');
+  const items = list.items.flatMap((item) =>
+    item instanceof CelList && depth > 0n ? flatten(item, depth - 1n).items : [item],
+  );
+  return new CelList(items);
+}
+
+function indexOf({ items }: CelList, wanted: CelValue): bigint {
+  return BigInt(items.findIndex((item) => celEqual(item, wanted)));
+}
+
+function lastIndexOf({ items }: CelList, wanted: CelValue): bigint {
+  return BigInt(items.findLastIndex((item) => celEqual(item, wanted)));
+}
+
+const contains = (list: CelList, other: CelList): boolean =>
+  other.items.every((item) => list.items.some((own) => celEqual(own, item)));
+
+const optionalOf = (value: CelValue | undefined): CelOptional =>
+  value === undefined ? CelOptional.none : new CelOptional(value);
+
+type Numbers = CelList & { readonly items: readonly never[] };
+
+function sum<T>(list: CelList, start: T, add: (total: T, item: never) => T): T {
+  return (list as Numbers).items.reduce(add, start);
+}
+
+function range(count: bigint): CelList {
+  if (count > 1_000_000n) throw new CelError('operation cancelled: actual cost limit exceeded');
+  return new CelList(Array.from({ length: Math.max(0, Number(count)) }, (_, n) => BigInt(n)));
+}
+
+/** Functions on lists: Kubernetes', those of CEL's lists and sets extensions, and of optionals. */
+export const listFunctions: readonly Declaration[] = [
+  ...comparable.flatMap((type) => [
+    declare(`list<${type}>.isSorted(): bool`, isSorted),
+    declare(`list<${type}>.max(): ${type}`, extreme('max', 1)),
+    declare(`list<${type}>.min(): ${type}`, extreme('min', -1)),
+    declare(`list<${type}>.sort(): list<${type}>`, sort),
+  ]),
+  declare('list<int>.sum(): int', (list: CelList) =>
+    sum(list, 0n, (total, item: bigint) => checkedInt(total + item)),
+  ),
+  declare('list<uint>.sum(): uint', (list: CelList) =>
+    sum(list, new CelUint(0n), (total, item: CelUint) => checkedUint(total.value + item.value)),
+  ),
+  declare('list<double>.sum(): double', (list: CelList) =>
+    sum(list, 0, (total, item: number) => total + item),
+  ),
+  declare('list<duration>.sum(): duration', (list: CelList) =>
+    sum(list, new CelDuration(0n), (total, item: CelDuration) =>
+      checkedDuration(total.nanos + item.nanos),
+    ),
+  ),
+  declare('list<A>.indexOf(A): int', indexOf),
+  declare('list<A>.lastIndexOf(A): int', lastIndexOf),
+  declare('list<A>.slice(int,int): list<A>', slice),
+  declare('list<list<A>>.flatten(): list<A>', (list: CelList) => flatten(list)),
+  declare('list<dyn>.flatten(int): list<dyn>', flatten),
+  declare('list<A>.reverse(): list<A>', (list: CelList) => new CelList(list.items.toReversed())),
+  declare('list<A>.distinct(): list<A>', distinct),
+  declare('lists::range(int): list<int>', range),
+  declare('list<A>.first(): optional<A>', (list: CelList) => optionalOf(list.items[0])),
+  declare('list<A>.last(): optional<A>', (list: CelList) => optionalOf(list.items.at(-1))),
+  declare('sets::contains(list<A>,list<A>): bool', contains),
+  declare('sets::equivalent(list<A>,list<A>): bool', (list: CelList, other: CelList) => {
+    return contains(list, other) && contains(other, list);
+  }),
+  declare('sets::intersects(list<A>,list<A>): bool', (list: CelList, other: CelList) =>
+    list.items.some((item) => other.items.some((one) => celEqual(item, one))),
+  ),
+];

@@ -1,0 +1,120 @@
+import { declare } from '../overload.js';
+import type { Declaration } from '../overload.js';
+import { timeParts } from '../times.js';
+import type { TimeParts } from '../times.js';
+import {
+  CelDuration,
+  CelError,
+  CelList,
+  CelOptional,
+  CelTimestamp,
+  CelUint,
+  isMap,
+} from '../values.js';
+import type { CelMap, CelValue } from '../values.js';
+import { indexOf } from '../operators.js';
+
+const parts: Readonly<Record<string, (parts: TimeParts) => number>> = {
+  getFullYear: ({ year }) => year,
+  getMonth: ({ month }) => month,
+  getDayOfYear: ({ dayOfYear }) => dayOfYear,
+  getDayOfMonth: ({ day }) => day - 1,
+  getDate: ({ day }) => day,
+  getDayOfWeek: ({ weekday }) => weekday,
+  getHours: ({ hours }) => hours,
+  getMinutes: ({ minutes }) => minutes,
+  getSeconds: ({ seconds }) => seconds,
+  getMilliseconds: ({ milliseconds }) => milliseconds,
+};
+
+const units: Readonly<Record<string, bigint>> = {
+  getHours: 3_600_000_000_000n,
+  getMinutes: 60_000_000_000n,
+  getSeconds: 1_000_000_000n,
+  getMilliseconds: 1_000_000n,
+};
+
+/** Parts of times and time spans. */
+export const timeFunctions: readonly Declaration[] = [
+  ...Object.entries(parts).flatMap(([name, part]) => [
+    declare(`timestamp.${name}(): int`, (time: CelTimestamp) => BigInt(part(timeParts(time)))),
+    declare(`timestamp.${name}(string): int`, (time: CelTimestamp, zone: string) =>
+      BigInt(part(timeParts(time, zone))),
+    ),
+  ]),
+  ...Object.entries(units).map(([name, unit]) =>
+    declare(`duration.${name}(): int`, ({ nanos }: CelDuration) => nanos / unit),
+  ),
+];
+
+function isZero(value: CelValue): boolean {
+  if (value === null || value === false || value === '' || value === 0n || value === 0) return true;
+  if (value instanceof CelUint) return value.value === 0n;
+  if (value instanceof CelDuration || value instanceof CelTimestamp) return value.nanos === 0n;
+  if (value instanceof Uint8Array) return value.length === 0;
+  if (value instanceof CelList) return value.items.length === 0;
+  if (value instanceof CelOptional) return value.value === undefined;
+  return typeof value === 'object' && isMap(value) && value.size === 0;
+}
+
+function valueOf({ value }: CelOptional): CelValue {
+  if (value === undefined) throw new CelError('optional.none() dereference');
+  return value;
+}
+
+const optionalOf = (value: CelValue | undefined): CelOptional =>
+  value === undefined ? CelOptional.none : new CelOptional(value);
+
+function item(list: CelList, index: CelValue): CelOptional {
+  const position = indexOf(index);
+  return position === undefined ? CelOptional.none : optionalOf(list.items[position]);
+}
+
+const entry = (map: CelMap, key: CelValue): CelOptional => optionalOf(map.get(key));
+
+function within(
+  optional: CelOptional,
+  find: (container: never, key: CelValue) => CelOptional,
+): (key: CelValue) => CelOptional {
+  const { value } = optional;
+  return (key) => (value === undefined ? CelOptional.none : find(value as never, key));
+}
+
+/** Optionals, but for `or` and `orValue`, which look at their argument only where they need it. */
+export const optionalFunctions: readonly Declaration[] = [
+  declare('optional::of(V): optional<V>', (value: CelValue) => new CelOptional(value)),
+  declare('optional::ofNonZeroValue(V): optional<V>', (value: CelValue) =>
+    isZero(value) ? CelOptional.none : new CelOptional(value),
+  ),
+  declare('optional::none(): optional<V>', () => CelOptional.none),
+  declare('optional::unwrap(list<optional<V>>): list<V>', unwrap),
+  declare('list<optional<V>>.unwrapOpt(): list<V>', unwrap),
+  declare('optional<V>.value(): V', valueOf),
+  declare('optional<V>.hasValue(): bool', ({ value }: CelOptional) => value !== undefined),
+  declare('optional<V>.or(optional<V>): optional<V>', (one: CelOptional, other: CelOptional) =>
+    one.value === undefined ? other : one,
+  ),
+  declare('optional<V>.orValue(V): V', (one: CelOptional, other: CelValue) => one.value ?? other),
+  declare('_[?_](list<V>,int): optional<V>', item),
+  declare('_[?_](optional<list<V>>,int): optional<V>', (one: CelOptional, index: CelValue) =>
+    within(one, item)(index),
+  ),
+  declare('_[?_](map<K,V>,K): optional<V>', entry),
+  declare('_[?_](optional<map<K,V>>,K): optional<V>', (one: CelOptional, key: CelValue) =>
+    within(one, entry)(key),
+  ),
+  declare('_[_](optional<list<V>>,int): optional<V>', (one: CelOptional, index: CelValue) =>
+    within(one, item)(index),
+  ),
+  declare('_[_](optional<map<K,V>>,K): optional<V>', (one: CelOptional, key: CelValue) =>
+    within(one, entry)(key),
+  ),
+];
+
+function unwrap({ items }: CelList): CelList {
+  return new CelList(
+    items.flatMap((one) =>
+      one instanceof CelOptional && one.value !== undefined ? [one.value] : [],
+    ),
+  );
+}

@@ -1,0 +1,61 @@
+import type { Issue } from './compile-error.js';
+import type { Expression } from './expression.js';
+import { goPattern } from './go-pattern.js';
+import { parseDuration, parseTimestamp } from './times.js';
+
+/** What is wrong with arguments that are written out: patterns, times and time spans. */
+export function literalIssues(expression: Expression): Issue[] {
+  const issues: Issue[] = [];
+  visit(expression, (one) => {
+    if (one.type !== 'call') return;
+    const arg = one.args.at(-1);
+    if (arg?.type !== 'literal' || typeof arg.value !== 'string') return;
+    if (!isReadable(one.name, arg.value)) {
+      issues.push({ at: arg.at, message: `invalid ${one.name} argument` });
+    }
+  });
+  return issues;
+}
+
+function isReadable(name: string, text: string): boolean {
+  switch (name) {
+    case 'matches':
+      return goPattern(text) !== undefined;
+    case 'duration':
+      return parseDuration(text) !== undefined;
+    case 'timestamp':
+      return parseTimestamp(text) !== undefined;
+    default:
+      return true;
+  }
+}
+
+function visit(expression: Expression, look: (one: Expression) => void): void {
+  look(expression);
+  for (const child of childrenOf(expression)) visit(child, look);
+}
+
+function childrenOf(expression: Expression): readonly Expression[] {
+  switch (expression.type) {
+    case 'literal':
+    case 'identifier':
+    case 'struct':
+      return [];
+    case 'select':
+      return [expression.operand];
+    case 'call':
+      return expression.target === undefined
+        ? expression.args
+        : [expression.target, ...expression.args];
+    case 'list':
+      return expression.elements.map(({ value }) => value);
+    case 'map':
+      return expression.entries.flatMap(({ key, value }) => [key, value]);
+    case 'comprehension': {
+      const { range, filter, step } = expression;
+      return filter === undefined ? [range, step] : [range, filter, step];
+    }
+    case 'optionalMap':
+      return [expression.target, expression.body];
+  }
+}

@@ -1,0 +1,150 @@
+import { celCompare, celEqual, sameKeys } from './equality.js';
+import { declare } from './overload.js';
+import type { Declaration } from './overload.js';
+import { checkedDuration, checkedTimestamp } from './times.js';
+import { CelDuration, CelError, CelList, CelTimestamp, CelUint, isMap } from './values.js';
+import type { CelMap, CelValue } from './values.js';
+
+/** The number, if it fits 64 bits. @throws CelError */
+export function checkedInt(value: bigint): bigint {
+  if (BigInt.asIntN(64, value) !== value) throw new CelError('integer overflow');
+  return value;
+}
+
+/** The number, if it fits 64 bits without a sign. @throws CelError */
+export function checkedUint(value: bigint): CelUint {
+  if (BigInt.asUintN(64, value) !== value) throw new CelError('unsigned integer overflow');
+  return new CelUint(value);
+}
+
+/** `X + Y`: the entries of sets and map lists are merged. */
+export function addLists(one: CelList, other: CelList): CelList {
+  const { correlation } = one;
+  if (correlation === 'atomic') return new CelList([...one.items, ...other.items]);
+  const items = [...one.items];
+  for (const item of other.items) {
+    const index = items.findIndex((own) =>
+      correlation === 'set' ? celEqual(own, item) : sameKeys(own, item, correlation.keys),
+    );
+    if (index < 0) items.push(item);
+    else if (correlation !== 'set') items[index] = item;
+  }
+  return new CelList(items, correlation);
+}
+
+/** The item at an index. @throws CelError there is none. */
+export function itemAt(list: CelList, index: CelValue): CelValue {
+  const position = indexOf(index);
+  const item = position === undefined ? undefined : list.items[position];
+  if (item === undefined) throw new CelError(`index out of bounds: ${String(index)}`);
+  return item;
+}
+
+/** What a list index stands for; undefined: it is no whole number. */
+export function indexOf(index: CelValue): number | undefined {
+  if (typeof index === 'bigint') return Number(index);
+  if (index instanceof CelUint) return Number(index.value);
+  return typeof index === 'number' && Number.isInteger(index) ? index : undefined;
+}
+
+function entryOf(map: CelMap, key: CelValue): CelValue {
+  const value = map.get(key);
+  if (value === undefined) throw new CelError(`no such key: ${keyText(key)}`);
+  return value;
+}
+
+/** How messages write a key. */
+export function keyText(key: CelValue): string {
+  return key instanceof CelUint ? String(key.value) : String(key as string | bigint | boolean);
+}
+
+function isIn(value: CelValue, container: CelValue): boolean {
+  if (container instanceof CelList) return container.items.some((item) => celEqual(item, value));
+  if (isMap(container)) return container.get(value) !== undefined;
+  throw new CelError('no such overload');
+}
+
+function divide(one: bigint, other: bigint): bigint {
+  if (other === 0n) throw new CelError('division by zero');
+  return one / other;
+}
+
+function modulo(one: bigint, other: bigint): bigint {
+  if (other === 0n) throw new CelError('modulus by zero');
+  return one % other;
+}
+
+const numbers = ['int', 'uint', 'double'] as const;
+const ordered = ['bool', 'string', 'bytes', 'timestamp', 'duration'] as const;
+
+function comparison(name: string, holds: (order: number) => boolean): Declaration[] {
+  const pairs = [
+    ...numbers.flatMap((one) => numbers.map((other) => `${one},${other}`)),
+    ...ordered.map((one) => `${one},${one}`),
+  ];
+  return pairs.map((pair) =>
+    declare(`${name}(${pair}): bool`, (one: CelValue, other: CelValue) =>
+      holds(celCompare(one, other)),
+    ),
+  );
+}
+
+type Int = bigint;
+
+/** The operators of CEL, but those that don't look at all operands (`&&`, `||`, `?:`). */
+export const operators: readonly Declaration[] = [
+  declare('_==_(A,A): bool', celEqual),
+  declare('_!=_(A,A): bool', (one: CelValue, other: CelValue) => !celEqual(one, other)),
+  ...comparison('_<_', (order) => order < 0),
+  ...comparison('_<=_', (order) => order <= 0),
+  ...comparison('_>_', (order) => order > 0),
+  ...comparison('_>=_', (order) => order >= 0),
+  declare('_+_(int,int): int', (one: Int, other: Int) => checkedInt(one + other)),
+  declare('_+_(uint,uint): uint', (a: CelUint, b: CelUint) => checkedUint(a.value + b.value)),
+  declare('_+_(double,double): double', (one: number, other: number) => one + other),
+  declare('_+_(string,string): string', (one: string, other: string) => one + other),
+  declare('_+_(bytes,bytes): bytes', (one: Uint8Array, other: Uint8Array) =>
+    Uint8Array.from([...one, ...other]),
+  ),
+  declare('_+_(list<A>,list<A>): list<A>', addLists),
+  declare('_+_(duration,duration): duration', (one: CelDuration, other: CelDuration) =>
+    checkedDuration(one.nanos + other.nanos),
+  ),
+  declare('_+_(timestamp,duration): timestamp', (one: CelTimestamp, other: CelDuration) =>
+    checkedTimestamp(one.nanos + other.nanos),
+  ),
+  declare('_+_(duration,timestamp): timestamp', (one: CelDuration, other: CelTimestamp) =>
+    checkedTimestamp(one.nanos + other.nanos),
+  ),
+  declare('_-_(int,int): int', (one: Int, other: Int) => checkedInt(one - other)),
+  declare('_-_(uint,uint): uint', (a: CelUint, b: CelUint) => checkedUint(a.value - b.value)),
+  declare('_-_(double,double): double', (one: number, other: number) => one - other),
+  declare('_-_(duration,duration): duration', (one: CelDuration, other: CelDuration) =>
+    checkedDuration(one.nanos - other.nanos),
+  ),
+  declare('_-_(timestamp,duration): timestamp', (one: CelTimestamp, other: CelDuration) =>
+    checkedTimestamp(one.nanos - other.nanos),
+  ),
+  declare('_-_(timestamp,timestamp): duration', (one: CelTimestamp, other: CelTimestamp) =>
+    checkedDuration(one.nanos - other.nanos),
+  ),
+  declare('_*_(int,int): int', (one: Int, other: Int) => checkedInt(one * other)),
+  declare('_*_(uint,uint): uint', (a: CelUint, b: CelUint) => checkedUint(a.value * b.value)),
+  declare('_*_(double,double): double', (one: number, other: number) => one * other),
+  declare('_/_(int,int): int', (one: Int, other: Int) => checkedInt(divide(one, other))),
+  declare('_/_(uint,uint): uint', (a: CelUint, b: CelUint) =>
+    checkedUint(divide(a.value, b.value)),
+  ),
+  declare('_/_(double,double): double', (one: number, other: number) => one / other),
+  declare('_%_(int,int): int', (one: Int, other: Int) => checkedInt(modulo(one, other))),
+  declare('_%_(uint,uint): uint', (a: CelUint, b: CelUint) =>
+    checkedUint(modulo(a.value, b.value)),
+  ),
+  declare('!_(bool): bool', (value: boolean) => !value),
+  declare('-_(int): int', (value: Int) => checkedInt(-value)),
+  declare('-_(double): double', (value: number) => -value),
+  declare('@in(A,list<A>): bool', isIn),
+  declare('@in(A,map<A,B>): bool', isIn),
+  declare('_[_](list<A>,int): A', itemAt),
+  declare('_[_](map<A,B>,A): B', entryOf),
+];

@@ -1,0 +1,109 @@
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listType,
+  mapType,
+  nullType,
+  opaqueType,
+  optionalType,
+  paramType,
+  stringType,
+  timestampType,
+  typeType,
+  uintType,
+} from './types.js';
+import type { CelType } from './types.js';
+import type { CelValue } from './values.js';
+
+/** What a function does for arguments of one list of types; a method's target is the first. */
+export interface Overload {
+  readonly name: string;
+  readonly isMethod: boolean;
+  readonly args: readonly CelType[];
+  readonly result: CelType;
+  readonly run: Implementation;
+}
+
+/** Gets arguments of the declared types only. @throws CelError */
+export type Implementation = (...args: readonly CelValue[]) => CelValue;
+
+/** A signature such as `string.charAt(int): string`, and what it does. */
+export type Declaration = readonly [signature: string, run: Implementation];
+
+/**
+ * Declares an overload. The parameters of `run` must be what the signature says: arguments are
+ * checked against it, not against TypeScript's types.
+ */
+export function declare<A extends readonly (CelValue | undefined)[]>(
+  signature: string,
+  run: (...args: A) => CelValue,
+): Declaration {
+  return [signature, run as unknown as Implementation];
+}
+
+/** Types by the names that signatures use; `A`, `B`, `K`, `V` are to be inferred. */
+const named: Readonly<Partial<Record<string, CelType>>> = {
+  dyn: dynType,
+  bool: boolType,
+  int: intType,
+  uint: uintType,
+  double: doubleType,
+  string: stringType,
+  bytes: bytesType,
+  null: nullType,
+  timestamp: timestampType,
+  duration: durationType,
+  Quantity: opaqueType('kubernetes.Quantity'),
+  URL: opaqueType('kubernetes.URL'),
+  IP: opaqueType('net.IP'),
+  CIDR: opaqueType('net.CIDR'),
+  Semver: opaqueType('kubernetes.Semver'),
+  NamedFormat: opaqueType('kubernetes.NamedFormat'),
+};
+
+/** Reads a signature. */
+export function overloadOf([signature, run]: Declaration): Overload {
+  const [, target, name = '', inner = '', result = ''] = signatureForm.exec(signature) ?? [];
+  const args = splitTypes(inner).map(typeOf);
+  if (target !== undefined) args.unshift(typeOf(target));
+  return {
+    name: name.replaceAll('::', '.'),
+    isMethod: target !== undefined,
+    args,
+    result: typeOf(result),
+    run,
+  };
+}
+
+// Global functions in a namespace, such as `sets.contains`, are written with a `::`.
+const signatureForm = /^(?:([^()]+?)\.)?([^.()]+)\((.*)\): (.+)$/;
+
+function typeOf(text: string): CelType {
+  const known = named[text];
+  if (known !== undefined) return known;
+  const [, outer, inner = ''] = /^(\w+)<(.*)>$/.exec(text) ?? [];
+  const [first = dynType, second = dynType] = splitTypes(inner).map(typeOf);
+  if (outer === 'list') return listType(first);
+  if (outer === 'map') return mapType(first, second);
+  if (outer === 'optional') return optionalType(first);
+  if (outer === 'type') return typeType(first);
+  return paramType(text);
+}
+
+/** Splits at commas that are in no brackets. */
+function splitTypes(text: string): string[] {
+  if (text === '') return [];
+  const parts: string[] = [''];
+  let depth = 0;
+  for (const character of text.replaceAll(' ', '')) {
+    if (character === '<') depth++;
+    if (character === '>') depth--;
+    if (character === ',' && depth === 0) parts.push('');
+    else parts.push(`${parts.pop() ?? ''}${character}`);
+  }
+  return parts;
+}

@@ -1,0 +1,280 @@
+import { CelCompileError, SyntaxIssue } from './compile-error.js';
+import type { Expression, ListElement, MapEntry } from './expression.js';
+import { expandMacro } from './macros.js';
+import { tokensOf } from './tokens.js';
+import type { Token } from './tokens.js';
+
+/** Deeper nesting than this is refused, as by the API server. */
+const deepest = 250;
+
+const reserved = new Set([
+  ...['as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let'],
+  ...['loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
+]);
+
+/** The syntax tree of an expression. @throws CelCompileError */
+export function parseExpression(source: string): Expression {
+  try {
+    return new Parser(tokensOf(source)).whole();
+  } catch (error) {
+    if (error instanceof SyntaxIssue) throw new CelCompileError(source, [error.issue]);
+    throw error;
+  }
+}
+
+// Operators by binding, loosest first.
+const levels: readonly ReadonlyMap<string, string>[] = [
+  new Map([['||', '_||_']]),
+  new Map([['&&', '_&&_']]),
+  new Map([
+    ...(['==', '!=', '<', '<=', '>', '>='] as const).map((sign) => [sign, `_${sign}_`] as const),
+    ['in', '@in'],
+  ]),
+  new Map([
+    ['+', '_+_'],
+    ['-', '_-_'],
+  ]),
+  new Map([
+    ['*', '_*_'],
+    ['/', '_/_'],
+    ['%', '_%_'],
+  ]),
+];
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  #next = 0;
+  #depth = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  whole(): Expression {
+    const expression = this.#expression();
+    if (this.#token.type !== 'end') this.#fail();
+    return expression;
+  }
+
+  get #token(): Token {
+    const token = this.#tokens[this.#next] ?? this.#tokens.at(-1);
+    if (token === undefined) throw new SyntaxIssue({ at: 0, message: 'Syntax error' });
+    return token;
+  }
+
+  #is(text: string): boolean {
+    const { type, text: given } = this.#token;
+    if (given !== text) return false;
+    return type === 'symbol' || (text === 'in' && type === 'identifier');
+  }
+
+  /** Takes the token if it is `text`. @returns where it was */
+  #take(text: string): number | undefined {
+    if (!this.#is(text)) return undefined;
+    const { at } = this.#token;
+    this.#next++;
+    return at;
+  }
+
+  #need(text: string): number {
+    return this.#take(text) ?? this.#fail(`'${text}'`);
+  }
+
+  #fail(expected?: string): never {
+    const { at, text } = this.#token;
+    const wanted = expected === undefined ? '' : ` expecting ${expected}`;
+    const message = `Syntax error: mismatched input '${text}'${wanted}`;
+    throw new SyntaxIssue({ at, message });
+  }
+
+  #expression(): Expression {
+    if (++this.#depth > deepest) {
+      const message = `expression recursion limit exceeded: ${deepest}`;
+      throw new SyntaxIssue({ at: this.#token.at, message });
+    }
+    const condition = this.#binary(0);
+    const at = this.#take('?');
+    if (at === undefined) {
+      this.#depth--;
+      return condition;
+    }
+    const yes = this.#binary(0);
+    this.#need(':');
+    const no = this.#expression();
+    this.#depth--;
+    return { type: 'call', at, name: '_?_:_', target: undefined, args: [condition, yes, no] };
+  }
+
+  #binary(level: number): Expression {
+    const operators = levels[level];
+    if (operators === undefined) return this.#unary();
+    let left = this.#binary(level + 1);
+    for (;;) {
+      const { text, at } = this.#token;
+      const name = this.#is(text) ? operators.get(text) : undefined;
+      if (name === undefined) return left;
+      this.#next++;
+      const args = [left, this.#binary(level + 1)];
+      left = { type: 'call', at, name, target: undefined, args };
+    }
+  }
+
+  #unary(): Expression {
+    for (const [sign, name] of [
+      ['!', '!_'],
+      ['-', '-_'],
+    ] as const) {
+      const at = this.#take(sign);
+      if (at === undefined) continue;
+      let count = 1;
+      while (this.#take(sign) !== undefined) count++;
+      const literal = sign === '-' && count === 1 ? this.#negative(at) : undefined;
+      const operand = literal === undefined ? this.#member(this.#primary()) : this.#member(literal);
+      if (literal !== undefined || count % 2 === 0) return operand;
+      return { type: 'call', at, name, target: undefined, args: [operand] };
+    }
+    return this.#member(this.#primary());
+  }
+
+  /** A minus sign is part of a number that follows. */
+  #negative(at: number): Expression | undefined {
+    const token = this.#token;
+    if (token.type !== 'literal') return undefined;
+    const { value } = token;
+    if (typeof value !== 'bigint' && typeof value !== 'number') return undefined;
+    this.#next++;
+    return { type: 'literal', at, value: -value };
+  }
+
+  #member(start: Expression): Expression {
+    let operand = start;
+    for (;;) {
+      const dot = this.#take('.');
+      if (dot !== undefined) {
+        operand = this.#field(operand, dot);
+        continue;
+      }
+      const bracket = this.#take('[');
+      if (bracket === undefined) return operand;
+      const optional = this.#take('?') !== undefined;
+      const args = [operand, this.#expression()];
+      this.#need(']');
+      const name = optional ? '_[?_]' : '_[_]';
+      operand = { type: 'call', at: bracket, name, target: undefined, args };
+    }
+  }
+
+  #field(operand: Expression, at: number): Expression {
+    const optional = this.#take('?') !== undefined;
+    const token = this.#token;
+    if (token.type !== 'identifier') this.#fail('IDENTIFIER');
+    const { text, quoted } = token;
+    // Words such as `true` and `in` are no names.
+    if (!quoted && ['true', 'false', 'null', 'in'].includes(text)) this.#fail('IDENTIFIER');
+    this.#next++;
+    const field = quoted ? text.slice(1, -1) : text;
+    if (optional) return { type: 'select', at, operand, field, mode: 'optional' };
+    const open = quoted ? undefined : this.#take('(');
+    if (open === undefined) return { type: 'select', at, operand, field, mode: 'value' };
+    return expandMacro({
+      type: 'call',
+      at: open,
+      name: field,
+      target: operand,
+      args: this.#args(),
+    });
+  }
+
+  /** Arguments up to the closing parenthesis. */
+  #args(): Expression[] {
+    const args: Expression[] = [];
+    while (this.#take(')') === undefined) {
+      if (args.length > 0) this.#need(',');
+      args.push(this.#expression());
+    }
+    return args;
+  }
+
+  #primary(): Expression {
+    const token = this.#token;
+    if (token.type === 'literal') return this.#literal(token);
+    if (token.type === 'identifier' && !token.quoted && token.text !== 'in') return this.#name('');
+    if (this.#take('.') !== undefined) return this.#name('.');
+    if (this.#take('(') !== undefined) {
+      const inner = this.#expression();
+      this.#need(')');
+      return inner;
+    }
+    if (this.#is('[')) return this.#list();
+    if (this.#is('{')) return this.#map();
+    return this.#fail();
+  }
+
+  #literal(token: Extract<Token, { type: 'literal' }>): Expression {
+    this.#next++;
+    const { at, value } = token;
+    if (typeof value === 'bigint' && value === 2n ** 63n) {
+      throw new SyntaxIssue({ at, message: 'invalid int literal' });
+    }
+    return { type: 'literal', at, value };
+  }
+
+  #name(prefix: string): Expression {
+    const { text, at, type } = this.#token;
+    if (type !== 'identifier') this.#fail('IDENTIFIER');
+    this.#next++;
+    if (prefix === '' && text === 'true') return { type: 'literal', at, value: true };
+    if (prefix === '' && text === 'false') return { type: 'literal', at, value: false };
+    if (prefix === '' && text === 'null') return { type: 'literal', at, value: null };
+    if (reserved.has(text)) {
+      throw new SyntaxIssue({ at, message: `reserved identifier: ${text}` });
+    }
+    const open = this.#take('(');
+    if (open === undefined) {
+      const struct = this.#struct(text, at);
+      return struct ?? { type: 'identifier', at, name: text };
+    }
+    const call = { type: 'call', at: open, name: text, target: undefined, args: this.#args() };
+    return expandMacro(call as Extract<Expression, { type: 'call' }>);
+  }
+
+  /** `Name{…}`: no CRD rule can make such an object, but the message should say what is wrong. */
+  #struct(name: string, at: number): Expression | undefined {
+    if (!this.#is('{')) return undefined;
+    let depth = 0;
+    do {
+      if (this.#is('{')) depth++;
+      if (this.#is('}')) depth--;
+      if (this.#token.type === 'end') this.#fail("'}'");
+      this.#next++;
+    } while (depth > 0);
+    return { type: 'struct', at, name };
+  }
+
+  #list(): Expression {
+    const at = this.#need('[');
+    const elements: ListElement[] = [];
+    while (this.#take(']') === undefined) {
+      if (elements.length > 0) this.#need(',');
+      // A comma may come last.
+      if (elements.length > 0 && this.#take(']') !== undefined) break;
+      const optional = this.#take('?') !== undefined;
+      elements.push({ optional, value: this.#expression() });
+    }
+    return { type: 'list', at, elements };
+  }
+
+  #map(): Expression {
+    const at = this.#need('{');
+    const entries: MapEntry[] = [];
+    while (this.#take('}') === undefined) {
+      if (entries.length > 0) this.#need(',');
+      if (entries.length > 0 && this.#take('}') !== undefined) break;
+      const optional = this.#take('?') !== undefined;
+      const key = this.#expression();
+      this.#need(':');
+      entries.push({ optional, key, value: this.#expression() });
+    }
+    return { type: 'map', at, entries };
+  }
+}

@@ -1,0 +1,338 @@
+import { celCompare } from './equality.js';
+import { checkExpression } from './checker.js';
+import type { Checked } from './checker.js';
+import type {
+  CallExpression,
+  ComprehensionExpression,
+  Expression,
+  OptionalMapExpression,
+  SelectExpression,
+} from './expression.js';
+import type { Overload } from './overload.js';
+import { parseExpression } from './parser.js';
+import type { CelType } from './types.js';
+import { isOfType, runtimeTypeName } from './type-of.js';
+import { CelDictionary, CelError, CelList, CelOptional, CelTypeValue, isMap } from './values.js';
+import type { CelMap, CelValue } from './values.js';
+
+/** A compiled expression. */
+export interface CelProgram {
+  /** The type of its value. */
+  readonly type: CelType;
+  /** The variables that it uses. */
+  readonly variables: ReadonlySet<string>;
+  /** @throws CelError */
+  evaluate(variables: Readonly<Record<string, CelValue>>): CelValue;
+}
+
+/** Compiles an expression. @throws CelCompileError */
+export function compileCel(source: string, variables: ReadonlyMap<string, CelType>): CelProgram {
+  const checked = checkExpression(source, parseExpression(source), variables);
+  const names = [...variables.keys()];
+  const compiler = new Compiler(checked, names);
+  const run = compiler.compile(checked.expression);
+  return {
+    type: checked.type,
+    variables: checked.variables,
+    evaluate: (values) => run(names.map((name) => values[name] ?? null)),
+  };
+}
+
+/** Evaluates an expression where each variable has a place. */
+type Run = (frame: CelValue[]) => CelValue;
+
+class Compiler {
+  readonly #checked: Checked;
+  /** The names of the places; inner ones come last. */
+  readonly #places: string[];
+
+  constructor(checked: Checked, places: readonly string[]) {
+    this.#checked = checked;
+    this.#places = [...places];
+  }
+
+  compile(expression: Expression): Run {
+    const type = this.#checked.types.get(expression);
+    if (type !== undefined) {
+      const value = new CelTypeValue(type);
+      return () => value;
+    }
+    switch (expression.type) {
+      case 'literal': {
+        const { value } = expression;
+        return () => value;
+      }
+      case 'identifier': {
+        const place = this.#places.lastIndexOf(expression.name);
+        return (frame) => frame[place] ?? null;
+      }
+      case 'select':
+        return this.#select(expression);
+      case 'call':
+        return this.#call(expression);
+      case 'list':
+        return this.#list(expression);
+      case 'map':
+        return this.#map(expression);
+      case 'comprehension':
+        return this.#comprehension(expression);
+      case 'optionalMap':
+        return this.#optionalMap(expression);
+      case 'struct':
+        throw new CelError(`unknown type '${expression.name}'`);
+    }
+  }
+
+  #select({ operand, field, mode }: SelectExpression): Run {
+    const run = this.compile(operand);
+    return (frame) => {
+      const container = run(frame);
+      if (container instanceof CelOptional) return selectOptional(container, field, mode);
+      if (container === null || !isMap(container)) throw new CelError('no such overload');
+      const value = container.get(field);
+      if (mode === 'test') return value !== undefined;
+      if (mode === 'optional')
+        return value === undefined ? CelOptional.none : new CelOptional(value);
+      if (value === undefined) throw new CelError(`no such key: ${field}`);
+      return value;
+    };
+  }
+
+  #call(call: CallExpression): Run {
+    const { name, target, args } = call;
+    if (name === '_&&_') return this.#logical(args, false);
+    if (name === '_||_') return this.#logical(args, true);
+    if (name === '_?_:_') return this.#conditional(args);
+    const overloads = this.#checked.overloads.get(call) ?? [];
+    const operands =
+      target === undefined || this.#checked.qualified.has(call) ? args : [target, ...args];
+    if (target !== undefined && (name === 'or' || name === 'orValue')) {
+      return this.#alternative(target, args[0]);
+    }
+    return dispatch(
+      name,
+      overloads,
+      operands.map((operand) => this.compile(operand)),
+    );
+  }
+
+  /** An error on one side does not matter if the other side decides. */
+  #logical(args: readonly Expression[], decisive: boolean): Run {
+    const [left, right] = args.map((arg) => this.compile(arg));
+    return (frame) => {
+      const one = attempt(left, frame);
+      if (one === decisive) return decisive;
+      const other = attempt(right, frame);
+      if (other === decisive) return decisive;
+      for (const side of [one, other]) if (side instanceof CelError) throw side;
+      if (typeof one !== 'boolean' || typeof other !== 'boolean') {
+        throw new CelError('no such overload');
+      }
+      return !decisive;
+    };
+  }
+
+  #conditional(args: readonly Expression[]): Run {
+    const [condition, yes, no] = args.map((arg) => this.compile(arg));
+    return (frame) => {
+      const holds = condition?.(frame);
+      if (typeof holds !== 'boolean') throw new CelError('no such overload');
+      return (holds ? yes : no)?.(frame) ?? null;
+    };
+  }
+
+  #alternative(target: Expression, other: Expression | undefined): Run {
+    const run = this.compile(target);
+    const otherwise = other === undefined ? undefined : this.compile(other);
+    const flat = other !== undefined && this.#isOr(target, other);
+    return (frame) => {
+      const optional = run(frame);
+      if (!(optional instanceof CelOptional)) throw new CelError('no such overload');
+      if (optional.value === undefined) return otherwise?.(frame) ?? null;
+      return flat ? optional : optional.value;
+    };
+  }
+
+  #isOr(target: Expression, other: Expression): boolean {
+    for (const [call] of this.#checked.overloads) {
+      if (call.target === target && call.args[0] === other) return call.name === 'or';
+    }
+    return false;
+  }
+
+  #list({ elements }: Extract<Expression, { type: 'list' }>): Run {
+    const runs = elements.map(({ value, optional }) => ({ run: this.compile(value), optional }));
+    return (frame) => {
+      const items = runs.flatMap(({ run, optional }) => {
+        const value = run(frame);
+        if (!optional) return [value];
+        if (!(value instanceof CelOptional)) {
+          throw new CelError('cannot initialize optional list element from non-optional value');
+        }
+        return value.value === undefined ? [] : [value.value];
+      });
+      return new CelList(items);
+    };
+  }
+
+  #map({ entries }: Extract<Expression, { type: 'map' }>): Run {
+    const runs = entries.map(({ key, value, optional }) => {
+      return { key: this.compile(key), value: this.compile(value), optional };
+    });
+    return (frame) => {
+      const map = new CelDictionary();
+      for (const { key, value, optional } of runs) {
+        const name = key(frame);
+        const given = value(frame);
+        const inner = optional && given instanceof CelOptional ? given.value : given;
+        if (inner !== undefined) map.insert(name, inner);
+      }
+      return map;
+    };
+  }
+
+  #comprehension(expression: ComprehensionExpression): Run {
+    const { macro, range, variables, filter, step } = expression;
+    const source = this.compile(range);
+    const place = this.#places.length;
+    this.#places.push(...variables);
+    const passes = filter === undefined ? undefined : this.compile(filter);
+    const run = this.compile(step);
+    this.#places.length = place;
+    return (frame) => {
+      const container = source(frame);
+      const elements = elementsOf(container, variables.length === 2);
+      const at = ([first, second]: readonly CelValue[]): CelValue[] => {
+        const inner = frame.slice(0, place);
+        inner.push(first ?? null);
+        if (second !== undefined) inner.push(second);
+        return inner;
+      };
+      const kept =
+        passes === undefined ? elements : elements.filter((one) => isTrue(passes(at(one))));
+      return folds[macro](kept, (one) => run(at(one)));
+    };
+  }
+
+  #optionalMap({ target, variable, body, flat }: OptionalMapExpression): Run {
+    const source = this.compile(target);
+    const place = this.#places.length;
+    this.#places.push(variable);
+    const run = this.compile(body);
+    this.#places.length = place;
+    return (frame) => {
+      const optional = source(frame);
+      if (!(optional instanceof CelOptional)) throw new CelError('no such overload');
+      if (optional.value === undefined) return CelOptional.none;
+      const result = run([...frame.slice(0, place), optional.value]);
+      return flat ? result : new CelOptional(result);
+    };
+  }
+}
+
+function selectOptional(
+  { value }: CelOptional,
+  field: string,
+  mode: SelectExpression['mode'],
+): CelValue {
+  if (value === undefined) return mode === 'test' ? false : CelOptional.none;
+  if (value === null || !isMap(value)) throw new CelError('no such overload');
+  const found = value.get(field);
+  if (mode === 'test') return found !== undefined;
+  return found === undefined ? CelOptional.none : new CelOptional(found);
+}
+
+function attempt(run: Run | undefined, frame: CelValue[]): CelValue | CelError {
+  try {
+    return run?.(frame) ?? null;
+  } catch (error) {
+    if (error instanceof CelError) return error;
+    throw error;
+  }
+}
+
+function isTrue(value: CelValue): boolean {
+  if (typeof value !== 'boolean') throw new CelError('no such overload');
+  return value;
+}
+
+/** What the variables of a comprehension are, in turn. */
+function elementsOf(container: CelValue, two: boolean): readonly (readonly CelValue[])[] {
+  if (container instanceof CelList) {
+    return container.items.map((item, index) => (two ? [BigInt(index), item] : [item]));
+  }
+  if (container === null || !isMap(container)) {
+    throw new CelError('unsupported comprehension range type');
+  }
+  return container.keys().map((key) => (two ? [key, container.get(key) ?? null] : [key]));
+}
+
+type Fold = (
+  elements: readonly (readonly CelValue[])[],
+  run: (element: readonly CelValue[]) => CelValue,
+) => CelValue;
+
+/** `all` and `exists`: an error counts only if no element decides. */
+function quantifier(decisive: boolean): Fold {
+  return (elements, run) => {
+    let failure: CelError | undefined;
+    for (const element of elements) {
+      try {
+        if (isTrue(run(element)) === decisive) return decisive;
+      } catch (error) {
+        if (!(error instanceof CelError)) throw error;
+        failure ??= error;
+      }
+    }
+    if (failure !== undefined) throw failure;
+    return !decisive;
+  };
+}
+
+const toList: Fold = (elements, run) => new CelList(elements.map(run));
+
+const folds: Readonly<Record<ComprehensionExpression['macro'], Fold>> = {
+  all: quantifier(false),
+  exists: quantifier(true),
+  existsOne: (elements, run) => elements.filter((one) => isTrue(run(one))).length === 1,
+  filter: (elements, run) =>
+    new CelList(elements.filter((one) => isTrue(run(one))).map(([value]) => value ?? null)),
+  map: toList,
+  transformList: toList,
+  transformMap: (elements, run) => {
+    const map = new CelDictionary();
+    for (const one of elements) map.insert(one[0] ?? null, run(one));
+    return map;
+  },
+  transformMapEntry: (elements, run) => {
+    const map = new CelDictionary();
+    for (const one of elements) {
+      const entries = run(one);
+      if (entries === null || !isMap(entries)) throw new CelError('no such overload');
+      for (const key of entries.keys()) map.insert(key, (entries as CelMap).get(key) ?? null);
+    }
+    return map;
+  },
+  sortBy: (elements, run) => {
+    const keyed = elements.map((one) => [run(one), one[0] ?? null] as const);
+    const sorted = keyed.toSorted(([one], [other]) => celCompare(one, other));
+    return new CelList(sorted.map(([, value]) => value));
+  },
+};
+
+/** Finds the overload by the operands' values where their types left several. */
+function dispatch(name: string, overloads: readonly Overload[], operands: readonly Run[]): Run {
+  return (frame) => {
+    const values = operands.map((operand) => operand(frame));
+    const overload = overloads.find(({ args }) =>
+      args.every((type, index) => isOfType(values[index] ?? null, type)),
+    );
+    if (overload === undefined) throw noSuchOverload(name, values);
+    return overload.run(...values);
+  };
+}
+
+function noSuchOverload(name: string, values: readonly CelValue[]): CelError {
+  if (/^[_@!-]/.test(name)) return new CelError('no such overload');
+  return new CelError(`no such overload: ${name}(${values.map(runtimeTypeName).join(', ')})`);
+}

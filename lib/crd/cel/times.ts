@@ -1,0 +1,160 @@
+import { CelDuration, CelError, CelTimestamp } from './values.js';
+
+const second = 1_000_000_000n;
+/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, in seconds since 1970. */
+const [firstSecond, lastSecond] = [-62_135_596_800n, 253_402_300_799n];
+
+/** A time of the years 1 to 9999. @throws CelError */
+export function checkedTimestamp(nanos: bigint): CelTimestamp {
+  if (nanos < firstSecond * second || nanos >= (lastSecond + 1n) * second) {
+    throw new CelError('timestamp overflow');
+  }
+  return new CelTimestamp(nanos);
+}
+
+/** A time span that fits 64 bits. @throws CelError */
+export function checkedDuration(nanos: bigint): CelDuration {
+  if (BigInt.asIntN(64, nanos) !== nanos) throw new CelError('duration overflow');
+  return new CelDuration(nanos);
+}
+
+const timeForm = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:[.,](\d+))?([Zz]|[+-]\d\d:\d\d)$/;
+
+/** Reads RFC 3339; undefined: it is none. */
+export function parseTimestamp(text: string): CelTimestamp | undefined {
+  const [, day, time, fraction = '', zone] = timeForm.exec(text) ?? [];
+  if (day === undefined || time === undefined || zone === undefined) return undefined;
+  const milliseconds = Date.parse(`${day}T${time}${zone.toUpperCase()}`);
+  // JavaScript takes the 30th of February for the 2nd of March.
+  if (Number.isNaN(milliseconds) || !isDay(day)) return undefined;
+  const nanos = BigInt(fraction.padEnd(9, '0').slice(0, 9));
+  return new CelTimestamp(BigInt(milliseconds) * 1_000_000n + nanos);
+}
+
+/** Reads `2024-02-29`; undefined: there is no such day. */
+export function parseDay(text: string): CelTimestamp | undefined {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || !isDay(text)) return undefined;
+  return new CelTimestamp(BigInt(Date.parse(`${text}T00:00:00Z`)) * 1_000_000n);
+}
+
+function isDay(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+/** RFC 3339 in UTC, as short as it can be. */
+export function timestampText({ nanos }: CelTimestamp): string {
+  const seconds = (nanos - (((nanos % second) + second) % second)) / second;
+  const fraction = nanos - seconds * second;
+  const head = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
+  const digits = fraction.toString().padStart(9, '0').replace(/0+$/, '');
+  return `${head}${digits === '' ? '' : `.${digits}`}Z`;
+}
+
+const units: Readonly<Partial<Record<string, bigint>>> = {
+  ns: 1n,
+  us: 1000n,
+  µs: 1000n,
+  μs: 1000n,
+  ms: 1_000_000n,
+  s: second,
+  m: 60n * second,
+  h: 3600n * second,
+};
+
+/** Reads Go's form, for example `1h30m`, `-1.5s`; undefined: it is none. */
+export function parseDuration(text: string): CelDuration | undefined {
+  const [, sign, body = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
+  if (body === '0') return new CelDuration(0n);
+  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined;
+  let nanos = 0n;
+  for (const [, amount = '', unit = ''] of body.matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g)) {
+    const [whole = '', fraction = ''] = amount.split('.');
+    const size = units[unit] ?? 1n;
+    nanos += BigInt(whole || '0') * size;
+    nanos += (BigInt(fraction || '0') * size) / 10n ** BigInt(fraction.length);
+  }
+  const signed = sign === '-' ? -nanos : nanos;
+  return BigInt.asIntN(64, signed) === signed ? new CelDuration(signed) : undefined;
+}
+
+/** Seconds, for example `5400s`, as CEL writes a time span. */
+export function durationText({ nanos }: CelDuration): string {
+  const [sign, size] = nanos < 0n ? ['-', -nanos] : ['', nanos];
+  const fraction = (size % second).toString().padStart(9, '0').replace(/0+$/, '');
+  return `${sign}${size / second}${fraction === '' ? '' : `.${fraction}`}s`;
+}
+
+/** The parts of a time in a time zone: a name, an offset such as `-08:00`, or UTC. */
+export interface TimeParts {
+  readonly year: number;
+  /** 0 to 11. */
+  readonly month: number;
+  /** 1 to 31. */
+  readonly day: number;
+  /** 0 to 365. */
+  readonly dayOfYear: number;
+  /** 0 is Sunday. */
+  readonly weekday: number;
+  readonly hours: number;
+  readonly minutes: number;
+  readonly seconds: number;
+  readonly milliseconds: number;
+}
+
+/** @throws CelError there is no such time zone. */
+export function timeParts({ nanos }: CelTimestamp, zone = 'UTC'): TimeParts {
+  const floor = (nanos - (((nanos % 1_000_000n) + 1_000_000n) % 1_000_000n)) / 1_000_000n;
+  const milliseconds = Number(floor);
+  const date = new Date(milliseconds + offsetMs(milliseconds, zone));
+  const year = date.getUTCFullYear();
+  const newYear = new Date(0);
+  newYear.setUTCFullYear(year, 0, 1);
+  const dayOfYear = Math.floor((date.getTime() - newYear.getTime()) / 86_400_000);
+  return {
+    year,
+    month: date.getUTCMonth(),
+    day: date.getUTCDate(),
+    dayOfYear,
+    weekday: date.getUTCDay(),
+    hours: date.getUTCHours(),
+    minutes: date.getUTCMinutes(),
+    seconds: date.getUTCSeconds(),
+    milliseconds: date.getUTCMilliseconds(),
+  };
+}
+
+function offsetMs(atMs: number, zone: string): number {
+  if (zone === 'UTC' || zone === '') return 0;
+  const [, sign, hours, minutes] = /^([+-]?)(\d\d):(\d\d)$/.exec(zone) ?? [];
+  if (hours !== undefined && minutes !== undefined) {
+    const size = (Number(hours) * 60 + Number(minutes)) * 60_000;
+    return sign === '-' ? -size : size;
+  }
+  return namedOffsetMs(atMs, zone);
+}
+
+function namedOffsetMs(atMs: number, zone: string): number {
+  let format: Intl.DateTimeFormat;
+  try {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
+      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    });
+  } catch {
+    throw new CelError(`unknown time zone ${zone}`);
+  }
+  const parts = new Map(format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));
+  const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+  const local = Date.UTC(
+    part('year'),
+    part('month') - 1,
+    part('day'),
+    part('hour'),
+    part('minute'),
+    part('second'),
+  );
+  return local - Math.floor(atMs / 1000) * 1000;
+}

@@ -1,0 +1,167 @@
+import { SyntaxIssue } from './compile-error.js';
+import { CelUint } from './values.js';
+import type { CelValue } from './values.js';
+
+/** A token; `at` is its offset in code points. */
+export type Token =
+  | {
+      readonly type: 'literal';
+      readonly at: number;
+      readonly text: string;
+      readonly value: CelValue;
+    }
+  | {
+      readonly type: 'identifier';
+      readonly at: number;
+      readonly text: string;
+      readonly quoted: boolean;
+    }
+  | { readonly type: 'symbol'; readonly at: number; readonly text: string }
+  | { readonly type: 'end'; readonly at: number; readonly text: string };
+
+const space = /(?:\s|\/\/[^\n]*)+/y;
+const float = /(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)/y;
+const integer = /(?:0[xX][0-9a-fA-F]+|\d+)[uU]?/y;
+const text =
+  /([rR]?[bB]?|[bB][rR])(?:("""|''')([\s\S]*?)(?<!\\)\2|"((?:[^"\\\r\n]|\\.)*)"|'((?:[^'\\\r\n]|\\.)*)')/y;
+const rawText = /([bB]?[rR]|[rR][bB])(?:("""|''')([\s\S]*?)\2|"([^"\r\n]*)"|'([^'\r\n]*)')/y;
+const word = /[A-Za-z_][A-Za-z0-9_]*/y;
+const quotedWord = /`([A-Za-z0-9_.\-/ ]+)`/y;
+const symbol = /&&|\|\||==|!=|<=|>=|[-+*/%!<>?:.,()[\]{}]/y;
+
+/** Splits an expression into tokens. @throws SyntaxIssue */
+export function tokensOf(source: string): Token[] {
+  const tokens: Token[] = [];
+  // Offsets count code points, indexes code units: they differ behind an emoji.
+  let at = 0;
+  let index = 0;
+  while (index < source.length) {
+    const blank = matchAt(space, source, index);
+    const token = blank === undefined ? tokenAt(source, index, at) : undefined;
+    const length = blank?.[0].length ?? token?.text.length ?? 0;
+    if (token !== undefined) tokens.push(token);
+    at += Array.from(source.slice(index, index + length)).length;
+    index += length;
+  }
+  tokens.push({ type: 'end', at, text: '<EOF>' });
+  return tokens;
+}
+
+function matchAt(form: RegExp, source: string, index: number): RegExpExecArray | undefined {
+  const sticky = new RegExp(form);
+  sticky.lastIndex = index;
+  return sticky.exec(source) ?? undefined;
+}
+
+function tokenAt(source: string, index: number, at: number): Token {
+  const raw = matchAt(rawText, source, index);
+  if (raw !== undefined) {
+    const [whole, prefix = '', , triple, double, single] = raw;
+    return stringToken({ whole, prefix, content: triple ?? double ?? single ?? '', at, raw: true });
+  }
+  const plain = matchAt(text, source, index);
+  if (plain !== undefined) {
+    const [whole, prefix = '', , triple, double, single] = plain;
+    return stringToken({
+      whole,
+      prefix,
+      content: triple ?? double ?? single ?? '',
+      at,
+      raw: false,
+    });
+  }
+  const number = matchAt(float, source, index)?.[0];
+  if (number !== undefined) return { type: 'literal', at, text: number, value: Number(number) };
+  const whole = matchAt(integer, source, index)?.[0];
+  if (whole !== undefined) return { type: 'literal', at, text: whole, value: integerOf(whole, at) };
+  const name = matchAt(word, source, index)?.[0];
+  if (name !== undefined) return { type: 'identifier', at, text: name, quoted: false };
+  const quoted = matchAt(quotedWord, source, index)?.[0];
+  if (quoted !== undefined) return { type: 'identifier', at, text: quoted, quoted: true };
+  const sign = matchAt(symbol, source, index)?.[0];
+  if (sign !== undefined) return { type: 'symbol', at, text: sign };
+  const character = String.fromCodePoint(source.codePointAt(index) ?? 0);
+  throw new SyntaxIssue({
+    at,
+    message: `Syntax error: token recognition error at: '${character}'`,
+  });
+}
+
+function integerOf(written: string, at: number): CelValue {
+  const unsigned = /[uU]$/.test(written);
+  const value = BigInt(unsigned ? written.slice(0, -1) : written);
+  if (unsigned) {
+    if (value >= 2n ** 64n) throw new SyntaxIssue({ at, message: 'invalid uint literal' });
+    return new CelUint(value);
+  }
+  // A minus sign before it makes the smallest one of 2⁶³; the parser looks at the others.
+  if (value > 2n ** 63n) throw new SyntaxIssue({ at, message: 'invalid int literal' });
+  return value;
+}
+
+interface WrittenString {
+  readonly whole: string;
+  readonly prefix: string;
+  readonly content: string;
+  readonly at: number;
+  readonly raw: boolean;
+}
+
+function stringToken({ whole, prefix, content, at, raw }: WrittenString): Token {
+  const bytes = /b/i.test(prefix);
+  const normal = content.replaceAll('\r\n', '\n');
+  if (!bytes) {
+    const value = raw ? normal : unescapeText(normal, at);
+    return { type: 'literal', at, text: whole, value };
+  }
+  const value = raw ? new TextEncoder().encode(normal) : unescapeBytes(normal, at);
+  return { type: 'literal', at, text: whole, value };
+}
+
+const simple: Readonly<Partial<Record<string, string>>> = {
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  '\\': '\\',
+  "'": "'",
+  '"': '"',
+  '`': '`',
+  '?': '?',
+};
+
+const escape =
+  /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|[xX]([0-9a-fA-F]{2})|([0-3][0-7]{2})|([\s\S]))/g;
+
+function unescapeText(content: string, at: number): string {
+  return content.replaceAll(escape, (_all, short, long, hex, octal, one: string | undefined) => {
+    if (one !== undefined) return simple[one] ?? invalidEscape(at);
+    const [code, radix] = [short ?? long ?? hex ?? octal, octal === undefined ? 16 : 8];
+    const point = parseInt(code as string, radix);
+    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return invalidEscape(at);
+    return String.fromCodePoint(point);
+  });
+}
+
+function unescapeBytes(content: string, at: number): Uint8Array {
+  const encoder = new TextEncoder();
+  const parts: number[] = [];
+  let last = 0;
+  for (const match of content.matchAll(escape)) {
+    const [whole, short, long, hex, octal, one] = match;
+    parts.push(...encoder.encode(content.slice(last, match.index)));
+    if (short !== undefined || long !== undefined) invalidEscape(at);
+    if (one === undefined) parts.push(parseInt(hex ?? octal ?? '0', octal === undefined ? 16 : 8));
+    else parts.push(...encoder.encode(simple[one] ?? invalidEscape(at)));
+    last = match.index + whole.length;
+  }
+  parts.push(...encoder.encode(content.slice(last)));
+  return Uint8Array.from(parts);
+}
+
+function invalidEscape(at: number): never {
+  throw new SyntaxIssue({ at, message: 'Syntax error: invalid escape sequence in a string' });
+}

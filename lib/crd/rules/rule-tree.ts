@@ -1,0 +1,83 @@
+import type { Schema } from '../../object/schema.js';
+import type { CelType } from '../cel/types.js';
+import { schemaType } from './schema-type.js';
+import { withTypeAndMeta } from './schema-type.js';
+
+/** The parts of a schema that have rules: what has none is never looked at. */
+export interface RuleTree {
+  /** The schema of the value. */
+  readonly schema: Schema;
+  /** Where the rules are: the schema, or one of its `allOf`. */
+  readonly own: Schema;
+  /** What `self` is. */
+  readonly type: CelType | undefined;
+  readonly properties: ReadonlyMap<string, RuleTree>;
+  readonly items: RuleTree | undefined;
+  readonly additionalProperties: RuleTree | undefined;
+  readonly allOf: readonly RuleTree[];
+}
+
+const trees = new WeakMap<Schema, { readonly tree: RuleTree | undefined }>();
+
+/** The rules of a schema; undefined: there are none. Computed once for each schema. */
+export function ruleTree(schema: Schema, isRoot: boolean): RuleTree | undefined {
+  const known = trees.get(schema);
+  if (known !== undefined) return known.tree;
+  const tree = hasRules(schema) ? treeOf(schema, schema, { name: 'selfType', isRoot }) : undefined;
+  trees.set(schema, { tree });
+  return tree;
+}
+
+function hasRules(schema: Schema, path: readonly Schema[] = []): boolean {
+  if (path.includes(schema)) return false;
+  const inner = [...path, schema];
+  const { properties = {}, items, additionalProperties, allOf = [] } = schema;
+  return (
+    (schema['x-kubernetes-validations'] ?? []).length > 0 ||
+    Object.values(properties).some((one) => hasRules(one, inner)) ||
+    (items !== undefined && hasRules(items, inner)) ||
+    (typeof additionalProperties === 'object' && hasRules(additionalProperties, inner)) ||
+    allOf.some((one) => hasRules(one, inner))
+  );
+}
+
+interface Place {
+  /** Names the type. */
+  readonly name: string;
+  readonly isRoot: boolean;
+}
+
+/** @param own - has the rules; `schema` is the structural one that says what the value is. */
+function treeOf(own: Schema, schema: Schema, { name, isRoot }: Place): RuleTree | undefined {
+  if (!hasRules(own)) return undefined;
+  const child = (part: Schema | undefined, full: Schema | undefined, at: string) => {
+    if (part === undefined || full === undefined) return undefined;
+    return treeOf(part, full, { name: `${name}.${at}`, isRoot: isEmbedded(full) });
+  };
+  const properties = new Map<string, RuleTree>();
+  for (const [member, part] of Object.entries(own.properties ?? {})) {
+    const tree = child(part, schema.properties?.[member], member);
+    if (tree !== undefined) properties.set(member, tree);
+  }
+  return {
+    schema: isRoot ? withTypeAndMeta(schema) : schema,
+    own,
+    type: schemaType(schema, name, isRoot),
+    properties,
+    items: child(own.items, schema.items, '@items'),
+    additionalProperties: child(
+      schemaIn(own.additionalProperties),
+      schemaIn(schema.additionalProperties),
+      '@values',
+    ),
+    allOf: (own.allOf ?? []).flatMap((part) => treeOf(part, schema, { name, isRoot }) ?? []),
+  };
+}
+
+function isEmbedded(schema: Schema): boolean {
+  return schema['x-kubernetes-embedded-resource'] === true;
+}
+
+function schemaIn(given: Schema | boolean | undefined): Schema | undefined {
+  return typeof given === 'object' ? given : undefined;
+}

@@ -1,0 +1,84 @@
+import type { Schema } from '../../object/schema.js';
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listType,
+  mapType,
+  stringType,
+  structType,
+  timestampType,
+} from '../cel/types.js';
+import type { CelType } from '../cel/types.js';
+import { escapeName } from './escape-name.js';
+
+/** What rules see of the root of a resource, whatever its schema says. */
+export function withTypeAndMeta(schema: Schema): Schema {
+  const text: Schema = { type: 'string' };
+  const { metadata } = schema.properties ?? {};
+  const meta: Schema = {
+    type: 'object',
+    properties: { ...metadata?.properties, name: text, generateName: text },
+  };
+  return {
+    ...schema,
+    properties: { ...schema.properties, apiVersion: text, kind: text, metadata: meta },
+  };
+}
+
+/**
+ * The type that values of a schema have in rules; undefined: rules don't see them, as those that
+ * only `x-kubernetes-preserve-unknown-fields` says something of.
+ * @param name - names the type: objects of different places are of different types
+ */
+export function schemaType(schema: Schema, name: string, isRoot = false): CelType | undefined {
+  if (schema['x-kubernetes-int-or-string'] === true) return dynType;
+  const full = isRoot ? withTypeAndMeta(schema) : schema;
+  switch (full.type) {
+    case 'array': {
+      const item = full.items && inner(full.items, `${name}.@items`);
+      return item && listType(item);
+    }
+    case 'object':
+      return objectType(full, name);
+    case 'string':
+      return textTypes[full.format ?? ''] ?? stringType;
+    case 'boolean':
+      return boolType;
+    case 'number':
+      return doubleType;
+    case 'integer':
+      return intType;
+    default:
+      return undefined;
+  }
+}
+
+function inner(schema: Schema, name: string): CelType | undefined {
+  return schemaType(schema, name, schema['x-kubernetes-embedded-resource'] === true);
+}
+
+const textTypes: Readonly<Partial<Record<string, CelType>>> = {
+  byte: bytesType,
+  duration: durationType,
+  date: timestampType,
+  'date-time': timestampType,
+};
+
+function objectType(schema: Schema, name: string): CelType | undefined {
+  const { additionalProperties, properties = {} } = schema;
+  if (typeof additionalProperties === 'object') {
+    const value = inner(additionalProperties, `${name}.@values`);
+    return value && mapType(stringType, value);
+  }
+  const fields = new Map<string, CelType>();
+  for (const [property, one] of Object.entries(properties)) {
+    const escaped = escapeName(property);
+    const type = escaped === undefined ? undefined : inner(one, `${name}.${property}`);
+    if (escaped !== undefined && type !== undefined) fields.set(escaped, type);
+  }
+  return structType(name, fields);
+}

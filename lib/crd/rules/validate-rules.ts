@@ -1,0 +1,241 @@
+import { deepEqual } from '../../object/deep-equal.js';
+import { isJsonObject } from '../../object/json.js';
+import type { Schema, SchemaRule } from '../../object/schema.js';
+import type { CelProgram } from '../cel/program.js';
+import { CelError, CelOptional } from '../cel/values.js';
+import type { CelValue } from '../cel/values.js';
+import { FieldErrors } from '../validation/field-errors.js';
+import { compileRules } from './compile-rules.js';
+import type { CompiledRule } from './compile-rules.js';
+import { ruleTree } from './rule-tree.js';
+import type { RuleTree } from './rule-tree.js';
+import { schemaValue } from './schema-value.js';
+
+/** A value whose rules are to hold. */
+export interface RuleCheck {
+  readonly schema: Schema;
+  /** Where the value is; empty for the whole object. */
+  readonly path: string;
+  readonly errors: FieldErrors;
+  /** Whether it is the root of a resource, where rules see `metadata.name`. */
+  readonly isRoot?: boolean;
+  /** What was there before; undefined: nothing. */
+  readonly old?: unknown;
+  /** An update: what did not change may stay as it is (ratcheting, KEP-4008). @defaultValue false */
+  readonly isUpdate?: boolean;
+  /** Gets what a rule says of a part that did not change. @defaultValue nobody */
+  readonly warn?: (message: string) => void;
+}
+
+/**
+ * Evaluates the CEL rules of a schema (`x-kubernetes-validations`) and of what is below it, as the
+ * API server does: transition rules where there is an old value that can be told to be the same
+ * thing's, nulls not at all, and no error for what an update left alone.
+ */
+export function validateRules(value: unknown, check: RuleCheck): void {
+  const tree = ruleTree(check.schema, check.isRoot ?? false);
+  if (tree === undefined) return;
+  const isUpdate = check.isUpdate ?? false;
+  const state = { errors: check.errors, warn: check.warn ?? ignore };
+  walk(value, tree, {
+    path: check.path,
+    old: check.old,
+    unchanged: unchangedFrom(value, check.old, isUpdate),
+    comparable: isUpdate,
+    state,
+  });
+}
+
+const ignore = (): void => undefined;
+
+interface At {
+  readonly path: string;
+  readonly old: unknown;
+  /** Whether the value, or the nearest thing around it that can be compared, is as it was. */
+  readonly unchanged: boolean;
+  /** Whether old and new can be told to be the same thing. */
+  readonly comparable: boolean;
+  readonly state: { readonly errors: FieldErrors; readonly warn: (message: string) => void };
+}
+
+function unchangedFrom(value: unknown, old: unknown, comparable: boolean): boolean {
+  return comparable && old !== undefined && deepEqual(value, old);
+}
+
+function walk(value: unknown, tree: RuleTree, at: At): void {
+  if (value === null || value === undefined) return;
+  evaluateRules(value, tree, at);
+  for (const part of tree.allOf) walk(value, part, { ...at, unchanged: false });
+  if (Array.isArray(value)) walkItems(value, tree, at);
+  else if (isJsonObject(value)) walkMembers(value, tree, at);
+}
+
+function walkItems(items: readonly unknown[], tree: RuleTree, at: At): void {
+  if (tree.items === undefined) return;
+  const oldOf = correlation(tree.schema, at.old);
+  const before = Array.isArray(at.old) ? (at.old as readonly unknown[]) : [];
+  const isMapList = tree.schema['x-kubernetes-list-type'] === 'map';
+  for (const [index, item] of items.entries()) {
+    const old = oldOf(item);
+    const comparable = at.comparable && isMapList;
+    const unchanged = comparable
+      ? unchangedFrom(item, old, old !== undefined)
+      : at.unchanged && before.length > 0;
+    const path = `${at.path}[${index}]`;
+    walk(item, tree.items, { ...at, path, old, comparable, unchanged });
+  }
+}
+
+/** Finds the old entry of a map list by its keys; entries of other lists have no identity. */
+function correlation(schema: Schema, old: unknown): (item: unknown) => unknown {
+  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return () => undefined;
+  const keyOf = (item: unknown): string =>
+    JSON.stringify(keys.map((key) => (isJsonObject(item) ? item[key] : undefined)));
+  const before = new Map(old.map((item: unknown) => [keyOf(item), item]));
+  return (item) => before.get(keyOf(item));
+}
+
+function walkMembers(value: Readonly<Record<string, unknown>>, tree: RuleTree, at: At): void {
+  const before = isJsonObject(at.old) ? at.old : {};
+  for (const name of Object.keys(value)) {
+    const own = tree.properties.get(name);
+    const member = own ?? tree.additionalProperties;
+    if (member === undefined) continue;
+    const old = Object.hasOwn(before, name) ? before[name] : undefined;
+    const unchanged = at.comparable ? unchangedFrom(value[name], old, true) : at.unchanged;
+    const path = own === undefined ? `${at.path}[${name}]` : join(at.path, name);
+    walk(value[name], member, { ...at, path, old, unchanged });
+  }
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function evaluateRules(value: unknown, tree: RuleTree, at: At): void {
+  const rules = compileRules(tree.own, tree.type);
+  if (rules.length === 0) return;
+  const self = convert(value, tree.schema);
+  const old = at.old === undefined || at.old === null ? undefined : convert(at.old, tree.schema);
+  for (const rule of rules) evaluateRule(rule, { value, self, old, tree, at });
+}
+
+/** A value that does not fit its schema fails where it is used. */
+function convert(value: unknown, schema: Schema): CelValue | CelError {
+  try {
+    return schemaValue(value, schema);
+  } catch (error) {
+    if (error instanceof CelError) return error;
+    throw error;
+  }
+}
+
+interface Subject {
+  readonly value: unknown;
+  readonly self: CelValue | CelError;
+  readonly old: CelValue | CelError | undefined;
+  readonly tree: RuleTree;
+  readonly at: At;
+}
+
+function evaluateRule(compiled: CompiledRule, subject: Subject): void {
+  const { rule, program, usesOldSelf, error } = compiled;
+  const { at, tree } = subject;
+  const type = tree.schema.type ?? '';
+  const fail = (detail: string): void => at.state.errors.invalid(at.path, type, detail);
+  if (program === undefined) {
+    fail(`rule compile error: ${error ?? ''}`);
+    return;
+  }
+  const optional = rule.optionalOldSelf === true;
+  if (usesOldSelf && subject.old === undefined && !optional) return;
+  const variables = variablesOf(subject, optional);
+  try {
+    if (run(program, variables) === true) return;
+  } catch (failure) {
+    if (!(failure instanceof CelError)) throw failure;
+    fail(evaluationFailed(failure.message, ruleText(rule)));
+    return;
+  }
+  report(compiled, subject, messageOf(compiled, variables));
+}
+
+type Variables = Readonly<Record<string, CelValue | CelError>>;
+
+function variablesOf({ self, old }: Subject, optional: boolean): Variables {
+  if (!optional) return { self, oldSelf: old ?? null };
+  if (old instanceof CelError) return { self, oldSelf: old };
+  return { self, oldSelf: old === undefined ? CelOptional.none : new CelOptional(old) };
+}
+
+function run(program: CelProgram, variables: Variables): CelValue {
+  const values: Record<string, CelValue> = {};
+  for (const [name, value] of Object.entries(variables)) {
+    if (!program.variables.has(name)) continue;
+    if (value instanceof CelError) throw value;
+    values[name] = value;
+  }
+  return program.evaluate(values);
+}
+
+function evaluationFailed(message: string, rule: string): string {
+  if (!message.startsWith('no such overload')) return `${message} evaluating rule: ${rule}`;
+  const what = 'call arguments did not match a supported operator, function or macro signature';
+  return `'${message}': ${what} for rule: ${rule}`;
+}
+
+function ruleText({ message = '', rule }: SchemaRule): string {
+  return message === '' ? rule.trim() : message.trim();
+}
+
+function messageOf({ rule, message }: CompiledRule, variables: Variables): string {
+  const dynamic = message === undefined ? undefined : evaluateMessage(message, variables);
+  if (dynamic !== undefined) return dynamic;
+  const { message: fixed = '' } = rule;
+  return fixed === '' ? `failed rule: ${ruleText(rule)}` : fixed.trim();
+}
+
+const longestMessage = 5 * 1024;
+
+/** undefined: it failed, or is no message; then the fixed one counts. */
+function evaluateMessage(program: CelProgram, variables: Variables): string | undefined {
+  try {
+    const text = String(run(program, variables)).trim();
+    const usable = text !== '' && !text.includes('\n') && Buffer.byteLength(text) <= longestMessage;
+    return usable ? text : undefined;
+  } catch (error) {
+    if (error instanceof CelError) return undefined;
+    throw error;
+  }
+}
+
+function report(compiled: CompiledRule, { value, tree, at }: Subject, detail: string): void {
+  const { rule, usesOldSelf, fieldPath } = compiled;
+  const path = fieldPath === '' ? at.path : appended(at.path, fieldPath);
+  const isScalar = tree.schema.type !== 'object' && tree.schema.type !== 'array';
+  const errors = new FieldErrors();
+  switch (rule.reason) {
+    case 'FieldValueForbidden':
+      errors.forbidden(path, detail);
+      break;
+    case 'FieldValueRequired':
+      errors.required(path, detail);
+      break;
+    case 'FieldValueDuplicate':
+      if (isScalar) errors.duplicate(path, value, detail);
+      else errors.duplicateOne(path, detail);
+      break;
+    default:
+      if (isScalar) errors.invalid(path, value, detail);
+      else errors.wrong(path, detail);
+  }
+  if (usesOldSelf || !at.unchanged) at.state.errors.causes.push(...errors.causes);
+  else
+    for (const { field = '', message = '' } of errors.causes) at.state.warn(`${field}: ${message}`);
+}
+
+function appended(path: string, more: string): string {
+  if (path === '' || more.startsWith('[')) return `${path}${more}`;
+  return `${path}.${more}`;
+}

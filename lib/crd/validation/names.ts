@@ -1,0 +1,188 @@
+/** Which names a kind allows. */
+export type NameFormat = 'subdomain' | 'label' | 'label1035' | 'path';
+
+const labelForm = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const label1035Form = '[a-z]([-a-z0-9]*[a-z0-9])?';
+const subdomainForm = `${labelForm}(\\.${labelForm})*`;
+const label = new RegExp(`^${labelForm}$`);
+const label1035 = new RegExp(`^${label1035Form}$`);
+const subdomain = new RegExp(`^${subdomainForm}$`);
+
+const subdomainMessage =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '" +
+  `${subdomainForm}')`;
+const labelMessage =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '" +
+  `${labelForm}')`;
+const label1035Message =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '" +
+  `${label1035Form}')`;
+
+const tooLong = (limit: number, unit = 'characters'): string =>
+  `must be no more than ${limit} ${unit}`;
+
+/** What is wrong with `name` as an RFC 1123 label. */
+export function labelProblems(name: string): readonly string[] {
+  const long = name.length > 63 ? [tooLong(63)] : [];
+  if (label.test(name)) return long;
+  return [...long, subdomain.test(name) ? 'must not contain dots' : labelMessage];
+}
+
+/** What is wrong with `name` as an RFC 1035 label. */
+export function label1035Problems(name: string): readonly string[] {
+  return [
+    ...(name.length > 63 ? [tooLong(63)] : []),
+    ...(label1035.test(name) ? [] : [label1035Message]),
+  ];
+}
+
+/** What is wrong with `name` as an RFC 1123 subdomain. */
+export function subdomainProblems(name: string): readonly string[] {
+  return [
+    ...(name.length > 253 ? [tooLong(253)] : []),
+    ...(subdomain.test(name) ? [] : [subdomainMessage]),
+  ];
+}
+
+const wildcardForm = `\\*\\.${subdomainForm}`;
+const wildcard = new RegExp(`^${wildcardForm}$`);
+
+/** What is wrong with `name` as `*.` and a subdomain. */
+export function wildcardProblems(name: string): readonly string[] {
+  if (wildcard.test(name)) return [];
+  return [
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '" +
+      `${wildcardForm}')`,
+  ];
+}
+
+/** What is wrong with `name` as a part of a path. */
+export function pathSegmentProblems(name: string): readonly string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`];
+  return ['/', '%']
+    .filter((part) => name.includes(part))
+    .map((part) => `may not contain '${part}'`);
+}
+
+/** What is wrong with an object's name. */
+export function nameProblems(name: string, format: NameFormat): readonly string[] {
+  switch (format) {
+    case 'subdomain':
+      return subdomainProblems(name);
+    case 'label':
+      return labelProblems(name);
+    case 'label1035':
+      return label1035Problems(name);
+    case 'path':
+      return pathSegmentProblems(name);
+  }
+}
+
+/** What is wrong with `prefix` as `generateName`: a trailing dash is fine there. */
+export function generateNameProblems(prefix: string, format: NameFormat): readonly string[] {
+  return nameProblems(format === 'path' ? prefix : prefix.replace(/-$/, 'a'), format);
+}
+
+const qualifiedForm = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const qualified = new RegExp(`^${qualifiedForm}$`);
+const qualifiedMessage =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '" +
+  `${qualifiedForm}')`;
+
+/** What is wrong with `name` as a label key, a finalizer or another qualified name. */
+export function qualifiedNameProblems(name: string): readonly string[] {
+  const parts = name.split('/');
+  const [first = '', second] = parts;
+  if (parts.length > 2) {
+    const example = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
+    return [`a valid label key ${qualifiedMessage.slice('name part '.length)} ${example}`];
+  }
+  const problems: string[] = [];
+  const own = second ?? first;
+  if (second !== undefined) {
+    if (first === '') problems.push('prefix part must be non-empty');
+    else problems.push(...subdomainProblems(first).map((problem) => `prefix part ${problem}`));
+  }
+  if (own === '') problems.push('name part must be non-empty');
+  else if (own.length > 63) problems.push(`name part ${tooLong(63, 'bytes')}`);
+  if (!qualified.test(own)) problems.push(qualifiedMessage);
+  return problems;
+}
+
+const labelValueForm = '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?';
+const labelValue = new RegExp(`^${labelValueForm}$`);
+
+/** What is wrong with `value` as a label's value. */
+export function labelValueProblems(value: string): readonly string[] {
+  const problems: string[] = [];
+  if (value.length > 63) problems.push(tooLong(63, 'bytes'));
+  if (!labelValue.test(value)) {
+    problems.push(
+      "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '" +
+        `${labelValueForm}')`,
+    );
+  }
+  return problems;
+}
+
+const domainPath = 'must be a domain-prefixed path (such as "acme.io/foo")';
+
+/** What is wrong with `name` as a path below a domain: of a controller. */
+export function domainPathProblems(name: string): readonly string[] {
+  const slash = name.indexOf('/');
+  const [domain, path] = [name.slice(0, slash), name.slice(slash + 1)];
+  if (slash < 1 || path === '') return [domainPath];
+  const problems = [...subdomainProblems(domain)];
+  if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path)) {
+    problems.push(
+      "Invalid path (e.g. 'foo',  or 'foo/bar', regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')",
+    );
+  }
+  return problems;
+}
+
+const underscoredForm = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const underscored = new RegExp(`^${underscoredForm}(\\.${underscoredForm})*$`);
+
+/** What is wrong with `name` as a domain to search in: underscores are fine there. */
+export function searchDomainProblems(name: string): readonly string[] {
+  if (name.length > 253) return [tooLong(253)];
+  if (underscored.test(name)) return [];
+  return [
+    `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${underscoredForm}(\\.${underscoredForm})*')`,
+  ];
+}
+
+const configKeyForm = '[-._a-zA-Z0-9]+';
+const configKey = new RegExp(`^${configKeyForm}$`);
+
+/** What is wrong with `key` as a key of a ConfigMap or Secret. */
+export function configKeyProblems(key: string): readonly string[] {
+  const problems: string[] = [];
+  if (key.length > 253) problems.push(tooLong(253));
+  if (!configKey.test(key)) {
+    problems.push(
+      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '" +
+        `${configKeyForm}')`,
+    );
+  }
+  if (key === '.') problems.push("must not be '.'");
+  else if (key === '..') problems.push("must not be '..'");
+  else if (key.startsWith('..')) problems.push("must not start with '..'");
+  return problems;
+}
+
+const portNameForm = /^[-a-z0-9]+$/;
+
+/** What is wrong with `name` as the name of a port (IANA_SVC_NAME). */
+export function portNameProblems(name: string): readonly string[] {
+  const problems: string[] = [];
+  if (name.length > 15) problems.push('must be no more than 15 characters');
+  if (!portNameForm.test(name)) {
+    problems.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
+  }
+  if (!/[a-z]/.test(name)) problems.push('must contain at least one letter (a-z)');
+  if (name.includes('--')) problems.push('must not contain consecutive hyphens');
+  if (/^-|-$/.test(name)) problems.push('must not begin or end with a hyphen');
+  return problems;
+}
