@@ -57,6 +57,8 @@ export const errorCodes = [
   'ListenFailed',
   /** This process was the leader, and its lease is gone or was taken. */
   'LeadershipLost',
+  /** The rules do not let this process read or write the Lease by which replicas elect a leader. */
+  'LeaseForbidden',
   /** The account that the operator runs as lacks permissions that were asked for at the start. */
   'MissingPermission',
   /** An operator that was killed at some request did not come to the same end as one that was not. */
