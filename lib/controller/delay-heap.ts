@@ -58,6 +58,10 @@ export class DelayHeap<T extends Delayed> {
     this.#sink(last, last.index);
   }
 
+  clear(): void {
+    this.#items.length = 0;
+  }
+
   #rise(item: T, from: number): void {
     let index = from;
     while (index > 0) {

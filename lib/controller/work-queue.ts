@@ -233,7 +233,7 @@ export class WorkQueue {
     this.#timer?.timer.cancel();
     this.#endCollecting?.();
     for (const { ticket } of this.#ready.values()) this.#countDepth(-1, ticket.priority);
-    for (const keys of [this.#delayed, this.#ready, this.#again]) keys.clear();
+    for (const keys of [this.#delayed, this.#ready, this.#again, this.#heap]) keys.clear();
     for (let get = this.#getters.shift(); get; get = this.#getters.shift()) get(undefined);
   }
 

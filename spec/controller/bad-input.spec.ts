@@ -15,6 +15,10 @@ function nonsense(answer: unknown): Mapped {
   return answer as Mapped;
 }
 
+function throwing(value: unknown): () => Promise<never> {
+  return () => Promise.reject(value);
+}
+
 async function mapped(answer: () => unknown): Promise<{ seen: string[]; errors: string[] }> {
   const setup = new ControllerSetup();
   const seen: string[] = [];
@@ -78,12 +82,8 @@ describe('bad input of a mapper', () => {
 
 describe('bad input of a handler', () => {
   const handlers: readonly (readonly [string, () => unknown, string])[] = [
-    ['throws undefined', () => Promise.reject(undefined), 'threw undefined'],
-    [
-      'throws a bare object',
-      () => Promise.reject(Object.create(null) as Error),
-      'threw a value of type object',
-    ],
+    ['throws undefined', throwing(undefined), 'threw undefined'],
+    ['throws a bare object', throwing(Object.create(null)), 'threw a value of type object'],
     ['returns a text', async () => 'done', 'a reconciler has to return'],
     ['returns nothing', async () => undefined, 'a reconciler has to return'],
     ['returns a bad wait', async () => ({ type: 'requeueAfter', afterMs: NaN }), 'NaN'],

@@ -1,0 +1,76 @@
+import { trace } from '@opentelemetry/api';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import { expect } from 'chai';
+import { openTelemetryTracer, registeredTracer } from '../../lib/system/open-telemetry.js';
+import { noTracer } from '../../lib/system/tracer.js';
+
+describe('openTelemetryTracer', () => {
+  const exporter = new InMemorySpanExporter();
+
+  beforeEach(() => {
+    const provider = new BasicTracerProvider({
+      spanProcessors: [new SimpleSpanProcessor(exporter)],
+    });
+    trace.setGlobalTracerProvider(provider);
+  });
+
+  afterEach(() => {
+    exporter.reset();
+    trace.disable();
+  });
+
+  it('ends a span with its work, with what was told of it', async () => {
+    const tracer = await openTelemetryTracer({ scope: 'mine' });
+    const answer = await tracer.span('work', { a: 1 }, async (span) => {
+      expect(exporter.getFinishedSpans()).to.deep.equal([]);
+      span.set({ b: 'x' });
+      return 7;
+    });
+    expect(answer).to.equal(7);
+    const [span] = exporter.getFinishedSpans();
+    expect(span?.name).to.equal('work');
+    expect(span?.attributes).to.deep.equal({ a: 1, b: 'x' });
+    expect(span?.instrumentationScope.name).to.equal('mine');
+    expect(span?.status.code).to.equal(0);
+  });
+
+  it('hands on parents without a context manager', async () => {
+    const tracer = await openTelemetryTracer();
+    await tracer.span('outer', {}, (outer) =>
+      outer.span('middle', {}, (middle) => middle.span('inner', {}, async () => undefined)),
+    );
+    const [inner, middle, outer] = exporter.getFinishedSpans();
+    expect(inner?.parentSpanContext?.spanId).to.equal(middle?.spanContext().spanId);
+    expect(middle?.parentSpanContext?.spanId).to.equal(outer?.spanContext().spanId);
+    expect(outer?.parentSpanContext).to.equal(undefined);
+  });
+
+  it('notes what is thrown, and throws it', async () => {
+    const tracer = await openTelemetryTracer();
+    for (const thrown of [new Error('no'), undefined]) {
+      const error = await tracer
+        .span('work', {}, () => Promise.reject(thrown as Error))
+        .catch((caught: unknown) => ({ caught }));
+      expect(error).to.deep.equal({ caught: thrown });
+    }
+    const statuses = exporter.getFinishedSpans().map(({ status }) => status);
+    expect(statuses.map(({ code }) => code)).to.deep.equal([2, 2]);
+    expect(statuses[0]?.message).to.equal('no');
+  });
+});
+
+describe('registeredTracer', () => {
+  it('is none as long as nobody has registered an SDK', async () => {
+    expect(await registeredTracer()).to.equal(noTracer);
+    trace.setGlobalTracerProvider(new BasicTracerProvider());
+    try {
+      expect(await registeredTracer()).not.to.equal(noTracer);
+    } finally {
+      trace.disable();
+    }
+  });
+});
