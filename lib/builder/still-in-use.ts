@@ -1,12 +1,16 @@
+import { isForbidden } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
-import { ConfigMap, PersistentVolumeClaim, Secret, ServiceAccount } from '../object/kinds.js';
+import { ConfigMap, PersistentVolumeClaim, Pod, Secret, ServiceAccount } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import type { LabelSelector } from '../object/label-selector.js';
+import { rolloutStatus } from '../object/rollout-status.js';
 import type { Candidate } from './candidate.js';
 import type { Chain } from './chain.js';
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
 import { refId } from './dependencies.js';
-import { isKind, podTemplatePath } from './kind-traits.js';
+import { isKind, podTemplatePath, rollsPods } from './kind-traits.js';
+import type { PodTemplate } from './kinds/pod-template.js';
 import { podReferencesOf, podTemplateIn } from './pod-references.js';
 
 /** What {@link stillInUse} looks at. */
@@ -18,8 +22,9 @@ export interface Uses {
 }
 
 /**
- * Which of `orphans` the live workloads of the chain still refer to, and which one does. While a
- * workload waits for its turn to be updated, its pods would not start again without them.
+ * Which of `orphans` the live workloads of the chain, or pods that they have not replaced yet, still
+ * refer to, and which one does. Without them a pod would not start again: while its workload waits for
+ * its turn to be updated, and while a rollout goes on, or is stuck.
  */
 export async function stillInUse(
   context: RunContext,
@@ -29,16 +34,52 @@ export async function stillInUse(
   const needed = orphans.filter(({ object }) => isNeededByPods(object));
   if (needed.length === 0) return uses;
   const workloads = chain.objects.filter(({ ref }) => podTemplatePath(ref) !== undefined);
-  const live = await Promise.all(
-    workloads.map(
-      async ({ type, ref }) => becoming.get(refId(ref)) ?? (await readObject(context, type, ref)),
-    ),
+  const found = await Promise.all(
+    workloads.map(async ({ type, ref }) => {
+      const planned = becoming.get(refId(ref));
+      if (planned !== undefined) return [planned];
+      const live = await readObject(context, type, ref);
+      return live === undefined ? [] : [live, ...(await oldPods(context, live))];
+    }),
   );
   for (const candidate of needed) {
-    const user = live.find((workload) => workload !== undefined && refersTo(workload, candidate));
+    const user = found.flat().find((one) => refersTo(one, candidate));
     if (user !== undefined) uses.set(candidate, `${describeObject(user)} still refers to it`);
   }
   return uses;
+}
+
+/** The pods of `live` where some of them may be older than its template. */
+async function oldPods(
+  { client, settings }: RunContext,
+  live: UnstructuredObject,
+): Promise<readonly UnstructuredObject[]> {
+  if (!mayHaveOldPods(live)) return [];
+  const { namespace } = live.metadata;
+  const { selector } = live['spec'] as { readonly selector?: LabelSelector };
+  const labels = Object.entries(selector?.matchLabels ?? {});
+  const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join(',');
+  try {
+    const pods = await client.list(Pod, { namespace, labelSelector, signal: settings.signal });
+    const staying = pods.items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    return staying.map((pod) => ({ ...pod, apiVersion: 'v1', kind: 'Pod' }));
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    const remedy =
+      'give the operator the verb list for pods, so that nothing is pruned that they use';
+    settings.logger.warn(remedy, { name: describeObject(live) });
+    return [];
+  }
+}
+
+/** What is updated on deletion of its pods is never seen rolling: it just has old ones. */
+function mayHaveOldPods(workload: UnstructuredObject): boolean {
+  if (!rollsPods(workload)) return false;
+  if (!rolloutStatus(workload).complete) return true;
+  const status = (workload['status'] ?? {}) as Readonly<Record<string, number | undefined>>;
+  const { replicas = 0, updatedReplicas = 0 } = status;
+  const { currentNumberScheduled = 0, updatedNumberScheduled = 0 } = status;
+  return updatedReplicas < replicas || updatedNumberScheduled < currentNumberScheduled;
 }
 
 function isNeededByPods(object: UnstructuredObject): boolean {
@@ -47,9 +88,10 @@ function isNeededByPods(object: UnstructuredObject): boolean {
   );
 }
 
-function refersTo(workload: UnstructuredObject, { object }: Candidate): boolean {
-  const template = podTemplateIn(workload);
-  if (template === undefined || workload.metadata.namespace !== object.metadata.namespace) {
+function refersTo(user: UnstructuredObject, { object }: Candidate): boolean {
+  // A pod has in its own spec what a workload has in its template.
+  const template = isKind(user, Pod) ? (user as PodTemplate) : podTemplateIn(user);
+  if (template === undefined || user.metadata.namespace !== object.metadata.namespace) {
     return false;
   }
   const { configMaps, secrets, pullSecrets, claims, serviceAccount } = podReferencesOf(template);

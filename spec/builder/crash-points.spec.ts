@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ConfigMap, Pod, Service } from '../../lib/object/kinds.js';
 import { crashPoints } from '../../lib/testing/index.js';
-import type { CrashPointsReport } from '../../lib/testing/index.js';
+import type { CrashCluster, CrashPointsReport, CrashStage } from '../../lib/testing/index.js';
 import { deletion, meddling, shopScenario, wish } from './suite/crash-scenarios.js';
 import type { ShopScenario } from './suite/crash-scenarios.js';
 
@@ -36,25 +36,40 @@ const live: ShopScenario = {
 
 const rollout: ShopScenario = {
   name: 'a rollout in order',
-  chain: (builder, { size = '', web = '' }) => {
+  invariant: podsHaveTheirConfiguration,
+  chain: (builder, { size = '', web = '', env = 'env' }) => {
     const data = builder
-      .configMap({ name: 'env', data: { size } })
+      .configMap({ name: env, data: { size } })
       .secret({ name: 'token', stringData: { token: 'x' } })
       .service({ name: 'data', spec: { ports: [{ port: 80 }] } })
       .statefulSet({
         ...{ name: 'data', serviceName: 'data', podSpec },
-        ...{ envFromConfigMap: ['env'], envFromSecret: ['token'] },
+        ...{ envFromConfigMap: [env], envFromSecret: ['token'] },
       });
     if (web === '') return data;
-    return data.deployment({ name: 'web', podSpec, envFromConfigMap: ['env'] });
+    return data.deployment({ name: 'web', podSpec, envFromConfigMap: [env] });
   },
   steps: [
     wish('create', { size: '1', web: 'yes' }),
     wish('roll', { size: '2', web: 'yes' }),
-    wish('prune', { size: '2' }),
+    wish('another ConfigMap', { size: '2', web: 'yes', env: 'env-2' }),
+    wish('prune', { size: '2', env: 'env-2' }),
     deletion(),
   ],
 };
+
+/** A pod whose ConfigMap is gone could not be started again. */
+async function podsHaveTheirConfiguration({ client }: CrashStage<CrashCluster>): Promise<void> {
+  const [pods, maps] = await Promise.all([client.list(Pod), client.list(ConfigMap)]);
+  const names = maps.items.map(({ metadata }) => metadata.name);
+  for (const { metadata, spec } of pods.items) {
+    // What is on its way out is not started again.
+    if (metadata.deletionTimestamp !== undefined) continue;
+    for (const { configMapRef } of spec?.containers[0]?.envFrom ?? []) {
+      if (configMapRef !== undefined) expect(names).to.include(configMapRef.name);
+    }
+  }
+}
 
 /** The pods and the claims live through all of it. */
 const recreation: ShopScenario = {

@@ -37,7 +37,7 @@ const allModes: readonly CrashMode[] = ['before', 'unanswered', 'answered'];
  * kind that the operator writes are the same, field by field and manager by manager (so: no orphan,
  * nothing missing, no finalizer left); what lived through the step still has its UID; nothing was made
  * twice. And by itself: nothing is written for `steadyMs` once all is done, nothing by an operator that
- * is started once more, and the scenario's own `invariant` holds.
+ * is started once more, and the scenario's own `invariant` holds at the crash and after each step.
  *
  * ## Caveats
  * The run ends with the step of the crash. An operator is killed by its client, which sends no more:

@@ -83,8 +83,11 @@ export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {
   readonly ignoredKinds?: readonly string[];
   /** The last word on what of an object is compared; times, UIDs and versions are out already. */
   readonly comparable?: (object: UnstructuredObject) => UnstructuredObject;
-  /** What has to hold after each step, interrupted or not; throws where it does not. */
-  readonly invariant?: (stage: CrashStage<C>, step: string) => Promise<unknown>;
+  /**
+   * What holds at any time, by the server: looked at when the operator has died, before the next one
+   * starts, and after each step. Throws where it does not hold.
+   */
+  readonly invariant?: (stage: CrashStage<C>) => Promise<unknown>;
   /** How long a step may take by the cluster's clock, in milliseconds. @defaultValue 600_000 */
   readonly timeoutMs?: number;
   /**

@@ -161,7 +161,7 @@ export class Play<C extends CrashCluster> {
 
   async #checkInvariant(step: string): Promise<void> {
     try {
-      await this.#scenario.invariant?.(this.#stage, step);
+      await this.#scenario.invariant?.(this.#stage);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       throw ended('invariant', `${step}: ${message}`);
@@ -218,11 +218,7 @@ export class Play<C extends CrashCluster> {
   async #work(): Promise<void> {
     const { clock } = this.#stage.cluster;
     do {
-      if (this.#life.isDead) {
-        this.#life.kill();
-        this.#life = this.#newLife();
-        this.#live();
-      }
+      if (this.#life.isDead) await this.#rise();
       await letWorkHappen(clock);
       // An answer can need the machine's time: zlib has threads of its own.
     } while (clock instanceof VirtualClock && (!this.#trace.isIdle || this.#life.isDead));
@@ -230,6 +226,17 @@ export class Play<C extends CrashCluster> {
     const { error } = this.#failure;
     const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
     throw ended('notConverged', `the operator ended by itself: ${why}`);
+  }
+
+  async #rise(): Promise<void> {
+    const { clock } = this.#stage.cluster;
+    this.#life.kill();
+    // What it had sent arrives before the next one starts.
+    do await letWorkHappen(clock);
+    while (clock instanceof VirtualClock && !this.#trace.isIdle);
+    await this.#checkInvariant(`${this.#trace.crashedAt?.step ?? ''}, at the crash`);
+    this.#life = this.#newLife();
+    this.#live();
   }
 
   #newLife(): OperatorLife {

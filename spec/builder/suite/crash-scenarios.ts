@@ -23,7 +23,7 @@ import { controllerName, usedKinds } from './scene.js';
 export type Wish = Readonly<Record<string, string>>;
 
 /** A scenario whose operator does nothing but reconcile one chain. */
-export interface ShopScenario extends Pick<CrashScenario, 'kinds'> {
+export interface ShopScenario extends Pick<CrashScenario<CrashCluster>, 'kinds' | 'invariant'> {
   readonly name: string;
   /** What becomes of a wish. */
   readonly chain: (builder: Builder, wish: Wish) => Builder;
@@ -40,6 +40,7 @@ const doneAnnotation = 'shop.example.com/done';
 export function shopScenario<C extends CrashCluster>(parts: ShopScenario): CrashScenario<C> {
   return {
     ...{ name: parts.name, steps: parts.steps, kinds: parts.kinds ?? [] },
+    ...(parts.invariant !== undefined && { invariant: parts.invariant }),
     operator: (stage) => runShop(stage, parts),
   };
 }

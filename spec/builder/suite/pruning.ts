@@ -197,6 +197,25 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'old')).to.equal(undefined);
   });
 
+  it('keeps a ConfigMap until no pod is left that could not start again without it', async () => {
+    const scene = await open();
+    const chain = (env: string): Builder =>
+      scene
+        .builder()
+        .configMap({ name: env, data: {} })
+        .deployment({ name: 'web', podSpec, rolloutOn: [env], envFromConfigMap: [env] });
+    await scene.reconcileUntilDone(() => chain('old'));
+    const results = await chain('new').reconcile();
+    expect(summary(results)).to.include.members([
+      'configured Deployment/web',
+      'pending ConfigMap/old',
+    ]);
+    const kept = results.find(({ ref }) => ref.name === 'old');
+    expect(kept?.reason).to.match(/Pod .*\/web-.* still refers to it/);
+    await scene.reconcileUntilDone(() => chain('new'));
+    expect(await scene.find(ConfigMap, 'old')).to.equal(undefined);
+  });
+
   it('stops before it deletes too much, and lists what it would have deleted', async () => {
     const scene = await open();
     const names = Array.from({ length: 12 }, (_, index) => `env-${index}`);
