@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { isOperatorError } from '../../lib/system/operator-error.js';
+import { CacheSetup } from './cache-setup.js';
+import { expiredStream, refusal } from './fault-proxy.js';
+import type { FaultTarget } from './fault-target.js';
+
+/**
+ * What a cache makes of a bad network between it and its server: after each fault it shows what the
+ * server has, its events make sense, nothing is told twice.
+ */
+export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
+  let target: FaultTarget;
+
+  before(async () => {
+    target = await newTarget();
+  });
+
+  after(() => target.close());
+
+  for (const streaming of [true, false]) {
+    describe(streaming ? 'with streaming lists' : 'with paged lists', () => {
+      let setup: CacheSetup;
+
+      beforeEach(async () => {
+        setup = await CacheSetup.start(target, streaming);
+      });
+
+      afterEach(() => setup.stop());
+
+      for (const point of ['line', 'chunkHeader'] as const) {
+        it(`goes on after a reset within ${point === 'line' ? 'an event' : 'the header of a chunk'}`, async () => {
+          for (let round = 0; round < 3; round++) {
+            setup.proxy.cutWatches(point);
+            await setup.churn();
+            await setup.followed();
+          }
+          // It went on where it was: every single version was told of, and no list was needed.
+          expect(setup.relists).to.equal(1);
+          expect(setup.mirror.events.filter(({ type }) => type === 'updated')).to.have.length(6);
+          expect(setup.mirror.deletionsSince(0).every(([, unknown]) => !unknown)).to.equal(true);
+        });
+      }
+
+      it('goes on after connections that fell silent', async () => {
+        setup.proxy.fallSilent();
+        await setup.churn();
+        setup.proxy.speak();
+        await setup.put('d');
+        await setup.followed();
+        expect(setup.relists).to.equal(1);
+      });
+
+      it('goes on after a server that accepts connections and answers nothing', async () => {
+        setup.proxy.reset();
+        setup.proxy.fallSilent();
+        await setup.churn();
+        await setup.until(() => isOperatorError(setup.informer.status().problem, 'Timeout'));
+        setup.proxy.speak();
+        await setup.followed();
+      });
+
+      it('goes on after connections were refused for a while', async () => {
+        await setup.proxy.refuse();
+        await setup.churn();
+        await setup.until(() => setup.informer.status().problem !== undefined);
+        await setup.proxy.accept();
+        await setup.followed();
+      });
+
+      it('follows a server whose bytes trickle', async () => {
+        setup.proxy.trickle(7);
+        setup.proxy.reset();
+        await setup.churn();
+        await setup.followed();
+        await setup.churn();
+        await setup.followed();
+      });
+
+      for (const [title, answer] of [
+        ['429 with Retry-After', refusal(429, 'TooManyRequests', ['retry-after: 1'])],
+        ['429', refusal(429, 'TooManyRequests')],
+        ['500', refusal(500, 'InternalError')],
+        ['503 in HTML', 'HTTP/1.1 503 No\r\ncontent-length: 6\r\n\r\n<html>'],
+      ] as const) {
+        it(`goes on after answers of ${title}`, async () => {
+          let answers = 0;
+          setup.proxy.answer = (line) =>
+            line.includes('/configmaps') && answers++ < 4 ? answer : undefined;
+          setup.proxy.reset();
+          await setup.churn();
+          await setup.until(() => answers >= 4);
+          await setup.followed();
+        });
+      }
+
+      it('lists again when its version is too old for the server', async () => {
+        const mark = setup.mirror.events.length;
+        await setup.proxy.refuse();
+        await setup.remove('a');
+        await setup.remove('b');
+        await setup.put('b');
+        await setup.put('c');
+        await target.forget();
+        await setup.proxy.accept();
+        await setup.followed();
+        expect(setup.relists).to.be.at.least(2);
+        // That they are gone was found out, not seen; `b` came back as another object.
+        expect([...setup.mirror.deletionsSince(mark)].sort()).to.deep.equal([
+          ['a', true],
+          ['b', true],
+        ]);
+      });
+
+      it('lists again when a stream says that its version is too old', async () => {
+        let answers = 0;
+        setup.proxy.answer = (line) =>
+          line.includes('watch=true') && !line.includes('sendInitialEvents') && answers++ < 2
+            ? expiredStream()
+            : undefined;
+        setup.proxy.reset();
+        await setup.churn();
+        await setup.until(() => answers >= 2);
+        await setup.followed();
+        expect(setup.relists).to.be.at.least(2);
+      });
+
+      it('goes on from a bookmark where nothing else came', async () => {
+        const other = await target.namespace();
+        const data = { a: 'b' };
+        const metadata = { name: 'elsewhere', namespace: other };
+        await target.admin.create<ConfigMap>({
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata,
+          data,
+        });
+        const { metadata: list } = await target.admin.list(ConfigMap, { namespace: other });
+        const resourceVersion = list.resourceVersion ?? '';
+        const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion } };
+        const lines: string[] = [];
+        setup.proxy.answer = (line) => {
+          lines.push(line);
+          return undefined;
+        };
+        const told = setup.mirror.events.length;
+        for (let n = 0; n < 3; n++) setup.proxy.inject({ type: 'BOOKMARK', object });
+        setup.proxy.cutWatches('line');
+        await setup.put('a');
+        await setup.until(() => lines.some((line) => line.includes('watch=true')));
+        await setup.followed();
+        expect(lines[0]).to.contain(`resourceVersion=${resourceVersion}&`);
+        expect(setup.mirror.events.length - told).to.equal(1);
+        expect(setup.relists).to.equal(1);
+      });
+    });
+  }
+}

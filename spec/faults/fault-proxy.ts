@@ -1,0 +1,216 @@
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+
+/** Opens a connection to the API server, in the clear on our side of it. */
+export type OpenUpstream = () => Socket;
+
+/** Where a stream of events is cut: within the JSON of the next one, or within its chunk's header. */
+export type CutPoint = 'line' | 'chunkHeader';
+
+/** An answer that the proxy gives in the server's stead, or undefined to ask the server. */
+export type Answerer = (requestLine: string) => string | undefined;
+
+interface Link {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  /** The last request was a watch, so that what comes is a stream of events. */
+  watching: boolean;
+  /** No byte passes any more. */
+  silent: boolean;
+  cut: CutPoint | undefined;
+  /** What is still to be sent, where bytes trickle. */
+  readonly backlog: Buffer[];
+}
+
+/**
+ * A TCP proxy before an API server that does what networks do: it breaks connections at any byte,
+ * accepts them and falls silent, lets bytes trickle, refuses connections. It knows just enough HTTP
+ * to find the places and to answer by itself.
+ */
+export class FaultProxy {
+  /** Answers in the server's stead. */
+  answer: Answerer = () => undefined;
+  readonly #openUpstream: OpenUpstream;
+  readonly #links = new Set<Link>();
+  #server: Server | undefined;
+  #port = 0;
+  #silent = false;
+  #bytesAtOnce = Infinity;
+
+  private constructor(openUpstream: OpenUpstream) {
+    this.#openUpstream = openUpstream;
+  }
+
+  /** Starts a proxy on a free port of 127.0.0.1. */
+  static async start(openUpstream: OpenUpstream): Promise<FaultProxy> {
+    const proxy = new FaultProxy(openUpstream);
+    await proxy.accept();
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Watches that are open through it now. */
+  get watches(): number {
+    return [...this.#links].filter(({ watching }) => watching).length;
+  }
+
+  /** Connections that are open through it now. */
+  get connections(): number {
+    return this.#links.size;
+  }
+
+  /** Breaks every connection (RST). */
+  reset(): void {
+    for (const link of [...this.#links]) this.#break(link);
+  }
+
+  /** Breaks each watch that is open within the next event that comes for it. */
+  cutWatches(point: CutPoint): void {
+    for (const link of this.#links) if (link.watching) link.cut = point;
+  }
+
+  /** No byte passes any more, in either direction; connections stay open and are accepted. */
+  fallSilent(): void {
+    this.#silent = true;
+    for (const link of this.#links) link.silent = true;
+  }
+
+  /** Bytes pass again, on connections that are made from now on; the old ones stay silent. */
+  speak(): void {
+    this.#silent = false;
+  }
+
+  /** Lets so many bytes of answers pass in each turn of the event loop. */
+  trickle(bytesAtOnce: number): void {
+    this.#bytesAtOnce = bytesAtOnce;
+  }
+
+  /** Sends a line of its own on every open watch. */
+  inject(line: object): void {
+    const text = `${JSON.stringify(line)}\n`;
+    const chunk = `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+    for (const { client, watching } of this.#links) if (watching) client.write(chunk);
+  }
+
+  /** Refuses connections; those that are open break. */
+  async refuse(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    this.reset();
+    await new Promise((resolve) => (server === undefined ? resolve(0) : server.close(resolve)));
+  }
+
+  /** Accepts connections, on the same port as before. */
+  async accept(): Promise<void> {
+    const server = createServer((client) => this.#link(client));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(this.#port, '127.0.0.1', resolve);
+    });
+    this.#port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  close(): Promise<void> {
+    return this.refuse();
+  }
+
+  #link(client: Socket): void {
+    const upstream = this.#openUpstream();
+    const link: Link = {
+      ...{ client, upstream, watching: false, silent: this.#silent },
+      ...{ cut: undefined, backlog: [] },
+    };
+    this.#links.add(link);
+    for (const socket of [client, upstream]) {
+      socket.setNoDelay(true);
+      socket.on('error', () => undefined);
+    }
+    client.on('close', () => this.#break(link));
+    // A silent network does not tell that the server has gone.
+    upstream.on('close', () => {
+      if (!link.silent) this.#break(link);
+    });
+    client.on('data', (data: Buffer) => {
+      if (!link.silent) this.#request(link, data);
+    });
+    upstream.on('data', (data: Buffer) => {
+      if (!link.silent) this.#answer(link, data);
+    });
+  }
+
+  #request(link: Link, data: Buffer): void {
+    const [line = ''] = data.subarray(0, 2_000).toString('latin1').split('\r\n');
+    if (/ HTTP\/1\.1$/.test(line)) {
+      const own = this.answer(line);
+      link.watching = own === undefined && line.includes('watch=true');
+      if (own !== undefined) {
+        link.client.write(own);
+        return;
+      }
+    }
+    link.upstream.write(data);
+  }
+
+  #answer(link: Link, data: Buffer): void {
+    const end = link.cut === undefined ? undefined : cutAt(data, link.cut);
+    if (end !== undefined) {
+      link.client.write(data.subarray(0, end), () => this.#break(link));
+      return;
+    }
+    if (this.#bytesAtOnce === Infinity && link.backlog.length === 0) link.client.write(data);
+    else if (link.backlog.push(data) === 1) this.#drip(link);
+  }
+
+  #drip(link: Link): void {
+    const [next] = link.backlog;
+    if (next === undefined || !this.#links.has(link)) return;
+    link.client.write(next.subarray(0, this.#bytesAtOnce));
+    const rest = next.subarray(this.#bytesAtOnce);
+    if (rest.length > 0) link.backlog[0] = rest;
+    else link.backlog.shift();
+    setImmediate(() => this.#drip(link));
+  }
+
+  #break(link: Link): void {
+    if (!this.#links.delete(link)) return;
+    link.client.resetAndDestroy();
+    link.upstream.destroy();
+  }
+}
+
+/** So many bytes of `data` pass before the cut; undefined: no event begins in it. */
+function cutAt(data: Buffer, point: CutPoint): number | undefined {
+  const event = data.indexOf('{"type":"');
+  if (event < 0) return undefined;
+  if (point === 'line') return event + 30;
+  // `1f4\r\n{"type":…`: after the first digit.
+  const header = data.lastIndexOf('\r\n', event - 3);
+  return header < 0 ? 1 : header + 3;
+}
+
+/** An HTTP answer that refuses. */
+export function refusal(status: number, reason: string, headers: readonly string[] = []): string {
+  const body = JSON.stringify({
+    ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' },
+    ...{ message: 'refused by the proxy', reason, code: status },
+  });
+  const head = ['content-type: application/json', `content-length: ${body.length}`, ...headers];
+  return `HTTP/1.1 ${status} No\r\n${head.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** A watch that says at once, in its stream, that the version is too old. */
+export function expiredStream(): string {
+  const object = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    reason: 'Expired',
+    code: 410,
+  };
+  const body = `${JSON.stringify({ type: 'ERROR', object })}\n`;
+  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
