@@ -1,4 +1,4 @@
-import type { Schema } from '../../object/schema.js';
+import { validateStructure } from '../../crd/definition/schema-structure.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { KindRules } from '../rules/kind-rules.js';
 import { specChanged } from '../rules/spec-changed.js';
@@ -90,7 +90,7 @@ function validateVersions(versions: readonly CrdVersion[], errors: FieldErrors):
   const oneSchema = same('schema');
   for (const [index, { schema }] of (oneSchema ? [first] : versions).entries()) {
     const parent = oneSchema ? 'spec.validation' : `spec.versions[${index}].schema`;
-    const at = { field: `${parent}.openAPIV3Schema`, root: true, errors };
+    const at = { field: `${parent}.openAPIV3Schema`, errors };
     if (schema?.openAPIV3Schema !== undefined) validateStructure(schema.openAPIV3Schema, at);
   }
   const sameColumns = same('additionalPrinterColumns');
@@ -105,68 +105,6 @@ function validateColumns(version: CrdVersion, field: string, errors: FieldErrors
     if (name === '') errors.required(`${at}.name`);
     const types = ['boolean', 'date', 'integer', 'number', 'string'];
     if (!types.includes(type)) errors.notSupported(`${at}.type`, type, types);
-  }
-}
-
-interface Structure {
-  readonly field: string;
-  readonly root?: boolean;
-  readonly errors: FieldErrors;
-}
-
-/** A structural schema has a type everywhere; see "Specifying a structural schema". */
-function validateStructure(schema: Schema, { field, root = false, errors }: Structure): void {
-  const untyped =
-    schema.type === undefined &&
-    schema['x-kubernetes-int-or-string'] !== true &&
-    schema['x-kubernetes-preserve-unknown-fields'] !== true;
-  if (root && schema.type === undefined) {
-    errors.required(`${field}.type`, 'must not be empty at the root');
-  } else if (root && schema.type !== 'object') {
-    errors.invalid(`${field}.type`, schema.type, 'must be object at the root');
-  } else if (untyped) {
-    errors.required(`${field}.type`, 'must not be empty for specified object fields');
-  }
-  validateListKeys(schema, field, errors);
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    validateStructure(property, { field: `${field}.properties[${name}]`, errors });
-  }
-  if (schema.items !== undefined) {
-    validateStructure(schema.items, { field: `${field}.items`, errors });
-  } else if (schema.type === 'array') {
-    errors.required(`${field}.items`, 'must be specified');
-  }
-  if (typeof schema.additionalProperties === 'object') {
-    const at = `${field}.additionalProperties`;
-    validateStructure(schema.additionalProperties, { field: at, errors });
-    if (schema.properties !== undefined) {
-      errors.forbidden(at, 'additionalProperties and properties are mutual exclusive');
-    }
-  }
-}
-
-function validateListKeys(schema: Schema, field: string, errors: FieldErrors): void {
-  const type = schema['x-kubernetes-list-type'];
-  if (type === undefined) return;
-  if (!['atomic', 'set', 'map'].includes(type)) {
-    errors.notSupported(`${field}.x-kubernetes-list-type`, type, ['atomic', 'map', 'set']);
-  }
-  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  if (type === 'map' && keys.length === 0) {
-    const why = 'must not be empty if x-kubernetes-list-type is map';
-    errors.required(`${field}.x-kubernetes-list-map-keys`, why);
-  }
-  for (const key of type === 'map' ? keys : []) {
-    const property = schema.items?.properties?.[key];
-    const required = schema.items?.required?.includes(key) === true;
-    if (property === undefined) {
-      const at = `${field}.x-kubernetes-list-map-keys`;
-      errors.invalid(at, keys, 'entries must all be names of item properties');
-    } else if (!required && property.default === undefined) {
-      const why =
-        'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property';
-      errors.required(`${field}.items.properties[${key}].default`, why);
-    }
   }
 }
 

@@ -39,6 +39,10 @@ export class FieldErrors {
     this.#add('FieldValueInvalid', field, 'Invalid value', detail);
   }
 
+  internal(field: string, detail: string): void {
+    this.#add('InternalError', field, 'Internal error', detail);
+  }
+
   /** Of another JSON type than the schema's. */
   typeInvalid(field: string, value: unknown, detail: string): void {
     this.#add('FieldValueTypeInvalid', field, `Invalid value: ${shown(value)}`, detail);

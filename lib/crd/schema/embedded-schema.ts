@@ -1,0 +1,108 @@
+import type { Schema } from '../../object/schema.js';
+import { rawDefinition } from '../openapi/definitions.js';
+import type { RawSchema } from '../openapi/definitions.js';
+
+const referencePrefix = '#/components/schemas/';
+
+/** What other schemas look at below them; they are copied one by one. */
+const kept = [
+  ...['type', 'format', 'enum', 'pattern', 'minimum', 'maximum', 'nullable', 'required'],
+  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'multipleOf'],
+  ...['x-kubernetes-list-type', 'x-kubernetes-list-map-keys', 'x-kubernetes-map-type'],
+  ...['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-int-or-string'],
+] as const;
+
+const text: Schema = { type: 'string' };
+const textMap: Schema = { type: 'object', additionalProperties: text };
+
+const intOrString: Schema = {
+  anyOf: [{ type: 'integer' }, { type: 'string' }],
+  'x-kubernetes-int-or-string': true,
+};
+
+/** The API server's form of a quantity. */
+export const quantityPattern =
+  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
+
+/** Types whose JSON is not what their definition's keywords say. */
+const special: Readonly<Partial<Record<string, Schema>>> = {
+  'io.k8s.apimachinery.pkg.api.resource.Quantity': { ...intOrString, pattern: quantityPattern },
+  'io.k8s.apimachinery.pkg.util.intstr.IntOrString': intOrString,
+  'io.k8s.apimachinery.pkg.runtime.RawExtension': {
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+  },
+  // Declared, or the API server would prune what a template says of its pods.
+  'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta': {
+    type: 'object',
+    properties: {
+      annotations: textMap,
+      finalizers: { type: 'array', items: text },
+      labels: textMap,
+      name: text,
+      namespace: text,
+    },
+  },
+};
+
+/**
+ * The structural schema of a built-in type, fit for a CRD: references are put in, descriptions left
+ * out, and of the defaults only those that Kubernetes means: the keys of list maps (a port's
+ * `protocol`), without which the CRD would be refused, and no zero values of Go.
+ */
+export function embeddedSchema(definition: string): Schema {
+  const known = special[definition];
+  if (known !== undefined) return structuredClone(known);
+  const raw = rawDefinition(definition);
+  return raw === undefined ? {} : embed(raw);
+}
+
+function embed(raw: RawSchema): Schema {
+  const [inner] = raw.allOf ?? [];
+  const reference = raw.$ref ?? (raw.allOf?.length === 1 ? inner?.$ref : undefined);
+  if (reference !== undefined) {
+    const type = embeddedSchema(reference.slice(referencePrefix.length));
+    return { ...type, ...ownKeywords(raw) };
+  }
+  const schema: Schema = ownKeywords(raw);
+  const { properties, items, additionalProperties } = raw;
+  if (properties !== undefined) {
+    const entries = Object.entries(properties).map(([name, one]) => [name, embed(one)] as const);
+    schema.properties = Object.fromEntries(entries);
+  }
+  if (items !== undefined) schema.items = withKeyDefaults(embed(items), items, raw);
+  if (typeof additionalProperties === 'object') {
+    schema.additionalProperties = embed(additionalProperties);
+  }
+  return schema;
+}
+
+function ownKeywords(raw: RawSchema): Schema {
+  const entries = kept.filter((keyword) => raw[keyword] !== undefined);
+  const schema = Object.fromEntries(entries.map((keyword) => [keyword, raw[keyword]])) as Schema;
+  const { default: value } = raw;
+  const isMeant = typeof value === 'string' ? value !== '' : typeof value === 'number' && value > 0;
+  return isMeant ? { ...schema, default: value } : schema;
+}
+
+/** The keys of a list map must be required or have a default. */
+function withKeyDefaults(item: Schema, rawItem: RawSchema, list: RawSchema): Schema {
+  const keys = list['x-kubernetes-list-map-keys'] as readonly string[] | undefined;
+  if (keys === undefined || item.properties === undefined) return item;
+  const raw = definitionBehind(rawItem);
+  const properties = { ...item.properties };
+  for (const key of keys) {
+    const property = properties[key];
+    const value = raw.properties?.[key]?.['default'];
+    if (property === undefined || item.required?.includes(key) === true) continue;
+    if (property.default === undefined) properties[key] = { ...property, default: value ?? '' };
+  }
+  return { ...item, properties };
+}
+
+function definitionBehind(raw: RawSchema): RawSchema {
+  const [inner] = raw.allOf ?? [];
+  const reference = raw.$ref ?? inner?.$ref;
+  if (reference === undefined) return raw;
+  return rawDefinition(reference.slice(referencePrefix.length)) ?? raw;
+}
