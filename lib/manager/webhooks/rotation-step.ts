@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { fitTogether, readCertificate, splitBundle } from './x509.js';
 
 /** What the Secret of generated certificates holds, decoded. */
@@ -87,7 +88,8 @@ function lackOf(
 }
 
 function isNamed(shown: X509Certificate, name: string): boolean {
-  return shown.checkHost(name) !== undefined || shown.checkIP(name) !== undefined;
+  const found = isIP(name) === 0 ? shown.checkHost(name) : shown.checkIP(name);
+  return found !== undefined;
 }
 
 function isAlive(pem: string, nowMs: number): boolean {

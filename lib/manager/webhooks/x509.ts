@@ -1,4 +1,5 @@
 import { X509Certificate, createPrivateKey, webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
 import type * as X509 from '@peculiar/x509';
 import type { Random } from '../../system/random.js';
 import type { ServingCertificate } from './certificate-source.js';
@@ -67,7 +68,7 @@ export async function issueCertificate(
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       new x509.SubjectAlternativeNameExtension(
-        dnsNames.map((value) => ({ type: isAddress(value) ? 'ip' : 'dns', value })),
+        dnsNames.map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value })),
       ),
       await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
     ],
@@ -121,8 +122,4 @@ async function pemOf(key: webcrypto.CryptoKey): Promise<string> {
 async function signingKeyOf({ privateKey }: Authority): Promise<webcrypto.CryptoKey> {
   const bytes = createPrivateKey(privateKey).export({ type: 'pkcs8', format: 'der' });
   return webcrypto.subtle.importKey('pkcs8', bytes, algorithm, false, ['sign']);
-}
-
-function isAddress(name: string): boolean {
-  return /^[\d.]+$/.test(name) || name.includes(':');
 }

@@ -1,0 +1,212 @@
+import { X509Certificate } from 'node:crypto';
+import { expect } from 'chai';
+import type { Client } from '../../../lib/client/index.js';
+import { forwarding } from '../../../lib/client/forwarding.js';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import {
+  generatedCertificates,
+  validatingWebhook,
+  allowed,
+  webhookConfigurations,
+} from '../../../lib/manager/webhooks/index.js';
+import type {
+  GeneratedCertificatesOptions,
+  ServingCertificate,
+} from '../../../lib/manager/webhooks/index.js';
+import { splitBundle } from '../../../lib/manager/webhooks/x509.js';
+import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { silentLogger } from '../../../lib/system/logger.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+
+const dayMs = 24 * 60 * 60_000;
+const key = { namespace: 'default', name: 'hooks' };
+const configuration = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingWebhookConfiguration',
+};
+
+/** One replica's certificates, and which it has shown. */
+interface Replica {
+  readonly shown: readonly ServingCertificate[];
+  stop(): void;
+}
+
+describe('generatedCertificates', () => {
+  let cluster: EmbeddedCluster;
+  let client: Client;
+  let clock: VirtualClock;
+  let replicas: Replica[];
+
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    cluster = await EmbeddedCluster.start({ clock });
+    client = cluster.client();
+    replicas = [];
+    const webhook = validatingWebhook(ConfigMap, () => allowed());
+    const address = { service: { namespace: 'default', name: 'hooks' } };
+    for (const object of webhookConfigurations([webhook, { ...webhook, name: 'b.c.d' }], {
+      ...{ name: 'hooks', address },
+    })) {
+      await client.create<never>(object as never);
+    }
+  });
+  afterEach(async () => {
+    for (const replica of replicas) replica.stop();
+    await cluster.stop();
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  const start = async (
+    options: Partial<GeneratedCertificatesOptions> = {},
+  ): Promise<Replica & { readonly first: ServingCertificate }> => {
+    const ending = new AbortController();
+    const shown: ServingCertificate[] = [];
+    const source = generatedCertificates({
+      ...{ client, secret: key, dnsNames: ['hooks.default.svc'] },
+      ...{ trustedBy: { validating: ['hooks'] }, ...options },
+    });
+    const context = { clock, logger: silentLogger, signal: ending.signal };
+    const first = await source.start({ ...context, onChange: (next) => shown.push(next) });
+    shown.push(first);
+    const replica = { shown, first, stop: () => ending.abort() };
+    replicas.push(replica);
+    return replica;
+  };
+  const trusted = async (): Promise<readonly string[]> => {
+    const { webhooks } = await client.get<UnstructuredObject>(configuration, { name: 'hooks' });
+    const configs = (webhooks as { clientConfig: { caBundle?: string } }[]).map(
+      ({ clientConfig }) => clientConfig.caBundle ?? '',
+    );
+    expect(new Set(configs).size).to.equal(1);
+    return splitBundle(Buffer.from(configs[0] ?? '', 'base64').toString());
+  };
+  const isTrusted = async ({ certificate }: ServingCertificate): Promise<boolean> => {
+    const bundle = await trusted();
+    const shown = new X509Certificate(certificate);
+    return bundle.some((pem) => shown.verify(new X509Certificate(pem).publicKey));
+  };
+  /** Lets time pass in steps, and waits for what the replicas do in each of them. */
+  const pass = async (ms: number, stepMs: number): Promise<void> => {
+    for (let passed = 0; passed < ms; passed += stepMs) {
+      await clock.advance(stepMs);
+      for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
+  it('makes a certificate for all names, keeps it in a TLS Secret, and is trusted', async () => {
+    const { first } = await start({ dnsNames: ['hooks.default.svc', 'localhost', '127.0.0.1'] });
+    const shown = new X509Certificate(first.certificate);
+    expect(shown.subjectAltName).to.equal(
+      'DNS:hooks.default.svc, DNS:localhost, IP Address:127.0.0.1',
+    );
+    expect(Date.parse(shown.validTo) - clock.now()).to.equal(90 * dayMs);
+    const secret = await client.get(Secret, key);
+    expect(secret.type).to.equal('kubernetes.io/tls');
+    expect(Object.keys(secret.data ?? {})).to.have.members([
+      'ca.crt',
+      'ca.key',
+      'tls.crt',
+      'tls.key',
+    ]);
+    expect(await isTrusted(first)).to.equal(true);
+  });
+
+  it('shows every replica the same, whoever makes it', async () => {
+    const all = await Promise.all([start(), start(), start()]);
+    expect(new Set(all.map(({ first }) => first.certificate)).size).to.equal(1);
+  });
+
+  it('writes nothing as long as nothing has to be done', async () => {
+    await start();
+    const mark = cluster.requests.mark();
+    await pass(5 * 60_000, 60_000);
+    const { entries } = cluster.requests.since(mark);
+    expect(entries.filter(({ verb }) => verb !== 'get')).to.deep.equal([]);
+    expect(entries).to.have.lengthOf(10);
+  });
+
+  it('replaces a certificate a third before its end, with the same authority', async () => {
+    const replica = await start({ intervalMs: dayMs });
+    const before = await trusted();
+    await pass(61 * dayMs, dayMs);
+    await until(() => replica.shown.length === 2);
+    expect(await trusted()).to.deep.equal(before);
+    expect(await isTrusted(replica.shown[1] ?? replica.first)).to.equal(true);
+  });
+
+  it('is trusted at every moment while its authority is replaced', async () => {
+    const hourMs = 60 * 60_000;
+    const short = { validityMs: 3 * hourMs, authorityValidityMs: 8 * hourMs, settleMs: 600_000 };
+    const replica = await start({ ...short, intervalMs: 300_000 });
+    const authorities = new Set<string>();
+    for (let minutes = 0; minutes < 24 * 60; minutes += 5) {
+      await pass(300_000, 300_000);
+      for (const pem of await trusted()) authorities.add(pem);
+      const latest = replica.shown.at(-1) ?? replica.first;
+      expect(await isTrusted(latest), `after ${minutes} minutes`).to.equal(true);
+      expect(Date.parse(new X509Certificate(latest.certificate).validTo)).to.be.above(clock.now());
+    }
+    expect(authorities.size).to.be.above(2);
+    expect((await trusted()).length).to.be.at.most(2);
+  });
+
+  it('puts the authority back where somebody takes it out', async () => {
+    await start();
+    const path = '/webhooks/0/clientConfig/caBundle';
+    const operations = [{ op: 'remove', path }] as const;
+    await client.patch(configuration, { name: 'hooks' }, { type: 'json', operations });
+    await pass(60_000, 60_000);
+    expect(await trusted()).to.have.lengthOf(1);
+  });
+
+  it('serves where one of those that have to trust it is missing, and follows when it comes', async () => {
+    const trustedBy = { validating: ['hooks', 'later'] };
+    const { first } = await start({ trustedBy });
+    expect(await isTrusted(first)).to.equal(true);
+  });
+
+  it('makes all anew where the Secret was emptied', async () => {
+    const replica = await start();
+    const body = { data: { 'ca.key': null, 'ca.crt': null } };
+    await client.patch(Secret, key, { type: 'merge', body });
+    await pass(60_000, 60_000);
+    await until(() => replica.shown.length === 2);
+    expect(await isTrusted(replica.shown[1] ?? replica.first)).to.equal(true);
+  });
+
+  it('goes on after a time without the API server', async () => {
+    let isDown = false;
+    const sometimes: Client = {
+      ...forwarding(client),
+      get: (type, name, options) =>
+        isDown ? Promise.reject(new Error('down')) : client.get(type, name, options),
+    };
+    const replica = await start({ client: sometimes, intervalMs: dayMs });
+    isDown = true;
+    await pass(65 * dayMs, dayMs);
+    expect(replica.shown).to.have.lengthOf(1);
+    isDown = false;
+    await pass(dayMs, dayMs);
+    await until(() => replica.shown.length === 2);
+  });
+
+  const wrong: readonly Partial<GeneratedCertificatesOptions>[] = [
+    { dnsNames: [] },
+    { rotateBeforeMs: 91 * dayMs },
+    { authorityValidityMs: dayMs },
+    { intervalMs: 0 },
+    { validityMs: NaN },
+  ];
+  for (const options of wrong) {
+    it(`refuses ${JSON.stringify(options)}`, async () => {
+      const failed = await start(options).catch((error: unknown) => error);
+      expect(failed).to.be.an('error').with.property('code', 'InvalidOption');
+    });
+  }
+});
+
+/** Keys are made by other threads: waits, in turns of the event loop, until `isSo`. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,393 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect as netConnect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { connect } from 'node:tls';
+import type { PeerCertificate } from 'node:tls';
+import { expect } from 'chai';
+import { ConfigMap } from '../../../lib/object/kinds.js';
+import { applyJsonPatch } from '../../../lib/object/json-patch.js';
+import { silentLogger } from '../../../lib/system/logger.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import {
+  WebhookServer,
+  allowed,
+  certificateFiles,
+  conversionWebhook,
+  denied,
+  mutated,
+  mutatingWebhook,
+  validatingWebhook,
+} from '../../../lib/manager/webhooks/index.js';
+import { ownCertificate, serving } from './suite/serving.js';
+import type { OwnCertificate, Serving } from './suite/serving.js';
+
+const path = '/validate--v1-configmap';
+const mutatePath = '/mutate--v1-configmap';
+
+function review(data: Record<string, string>, more: object = {}): object {
+  const kind = { group: '', version: 'v1', kind: 'ConfigMap' };
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data };
+  const userInfo = { username: 'jane', groups: ['dev'] };
+  const request = { uid: 'u-1', operation: 'CREATE', kind, name: 'a', namespace: 'n', userInfo };
+  const all = { ...request, object, ...more };
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: all };
+}
+
+const validating = validatingWebhook(ConfigMap, ({ object, user, operation }) => {
+  const { data = {} } = object ?? {};
+  if (data['throw'] !== undefined) throw new Error('no luck');
+  if (data['nonsense'] !== undefined) return 'yes' as never;
+  if (data['write'] !== undefined) (object?.metadata as { name: string }).name = 'b';
+  if (data['mode'] !== 'bad') return allowed([`${operation} by ${user.username}`]);
+  return denied('data.mode is bad', { causes: [{ field: 'data.mode', message: 'bad' }] });
+});
+
+const mutating = mutatingWebhook(ConfigMap, ({ object }) =>
+  object === undefined ? allowed() : mutated({ ...object, data: { ...object.data, added: 'x' } }),
+);
+
+describe('WebhookServer', () => {
+  let own: OwnCertificate;
+  let server: Serving;
+
+  before(async () => {
+    own = await ownCertificate();
+    server = await serving([validating, mutating], own);
+  });
+  after(() => server.stop());
+
+  it('lets a request pass, with warnings', async () => {
+    expect(await server.post(path, review({}))).to.deep.equal({
+      status: 200,
+      body: {
+        apiVersion: 'admission.k8s.io/v1',
+        kind: 'AdmissionReview',
+        response: { uid: 'u-1', allowed: true, warnings: ['CREATE by jane'] },
+      },
+    });
+  });
+
+  it('refuses a request with a Status that names the fields', async () => {
+    const { body } = await server.post(path, review({ mode: 'bad' }));
+    expect(body).to.have.nested.property('response.allowed', false);
+    const { status } = (body as { response: { status: object } }).response;
+    const causes = [{ field: 'data.mode', message: 'bad', reason: 'FieldValueInvalid' }];
+    const expected = { code: 422, reason: 'Invalid', message: 'data.mode is bad' };
+    expect(status).to.deep.include({ ...expected, details: { causes } });
+  });
+
+  it('changes the object by a JSON patch', async () => {
+    const { body } = await server.post(mutatePath, review({ a: '1' }));
+    const { response } = body as { response: { patch: string; patchType: string } };
+    expect(response.patchType).to.equal('JSONPatch');
+    const patch = JSON.parse(Buffer.from(response.patch, 'base64').toString()) as never;
+    const patched = applyJsonPatch({ data: { a: '1' } }, patch);
+    expect(patched).to.deep.equal({ data: { a: '1', added: 'x' } });
+  });
+
+  it('sends no patch where nothing changes', async () => {
+    const { body } = await server.post(mutatePath, review({ added: 'x' }));
+    const { response } = body as { response: object };
+    expect(response).to.deep.equal({ uid: 'u-1', allowed: true });
+  });
+
+  it('answers 500 that names the webhook where a handler throws, and goes on', async () => {
+    const { status, body } = await server.post(path, review({ throw: '' }));
+    const message = 'webhook vconfigmap.core.k8s.io failed: no luck';
+    expect([status, (body as { message: string }).message]).to.deep.equal([500, message]);
+    expect((await server.post(path, review({}))).status).to.equal(200);
+  });
+
+  for (const what of ['nonsense', 'write']) {
+    it(`answers 500 where a handler returns nonsense or writes into the object: ${what}`, async () => {
+      expect((await server.post(path, review({ [what]: '' }))).status).to.equal(500);
+    });
+  }
+
+  const refused: readonly (readonly [string, number, () => Promise<{ status: number }>])[] = [
+    ['no JSON', 400, () => server.post(path, '{"a":')],
+    ['no review', 400, () => server.post(path, [])],
+    [
+      'a review of another version',
+      400,
+      () => server.post(path, { ...review({}), apiVersion: 'admission.k8s.io/v1beta1' }),
+    ],
+    ['a review without an uid', 400, () => server.post(path, review({}, { uid: '' }))],
+    ['an unknown operation', 400, () => server.post(path, review({}, { operation: 'EAT' }))],
+    [
+      'another kind',
+      400,
+      () => server.post(path, review({}, { kind: { group: '', version: 'v1', kind: 'Secret' } })),
+    ],
+    ['an object that is none', 400, () => server.post(path, review({}, { object: [1] }))],
+    ['another path', 404, () => server.post('/validate', review({}))],
+    ['a path that climbs', 404, () => server.post('/%2e%2e/%2e%2e/etc/passwd', review({}))],
+    ['another content type', 415, () => server.post(path, 'x', { 'content-type': 'text/plain' })],
+  ];
+  for (const [what, status, send] of refused) {
+    it(`answers ${status} to ${what}`, async () => {
+      expect((await send()).status).to.equal(status);
+      expect((await server.post(path, review({}))).status).to.equal(200);
+    });
+  }
+
+  it('is not changed by a body with prototype keys', async () => {
+    const text = JSON.stringify(review({})).replace('"data":{}', '"data":{"__proto__":{"x":"1"}}');
+    expect((await server.post(path, text)).status).to.equal(200);
+    expect(({} as { x?: string }).x).to.equal(undefined);
+  });
+
+  it('answers 413 to a body of 8 MiB, whose length it is told', async () => {
+    const body = Buffer.alloc(8 * 1024 * 1024, 0x20);
+    expect((await server.post(path, body)).status).to.equal(413);
+    expect((await server.post(path, review({}))).status).to.equal(200);
+  });
+
+  it('stops to read a body that does not end', async () => {
+    const socket = connect({ host: '127.0.0.1', port: server.server.port, ca: own.authority });
+    await once(socket, 'secureConnect');
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+    socket.write(`${head}transfer-encoding: chunked\r\n\r\n`);
+    const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+    socket.on('error', () => undefined); // The server hangs up while we still send.
+    let answer = '';
+    socket.on('data', (data: Buffer) => (answer += data.toString()));
+    const closed = once(socket, 'close');
+    for (let n = 0; n < 130; n++) socket.write(chunk);
+    await closed;
+    expect(answer === '' || answer.startsWith('HTTP/1.1 413')).to.equal(true);
+    expect((await server.post(path, review({}))).status).to.equal(200);
+  });
+
+  it('survives who speaks no TLS', async () => {
+    const socket = netConnect({ host: '127.0.0.1', port: server.server.port ?? 0 });
+    socket.on('error', () => undefined); // Either a reset or an end is fine.
+    socket.write('GET / HTTP/1.1\r\n\r\n');
+    await once(socket, 'close');
+    expect((await server.post(path, review({}))).status).to.equal(200);
+  });
+
+  it('is not trusted with a certificate of another authority', async () => {
+    const other = await serving([validating], {
+      ...(await ownCertificate()),
+      authority: own.authority,
+    });
+    const refusal = await other.post(path, review({})).then(
+      () => undefined,
+      (error: unknown) => error as { code: string },
+    );
+    expect(refusal)
+      .to.have.property('code')
+      .that.matches(/SIGNATURE|ISSUER|CERT/);
+    await other.stop();
+  });
+
+  it('serves only clients of the authorities that it was given', async () => {
+    const closed = await serving([validating], own, { clientAuthorities: own.authority });
+    const refusal = await closed.post(path, review({})).catch((error: unknown) => error);
+    expect(refusal).to.be.an('error');
+    await closed.stop();
+  });
+
+  it('says that a port is taken', async () => {
+    const port = server.server.port;
+    const second = await serving([validating], own, { port }).catch((error: unknown) => error);
+    expect(second).to.be.an('error').with.property('code', 'InvalidOption');
+    expect((second as Error).message).to.contain(`port ${port}`);
+  });
+
+  it('lets a request end that is being answered when it stops', async () => {
+    let answer: () => void = () => undefined;
+    let begun: () => void = () => undefined;
+    const entered = new Promise<void>((resolve) => (begun = resolve));
+    const slow = validatingWebhook(ConfigMap, async () => {
+      begun();
+      await new Promise<void>((resolve) => (answer = resolve));
+      return allowed();
+    });
+    const ending = new AbortController();
+    const slowServer = new WebhookServer({ webhooks: [slow], certificates: own.source, port: 0 });
+    let run: Promise<void> | undefined;
+    await new Promise<void>((resolve) => {
+      run = slowServer.run({ signal: ending.signal, logger: silentLogger, ready: resolve });
+    });
+    const socket = connect({ host: '127.0.0.1', port: slowServer.port, ca: own.authority });
+    const body = JSON.stringify(review({}));
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+    socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`);
+    await entered;
+    ending.abort();
+    await readOnce();
+    expect(() => slowServer.check()).to.throw('does not listen');
+    answer();
+    const [data] = (await once(socket, 'data')) as [Buffer];
+    expect(data.toString()).to.match(/^HTTP\/1.1 200/);
+    socket.destroy();
+    await run;
+  });
+
+  it('aborts the signal of a handler whose client went away', async () => {
+    const gone = new Promise<void>((resolve, reject) => {
+      const waiting = validatingWebhook(ConfigMap, async (_, { signal }) => {
+        socket?.destroy();
+        await once(signal, 'abort');
+        resolve();
+        return allowed();
+      });
+      let socket: ReturnType<typeof connect> | undefined;
+      serving([waiting], own)
+        .then(async (waitingServer) => {
+          const { port } = waitingServer.server;
+          socket = connect({ host: '127.0.0.1', port, ca: own.authority });
+          const body = JSON.stringify(review({}));
+          const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+          socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`);
+          await gone;
+          await waitingServer.stop();
+        })
+        .catch(reject);
+    });
+    await gone;
+  });
+
+  it('refuses two webhooks on one path, and none at all', () => {
+    const options = { certificates: own.source };
+    expect(() => new WebhookServer({ ...options, webhooks: [] })).to.throw('without webhooks');
+    const twice = () => new WebhookServer({ ...options, webhooks: [validating, validating] });
+    expect(twice).to.throw('share the path');
+  });
+});
+
+describe('validatingWebhook', () => {
+  const handler = () => allowed();
+  const wrong = [{ operations: [] }, { timeoutSeconds: 31 }, { path: 'x' }, { name: 'x.y' }];
+  for (const options of wrong) {
+    it(`refuses ${JSON.stringify(options)}`, () => {
+      const make = () => validatingWebhook(ConfigMap, handler, options);
+      expect(make).to.throw('webhook').with.property('code', 'InvalidOption');
+    });
+  }
+});
+
+describe('conversionWebhook', () => {
+  const resource = {
+    ...{ group: 'example.com', kind: 'Thing', plural: 'things', versions: ['v1', 'v2'] },
+    convert: (object: never, apiVersion: string) => {
+      const { spec } = object as { spec: { bad?: boolean } };
+      if (spec.bad === true) throw new Error('spec.bad can not be converted');
+      return { ...(object as object), apiVersion } as never;
+    },
+  };
+  let server: Serving;
+  before(async () => {
+    server = await serving([conversionWebhook(resource)], await ownCertificate());
+  });
+  after(() => server.stop());
+
+  const convert = async (objects: readonly object[]) => {
+    const request = { uid: 'u', desiredAPIVersion: 'example.com/v2', objects };
+    const body = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', request };
+    const answer = await server.post('/convert', body);
+    const { response } = answer.body as { response?: unknown };
+    return { status: answer.status, response };
+  };
+  const thing = (spec: object) => ({
+    ...{ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, spec },
+  });
+
+  it('converts every object of a review', async () => {
+    const { response } = await convert([thing({ a: 1 }), thing({ a: 2 })]);
+    const convertedObjects = [1, 2].map((a) => ({ ...thing({ a }), apiVersion: 'example.com/v2' }));
+    const result = { status: 'Success' };
+    expect(response).to.deep.equal({ uid: 'u', convertedObjects, result });
+  });
+
+  it('converts nothing where one object fails, and says why', async () => {
+    const { response } = await convert([thing({}), thing({ bad: true })]);
+    const result = { status: 'Failed', message: 'spec.bad can not be converted' };
+    expect(response).to.deep.equal({ uid: 'u', convertedObjects: [], result });
+  });
+
+  it('refuses kinds that it does not know', async () => {
+    const { response } = await convert([{ ...thing({}), kind: 'Other' }]);
+    expect(response).to.have.nested.property('result.status', 'Failed');
+  });
+
+  for (const objects of ['x', [1], undefined]) {
+    it(`answers 400 to a review of ${JSON.stringify(objects)}`, async () => {
+      expect((await convert(objects as never)).status).to.equal(400);
+    });
+  }
+});
+
+describe('certificateFiles', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(`${tmpdir()}/certificates-`);
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const write = async (own: OwnCertificate, which: 'both' | 'certificate' = 'both') => {
+    const first = await own.source.start({} as never);
+    await writeFile(`${folder}/tls.crt`, first.certificate);
+    if (which === 'both') await writeFile(`${folder}/tls.key`, first.privateKey);
+  };
+
+  it('shows a replaced certificate to the next connection, without a restart', async () => {
+    const clock = new VirtualClock();
+    const [one, two] = [await ownCertificate(), await ownCertificate()];
+    await write(one);
+    const certificates = certificateFiles({ folder });
+    const server = await serving([validating], one, { certificates, clock });
+    const { port } = server.server;
+    expect(await trusts(port, one.authority)).to.equal(true);
+    await write(two, 'certificate');
+    await clock.advance(10_000);
+    await readOnce();
+    expect(await trusts(port, one.authority)).to.equal(true); // The key does not fit: not used.
+    await write(two);
+    await until(async () => {
+      await clock.advance(10_000);
+      return trusts(port, two.authority);
+    });
+    await server.stop();
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('says which folder has no certificate', async () => {
+    const certificates = certificateFiles({ folder });
+    const failed = await serving([validating], await ownCertificate(), { certificates }).catch(
+      (error: unknown) => error,
+    );
+    expect(failed).to.be.an('error').with.property('code', 'InvalidOption');
+    expect((failed as Error).message).to.contain(folder);
+  });
+});
+
+/** Whether a client that trusts `ca` only connects. */
+async function trusts(port: number | undefined, ca: string): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port, ca });
+  try {
+    await once(socket, 'secureConnect');
+    const peer: PeerCertificate = socket.getPeerCertificate();
+    return peer.subject.CN === 'localhost';
+  } catch {
+    return false; // Not trusted: that is the answer.
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Lets a read of files that has begun come to its end. */
+async function readOnce(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 200; turn++) {
+    if (await isSo()) return;
+    await readOnce();
+  }
+  throw new Error('it did not come true');
+}

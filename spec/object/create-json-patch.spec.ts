@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import fastJsonPatch from 'fast-json-patch';
+import { createJsonPatch } from '../../lib/object/create-json-patch.js';
+import { applyJsonPatch } from '../../lib/object/json-patch.js';
+
+describe('createJsonPatch', () => {
+  const cases: readonly (readonly [string, unknown, unknown, readonly unknown[]])[] = [
+    ['nothing of equals', { a: [1] }, { a: [1] }, []],
+    ['an added member', {}, { a: 1 }, [{ op: 'add', path: '/a', value: 1 }]],
+    ['a member that is undefined', { a: 1 }, { a: undefined }, [{ op: 'remove', path: '/a' }]],
+    ['a changed member', { a: 1 }, { a: null }, [{ op: 'replace', path: '/a', value: null }]],
+    ['an object for a list', { a: [] }, { a: {} }, [{ op: 'replace', path: '/a', value: {} }]],
+    ['names with / and ~', {}, { 'a/~': 1 }, [{ op: 'add', path: '/a~1~0', value: 1 }]],
+    ['an appended item', [1], [1, 2], [{ op: 'add', path: '/-', value: 2 }]],
+    [
+      ...['items gone', [1, 2, 3], [1]],
+      [
+        { op: 'remove', path: '/2' },
+        { op: 'remove', path: '/1' },
+      ],
+    ] as never,
+  ];
+  for (const [what, from, to, patch] of cases) {
+    it(`says ${what}`, () => {
+      expect(createJsonPatch(from, to)).to.deep.equal(patch);
+    });
+  }
+
+  it('makes the one of the other, whatever they are, for others that apply patches too', () => {
+    const json = fc.jsonValue({ maxDepth: 4 });
+    const property = fc.property(json, json, (from, to) => {
+      const patch = createJsonPatch(from, to);
+      expect(applyJsonPatch(from, patch)).to.deep.equal(to);
+      const oracle = fastJsonPatch.applyPatch(
+        structuredClone(from),
+        structuredClone(patch) as never,
+      );
+      expect(oracle.newDocument).to.deep.equal(to);
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+});
