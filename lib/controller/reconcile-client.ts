@@ -48,8 +48,15 @@ export function reconcileClient(
   client: Client & { readonly live?: Client },
   guard: ReconcileGuard,
 ): ReconcileClient {
-  const { live = client } = client;
-  return { ...guarded(client, guard), live: guarded(live, guard) };
+  let live: Client | undefined;
+  return {
+    ...guarded(client, guard),
+    // Few ask for it, and each reconcile has its own.
+    get live() {
+      live ??= guarded(client.live ?? client, guard);
+      return live;
+    },
+  };
 }
 
 function guarded(client: Client, guard: ReconcileGuard): Client {

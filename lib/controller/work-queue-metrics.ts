@@ -1,4 +1,4 @@
-import type { Counter, Gauge, Histogram, Metrics } from '../system/metrics.js';
+import type { Counter, Gauge, Histogram, MetricLabels, Metrics } from '../system/metrics.js';
 
 /** The metrics of a work queue, under the names that controller-runtime's dashboards know. */
 export interface WorkQueueMetrics {
@@ -47,16 +47,22 @@ export function newWorkQueueMetrics(metrics: Metrics): WorkQueueMetrics {
 const maxPriorities = 25;
 const otherPriorities = 'exceeded_cardinality_limit';
 
-/** The label `priority`: each its own, but for those that come after too many others. */
+/** Labels with `priority`: each its own, but for those that come after too many others. */
 export class PriorityLabels {
-  readonly #known = new Map<number, string>();
+  readonly #known = new Map<number, MetricLabels>();
+  readonly #labels: MetricLabels;
 
-  of(priority: number): string {
+  /** @param labels - the others */
+  constructor(labels: MetricLabels) {
+    this.#labels = labels;
+  }
+
+  of(priority: number): MetricLabels {
     const known = this.#known.get(priority);
     if (known !== undefined) return known;
-    if (this.#known.size >= maxPriorities) return otherPriorities;
-    const label = String(priority);
-    this.#known.set(priority, label);
-    return label;
+    const isLast = this.#known.size >= maxPriorities;
+    const labels = { ...this.#labels, priority: isLast ? otherPriorities : String(priority) };
+    if (!isLast) this.#known.set(priority, labels);
+    return labels;
   }
 }

@@ -102,7 +102,7 @@ export class WorkQueue {
   readonly #getters = new Fifo<(item: WorkItem | undefined) => void>();
   readonly #drained: (() => void)[] = [];
   readonly #endCollecting: (() => void) | undefined;
-  readonly #priorities = new PriorityLabels();
+  readonly #priorities: PriorityLabels;
   #timer: { readonly dueMs: number; readonly timer: Timer } | undefined;
   #order = 0;
   #isShutDown = false;
@@ -120,6 +120,7 @@ export class WorkQueue {
     this.#backoff = new Backoff(backoff);
     this.#readyList = new ReadyList(agingEvery);
     this.#labels = { name, controller: name };
+    this.#priorities = new PriorityLabels(this.#labels);
     this.#metrics = newWorkQueueMetrics(metrics);
     this.#endCollecting = this.#metrics.unfinishedWork.onCollect?.(() => this.#age());
   }
@@ -333,7 +334,7 @@ export class WorkQueue {
   }
 
   #countDepth(change: number, priority: number): void {
-    this.#metrics.depth.add(change, { ...this.#labels, priority: this.#priorities.of(priority) });
+    this.#metrics.depth.add(change, this.#priorities.of(priority));
   }
 
   #age(): void {

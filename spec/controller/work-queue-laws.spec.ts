@@ -106,12 +106,18 @@ const steps = [
       ),
     ),
   ),
-  keys.map(
-    (key) =>
-      new Step(`done ${key}`, (model, { queue }) => {
-        model.done(key);
-        queue.done(key);
-      }),
+  fc.nat(9).map(
+    (n) =>
+      new Step(
+        `done the ${n}th`,
+        (model, { queue }) => {
+          const working = [...model.processing].sort();
+          const key = working[n % working.length]!;
+          model.done(key);
+          queue.done(key);
+        },
+        (model) => model.processing.size > 0,
+      ),
   ),
   fc.constantFrom(1, 4, 10, 500).map(
     (ms) =>

@@ -38,6 +38,33 @@ describe('WorkQueue', () => {
     expect(queue.depth).to.equal(0);
   });
 
+  it('keeps the highest priority of what was added while it was worked on', async () => {
+    const { queue } = newQueue();
+    queue.add('ns/a');
+    await queue.get();
+    for (const priority of [-100, 5, 3]) queue.add('ns/a', { priority });
+    queue.done('ns/a');
+    expect(await queue.get()).to.deep.equal({ key: 'ns/a', priority: 5 });
+    queue.add('ns/a', { priority: -100 });
+    queue.done('ns/a');
+    expect(await queue.get()).to.deep.equal({ key: 'ns/a', priority: -100 });
+  });
+
+  it('drops a key where it waits, and lets the work on it end', async () => {
+    const { queue, take } = newQueue();
+    queue.add('ns/a');
+    queue.add('ns/late', { afterMs: 10 });
+    queue.addRateLimited('ns/failed');
+    await take();
+    queue.add('ns/a');
+    queue.add('ns/b');
+    for (const key of ['ns/a', 'ns/b', 'ns/late', 'ns/failed']) queue.remove(key);
+    expect([queue.depth, queue.delayed, queue.failures('ns/failed')]).to.deep.equal([0, 0, 0]);
+    expect([...queue.processing().keys()]).to.deep.equal(['ns/a']);
+    queue.done('ns/a');
+    expect(await take()).to.equal(undefined);
+  });
+
   it('wakes who waits, first come, first served', async () => {
     const { queue } = newQueue();
     const got = [queue.get(), queue.get()];

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { newControllerMetrics } from '../../lib/controller/controller-metrics.js';
+import { WorkQueue } from '../../lib/controller/work-queue.js';
+import { newWorkQueueMetrics } from '../../lib/controller/work-queue-metrics.js';
+import { noMetrics } from '../../lib/system/metrics.js';
+import type { HistogramOptions, MetricLabels, MetricOptions } from '../../lib/system/metrics.js';
+
+/** What controller-runtime 0.24 registers, in pkg/internal/controller/metrics and pkg/internal/metrics. */
+const theirs = [
+  'counter controller_runtime_reconcile_total{controller,result}',
+  'counter controller_runtime_reconcile_errors_total{controller}',
+  'counter controller_runtime_terminal_reconcile_errors_total{controller}',
+  'counter controller_runtime_reconcile_panics_total{controller}',
+  'counter controller_runtime_reconcile_timeouts_total{controller}',
+  'histogram controller_runtime_reconcile_time_seconds{controller}',
+  'gauge controller_runtime_max_concurrent_reconciles{controller}',
+  'gauge controller_runtime_active_workers{controller}',
+  'gauge workqueue_depth{name,controller,priority}',
+  'counter workqueue_adds_total{name,controller}',
+  'histogram workqueue_queue_duration_seconds{name,controller}',
+  'histogram workqueue_work_duration_seconds{name,controller}',
+  'gauge workqueue_unfinished_work_seconds{name,controller}',
+  'gauge workqueue_longest_running_processor_seconds{name,controller}',
+  'counter workqueue_retries_total{name,controller}',
+];
+
+function registered() {
+  const names: string[] = [];
+  const buckets = new Map<string, readonly number[]>();
+  const note =
+    <T>(type: string, metric: T) =>
+    (options: MetricOptions | HistogramOptions): T => {
+      names.push(`${type} ${options.name}{${(options.labelNames ?? []).join(',')}}`);
+      if ('buckets' in options) buckets.set(options.name, options.buckets);
+      return metric;
+    };
+  const none = { name: 'x', help: 'x' };
+  const metrics = {
+    counter: note('counter', noMetrics.counter(none)),
+    gauge: note('gauge', noMetrics.gauge(none)),
+    histogram: note('histogram', noMetrics.histogram({ ...none, buckets: [] })),
+  };
+  newControllerMetrics(metrics);
+  newWorkQueueMetrics(metrics);
+  return { names, buckets };
+}
+
+describe('metrics of controllers', () => {
+  it("have controller-runtime's types, names and labels", () => {
+    expect(registered().names).to.include.members(theirs);
+    const own = registered().names.filter((name) => !theirs.includes(name));
+    for (const name of own) expect(name).to.match(/^(counter|gauge) operator_builder_/);
+  });
+
+  it("have controller-runtime's buckets", () => {
+    const { buckets } = registered();
+    const times = buckets.get('controller_runtime_reconcile_time_seconds') ?? [];
+    expect([times.length, times[0], times[5], times.at(-1)]).to.deep.equal([40, 0.005, 0.15, 60]);
+    for (const name of ['queue', 'work']) {
+      const powers = buckets.get(`workqueue_${name}_duration_seconds`) ?? [];
+      expect(powers.length).to.equal(12);
+      expect(powers.map((bound) => Math.round(Math.log10(bound)))).to.deep.equal(
+        Array.from({ length: 12 }, (_, n) => n - 8),
+      );
+    }
+  });
+
+  it('name 25 priorities, the others together', () => {
+    const depths = new Map<string, number>();
+    const depth = {
+      ...noMetrics.gauge({ name: 'depth', help: '' }),
+      add: (value: number, labels: MetricLabels = {}) => {
+        const priority = labels['priority'] ?? '';
+        depths.set(priority, (depths.get(priority) ?? 0) + value);
+      },
+    };
+    const metrics = {
+      ...noMetrics,
+      gauge: (options: MetricOptions) =>
+        options.name === 'workqueue_depth' ? depth : noMetrics.gauge(options),
+    };
+    const queue = new WorkQueue({ name: 'test', metrics });
+    for (let n = 0; n < 30; n++) queue.add(`ns/${n}`, { priority: n });
+    expect(depths.size).to.equal(26);
+    expect(depths.get('exceeded_cardinality_limit')).to.equal(5);
+    for (let n = 0; n < 30; n++) queue.remove(`ns/${n}`);
+    expect([...depths.values()].every((value) => value === 0)).to.equal(true);
+  });
+
+  it('count what is added with a delay as a retry', () => {
+    const counts: string[] = [];
+    const metrics = {
+      ...noMetrics,
+      counter: ({ name }: MetricOptions) => ({ add: () => void counts.push(name) }),
+    };
+    const queue = new WorkQueue({ name: 'test', metrics });
+    queue.add('ns/a', { afterMs: 10 });
+    queue.addRateLimited('ns/b');
+    queue.add('ns/c');
+    queue.shutDown();
+    expect(counts).to.deep.equal([
+      'workqueue_retries_total',
+      'workqueue_retries_total',
+      'workqueue_adds_total',
+    ]);
+  });
+});
