@@ -4,6 +4,7 @@ import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
 import type { Transport, TransportRequest, TransportResponse } from '../system/transport.js';
+import { WebhookConfigurations } from './admission/webhook-configurations.js';
 import { attributesOf } from './auth/access-attributes.js';
 import { AccessControl } from './auth/access-control.js';
 import { accessForbidden, allowAll } from './auth/authorizer.js';
@@ -22,6 +23,9 @@ import { builtinKinds } from './kinds/builtin-kinds.js';
 import { KindRegistry } from './kinds/kind-registry.js';
 import type { Loopback } from './loopback.js';
 import { handlePlain } from './plain-requests.js';
+import { Outside } from './outside/outside.js';
+import { WebhookClient } from './outside/webhook-client.js';
+import type { WebhookServices } from './outside/webhook-client.js';
 import { OpenWatches } from './reads/open-watches.js';
 import { SerializedObjects } from './reads/serialized-objects.js';
 import { RequestLog } from './request-log.js';
@@ -56,6 +60,11 @@ export interface EmbeddedApiServerOptions {
    * administrator
    */
   readonly rbac?: boolean;
+  /**
+   * Where the Services are that webhooks name, by `namespace/name`: a base URL
+   * (`https://127.0.0.1:9443`), or a function that answers in their place. @defaultValue none
+   */
+  readonly services?: WebhookServices;
   /**
    * How many changes the log keeps, at least 1: a watch or a continued list that needs older ones
    * gets 410. @defaultValue 10_000
@@ -96,9 +105,17 @@ export class EmbeddedApiServer {
     const kinds = new KindRegistry();
     kinds.add(builtinKinds());
     const log = new MvccLog({ length: logLength });
-    const { users, rbac } = this.#options;
+    const { users, rbac, services } = this.#options;
     const access = new AccessControl({ log, clock, random, users, rbac });
-    this.#core = createServerCore({ log, kinds, clock, random, access });
+    const webhooks = new WebhookConfigurations(log);
+    const needed = (): boolean => !webhooks.empty || kinds.converting;
+    const outside = new Outside({ clock, random, needed });
+    this.#core = createServerCore({
+      ...{ log, kinds, access, outside, clock: outside.clock, random: outside.random },
+      systemRandom: random,
+      webhooks,
+      webhookClient: new WebhookClient(services, clock),
+    });
     this.#discovery = new DiscoveryHandler(kinds);
     const serialized = new SerializedObjects(serializedObjects);
     this.#watches = { serialized, open: new OpenWatches(kinds) };
@@ -161,6 +178,7 @@ export class EmbeddedApiServer {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.dropWatches();
+    this.#core.webhookClient.close();
     const listeners = [...this.#listeners];
     this.#listeners.clear();
     await Promise.all(listeners.map((listener) => listener.close()));
@@ -301,6 +319,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     random = systemRandom,
     users = {},
     rbac = false,
+    services = {},
     logLength = 10_000,
     requestLogLength = 100_000,
   } = options;
@@ -312,5 +331,5 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
       );
     }
   }
-  return { clock, random, users, rbac, logLength, requestLogLength };
+  return { clock, random, users, rbac, services, logLength, requestLogLength };
 }

@@ -3,6 +3,9 @@ import type { Clock } from '../system/clock.js';
 import type { Random } from '../system/random.js';
 import type { KindRegistry } from './kinds/kind-registry.js';
 import type { ServedKind } from './kinds/served-kind.js';
+import type { WebhookConfigurations } from './admission/webhook-configurations.js';
+import type { Outside } from './outside/outside.js';
+import type { WebhookClient } from './outside/webhook-client.js';
 import type { AccessControl } from './auth/access-control.js';
 import type { ServerView } from './rules/server-view.js';
 import type { MvccLog } from './storage/mvcc-log.js';
@@ -14,6 +17,12 @@ export interface ServerCore {
   readonly clock: Clock;
   readonly random: Random;
   readonly access: AccessControl;
+  /** What the server asks of others while it writes. */
+  readonly outside: Outside;
+  /** Chance that a write does not repeat when it is begun anew. */
+  readonly systemRandom: Random;
+  readonly webhooks: WebhookConfigurations;
+  readonly webhookClient: WebhookClient;
   /** What the rules of kinds see of it. */
   readonly view: ServerView;
 }

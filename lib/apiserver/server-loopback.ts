@@ -1,6 +1,7 @@
 import type { ObjectKey, UnstructuredObject } from '../object/kubernetes-object.js';
 import { groupOf, versionOf } from '../object/resource-type.js';
 import type { ResourceType } from '../object/resource-type.js';
+import { WebhookAdmission } from './admission/webhook-admission.js';
 import type { ServedKind } from './kinds/served-kind.js';
 import { subjectOf } from './kinds/served-kind.js';
 import type {
@@ -18,6 +19,7 @@ import { createObject } from './writes/create-object.js';
 import { decodeObject } from './writes/decode-object.js';
 import { deleteObject } from './writes/delete-object.js';
 import { updateObject } from './writes/update-object.js';
+import type { WriteHooks } from './writes/write-hooks.js';
 import type { WriteRequest } from './writes/write-request.js';
 
 /** The {@link Loopback} of a server: the write path without requests. */
@@ -72,6 +74,10 @@ export class ServerLoopback implements Loopback {
     options: LoopbackWriteOptions,
   ): Promise<UnstructuredObject> {
     if (options.subresource === 'binding') return bindPod(this.#core, object);
+    return this.#run(() => this.#create(object, options));
+  }
+
+  #create(object: UnstructuredObject, options: LoopbackWriteOptions): UnstructuredObject {
     const request = this.#writeOf(object, { ...options, subresource: undefined });
     const decoded = decodeObject(request, { value: object });
     return createObject(this.#core, { request: { ...request, name: '' }, object: decoded }).object;
@@ -81,6 +87,10 @@ export class ServerLoopback implements Loopback {
     object: UnstructuredObject,
     options: LoopbackWriteOptions,
   ): Promise<UnstructuredObject> {
+    return this.#run(() => this.#update(object, options));
+  }
+
+  #update(object: UnstructuredObject, options: LoopbackWriteOptions): UnstructuredObject {
     const request = this.#writeOf(object, options);
     const live = findObject(this.#core, request.kind, request);
     if (live === undefined) throw notFound(subjectOf(request.kind, request.name));
@@ -96,7 +106,11 @@ export class ServerLoopback implements Loopback {
     const kind = this.#kindOf(type);
     const { name, namespace = '' } = key;
     const settings = { ...options, dryRun: false };
-    deleteObject(this.#core, { kind, name, namespace, options: settings });
+    const manager = 'kube-controller-manager';
+    const hooks = this.#hooks({ kind, namespace, name, subresource: undefined, manager });
+    await this.#run(() =>
+      deleteObject(this.#core, { kind, name, namespace, options: settings, hooks }),
+    );
   }
 
   #kindOf({ group, version, plural }: ResourceType): ServedKind {
@@ -105,16 +119,44 @@ export class ServerLoopback implements Loopback {
     return kind;
   }
 
+  /** Begins `work` anew as often as it takes, where it may have to ask webhooks. */
+  #run<T>(work: () => T): T | Promise<T> {
+    const { outside } = this.#core;
+    return outside.needed ? outside.run(work) : work();
+  }
+
+  #hooks(
+    write: Pick<WriteRequest, 'kind' | 'subresource' | 'namespace' | 'name' | 'manager'>,
+  ): WriteHooks | undefined {
+    if (this.#core.webhooks.empty) return undefined;
+    const { kind, subresource = '', name, manager } = write;
+    const own = kind.type.group === '' && kind.type.plural === 'namespaces';
+    return new WebhookAdmission(this.#core, {
+      kind,
+      subresource,
+      name,
+      namespace: own ? name : write.namespace,
+      user: { username: `system:${manager}`, groups: ['system:authenticated'] },
+      dryRun: false,
+      options: {},
+      warn: () => undefined,
+    });
+  }
+
   #writeOf(object: UnstructuredObject, options: LoopbackWriteOptions): WriteRequest {
     const { apiVersion, metadata } = object;
     const kind = this.#core.kinds.findKind(groupOf(apiVersion), versionOf(apiVersion), object.kind);
     if (kind === undefined) throw unknownResource();
-    return {
+    const write = {
       kind,
       subresource: options.subresource,
       namespace: metadata.namespace ?? '',
       name: metadata.name ?? '',
       manager: options.manager,
+    };
+    return {
+      ...write,
+      hooks: this.#hooks(write),
       dryRun: false,
       fieldValidation: 'Ignore',
       warn: () => undefined,

@@ -4,17 +4,25 @@ import type {
   ControllersOptions,
   PodOptions,
 } from '../apiserver/controllers/index.js';
-import type { UserOptions } from '../apiserver/index.js';
+import type { UserOptions, WebhookServices } from '../apiserver/index.js';
 import type { CustomResourceDefinition } from '../object/kinds.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
 
+/** Has a CustomResourceDefinition, as a resource of `defineResource`. */
+export interface WithDefinition {
+  readonly crd: CustomResourceDefinition;
+}
+
 /** Options of `EmbeddedCluster.start`. */
 export interface EmbeddedClusterOptions {
-  /** Custom resources to serve from the start. @defaultValue none */
-  readonly crds?: readonly CustomResourceDefinition[] | undefined;
+  /**
+   * Custom resources to serve from the start: what `defineResource` made, or
+   * CustomResourceDefinitions. @defaultValue none
+   */
+  readonly crds?: readonly (CustomResourceDefinition | WithDefinition)[] | undefined;
   /**
    * Let Deployments, StatefulSets, Jobs, … make pods that run, Services get endpoints and claims
    * volumes. Without it, only garbage collection and namespace deletion run. @defaultValue false
@@ -36,6 +44,12 @@ export interface EmbeddedClusterOptions {
    * `admin`, `edit`, `view`, …) are there. @defaultValue false: everyone may do everything
    */
   readonly rbac?: boolean | undefined;
+  /**
+   * Where the Services are that admission and conversion webhooks name, by `namespace/name`: a base
+   * URL (`https://127.0.0.1:9443`; its certificate must be for `name.namespace.svc`), or a function
+   * that answers in their place. @defaultValue none: calls of webhooks by Service fail
+   */
+  readonly services?: WebhookServices | undefined;
   /** Listen on this port of 127.0.0.1 from the start; 0: any free one. @defaultValue don't listen */
   readonly port?: number | undefined;
   /** How many changes can be watched from behind, at least 1. @defaultValue the server's */
@@ -53,6 +67,7 @@ export interface ResolvedEmbeddedClusterOptions extends ControllersOptions {
   readonly random: Random;
   readonly users: Readonly<Record<string, string | UserOptions>>;
   readonly rbac: boolean;
+  readonly services: WebhookServices;
   readonly logLength: number | undefined;
 }
 
@@ -66,7 +81,7 @@ export function resolveEmbeddedClusterOptions(
   options: EmbeddedClusterOptions,
 ): ResolvedEmbeddedClusterOptions {
   const { simulateWorkloads = false, controllers = {}, users = {}, logLength } = options;
-  const { rbac = false } = options;
+  const { rbac = false, services = {} } = options;
   const { random = systemRandom, logger, pods, nodes, jobPodBackoffMs } = options;
   const on = controllerNames.map((name) => {
     const byDefault = simulateWorkloads || alwaysOn.includes(name);
@@ -77,6 +92,7 @@ export function resolveEmbeddedClusterOptions(
     random,
     users: rbac ? { [random.uuid()]: administrator, ...users } : users,
     rbac,
+    services,
     logLength,
     logger,
     pods,

@@ -15,6 +15,7 @@ import { resolveEmbeddedClusterOptions } from './embedded-cluster-options.js';
 import type {
   EmbeddedClusterOptions,
   ResolvedEmbeddedClusterOptions,
+  WithDefinition,
 } from './embedded-cluster-options.js';
 import { kubeConfigText } from './kube-config-text.js';
 
@@ -59,7 +60,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   #url: string | undefined;
 
   private constructor(clock: C, options: ResolvedEmbeddedClusterOptions) {
-    const { random, users, rbac, logLength } = options;
+    const { random, users, rbac, services, logLength } = options;
     this.clock = clock;
     this.#options = options;
     this.server = new EmbeddedApiServer({
@@ -67,6 +68,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
       random,
       users,
       rbac,
+      services,
       ...(logLength !== undefined && { logLength }),
     });
     this.#controllers = startControllers(this.server.loopback, { ...options, clock });
@@ -191,10 +193,11 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     if (port !== undefined) await this.listen(port);
   }
 
-  async #install(crds: readonly CustomResourceDefinition[]): Promise<void> {
+  async #install(crds: readonly (CustomResourceDefinition | WithDefinition)[]): Promise<void> {
     if (crds.length === 0) return;
     const client = this.client();
-    for (const crd of crds) {
+    for (const given of crds) {
+      const crd = 'crd' in given ? given.crd : given;
       await client.create(crd);
       await whenEstablished(client, crd);
     }

@@ -18,6 +18,8 @@ export type {
   UsedRole,
   UsedRolesOptions,
   UserOptions,
+  RequestHandler,
+  WebhookServices,
   Loopback,
   LoopbackDeleteOptions,
   LoopbackWriteOptions,
@@ -39,4 +41,4 @@ export type {
 } from '../apiserver/controllers/index.js';
 export { EmbeddedCluster } from './embedded-cluster.js';
 export type { EmbeddedClientOptions, SettledOptions } from './embedded-cluster.js';
-export type { EmbeddedClusterOptions } from './embedded-cluster-options.js';
+export type { EmbeddedClusterOptions, WithDefinition } from './embedded-cluster-options.js';

@@ -53,7 +53,7 @@ export class CrdManager {
         ? crd.spec.names
         : { ...crd.status?.acceptedNames, plural: crd.spec.names.plural };
     const status = { ...crd.status, conditions: wanted, acceptedNames };
-    if (conflicts === undefined) this.#serve(crd.metadata.name ?? '', customKinds(crd));
+    if (conflicts === undefined) this.#serve(crd.metadata.name ?? '', customKinds(this.#core, crd));
     if (!deepEqual(status, crd.status)) this.#store(object, { ...object, status });
   }
 
@@ -130,7 +130,7 @@ export class CrdManager {
     const { finalizers = [], name = '' } = object.metadata;
     if (!finalizers.includes(cleanupFinalizer)) return;
     const crd = crdOf(object);
-    if (this.#served.has(name)) this.#serve(name, customKinds(crd));
+    if (this.#served.has(name)) this.#serve(name, customKinds(this.#core, crd));
     const collection = this.#core.log.collection(`${crd.spec.group}/${crd.spec.names.plural}`);
     this.#deleteObjects(name, collection.keys(''));
     if (collection.size > 0) {

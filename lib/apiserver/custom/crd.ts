@@ -1,4 +1,5 @@
 import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { WebhookAddress } from '../outside/webhook-client.js';
 import type { Schema } from '../../object/schema.js';
 import type { CustomColumn, ScalePaths } from '../kinds/served-kind.js';
 
@@ -15,6 +16,16 @@ export interface CrdSpec {
   readonly scope: 'Namespaced' | 'Cluster';
   readonly names: CrdNames;
   readonly versions: readonly CrdVersion[];
+  readonly conversion?: CrdConversion;
+}
+
+/** How objects come from one version into another. */
+export interface CrdConversion {
+  readonly strategy: string;
+  readonly webhook?: {
+    readonly clientConfig: WebhookAddress;
+    readonly conversionReviewVersions: readonly string[];
+  };
 }
 
 /** The names of a custom resource. */

@@ -5,27 +5,37 @@ import { goType } from '../go-json/go-types.js';
 import { definition } from '../kinds/definitions.js';
 import type { Decoded, ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import type { KindRules } from '../rules/kind-rules.js';
-import { FieldErrors } from '../validation/field-errors.js';
 import { deepEqual } from '../writes/deep-equal.js';
+import type { ServerCore } from '../server-core.js';
+import { WebhookConverter } from './webhook-converter.js';
 import type { Crd, CrdVersion } from './crd.js';
 import { customColumns } from './custom-columns.js';
 import { defaultFields } from '../../crd/validation/default-fields.js';
 import { compileJsonPath, readJsonPath } from '../../crd/validation/json-path.js';
 import { prune } from '../../crd/validation/prune.js';
-import { validateSchema } from '../../crd/validation/validate-schema.js';
+import { validateResource } from '../../crd/validation/validate-resource.js';
 import { withoutMembers } from '../without-members.js';
 
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
 /** The kinds of a CRD, one for each version that is served. */
-export function customKinds(crd: Crd): readonly ServedKind[] {
+export function customKinds(core: ServerCore, crd: Crd): readonly ServedKind[] {
+  const { strategy, webhook } = crd.spec.conversion ?? {};
+  const converter =
+    strategy === 'Webhook' && webhook !== undefined
+      ? new WebhookConverter(core, webhook)
+      : undefined;
   return crd.spec.versions
     .filter(({ served }) => served)
-    .map((version) => customKind(crd, version));
+    .map((version) => customKind(crd, version, converter));
 }
 
-function customKind({ metadata, spec }: Crd, version: CrdVersion): ServedKind {
+function customKind(
+  { metadata, spec }: Crd,
+  version: CrdVersion,
+  converter: WebhookConverter | undefined,
+): ServedKind {
   const { group, names, scope } = spec;
   const apiVersion = `${group}/${version.name}`;
   const schema = version.schema?.openAPIV3Schema;
@@ -57,8 +67,30 @@ function customKind({ metadata, spec }: Crd, version: CrdVersion): ServedKind {
     },
     schema: () => (schema === undefined ? undefined : (full ??= withTypeMeta(schema))),
     decode: (value) => decodeCustom(value, { apiVersion, kind: names.kind, schema }),
-    toStorage: (object) => inVersion(object, `${group}/${storage.name}`),
-    fromStorage: (object) => inVersion(object, apiVersion),
+    ...conversionsOf(converter, apiVersion, `${group}/${storage.name}`),
+  };
+}
+
+type Conversions = Pick<ServedKind, 'toStorage' | 'fromStorage' | 'conversions'>;
+
+function conversionsOf(
+  converter: WebhookConverter | undefined,
+  apiVersion: string,
+  storage: string,
+): Conversions {
+  if (converter === undefined) {
+    return {
+      toStorage: (object) => inVersion(object, storage),
+      fromStorage: (object) => inVersion(object, apiVersion),
+    };
+  }
+  return {
+    toStorage: (object) => converter.convert(object, storage),
+    fromStorage: (object) => converter.convert(object, apiVersion),
+    conversions: {
+      prepare: (stored) => converter.prepare(stored, apiVersion),
+      fetch: (stored) => converter.fetch(stored, apiVersion),
+    },
   };
 }
 
@@ -120,21 +152,18 @@ function customRules(crd: Crd['spec'], version: CrdVersion, hasStatus: boolean):
     name: jsonPath.replace(/^\./, ''),
     path: compileJsonPath(jsonPath),
   }));
-  const validate: NonNullable<KindRules['validateUpdate']> = (object, old, errors) => {
-    if (schema !== undefined) {
-      validateSchema(object, { schema, path: '', errors, old: withoutMeta(old) });
-    }
-  };
   return {
     unconditionalUpdate: false,
     columns: customColumns(version.additionalPrinterColumns),
     defaults: (object) => defaultFields(object, schema),
     validateCreate: (object, errors) => {
-      if (schema !== undefined) validateSchema(object, { schema, path: '', errors });
+      if (schema !== undefined) validateResource(object, { schema, errors });
     },
-    validateUpdate: validate,
+    validateUpdate: (object, old, errors) => {
+      if (schema !== undefined) validateResource(object, { schema, errors, old });
+    },
     validateStatusUpdate: (object, old, errors) => {
-      validateStatus(schema?.properties?.['status'], [object['status'], old['status']], errors);
+      if (schema !== undefined) validateResource(object, { schema, errors, old, statusOnly: true });
     },
     specChanged: (object, old) => !deepEqual(counted(object, hasStatus), counted(old, hasStatus)),
     selectableFields: (object) =>
@@ -150,26 +179,6 @@ function deprecationOf(
   { name, deprecationWarning }: CrdVersion,
 ): string {
   return deprecationWarning ?? `${group}/${name} ${names.kind} is deprecated`;
-}
-
-/** A status is checked by itself: messages leave out where it is, fields don't. */
-function validateStatus(
-  schema: Schema | undefined,
-  [status, old]: readonly [unknown, unknown],
-  errors: FieldErrors,
-): void {
-  if (schema === undefined || status === undefined) return;
-  const own = new FieldErrors();
-  validateSchema(status, { schema, path: '', errors: own, old });
-  for (const cause of own.causes) {
-    const { field = '' } = cause;
-    errors.causes.push({ ...cause, field: field === '' ? 'status' : `status.${field}` });
-  }
-}
-
-/** The whole object is never unchanged: its parts are compared one by one. */
-function withoutMeta(object: UnstructuredObject): unknown {
-  return withoutMembers(object, 'metadata');
 }
 
 function counted(object: UnstructuredObject, hasStatus: boolean): unknown {

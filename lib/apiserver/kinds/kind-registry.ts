@@ -6,10 +6,16 @@ export class KindRegistry {
   readonly #byKind = new Map<string, ServedKind>();
   readonly #listeners = new Set<() => void>();
   #generation = 0;
+  #converting = false;
 
   /** Grows with each change: what is computed from the kinds is good for one value. */
   get generation(): number {
     return this.#generation;
+  }
+
+  /** Whether webhooks convert objects of some kind. */
+  get converting(): boolean {
+    return this.#converting;
   }
 
   find(group: string, version: string, plural: string): ServedKind | undefined {
@@ -65,6 +71,7 @@ export class KindRegistry {
 
   #changed(): void {
     this.#generation++;
+    this.#converting = [...this.all()].some(({ conversions }) => conversions !== undefined);
     for (const listener of [...this.#listeners]) listener();
   }
 }

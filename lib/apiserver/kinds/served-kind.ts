@@ -45,6 +45,16 @@ export interface ServedKind {
   toStorage(object: UnstructuredObject): UnstructuredObject;
   /** Converts a stored object to this version; cheap, and the same object where it can be. */
   fromStorage(object: UnstructuredObject): UnstructuredObject;
+  /** Objects are converted by somebody else: what asks for many at once. @defaultValue they are not */
+  readonly conversions?: KindConversions | undefined;
+}
+
+/** Conversions of a kind that a webhook does. */
+export interface KindConversions {
+  /** Asks for what `fromStorage` of these will need, within a request. */
+  prepare(stored: readonly UnstructuredObject[]): void;
+  /** As `prepare`, outside of a request. Never rejects. */
+  fetch(stored: readonly UnstructuredObject[]): Promise<void>;
 }
 
 /** What a CustomResourceDefinition says of a kind beside its schema. */

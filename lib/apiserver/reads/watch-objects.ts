@@ -75,6 +75,7 @@ function formatOf({ view, serialized, options }: WatchRequest): WatchFormat {
       return text;
     },
     bookmark: (revision, end) => JSON.stringify(represent(view, bookmark(kind, revision, end))),
+    ...(kind.conversions && { prepare: (stored) => kind.conversions?.fetch(stored) }),
     tooOld: () => {
       const { compactedRevision } = core.log;
       const asked = options.resourceVersion === '' ? '0' : options.resourceVersion;

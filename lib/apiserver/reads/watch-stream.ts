@@ -1,5 +1,7 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Clock } from '../../system/clock.js';
+import { Unconverted } from '../custom/webhook-converter.js';
+import { isStatusError } from '../status-error.js';
 import type { Collection } from '../storage/collection.js';
 import type { LogEntry } from '../storage/log-entry.js';
 import type { Selection } from './selection.js';
@@ -10,6 +12,8 @@ export interface WatchFormat {
   object(stored: UnstructuredObject): string;
   /** The JSON of a bookmark; `initialEventsEnd` marks the end of a streaming list. */
   bookmark(revision: number, initialEventsEnd: boolean): string;
+  /** Has objects converted, many at once, where somebody else does that. Never rejects. */
+  prepare?(stored: readonly UnstructuredObject[]): Promise<void> | undefined;
   /** The JSON of the `Status` of a watch that fell behind the log. */
   tooOld(): string;
 }
@@ -71,8 +75,16 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
 
   /** The next bytes, as soon as there are any. @throws what {@link fail} was given. */
   async next(): Promise<IteratorResult<Uint8Array>> {
+    const { format } = this.#options;
+    if (format.prepare !== undefined && this.#state === 'initial') {
+      await format.prepare(this.#initial);
+    }
     for (;;) {
-      const chunk = this.#take();
+      const chunk = this.#attempt();
+      if (typeof chunk !== 'string') {
+        await chunk.convert();
+        continue;
+      }
       if (chunk !== '') return { done: false, value: encoder.encode(chunk) };
       if (this.#error !== undefined) throw this.#takeError();
       if (this.#state === 'ended') return { done: true, value: undefined };
@@ -118,6 +130,27 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     const error = this.#error;
     this.#error = undefined;
     return error;
+  }
+
+  /** What there is to send, unless an object in it must be converted first. */
+  #attempt(): string | Unconverted {
+    const [sent, position, state, initial] = [
+      this.#sent,
+      this.#position,
+      this.#state,
+      this.#initial,
+    ];
+    try {
+      return this.#take();
+    } catch (error) {
+      if (error instanceof Unconverted) {
+        [this.#sent, this.#position, this.#state, this.#initial] = [sent, position, state, initial];
+        return error;
+      }
+      if (!isStatusError(error)) throw error;
+      this.end();
+      return event('ERROR', JSON.stringify(error.body));
+    }
   }
 
   #take(): string {

@@ -9,6 +9,8 @@ import type { StatusError } from '../status-error.js';
 import { deleteObject } from '../writes/delete-object.js';
 import type { DeletionResult } from '../writes/delete-object.js';
 import { readDeleteOptions } from '../writes/delete-options.js';
+import type { DeleteOptions } from '../writes/delete-options.js';
+import type { WriteHooks } from '../writes/write-hooks.js';
 import { bodyText, objectOf, readObjectBody } from './body.js';
 import { requestHooks } from './request-hooks.js';
 import type { ResourceContext } from './resource-handler.js';
@@ -19,11 +21,16 @@ export function handleDelete(context: ResourceContext): TransportResponse {
   const { core, kind, info, view } = context;
   const { namespace, name, query } = info;
   const options = readDeleteOptions(optionsBody(context), query);
-  const hooks = requestHooks(context);
+  const hooks = deleteHooks(context, options);
   const result = deleteObject(core, { kind, namespace, name, options, hooks });
   const answersObject = !result.removed || rulingKind(core, kind).rules.answersDeleted === true;
   if (answersObject) return jsonResponse(200, represent(view, result.object));
   return jsonResponse(200, successOf(context, result));
+}
+
+function deleteHooks(context: ResourceContext, options: DeleteOptions): WriteHooks | undefined {
+  const { dryRun, ...shown } = options;
+  return requestHooks(context, { dryRun, options: { ...shown } });
 }
 
 function optionsBody({ request }: ResourceContext): unknown {
@@ -57,12 +64,21 @@ export function handleDeleteCollection(context: ResourceContext): TransportRespo
   const { core, kind, info, view } = context;
   const selection = readSelection(kind, info);
   const options = readDeleteOptions(optionsBody(context), info.query);
-  const listed = listObjects(core, kind, { selection, options: readListOptions(info.query) });
+  const { outside } = core;
+  const listed = outside.once('list', () =>
+    listObjects(core, kind, { selection, options: readListOptions(info.query) }),
+  );
+  kind.conversions?.prepare(listed.items);
   const items: UnstructuredObject[] = [];
   for (const item of listed.items) {
     const { namespace = '', name = '' } = item.metadata;
     try {
-      deleteObject(core, { kind, namespace, name, options });
+      const named = { ...context, info: { ...info, namespace, name } };
+      const hooks = deleteHooks(named, options);
+      // What is deleted stays so when the rest is begun anew.
+      outside.once(`delete ${namespace}/${name}`, () =>
+        deleteObject(core, { kind, namespace, name, options, hooks }),
+      );
       items.push(item);
     } catch (error) {
       if (!isStatusError(error) || error.reason !== 'NotFound') throw error;

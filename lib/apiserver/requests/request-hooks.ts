@@ -1,21 +1,51 @@
+import type { AdmissionRequest } from '../admission/admission-attributes.js';
+import { WebhookAdmission } from '../admission/webhook-admission.js';
 import { accessForbidden } from '../auth/authorizer.js';
 import { attributesOf } from '../auth/access-attributes.js';
 import { isGrant } from '../auth/grant-check.js';
 import type { AdmittedWrite, WriteHooks } from '../writes/write-hooks.js';
 import type { ResourceContext } from './resource-handler.js';
 
+/** How a request writes. */
+export interface HookedWrite {
+  readonly dryRun: boolean;
+  /** The options of the operation, as webhooks see them. @defaultValue none */
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** What has a say in the writes of a request beside the rules of its kind; undefined: nothing. */
-export function requestHooks(context: ResourceContext): WriteHooks | undefined {
-  const { access } = context.core;
-  if (access.grants === undefined) return undefined;
+export function requestHooks(context: ResourceContext, write: HookedWrite): WriteHooks | undefined {
+  const { access, webhooks } = context.core;
+  if (access.grants === undefined && webhooks.empty) return undefined;
+  const admission = webhooks.empty
+    ? undefined
+    : new WebhookAdmission(context.core, admissionRequest(context, write));
   return {
-    admit: (write) => {
-      checkGrant(context, write);
-      return write.object;
+    admit: (admitted) => {
+      const object = admission?.admit(admitted) ?? admitted.object;
+      checkGrant(context, { ...admitted, object });
+      return object;
     },
-    validate: (write) => {
-      checkCreation(context, write);
+    validate: (admitted) => {
+      checkCreation(context, admitted);
+      admission?.validate(admitted);
     },
+  };
+}
+
+function admissionRequest(context: ResourceContext, write: HookedWrite): AdmissionRequest {
+  const { kind, info, user, warn } = context;
+  const { dryRun, options = {} } = write;
+  const own = kind.type.group === '' && kind.type.plural === 'namespaces';
+  return {
+    kind,
+    subresource: info.subresource ?? '',
+    namespace: own ? info.name : info.namespace,
+    name: info.name,
+    user,
+    dryRun,
+    options: { ...options, ...(dryRun && { dryRun: ['All'] }) },
+    warn,
   };
 }
 

@@ -69,7 +69,9 @@ export async function handleResource(
 /** Errors are answers too: what was to be warned of before one is said with it. */
 async function answer(context: ResourceContext, watches: Watches): Promise<TransportResponse> {
   try {
-    return await dispatch(context, watches);
+    const { core } = context;
+    if (!core.outside.needed) return dispatch(context, watches);
+    return await core.outside.run(() => dispatch(context, watches));
   } catch (error) {
     if (!isStatusError(error)) throw error;
     return errorResponse(error);
@@ -90,7 +92,7 @@ function checkScope({ kind, info }: ResourceContext): void {
   if (subresource !== undefined && !kind.subresources.has(subresource)) throw unknownResource();
 }
 
-async function dispatch(context: ResourceContext, watches: Watches): Promise<TransportResponse> {
+function dispatch(context: ResourceContext, watches: Watches): TransportResponse {
   const { kind, info } = context;
   const { verb, subresource, name } = info;
   if (subresource !== undefined) return handleSubresource(context);
@@ -138,6 +140,7 @@ function handleList({ core, kind, info, view }: ResourceContext): TransportRespo
   const selection = readSelection(kind, info);
   const options = readListOptions(info.query);
   const { metadata, items } = listObjects(core, kind, { selection, options });
+  kind.conversions?.prepare(items);
   const headers = { 'content-type': 'application/json' };
   return { status: 200, headers, body: encoded(representList(view, metadata, items)) };
 }

@@ -34,7 +34,13 @@ export function writeOf(context: ResourceContext, options: WriteOptions): WriteR
     dryRun,
     fieldValidation,
     warn,
-    hooks: requestHooks(context),
+    hooks: requestHooks(context, {
+      dryRun,
+      options: {
+        ...(fieldManager !== '' && { fieldManager }),
+        ...(info.query.has('fieldValidation') && { fieldValidation }),
+      },
+    }),
   };
 }
 

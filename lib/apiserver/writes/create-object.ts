@@ -157,6 +157,8 @@ function store(core: ServerCore, request: WriteRequest, object: UnstructuredObje
   }
   if (dryRun) return { object: kind.fromStorage(kind.toStorage(object)), created: true };
   const stored = rulingKind(core, kind).isStorageVersion ? object : kind.toStorage(object);
+  // Asked for before the commit: nothing may fail after it.
+  if (kind.conversions !== undefined) kind.fromStorage(stored);
   const entry = core.log.commit({ collection: kind.collection, key, object: stored });
   return { object: kind.fromStorage(entry.object), created: true };
 }

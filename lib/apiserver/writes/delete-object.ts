@@ -42,6 +42,8 @@ export function deleteObject(core: ServerCore, deletion: Deletion): DeletionResu
   const stored = core.log.collection(kind.collection).get(key);
   if (stored === undefined) throw notFound(subjectOf(kind, name));
   checkPreconditions(kind, stored.metadata, options);
+  // Asked for before the commit: nothing may fail after it.
+  if (kind.conversions !== undefined) kind.fromStorage(stored);
   const ruling = rulingKind(core, kind);
   ruling.rules.beforeDelete?.(stored, core.view);
   deletion.hooks?.validate({

@@ -225,6 +225,8 @@ function store(core: ServerCore, { request, ruling, object, old }: Prepared): Wr
     return { object: shown(object), created: false };
   }
   const stored = ruling.isStorageVersion ? object : ruling.toStorage(object);
+  // Asked for before the commit: nothing may fail after it.
+  if (kind.conversions !== undefined) kind.fromStorage(stored);
   const entry = core.log.commit({ collection: kind.collection, key, object: stored });
   return { object: kind.fromStorage(entry.object), created: false };
 }

@@ -1,0 +1,28 @@
+import type { UserInfo } from '../auth/user-info.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { AdmittedWrite } from '../writes/write-hooks.js';
+
+/** A request as admission sees it, whatever it writes. */
+export interface AdmissionRequest {
+  readonly kind: ServedKind;
+  /** Empty: the resource itself. */
+  readonly subresource: string;
+  /** Of a Namespace: its own name. */
+  readonly namespace: string;
+  /** Empty: it has none yet. */
+  readonly name: string;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+  /** The options of the operation, without their kind. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Adds a `Warning` header to the answer. */
+  readonly warn: (text: string) => void;
+}
+
+/** A write that is to be admitted. */
+export interface AdmissionAttributes extends AdmissionRequest, AdmittedWrite {}
+
+/** A webhook that is to be called, and the version of the API that it wants to see. */
+export interface Invocation {
+  readonly kind: ServedKind;
+}

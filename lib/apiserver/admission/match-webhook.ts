@@ -1,0 +1,111 @@
+import type { V1RuleWithOperations } from '@kubernetes/client-node';
+import type { Wire } from '../../object/wire.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { ServerCore } from '../server-core.js';
+import { notFound } from '../status-error.js';
+import { isEmptySelector, selects } from '../validation/label-selector.js';
+import type { AdmissionAttributes } from './admission-attributes.js';
+import type { Webhook } from './webhook-configurations.js';
+
+type Rule = Wire<V1RuleWithOperations>;
+
+/**
+ * In which version of its kind `webhook` wants to see the write; undefined: it does not want to.
+ * @throws StatusError 404: the namespace whose labels count is not there.
+ */
+export function invokedKind(
+  core: ServerCore,
+  webhook: Webhook,
+  attributes: AdmissionAttributes,
+): ServedKind | undefined {
+  if (isExempt(attributes.kind) || !objectSelected(webhook, attributes)) return undefined;
+  const kind = ruledKind(core, webhook, attributes);
+  if (kind === undefined || !namespaceSelected(core, webhook, attributes)) return undefined;
+  return kind;
+}
+
+/** Nothing may stand between an administrator and a webhook that blocks everything. */
+function isExempt({ type }: ServedKind): boolean {
+  return (
+    type.group === 'admissionregistration.k8s.io' &&
+    /^(Validating|Mutating)(WebhookConfiguration|AdmissionPolicy(Binding)?)$/.test(type.kind)
+  );
+}
+
+function ruledKind(
+  core: ServerCore,
+  { rules = [], matchPolicy }: Webhook,
+  attributes: AdmissionAttributes,
+): ServedKind | undefined {
+  const { kind } = attributes;
+  if (rules.some((rule) => ruleMatches(rule, kind, attributes))) return kind;
+  if (matchPolicy === 'Exact') return undefined;
+  const others = [...core.kinds.all()].filter(
+    (other) => other !== kind && other.collection === kind.collection,
+  );
+  for (const rule of rules) {
+    const other = others.find((one) => ruleMatches(rule, one, attributes));
+    if (other !== undefined) return other;
+  }
+  return undefined;
+}
+
+function ruleMatches(rule: Rule, { type }: ServedKind, attributes: AdmissionAttributes): boolean {
+  const has = (values: readonly string[] | undefined, value: string): boolean =>
+    values?.includes('*') === true || values?.includes(value) === true;
+  return (
+    has(rule.operations, attributes.operation) &&
+    has(rule.apiGroups, type.group) &&
+    has(rule.apiVersions, type.version) &&
+    scopeMatches(rule, type, attributes) &&
+    (rule.resources ?? []).some((text) => resourceMatches(text, type.plural, attributes))
+  );
+}
+
+function scopeMatches(
+  { scope = '*' }: Rule,
+  { group, plural }: ServedKind['type'],
+  { namespace }: AdmissionAttributes,
+): boolean {
+  if (scope === '*') return true;
+  const clusterScoped = namespace === '' || (group === '' && plural === 'namespaces');
+  return (scope === 'Cluster') === clusterScoped;
+}
+
+function resourceMatches(
+  text: string,
+  plural: string,
+  { subresource }: AdmissionAttributes,
+): boolean {
+  const slash = text.indexOf('/');
+  const [resource, sub] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)];
+  const resourceFits = resource === '*' || resource === plural;
+  return resourceFits && (sub === '*' || sub === subresource);
+}
+
+function objectSelected(
+  { objectSelector = {} }: Webhook,
+  attributes: AdmissionAttributes,
+): boolean {
+  if (isEmptySelector(objectSelector)) return true;
+  return [attributes.object, attributes.old].some(
+    (object) => object !== undefined && selects(objectSelector, object.metadata.labels) === true,
+  );
+}
+
+function namespaceSelected(
+  core: ServerCore,
+  { namespaceSelector = {} }: Webhook,
+  attributes: AdmissionAttributes,
+): boolean {
+  const { namespace, kind, object, operation, subresource } = attributes;
+  const own = kind.type.group === '' && kind.type.plural === 'namespaces';
+  if (namespace === '' && !own) return true;
+  if (isEmptySelector(namespaceSelector)) return true;
+  if (own && subresource === '' && operation !== 'DELETE') {
+    return selects(namespaceSelector, object?.metadata.labels) === true;
+  }
+  const found = core.log.collection('namespaces').get(namespace);
+  if (found === undefined) throw notFound({ group: '', plural: 'namespaces', name: namespace });
+  return selects(namespaceSelector, found.metadata.labels) === true;
+}

@@ -1,0 +1,222 @@
+import { applyJsonPatch, JsonPatchError } from '../../object/json-patch.js';
+import type { JsonPatchOperation } from '../../object/json-patch.js';
+import { isJsonObject } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { DecodeError } from '../go-json/decoding.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { Question } from '../outside/outside.js';
+import type { ServerCore } from '../server-core.js';
+import { StatusError, badRequest, internalError } from '../status-error.js';
+import { deepEqual } from '../writes/deep-equal.js';
+import type { AdmittedWrite, WriteHooks } from '../writes/write-hooks.js';
+import type { AdmissionAttributes, AdmissionRequest } from './admission-attributes.js';
+import { admissionReview, inVersion, readAdmissionResponse } from './admission-review.js';
+import type { AdmissionResponse } from './admission-review.js';
+import { invokedKind } from './match-webhook.js';
+import type { ConfiguredWebhook } from './webhook-configurations.js';
+
+const optionKinds = {
+  CREATE: 'CreateOptions',
+  UPDATE: 'UpdateOptions',
+  DELETE: 'DeleteOptions',
+} as const;
+
+/** A webhook that wants to see a write. */
+interface Invoked extends ConfiguredWebhook {
+  readonly kind: ServedKind;
+}
+
+/** What a webhook's call led to. */
+type Outcome = { readonly response: AdmissionResponse } | { readonly failure: string };
+
+/** Has the configured webhooks admit the writes of a request. */
+export class WebhookAdmission implements WriteHooks {
+  readonly #core: ServerCore;
+  readonly #request: AdmissionRequest;
+
+  constructor(core: ServerCore, request: AdmissionRequest) {
+    this.#core = core;
+    this.#request = request;
+  }
+
+  /** Mutating webhooks, one after the other; again where one has changed what another had seen. */
+  admit(write: AdmittedWrite & { readonly object: UnstructuredObject }): UnstructuredObject {
+    const { object } = this.#mutate(write, 0, new Set());
+    // Only a write without an object has none after it.
+    return object ?? write.object;
+  }
+
+  validate(write: AdmittedWrite): void {
+    if (write.operation === 'DELETE') this.#mutate(write, 0, new Set());
+    const attributes = this.#attributes(write, { name: write.object?.metadata.name });
+    const invoked = this.#invoked('validating', attributes);
+    const questions = invoked.map((one) =>
+      this.#question(one, attributes, { mutating: false, round: 0 }),
+    );
+    const outcomes = this.#core.outside.answers(questions);
+    for (const [index, one] of invoked.entries()) {
+      const outcome = outcomes[index];
+      if (outcome !== undefined) this.#verdict(one, outcome);
+    }
+  }
+
+  #mutate(write: AdmittedWrite, round: number, again: ReadonlySet<string>): AdmittedWrite {
+    let current = write;
+    const seen = new Set<string>();
+    const rerun = new Set<string>();
+    for (const one of this.#core.webhooks.all('mutating')) {
+      if (round > 0 && !again.has(one.id)) continue;
+      const attributes = this.#attributes(current, { name: current.object?.metadata.name });
+      const kind = invokedKind(this.#core, one.webhook, attributes);
+      if (kind === undefined) continue;
+      const invoked = { ...one, kind };
+      const question = this.#question(invoked, attributes, { mutating: true, round });
+      const [outcome] = this.#core.outside.answers([question]);
+      const patch = outcome === undefined ? undefined : this.#verdict(invoked, outcome)?.patch;
+      const changed = patch === undefined ? current : this.#patched(invoked, current, patch);
+      if (changed !== current) {
+        current = changed;
+        for (const id of seen) rerun.add(id);
+      }
+      if (one.webhook.reinvocationPolicy === 'IfNeeded') seen.add(one.id);
+    }
+    return rerun.size === 0 || round > 0 ? current : this.#mutate(current, 1, rerun);
+  }
+
+  #attributes(
+    write: AdmittedWrite,
+    { name = '' }: { name?: string | undefined },
+  ): AdmissionAttributes {
+    const request = this.#request;
+    const options = {
+      kind: optionKinds[write.operation],
+      apiVersion: 'meta.k8s.io/v1',
+      ...request.options,
+    };
+    return { ...request, ...write, options, name: request.name || name };
+  }
+
+  #invoked(type: 'mutating' | 'validating', attributes: AdmissionAttributes): Invoked[] {
+    return this.#core.webhooks.all(type).flatMap((one) => {
+      const kind = invokedKind(this.#core, one.webhook, attributes);
+      return kind === undefined ? [] : [{ ...one, kind }];
+    });
+  }
+
+  #question(
+    { id, webhook, kind }: Invoked,
+    attributes: AdmissionAttributes,
+    { mutating, round }: { readonly mutating: boolean; readonly round: number },
+  ): Question<Outcome> {
+    if (attributes.dryRun && !['None', 'NoneOnDryRun'].includes(webhook.sideEffects)) {
+      throw badRequest(
+        `admission webhook ${JSON.stringify(webhook.name)} does not support dry run`,
+      );
+    }
+    const { apiVersion, request } = admissionReview(attributes, { webhook, kind });
+    const key = `admission ${id} ${mutating} ${round} ${JSON.stringify(request)}`;
+    const { webhookClient, systemRandom } = this.#core;
+    const ask = async (): Promise<Outcome> => {
+      const uid = systemRandom.uuid();
+      const body = { kind: 'AdmissionReview', apiVersion, request: { uid, ...request } };
+      const timeoutMs = (webhook.timeoutSeconds ?? 10) * 1000;
+      const address = webhook.clientConfig;
+      const answer = await webhookClient.call({ address, body, timeoutMs });
+      if ('failure' in answer) return { failure: `failed to call webhook: ${answer.failure}` };
+      const response = readAdmissionResponse(answer.body, { uid, apiVersion, mutating });
+      if (typeof response !== 'string') return { response };
+      const unsupported = response.startsWith('unsupported');
+      return { failure: unsupported ? response : `received invalid webhook response: ${response}` };
+    };
+    return { key, ask };
+  }
+
+  /** @returns undefined: it was not reached, which does not matter to it */
+  #verdict({ webhook }: Invoked, outcome: Outcome): AdmissionResponse | undefined {
+    if ('failure' in outcome) {
+      if (webhook.failurePolicy === 'Ignore') return undefined;
+      throw internalError(
+        `failed calling webhook ${JSON.stringify(webhook.name)}: ${outcome.failure}`,
+      );
+    }
+    const { response } = outcome;
+    for (const warning of response.warnings) this.#request.warn(warning);
+    if (!response.allowed) throw refusal(webhook.name, response);
+    return response;
+  }
+
+  #patched({ webhook, kind }: Invoked, write: AdmittedWrite, patch: string): AdmittedWrite {
+    const operations = this.#operations(webhook, patch);
+    if (operations.length === 0) return write;
+    const { object } = write;
+    if (object === undefined) {
+      const name = JSON.stringify(webhook.name);
+      throw internalError(
+        `admission webhook ${name} attempted to modify the object, which is not supported for this operation`,
+      );
+    }
+    const own = this.#request.kind;
+    const given = inVersion(object, own, kind) ?? object;
+    const next = decoded(kind, patchedObject(given, operations));
+    kind.rules.defaults?.(next);
+    if (deepEqual(next, given)) return write;
+    return { ...write, object: inVersion(next, kind, own) ?? next };
+  }
+
+  #operations(
+    { name, failurePolicy }: ConfiguredWebhook['webhook'],
+    patch: string,
+  ): readonly JsonPatchOperation[] {
+    try {
+      const operations: unknown = JSON.parse(patch);
+      if (Array.isArray(operations)) return operations as readonly JsonPatchOperation[];
+    } catch {
+      // Told below.
+    }
+    if (failurePolicy === 'Ignore') return [];
+    const why = 'received undecodable patch in webhook response';
+    throw internalError(
+      `failed calling webhook ${JSON.stringify(name)}: ${why}: ${patch.slice(0, 100)}`,
+    );
+  }
+}
+
+function patchedObject(
+  object: UnstructuredObject,
+  operations: readonly JsonPatchOperation[],
+): Readonly<Record<string, unknown>> {
+  try {
+    const next = applyJsonPatch(object, operations, { dialect: 'kubernetes' });
+    return isJsonObject(next) ? next : {};
+  } catch (error) {
+    if (error instanceof JsonPatchError) throw internalError(error.message);
+    throw error;
+  }
+}
+
+function decoded(kind: ServedKind, value: Readonly<Record<string, unknown>>): UnstructuredObject {
+  try {
+    return kind.decode(value).object;
+  } catch (error) {
+    if (error instanceof DecodeError) throw internalError(error.message);
+    throw error;
+  }
+}
+
+/** The `Status` of a refusal, as the real server completes it. */
+function refusal(name: string, { status: given = {} }: AdmissionResponse): StatusError {
+  const { code, message = '', reason = '', details, metadata = {} } = given;
+  const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
+  const texts = [message, reason].filter((text) => typeof text === 'string' && text !== '');
+  const [said] = texts as string[];
+  return new StatusError({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: isJsonObject(metadata) ? metadata : {},
+    status: 'Failure',
+    message: said === undefined ? `${denied} without explanation` : `${denied}: ${said}`,
+    ...(typeof reason === 'string' && reason !== '' && { reason }),
+    ...(isJsonObject(details) && { details }),
+    code: typeof code === 'number' && code >= 400 ? code : 400,
+  });
+}

@@ -1,0 +1,52 @@
+import type { V1MutatingWebhook } from '@kubernetes/client-node';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { Wire } from '../../object/wire.js';
+import type { MvccLog } from '../storage/mvcc-log.js';
+
+/** A webhook of either kind; a validating one has no `reinvocationPolicy`. */
+export type Webhook = Wire<V1MutatingWebhook>;
+
+/** A webhook and where it is configured. */
+export interface ConfiguredWebhook {
+  /** The name of its configuration, and its place in it: its identity. */
+  readonly id: string;
+  readonly webhook: Webhook;
+}
+
+const group = 'admissionregistration.k8s.io';
+const collections = {
+  mutating: `${group}/mutatingwebhookconfigurations`,
+  validating: `${group}/validatingwebhookconfigurations`,
+} as const;
+
+/** The webhooks that are configured at the moment. */
+export class WebhookConfigurations {
+  readonly #log: MvccLog;
+  readonly #known = new Map<string, { end: number; webhooks: readonly ConfiguredWebhook[] }>();
+
+  constructor(log: MvccLog) {
+    this.#log = log;
+  }
+
+  /** Whether there is none at all. */
+  get empty(): boolean {
+    return Object.values(collections).every((name) => this.#log.collection(name).size === 0);
+  }
+
+  /** All webhooks of a kind, by the names of their configurations. */
+  all(type: 'mutating' | 'validating'): readonly ConfiguredWebhook[] {
+    const collection = this.#log.collection(collections[type]);
+    const known = this.#known.get(type);
+    if (known?.end === collection.end) return known.webhooks;
+    const webhooks = collection.keys('').flatMap((key) => webhooksOf(collection.get(key)));
+    this.#known.set(type, { end: collection.end, webhooks });
+    return webhooks;
+  }
+}
+
+function webhooksOf(configuration: UnstructuredObject | undefined): ConfiguredWebhook[] {
+  if (configuration === undefined) return [];
+  const { name = '' } = configuration.metadata;
+  const webhooks = (configuration['webhooks'] ?? []) as readonly Webhook[];
+  return webhooks.map((webhook, index) => ({ id: `${name}/${index}/${webhook.name}`, webhook }));
+}

@@ -1,0 +1,239 @@
+import { isJsonObject } from '../../object/json.js';
+import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { groupOf, versionOf } from '../../object/resource-type.js';
+import type { WebhookAddress } from '../outside/webhook-client.js';
+import type { Question } from '../outside/outside.js';
+import type { ServerCore } from '../server-core.js';
+import { internalFailure } from '../status-error.js';
+import type { Crd } from './crd.js';
+
+/** What a conversion led to: the converted objects, or why there are none. */
+type Outcome = { readonly objects: readonly UnstructuredObject[] } | { readonly failure: string };
+
+/** A watch shows an object whose conversion is still to be asked for; it must wait. */
+export class Unconverted extends Error {
+  /** Asks for it. Never rejects. */
+  readonly convert: () => Promise<void>;
+
+  constructor(convert: () => Promise<void>) {
+    super('the object must be converted first');
+    this.convert = convert;
+  }
+}
+
+/** The time-out of the real server's connections to conversion webhooks. */
+const timeoutMs = 30_000;
+
+/** Converts custom resources between their versions by the webhook of their definition. */
+export class WebhookConverter {
+  readonly #core: ServerCore;
+  readonly #address: WebhookAddress;
+  readonly #reviewVersion: string;
+  // What is stored never changes, so that its conversion is good for every list and watch.
+  readonly #converted = new Map<string, WeakMap<UnstructuredObject, UnstructuredObject | string>>();
+
+  constructor(
+    core: ServerCore,
+    webhook: NonNullable<NonNullable<Crd['spec']['conversion']>['webhook']>,
+  ) {
+    this.#core = core;
+    this.#address = webhook.clientConfig;
+    const known = webhook.conversionReviewVersions.find((one) => one === 'v1' || one === 'v1beta1');
+    this.#reviewVersion = known ?? 'v1';
+  }
+
+  /**
+   * `object` in another version of its kind.
+   * @throws StatusError 500: the webhook failed, or answered nonsense.
+   */
+  convert(object: UnstructuredObject, apiVersion: string): UnstructuredObject {
+    if (object.apiVersion === apiVersion) return object;
+    if (this.#core.outside.active) return this.#convertAll([object], apiVersion)[0] ?? object;
+    const known = this.#knownOf(apiVersion).get(object);
+    if (known === undefined) throw new Unconverted(() => this.fetch([object], apiVersion));
+    if (typeof known === 'string') throw internalFailure(known);
+    return known;
+  }
+
+  /** Asks for many conversions at once, for a list; within a request. */
+  prepare(objects: readonly UnstructuredObject[], apiVersion: string): void {
+    const others = objects.filter((object) => object.apiVersion !== apiVersion);
+    if (others.length === 0) return;
+    const converted = this.#convertAll(others, apiVersion);
+    const known = this.#knownOf(apiVersion);
+    for (const [index, object] of others.entries()) known.set(object, converted[index] ?? object);
+  }
+
+  /** As {@link WebhookConverter.prepare}, for a watch. Never rejects. */
+  async fetch(objects: readonly UnstructuredObject[], apiVersion: string): Promise<void> {
+    const known = this.#knownOf(apiVersion);
+    const others = objects.filter((one) => one.apiVersion !== apiVersion && !known.has(one));
+    if (others.length === 0) return;
+    const outcome = await this.#question(others, apiVersion).ask();
+    for (const [index, object] of others.entries()) {
+      const converted =
+        'failure' in outcome ? outcome.failure : restored(object, outcome.objects[index]);
+      known.set(object, converted);
+    }
+  }
+
+  #convertAll(objects: readonly UnstructuredObject[], apiVersion: string): UnstructuredObject[] {
+    const [outcome] = this.#core.outside.answers([this.#question(objects, apiVersion)]);
+    if (outcome === undefined || 'failure' in outcome)
+      throw internalFailure(outcome?.failure ?? '');
+    return objects.map((object, index) => restored(object, outcome.objects[index]));
+  }
+
+  #question(objects: readonly UnstructuredObject[], apiVersion: string): Question<Outcome> {
+    const key = `convert ${apiVersion} ${JSON.stringify(objects.map(lasting))}`;
+    return { key, ask: () => this.#ask(objects, apiVersion) };
+  }
+
+  async #ask(objects: readonly UnstructuredObject[], desiredAPIVersion: string): Promise<Outcome> {
+    const [first] = objects;
+    const from = first?.apiVersion ?? '';
+    const kind = `${groupOf(from)}/${versionOf(from)}, Kind=${first?.kind ?? ''}`;
+    const webhook = `conversion webhook for ${kind}`;
+    const uid = this.#core.systemRandom.uuid();
+    const apiVersion = `apiextensions.k8s.io/${this.#reviewVersion}`;
+    const request = { uid, desiredAPIVersion, objects };
+    const body = { kind: 'ConversionReview', apiVersion, request };
+    const answer = await this.#core.webhookClient.call({ address: this.#address, body, timeoutMs });
+    if ('failure' in answer) return { failure: `${webhook} failed: ${answer.failure}` };
+    const converted = readResponse(answer.body, { uid, apiVersion });
+    if (typeof converted === 'string') return { failure: `${webhook} failed: ${converted}` };
+    if (converted.length !== objects.length) {
+      const counts = `returned ${converted.length} objects, expected ${objects.length}`;
+      return { failure: `${webhook} ${counts}` };
+    }
+    for (const [index, object] of objects.entries()) {
+      const why = problemOf(object, converted[index], desiredAPIVersion);
+      if (why !== undefined) return { failure: `${webhook} ${why(objects.length > 1, index)}` };
+    }
+    return { objects: converted as UnstructuredObject[] };
+  }
+
+  #knownOf(apiVersion: string): WeakMap<UnstructuredObject, UnstructuredObject | string> {
+    const known =
+      this.#converted.get(apiVersion) ??
+      new WeakMap<UnstructuredObject, UnstructuredObject | string>();
+    this.#converted.set(apiVersion, known);
+    return known;
+  }
+}
+
+/** What a conversion may depend on: the rest of the metadata is the server's own. */
+function lasting(object: UnstructuredObject): unknown {
+  const { name, namespace, uid, labels, annotations } = object.metadata;
+  return { ...object, metadata: { name, namespace, uid, labels, annotations } };
+}
+
+/** @returns a text: why it is no answer */
+function readResponse(
+  body: unknown,
+  asked: { readonly uid: string; readonly apiVersion: string },
+): readonly unknown[] | string {
+  const review = isJsonObject(body) ? body : {};
+  const { kind = '', apiVersion = '', response } = review;
+  const strict = asked.apiVersion.endsWith('/v1');
+  if (strict && (kind !== 'ConversionReview' || apiVersion !== asked.apiVersion)) {
+    const version = String(apiVersion);
+    const got = `${version.includes('/') ? version : `/${version}`}, Kind=${String(kind)}`;
+    return `expected webhook response of ${asked.apiVersion}, Kind=ConversionReview, got ${got}`;
+  }
+  if (!isJsonObject(response)) return 'no response provided';
+  const { uid = '', result, convertedObjects } = response;
+  if (strict && uid !== asked.uid) {
+    return `expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(uid)}`;
+  }
+  const { status = '', message = '' } = isJsonObject(result) ? result : {};
+  if (status !== 'Success') {
+    if (typeof message === 'string' && message !== '') return message;
+    return `response.result.status was '${String(status)}', not 'Success'`;
+  }
+  return Array.isArray(convertedObjects) ? (convertedObjects as unknown[]) : [];
+}
+
+type Problem = (listed: boolean, index: number) => string;
+
+function problemOf(
+  original: UnstructuredObject,
+  given: unknown,
+  apiVersion: string,
+): Problem | undefined {
+  const converted = isJsonObject(given) ? given : {};
+  const { apiVersion: version = '', kind = '', metadata } = converted;
+  const at = (index: number): string => `object at index ${index}`;
+  if (version !== apiVersion) {
+    const why = `invalid groupVersion (expected ${apiVersion}, received ${String(version)})`;
+    return (listed, index) => `returned invalid ${listed ? 'converted ' : ''}${at(index)}: ${why}`;
+  }
+  if (kind !== original.kind) {
+    const why = `invalid kind (expected ${original.kind}, received ${String(kind)})`;
+    return (listed, index) => `returned invalid ${listed ? 'converted ' : ''}${at(index)}: ${why}`;
+  }
+  const changed = changedIdentity(original.metadata, isJsonObject(metadata) ? metadata : {});
+  if (changed !== undefined) {
+    return (listed, index) =>
+      `returned invalid ${listed ? `converted ${at(index)}` : 'object'}: ${changed}`;
+  }
+  const wrong = metadataProblem(metadata);
+  if (wrong === undefined) return undefined;
+  return (listed, index) =>
+    `returned invalid metadata${listed ? ` in ${at(index)}` : ''}: ${wrong}`;
+}
+
+function changedIdentity(
+  original: ObjectMeta,
+  converted: Readonly<Record<string, unknown>>,
+): string | undefined {
+  for (const member of ['name', 'namespace', 'uid'] as const) {
+    const { [member]: was = '' } = original;
+    const { [member]: is = '' } = converted;
+    if (was === is) continue;
+    return `must have the same ${member === 'uid' ? 'UID' : member}: ${was} != ${String(is)}`;
+  }
+  return undefined;
+}
+
+function metadataProblem(metadata: unknown): string | undefined {
+  if (metadata === undefined) return 'missing metadata in converted object';
+  if (!isJsonObject(metadata))
+    return `invalid metadata of type ${goType(metadata)} in converted object`;
+  for (const field of ['labels', 'annotations'] as const) {
+    const { [field]: values } = metadata;
+    if (values === undefined || values === null) continue;
+    if (!isJsonObject(values)) {
+      return `invalid metadata.${field} of type ${goType(values)} in converted object`;
+    }
+    for (const [key, value] of Object.entries(values)) {
+      if (typeof value === 'string') continue;
+      return `metadata.${field}[${key}] must be a string, but is ${goType(value)} in converted object`;
+    }
+  }
+  return undefined;
+}
+
+function goType(value: unknown): string {
+  if (value === null) return '<nil>';
+  if (Array.isArray(value)) return '[]interface {}';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'object' ? 'map[string]interface {}' : 'string';
+}
+
+/** Of its metadata a webhook changes labels and annotations only. */
+function restored(
+  original: UnstructuredObject,
+  converted: UnstructuredObject | undefined,
+): UnstructuredObject {
+  if (converted === undefined) return original;
+  const { labels, annotations } = converted.metadata;
+  const metadata = { ...original.metadata };
+  for (const [field, values] of Object.entries({ labels, annotations })) {
+    const some = (values as unknown) !== undefined && (values as unknown) !== null;
+    if (some) Object.assign(metadata, { [field]: values });
+    else Reflect.deleteProperty(metadata, field);
+  }
+  return { ...converted, metadata };
+}

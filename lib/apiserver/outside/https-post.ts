@@ -1,0 +1,63 @@
+import { request as plainRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request as secureRequest } from 'node:https';
+import type { Clock } from '../../system/clock.js';
+import { DeadlineExceeded } from './webhook-failure.js';
+
+/** A POST of JSON. */
+export interface HttpsPost {
+  readonly url: URL;
+  /** The name that the certificate must be for. @defaultValue that of the URL */
+  readonly servername: string | undefined;
+  readonly agent: Agent;
+  readonly text: string;
+  /** In milliseconds. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** Connections to servers whom `ca` vouches for; without it the machine's authorities. */
+export function newAgent(ca: string | undefined): Agent {
+  return new Agent({ keepAlive: true, ...(ca !== undefined && { ca }) });
+}
+
+const answerLimitBytes = 3 * 1024 * 1024;
+
+/** @throws the error of the connection; DeadlineExceeded: no answer in time. */
+export function httpsPost(post: HttpsPost): Promise<{ status: number; text: string }> {
+  const { url, servername, agent, text, timeoutMs, clock } = post;
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': 'kube-apiserver-admission',
+    'content-length': Buffer.byteLength(text),
+  };
+  const secure = url.protocol === 'https:';
+  return new Promise((resolve, reject) => {
+    const options = { method: 'POST', headers, ...(servername !== undefined && { servername }) };
+    const sent = secure
+      ? secureRequest(url, { ...options, agent })
+      : plainRequest(url, { method: 'POST', headers });
+    const timer = clock.setTimer(() => sent.destroy(new DeadlineExceeded()), timeoutMs);
+    sent.once('error', reject);
+    sent.once('close', () => timer.cancel());
+    sent.once('response', (answer) => {
+      readText(answer).then(
+        (read) => resolve({ status: answer.statusCode ?? 0, text: read }),
+        reject,
+      );
+    });
+    sent.end(text);
+  });
+}
+
+async function readText(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > answerLimitBytes) throw new Error(`response exceeds ${answerLimitBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,167 @@
+import type { Agent } from 'node:https';
+import type { Clock } from '../../system/clock.js';
+import type { RequestHandler } from '../http-adapter.js';
+import { webhookFailure } from './webhook-failure.js';
+
+/** Where a webhook is: `clientConfig` of its configuration. */
+export interface WebhookAddress {
+  readonly url?: string | undefined;
+  readonly service?:
+    | {
+        readonly name: string;
+        readonly namespace: string;
+        readonly path?: string | undefined;
+        readonly port?: number | undefined;
+      }
+    | undefined;
+  /** PEM in base64; absent or empty: the machine's authorities. */
+  readonly caBundle?: string | undefined;
+}
+
+/** Where Services are that webhooks name: a URL, or what answers in their place. */
+export type WebhookServices = Readonly<Record<string, string | RequestHandler>>;
+
+/** What came of a call. */
+export type WebhookAnswer =
+  | { readonly body: unknown }
+  /** Why there is no answer, as the real server says it. */
+  | { readonly failure: string };
+
+/** A call of a webhook. */
+export interface WebhookCall {
+  readonly address: WebhookAddress;
+  readonly body: unknown;
+  /** In milliseconds, more than 0. */
+  readonly timeoutMs: number;
+}
+
+/** What of a call goes over the wire. */
+interface Target {
+  readonly url: URL;
+  /** The URL as messages show it. */
+  readonly shown: string;
+  readonly servername: string | undefined;
+  readonly ca: string | undefined;
+}
+
+/** Calls webhooks over HTTPS, with connections that are kept. */
+export class WebhookClient {
+  readonly #services: WebhookServices;
+  readonly #clock: Clock;
+  readonly #agents = new Map<string, Agent>();
+
+  constructor(services: WebhookServices, clock: Clock) {
+    this.#services = services;
+    this.#clock = clock;
+  }
+
+  /** Posts a review. Never rejects. */
+  async call({ address, body, timeoutMs }: WebhookCall): Promise<WebhookAnswer> {
+    const shown = shownUrl(address, timeoutMs);
+    const service = this.#serviceOf(address);
+    const text = JSON.stringify(body);
+    if (address.service !== undefined && service === undefined) {
+      const { name } = address.service;
+      return {
+        failure: `Post ${JSON.stringify(shown)}: service ${JSON.stringify(name)} not found`,
+      };
+    }
+    try {
+      if (typeof service === 'function') return await inProcess(service, { shown, text });
+      const { ca, ...where } = targetOf(address, service, shown);
+      const post = await import('./https-post.js');
+      const agent = this.#agent(post.newAgent, ca);
+      const request = { ...where, agent, text, timeoutMs, clock: this.#clock };
+      return readAnswer(await post.httpsPost(request));
+    } catch (error) {
+      return { failure: `Post ${JSON.stringify(shown)}: ${webhookFailure(error)}` };
+    }
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    for (const agent of this.#agents.values()) agent.destroy();
+    this.#agents.clear();
+  }
+
+  #serviceOf({ service }: WebhookAddress): string | RequestHandler | undefined {
+    if (service === undefined) return undefined;
+    const key = `${service.namespace}/${service.name}`;
+    return Object.hasOwn(this.#services, key) ? this.#services[key] : undefined;
+  }
+
+  #agent(newAgent: (ca: string | undefined) => Agent, ca: string | undefined): Agent {
+    const agent = this.#agents.get(ca ?? '') ?? newAgent(ca);
+    this.#agents.set(ca ?? '', agent);
+    return agent;
+  }
+}
+
+/** The URL that the real server posts to, as its messages show it. */
+function shownUrl({ url, service }: WebhookAddress, timeoutMs: number): string {
+  const query = `?timeout=${timeoutMs / 1000}s`;
+  if (service === undefined) {
+    const { origin, pathname } = new URL(url ?? '');
+    return `${origin}${pathname}${query}`;
+  }
+  const { name, namespace, path = '/', port = 443 } = service;
+  return `https://${name}.${namespace}.svc:${port}${path}${query}`;
+}
+
+function targetOf(address: WebhookAddress, service: string | undefined, shown: string): Target {
+  const bundle = address.caBundle ?? '';
+  const ca = bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString();
+  if (service === undefined || address.service === undefined) {
+    return { url: new URL(shown), shown, servername: undefined, ca };
+  }
+  const { pathname, search } = new URL(shown);
+  // What serves it must say that it is the Service, wherever it is.
+  const servername = `${address.service.name}.${address.service.namespace}.svc`;
+  return { url: new URL(`${pathname}${search}`, service), shown, servername, ca };
+}
+
+async function inProcess(
+  handler: RequestHandler,
+  { shown, text }: { readonly shown: string; readonly text: string },
+): Promise<WebhookAnswer> {
+  const { pathname, search } = new URL(shown);
+  const headers = { 'content-type': 'application/json', accept: 'application/json' };
+  const path = pathname + search;
+  const { status, body } = await handler({ method: 'POST', path, headers, body: text });
+  const decoder = new TextDecoder();
+  let answer = '';
+  for await (const chunk of body) answer += decoder.decode(chunk, { stream: true });
+  return readAnswer({ status, text: answer });
+}
+
+function readAnswer({ status, text }: { status: number; text: string }): WebhookAnswer {
+  if (status < 200 || status > 299) return { failure: statusFailure(status, text) };
+  try {
+    return { body: JSON.parse(text) as unknown };
+  } catch {
+    const shown = JSON.stringify(text.slice(0, 1000));
+    return {
+      failure: `couldn't get version/kind; json parse error: the body is no JSON: ${shown}`,
+    };
+  }
+}
+
+const statusTexts: Readonly<Partial<Record<number, string>>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+};
+
+function statusFailure(status: number, text: string): string {
+  const known = statusTexts[status];
+  if (status === 403) return text;
+  if (known !== undefined) return known;
+  const said = JSON.stringify(text.trim());
+  if (status >= 500)
+    return `an error on the server (${said}) has prevented the request from succeeding`;
+  return `the server responded with the status code ${status} but did not return more information`;
+}

@@ -1,0 +1,234 @@
+import { expect } from 'chai';
+import { configMap, configMaps, merge } from '../api.js';
+import { WebhookApi, everyConfigMap, patching, responseOf, rule } from './webhook-api.js';
+import { Api } from '../api.js';
+
+describe('admission webhooks', () => {
+  it('see a create: before it has a name of its own, and after', async () => {
+    const hooks = new WebhookApi();
+    await hooks.configure('Mutating', {});
+    await hooks.configure('Validating', {});
+    const body = { metadata: { generateName: 'a-' }, data: { k: 'v' } };
+    const made = await hooks.api.create(`${configMaps}?fieldManager=me`, body);
+    const [mutating, validating] = hooks.reviews;
+    expect(mutating).to.deep.include({ operation: 'CREATE', namespace: 'default', dryRun: false });
+    expect(mutating?.object?.metadata).to.not.have.any.keys('name', 'uid');
+    expect(mutating?.oldObject).to.equal(null);
+    expect(mutating?.options).to.deep.equal({
+      kind: 'CreateOptions',
+      apiVersion: 'meta.k8s.io/v1',
+      fieldManager: 'me',
+    });
+    expect(validating?.object?.metadata.uid).to.equal(made.metadata.uid);
+    expect(validating?.name).to.equal(made.metadata.name);
+    expect(hooks.reviews).to.have.length(2);
+  });
+
+  it('see updates, patches and deletions with the object before', async () => {
+    const hooks = new WebhookApi();
+    await hooks.api.create(configMaps, configMap('a', { k: '1' }));
+    await hooks.configure('Validating', {});
+    await hooks.api.call('PATCH', `${configMaps}/a`, { data: { k: '2' } }, merge);
+    await hooks.api.call('DELETE', `${configMaps}/a`);
+    const shown = hooks.reviews.map(({ operation, object, oldObject, name }) => [
+      operation,
+      name,
+      oldObject?.['data'],
+      object?.['data'],
+    ]);
+    expect(shown).to.deep.equal([
+      ['UPDATE', 'a', { k: '1' }, { k: '2' }],
+      ['DELETE', 'a', { k: '2' }, undefined],
+    ]);
+  });
+
+  it('refuse with the code, reason and message that they want', async () => {
+    const hooks = new WebhookApi();
+    await hooks.configure('Validating', {});
+    const create = () => hooks.api.call('POST', configMaps, configMap('a'));
+    hooks.answer = () => ({ allowed: false });
+    expect((await create()).body).to.deep.include({
+      message: 'admission webhook "hook-0.acme.com" denied the request without explanation',
+      code: 400,
+    });
+    hooks.answer = () => ({
+      allowed: false,
+      status: { code: 403, reason: 'Forbidden', message: 'no' },
+    });
+    expect((await create()).body).to.deep.include({
+      message: 'admission webhook "hook-0.acme.com" denied the request: no',
+      reason: 'Forbidden',
+      code: 403,
+    });
+    expect((await hooks.api.get(`${configMaps}/a`)).code).to.equal(404);
+  });
+
+  it('change what is written, one after the other, and warn', async () => {
+    const hooks = new WebhookApi();
+    await hooks.configure('Mutating', {}, {});
+    hooks.answer = ({ object }) => {
+      const { data } = object as unknown as { data: { k: string } };
+      const value = `${data.k}+`;
+      return {
+        ...patching({ op: 'replace', path: '/data/k', value }),
+        warnings: [`saw ${data.k}`],
+      };
+    };
+    const answer = await hooks.api.call('POST', configMaps, configMap('a', { k: 'v' }));
+    expect(answer.body['data']).to.deep.equal({ k: 'v++' });
+    expect(answer.headers['warning']).to.equal('299 - "saw v", 299 - "saw v+"');
+  });
+
+  it('are asked again where a later one has changed what they saw', async () => {
+    const hooks = new WebhookApi();
+    await hooks.configure('Mutating', { reinvocationPolicy: 'IfNeeded' }, {});
+    const paths: unknown[] = [];
+    hooks.answer = (review) => {
+      const { path } = review as unknown as { path: string };
+      paths.push(path);
+      if (path.startsWith('/0')) return { allowed: true };
+      return patching({ op: 'add', path: '/data', value: { by: 'one' } });
+    };
+    await hooks.api.create(configMaps, configMap('a'));
+    expect(paths).to.deep.equal(['/0?timeout=10s', '/1?timeout=10s', '/0?timeout=10s']);
+  });
+
+  it('are chosen by rules, scope, selectors and match policy', async () => {
+    const hooks = new WebhookApi();
+    const { api } = hooks;
+    await api.create('/api/v1/namespaces', {
+      metadata: { name: 'in', labels: { watched: 'yes' } },
+    });
+    const deployments = ['apps'];
+    await hooks.configure(
+      'Validating',
+      { name: 'ns.acme.com', namespaceSelector: { matchLabels: { watched: 'yes' } } },
+      { name: 'obj.acme.com', objectSelector: { matchLabels: { a: 'b' } } },
+      { name: 'cluster.acme.com', rules: [rule({ scope: 'Cluster' })] },
+      { name: 'status.acme.com', rules: [rule({ resources: ['configmaps/status'] })] },
+      { name: 'update.acme.com', rules: [rule({ operations: ['UPDATE'] })] },
+      { name: 'other.acme.com', rules: [rule({ apiGroups: deployments, resources: ['*'] })] },
+    );
+    const called = async (path: string, body: object): Promise<unknown[]> => {
+      const names: string[] = [];
+      hooks.answer = (review) => {
+        names.push((review as unknown as { path: string }).path);
+        return { allowed: true };
+      };
+      await api.create(path, body);
+      return names.map((path) => Number(path.slice(1, 2)));
+    };
+    expect(await called(configMaps, configMap('a'))).to.deep.equal([]);
+    expect(await called('/api/v1/namespaces/in/configmaps', configMap('a'))).to.deep.equal([0]);
+    const labels = { labels: { a: 'b' } };
+    expect(await called(configMaps, configMap('b', {}, labels))).to.deep.equal([1]);
+  });
+
+  it('see the version that they ask for, of a kind that is served in several', async () => {
+    const hooks = new WebhookApi();
+    const rules = [
+      rule({
+        apiGroups: ['autoscaling'],
+        apiVersions: ['v2'],
+        resources: ['horizontalpodautoscalers'],
+      }),
+    ];
+    await hooks.configure('Validating', { rules }, { rules, matchPolicy: 'Exact' });
+    const spec = {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+      maxReplicas: 3,
+    };
+    const path = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
+    await hooks.api.create(path, { metadata: { name: 'a' }, spec });
+    expect(hooks.reviews).to.have.length(1);
+    const [{ kind, requestKind, object } = {} as never] = hooks.reviews;
+    expect([kind.version, requestKind.version, object?.apiVersion]).to.deep.equal([
+      'v2',
+      'v1',
+      'autoscaling/v2',
+    ]);
+  });
+
+  it('block the write when they fail, unless they may be ignored', async () => {
+    const answers = { 'default/hook': () => Promise.resolve(responseOf(500, 'boom')) };
+    const api = new Api({ services: answers });
+    const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
+    await api.create(path, { metadata: { name: 'c' }, webhooks: [everyConfigMap(0)] });
+    const refused = await api.call('POST', configMaps, configMap('a'));
+    expect(refused.code).to.equal(500);
+    expect(refused.body.message).to.equal(
+      'Internal error occurred: failed calling webhook "hook-0.acme.com": failed to call webhook: an error on the server ("boom") has prevented the request from succeeding',
+    );
+    await api.call(
+      'PATCH',
+      `${path}/c`,
+      [{ op: 'replace', path: '/webhooks/0/failurePolicy', value: 'Ignore' }],
+      'application/json-patch+json',
+    );
+    await api.create(configMaps, configMap('a'));
+  });
+
+  it('refuse answers that are none', async () => {
+    const hooks = new WebhookApi();
+    await hooks.configure('Mutating', {});
+    const message = async (answer: object): Promise<string> => {
+      hooks.answer = () => answer;
+      const { body } = await hooks.api.call('POST', configMaps, configMap('a'));
+      return body.message.replace(
+        'Internal error occurred: failed calling webhook "hook-0.acme.com": ',
+        '',
+      );
+    };
+    const invalid = 'received invalid webhook response';
+    expect(await message({ allowed: true, uid: 'other' })).to.match(
+      /^received invalid webhook response: expected response.uid=".*", got "other"$/,
+    );
+    expect(await message({ allowed: true, patch: 'W10=' })).to.equal(
+      `${invalid}: webhook returned response.patch but not response.patchType`,
+    );
+    expect(await message(patching({ op: 'remove', path: '/none' }))).to.contain('/none');
+  });
+
+  it('are not asked of a dry run that they have no answer for', async () => {
+    const hooks = new WebhookApi();
+    const sideEffects = 'NoneOnDryRun';
+    await hooks.configure('Validating', { sideEffects });
+    await hooks.api.call('POST', `${configMaps}?dryRun=All`, configMap('a'));
+    expect(hooks.reviews[0]?.dryRun).to.equal(true);
+  });
+
+  it('decide on what is stored when they have answered', async () => {
+    const hooks = new WebhookApi();
+    await hooks.api.create(configMaps, configMap('a', { k: '1' }));
+    await hooks.configure('Validating', { rules: [rule({ operations: ['UPDATE'] })] });
+    let meddled = false;
+    hooks.answer = async () => {
+      if (!meddled) {
+        meddled = true;
+        await hooks.api.call('PATCH', `${configMaps}/a`, { data: { other: 'x' } }, merge);
+      }
+      return { allowed: true };
+    };
+    const answer = await hooks.api.call('PATCH', `${configMaps}/a`, { data: { k: '2' } }, merge);
+    expect(answer.body['data']).to.deep.equal({ k: '2', other: 'x' });
+  });
+
+  it('never stand between an administrator and their own configuration', async () => {
+    const hooks = new WebhookApi();
+    const rules = [rule({ apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] })];
+    await hooks.configure('Validating', { rules });
+    hooks.answer = () => ({ allowed: false });
+    const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/c0';
+    expect((await hooks.api.call('DELETE', path)).code).to.equal(200);
+  });
+
+  it('have each deletion of a collection to themselves', async () => {
+    const hooks = new WebhookApi();
+    for (const name of ['a', 'b', 'c']) await hooks.api.create(configMaps, configMap(name));
+    await hooks.configure('Validating', {});
+    const answer = await hooks.api.call('DELETE', configMaps);
+    expect(answer.body.items.map(({ metadata }) => metadata.name)).to.deep.equal(['a', 'b', 'c']);
+    expect(hooks.reviews.map(({ name }) => name)).to.deep.equal(['a', 'b', 'c']);
+    expect((await hooks.api.get(configMaps)).body.items).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,174 @@
+import { expect } from 'chai';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import type { TransportRequest, TransportResponse } from '../../../lib/system/transport.js';
+import { responseOf } from '../admission/webhook-api.js';
+import { Api, merge } from '../api.js';
+
+interface Shop extends UnstructuredObject {
+  spec: { size?: string; count?: number };
+}
+
+interface Request {
+  readonly uid: string;
+  readonly desiredAPIVersion: string;
+  readonly objects: readonly Shop[];
+}
+
+/** v1 says `size: "3"`, v2 says `count: 3`; stored is v2. */
+function converted(shop: Shop, apiVersion: string): Shop {
+  const { size, count } = shop.spec;
+  const spec = apiVersion.endsWith('v1') ? { size: String(count) } : { count: Number(size) };
+  return { ...shop, apiVersion, spec };
+}
+
+class ConversionApi {
+  readonly requests: Request[] = [];
+  change: (response: Record<string, unknown>) => unknown = (response) => response;
+  readonly api = new Api({ services: { 'default/shops': (request) => this.#serve(request) } });
+
+  async start(): Promise<this> {
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    await this.api.create(path, definition());
+    return this;
+  }
+
+  async #serve({ body }: TransportRequest): Promise<TransportResponse> {
+    const review = JSON.parse(String(body)) as { apiVersion: string; request: Request };
+    this.requests.push(review.request);
+    const { uid, objects, desiredAPIVersion } = review.request;
+    const convertedObjects = objects.map((shop) => converted(shop, desiredAPIVersion));
+    const response = this.change({ uid, result: { status: 'Success' }, convertedObjects });
+    const { apiVersion } = review;
+    return Promise.resolve(
+      responseOf(200, JSON.stringify({ apiVersion, kind: 'ConversionReview', response })),
+    );
+  }
+}
+
+function definition(): object {
+  const schema = (property: object) => ({
+    openAPIV3Schema: {
+      type: 'object',
+      properties: { spec: { type: 'object', properties: property } },
+    },
+  });
+  const service = { name: 'shops', namespace: 'default', path: '/convert' };
+  return {
+    metadata: { name: 'shops.acme.com' },
+    spec: {
+      group: 'acme.com',
+      scope: 'Namespaced',
+      names: { plural: 'shops', kind: 'Shop' },
+      versions: [
+        { name: 'v1', served: true, storage: false, schema: schema({ size: { type: 'string' } }) },
+        { name: 'v2', served: true, storage: true, schema: schema({ count: { type: 'integer' } }) },
+      ],
+      conversion: {
+        strategy: 'Webhook',
+        webhook: { clientConfig: { service }, conversionReviewVersions: ['v1'] },
+      },
+    },
+  };
+}
+
+const v1 = '/apis/acme.com/v1/namespaces/default/shops';
+const v2 = '/apis/acme.com/v2/namespaces/default/shops';
+const shop = (name: string, spec: object, version = 'v1'): object => ({
+  apiVersion: `acme.com/${version}`,
+  kind: 'Shop',
+  metadata: { name },
+  spec,
+});
+
+describe('conversion webhooks', () => {
+  it('show what one version wrote in the other, by every way to write', async () => {
+    const { api } = await new ConversionApi().start();
+    expect((await api.create(v1, shop('a', { size: '3' })))['spec']).to.deep.equal({ size: '3' });
+    expect((await api.get(`${v2}/a`)).body['spec']).to.deep.equal({ count: 3 });
+    const patched = await api.call('PATCH', `${v1}/a`, { spec: { size: '4' } }, merge);
+    expect(patched.body['spec']).to.deep.equal({ size: '4' });
+    expect((await api.get(`${v2}/a`)).body['spec']).to.deep.equal({ count: 4 });
+    const live = (await api.get(`${v1}/a`)).body as UnstructuredObject;
+    await api.call('PUT', `${v1}/a`, { ...live, spec: { size: '5' } });
+    expect((await api.get(`${v2}/a`)).body['spec']).to.deep.equal({ count: 5 });
+    const applied = shop('b', { count: 6 }, 'v2');
+    const apply = 'application/apply-patch+yaml';
+    await api.call('PATCH', `${v2}/b?fieldManager=x`, applied, apply);
+    const asV1 = await api.call(
+      'PATCH',
+      `${v1}/b?fieldManager=y&force=true`,
+      shop('b', { size: '7' }),
+      apply,
+    );
+    expect(asV1.body['spec']).to.deep.equal({ size: '7' });
+    await api.call('DELETE', `${v1}/a`);
+    expect((await api.get(v2)).body.items.map(({ spec }) => spec)).to.deep.equal([{ count: 7 }]);
+  });
+
+  it('are asked once for a list', async () => {
+    const conversions = await new ConversionApi().start();
+    const { api } = conversions;
+    for (const name of ['a', 'b', 'c']) await api.create(v2, shop(name, { count: 1 }, 'v2'));
+    expect(conversions.requests).to.have.length(0);
+    const { items } = (await api.get(v1)).body;
+    expect(items.map(({ spec, apiVersion }) => [apiVersion, spec])).to.deep.equal(
+      Array.from({ length: 3 }, () => ['acme.com/v1', { size: '1' }]),
+    );
+    expect(conversions.requests.map(({ objects }) => objects.length)).to.deep.equal([3]);
+  });
+
+  it('show a watch what other versions write', async () => {
+    const { api } = await new ConversionApi().start();
+    await api.create(v2, shop('a', { count: 1 }, 'v2'));
+    const watch = await api.watch(`${v1}?watch=true`);
+    expect((await watch.next())?.object['spec']).to.deep.equal({ size: '1' });
+    await api.create(v2, shop('b', { count: 2 }, 'v2'));
+    const event = await watch.next();
+    expect([event?.type, event?.object['spec']]).to.deep.equal(['ADDED', { size: '2' }]);
+    await watch.stop();
+  });
+
+  it('take labels and annotations from the webhook, the rest of the metadata from what is stored', async () => {
+    const conversions = await new ConversionApi().start();
+    await conversions.api.create(v2, shop('a', { count: 1 }, 'v2'));
+    conversions.change = (response) => {
+      const [first] = response['convertedObjects'] as Shop[];
+      const metadata = { ...first!.metadata, labels: { by: 'webhook' }, generation: 99 };
+      return { ...response, convertedObjects: [{ ...first, metadata }] };
+    };
+    const { metadata } = (await conversions.api.get(`${v1}/a`)).body;
+    expect(metadata).to.deep.include({ labels: { by: 'webhook' }, generation: 1 });
+  });
+
+  it('fail a request with what is wrong, and a write leaves nothing', async () => {
+    const conversions = await new ConversionApi().start();
+    const { api } = conversions;
+    await api.create(v2, shop('a', { count: 1 }, 'v2'));
+    const message = async (change: ConversionApi['change']): Promise<string> => {
+      conversions.change = change;
+      const { code, body } = await api.get(`${v1}/a`);
+      expect(code).to.equal(500);
+      return body.message;
+    };
+    const first = (response: Record<string, unknown>, more: object) => ({
+      ...response,
+      convertedObjects: [{ ...(response['convertedObjects'] as Shop[])[0], ...more }],
+    });
+    const webhook = 'conversion webhook for acme.com/v2, Kind=Shop';
+    expect(await message((response) => ({ ...response, convertedObjects: [] }))).to.equal(
+      `${webhook} returned 0 objects, expected 1`,
+    );
+    expect(await message((response) => first(response, { metadata: { name: 'other' } }))).to.equal(
+      `${webhook} returned invalid object: must have the same name: a != other`,
+    );
+    expect(await message((response) => first(response, { apiVersion: 'acme.com/v2' }))).to.equal(
+      `${webhook} returned invalid object at index 0: invalid groupVersion (expected acme.com/v1, received acme.com/v2)`,
+    );
+    const failed = { status: 'Failure', message: 'no way' };
+    expect(await message((response) => ({ ...response, result: failed }))).to.equal(
+      `${webhook} failed: no way`,
+    );
+    expect((await api.call('POST', v1, shop('b', { size: '1' }))).code).to.equal(500);
+    expect((await api.get(v2)).body.items).to.have.length(1);
+  });
+});
