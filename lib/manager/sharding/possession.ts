@@ -28,7 +28,7 @@ type SlotState =
 
 interface Drain {
   readonly slots: readonly number[];
-  /** The epoch that takes one of its slots away; undefined: none does. */
+  /** The first epoch that may have taken one of its slots away; undefined: none did. */
   takenBy: Acknowledgement | undefined;
 }
 
@@ -145,11 +145,11 @@ export class Possession {
   /** Heeds `record`, unless it is older than one that was seen: then it says nothing. */
   see(record: StoredAssignment): PossessionChange {
     if (this.#isOld(record)) return this.#changed([]);
-    if (this.#record !== undefined && this.#record.uid !== record.uid) {
-      this.#superseded.add(this.#record.uid);
-    }
+    const { uid, epoch } = this.#record ?? { uid: undefined, epoch: 0 };
+    if (uid !== undefined && uid !== record.uid) this.#superseded.add(uid);
     this.#record = record;
-    const taken = { record: record.uid, epoch: record.epoch };
+    // Epochs may have been missed: the first one after the last that was seen may be the one.
+    const taken = { record: record.uid, epoch: uid === record.uid ? epoch + 1 : 1 };
     for (const drain of this.#drains.values()) {
       if (drain.slots.some((slot) => !this.#isGranted(slot))) drain.takenBy ??= taken;
     }

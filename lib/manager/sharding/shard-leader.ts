@@ -101,18 +101,16 @@ export class ShardLeader {
   }
 
   /** When {@link ShardLeader.step} may have something to do without any news; Infinity: never. */
-  wakeAtMs({ self, nowMs }: Pick<LeaderContext, 'self' | 'nowMs'>): number {
+  wakeAtMs(self: string, nowMs: number): number {
     if (this.#expelling > 0 || this.#isRecording || this.#isViewUsed) return Infinity;
-    const rank = Math.max(
-      0,
-      this.#order(nowMs).findIndex(({ name }) => name === self),
-    );
-    const due = this.#dueSinceMs ?? Infinity;
+    const rank = this.#order(nowMs).findIndex(({ name }) => name === self);
+    if (rank < 0) return Infinity;
     const expiries = [...this.#held(), ...this.#missing()]
       .filter((name) => name !== self)
       .map((name) => this.#options.observer.expiresAtMs(name))
       .filter((atMs) => atMs > nowMs);
-    return Math.min(due + rank * this.#options.retryPeriodMs, ...expiries);
+    const dueMs = (this.#dueSinceMs ?? Infinity) + rank * this.#options.retryPeriodMs;
+    return Math.min(dueMs, ...expiries);
   }
 
   #record(assignment: Assignment): ShardCommand {

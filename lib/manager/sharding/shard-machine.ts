@@ -130,12 +130,13 @@ export class ShardMachine {
 
   /** When to `tick` next unless something else happens before. */
   wakeAtMs(nowMs: number): number {
+    if (this.#phase === 'left') return Infinity;
     const fenceMs = this.#renewedMs + this.#options.times.renewDeadlineMs;
     return Math.min(
       this.#isListing ? Infinity : this.#listAtMs,
       this.#canWriteOwn(nowMs) ? this.#writeAtMs : Infinity,
       this.#possession.isOpen ? fenceMs : Infinity,
-      this.#own === undefined ? Infinity : this.#leader.wakeAtMs({ self: this.#name, nowMs }),
+      this.#canLead(nowMs) ? this.#leader.wakeAtMs(this.#name, nowMs) : Infinity,
     );
   }
 
@@ -298,8 +299,12 @@ export class ShardMachine {
     this.#commands.push({ type: 'ended' });
   }
 
+  #canLead(nowMs: number): boolean {
+    return this.#own !== undefined && this.#phase !== 'left' && this.isFresh(nowMs);
+  }
+
   #lead(nowMs: number): void {
-    if (this.#own === undefined || this.#phase === 'left' || !this.isFresh(nowMs)) return;
+    if (!this.#canLead(nowMs)) return;
     const { acknowledged } = this.#possession;
     const isLeaving = this.#phase === 'leaving';
     const context = { self: this.#name, isLeaving, acknowledged, nowMs };

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { seededRandom } from '../../../lib/system/random.js';
+import { chaos } from './simulation/chaos.js';
+import { ModelGroup, times } from './simulation/model-group.js';
+
+const promiseMs = times.leaseDurationMs + 4 * times.retryPeriodMs;
+
+function startedGroup(seed: number, size: number): ModelGroup {
+  const group = new ModelGroup({ random: seededRandom(seed) });
+  for (let n = 0; n < size; n++) group.time.after(group.time.between(0, 500), () => group.start());
+  group.time.runUntil(10_000);
+  expect(group.isComplete(), `seed ${seed}: ${group.workers().join()}`).to.equal(true);
+  return group;
+}
+
+describe('ShardMachine, simulated', function () {
+  this.timeout(60_000);
+
+  it('never has two owners of a slot, and loses none for ever, whatever fails', () => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const group = startedGroup(seed, 2 + (seed % 4));
+      chaos(group, 30_000);
+      group.time.runUntil(group.time.nowMs + 39_000);
+      const tookMs = group.untilComplete(20_000);
+      expect(group.doubles, `seed ${seed}`).to.deep.equal([]);
+      expect(tookMs, `seed ${seed}: ${group.workers().join()}`).to.be.below(20_000);
+    }
+  });
+
+  it('takes over from the dead within leaseDuration + 4 retry periods, from the leader too', () => {
+    let longestMs = 0;
+    for (let seed = 1; seed <= 500; seed++) {
+      const group = startedGroup(seed, 4);
+      group.time.runUntil(group.time.nowMs + group.time.between(0, 2_000));
+      const [one, other] = [group.leader(), group.alive.at(-1)];
+      one?.kill();
+      if (seed % 2 === 0) other?.kill();
+      const tookMs = group.untilComplete(20_000);
+      expect(tookMs, `seed ${seed}`).to.be.at.most(promiseMs);
+      expect(group.doubles, `seed ${seed}`).to.deep.equal([]);
+      longestMs = Math.max(longestMs, tookMs);
+    }
+    expect(longestMs, 'no faster than the lease lasts').to.be.above(times.leaseDurationMs - times.retryPeriodMs);
+  });
+
+  it('takes over in that time even when the leader is paused just as it would have to act', () => {
+    for (let seed = 1; seed <= 300; seed++) {
+      const group = startedGroup(seed, 4);
+      const leader = group.leader();
+      const victim = group.alive.find((process) => process !== leader);
+      const slots = victim?.works ?? [];
+      victim?.kill();
+      const killedMs = group.time.nowMs;
+      group.time.after(times.leaseDurationMs - group.time.between(0, 600), () => leader?.pause());
+      group.time.runUntil(killedMs + promiseMs);
+      const workers = group.workers();
+      expect(slots.filter((slot) => workers[slot] !== 1), `seed ${seed}`).to.deep.equal([]);
+    }
+  });
+});

@@ -1,0 +1,97 @@
+import type { ShardTimes } from '../../../../lib/manager/sharding/shard-messages.js';
+import type { Random } from '../../../../lib/system/random.js';
+import { ModelProcess } from './model-process.js';
+import { ModelServer } from './model-server.js';
+import { VirtualTime } from './virtual-time.js';
+
+/** Options of {@link ModelGroup}. */
+export interface ModelGroupOptions {
+  readonly random: Random;
+  readonly slotCount?: number;
+  readonly drainMs?: number;
+  /** How much clocks run fast or slow at most, as a share. */
+  readonly drift?: number;
+}
+
+/** The leases of issue 4. */
+export const times: ShardTimes = {
+  leaseDurationMs: 3_000,
+  renewDeadlineMs: 2_000,
+  retryPeriodMs: 400,
+};
+
+/** Replicas of one operator, their server, and a judge who sees all of them at once. */
+export class ModelGroup {
+  readonly time: VirtualTime;
+  readonly server: ModelServer;
+  readonly processes: ModelProcess[] = [];
+  /** Slots that two processes might have written at one moment, with who and when. */
+  readonly doubles: string[] = [];
+  readonly slotCount: number;
+  readonly #drainMs: number;
+  readonly #drift: number;
+
+  constructor({ random, slotCount = 24, drainMs = 300, drift = 0.01 }: ModelGroupOptions) {
+    this.time = new VirtualTime(random);
+    this.server = new ModelServer(() => this.time.nowMs);
+    this.slotCount = slotCount;
+    this.#drainMs = drainMs;
+    this.#drift = drift;
+  }
+
+  get alive(): readonly ModelProcess[] {
+    return this.processes.filter(({ isAlive, machine }) => isAlive && machine.phase !== 'left');
+  }
+
+  start(): ModelProcess {
+    const { time, server, slotCount } = this;
+    const process = new ModelProcess({
+      name: `p${this.processes.length}`,
+      ...{ time, server, times, slotCount, drainMs: this.#drainMs },
+      clockRate: 1 + time.between(-this.#drift, this.#drift),
+      changed: (changed) => this.#judge(changed),
+    });
+    this.processes.push(process);
+    return process;
+  }
+
+  /** Who leads, as most see it. */
+  leader(): ModelProcess | undefined {
+    const names = this.server.list().members.filter(({ holder }) => holder !== '');
+    names.sort((one, other) => one.createdMs - other.createdMs || (one.name < other.name ? -1 : 1));
+    return this.processes.find(({ machine }) => machine.name === names[0]?.name);
+  }
+
+  /** How many processes work on each slot. */
+  workers(): readonly number[] {
+    const count = Array<number>(this.slotCount).fill(0);
+    for (const { works } of this.processes) for (const slot of works) count[slot]! += 1;
+    return count;
+  }
+
+  /** Every slot has one worker. */
+  isComplete(): boolean {
+    return this.workers().every((count) => count === 1);
+  }
+
+  /** Runs until every slot has one worker, for `limitMs` at most. @returns how long that took */
+  untilComplete(limitMs: number): number {
+    const startMs = this.time.nowMs;
+    while (!this.isComplete() && this.time.nowMs < startMs + limitMs) {
+      this.time.runUntil(this.time.nowMs + 5);
+    }
+    return this.isComplete() ? this.time.nowMs - startMs : Infinity;
+  }
+
+  #judge(changed: ModelProcess): void {
+    const held = new Set(changed.holds);
+    if (held.size === 0) return;
+    for (const other of this.processes) {
+      if (other === changed) continue;
+      const both = other.holds.filter((slot) => held.has(slot));
+      if (both.length === 0) continue;
+      const at = this.time.nowMs.toFixed(1);
+      this.doubles.push(`${at} ms: ${changed.name} and ${other.name} hold ${both.join()}`);
+    }
+  }
+}
