@@ -4,20 +4,28 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { benchClient } from './client.js';
 import { benchImportMemory, benchImportTime } from './import.js';
 import { printResult } from './print-result.js';
+import { benchQueue } from './queue.js';
 
-const benches = { benchImportTime, benchImportMemory, benchClient };
+const benches = { benchImportTime, benchImportMemory, benchClient, benchQueue };
 const wanted = process.argv.slice(2);
 
 async function main(): Promise<void> {
   const results = [];
   for (const [name, bench] of Object.entries(benches)) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    if (wanted.length > 0 && !wanted.some((word) => isNamed(name, word))) continue;
     const result = await bench();
     printResult(result);
     results.push(result);
   }
   await mkdir('bench/results', { recursive: true });
   await writeFile('bench/results/latest.json', `${JSON.stringify(results, null, 2)}\n`);
+}
+
+/** `queue`, or `benchQueue` in full. */
+function isNamed(name: string, word: string): boolean {
+  return [name, name.slice('bench'.length)].some(
+    (each) => each.toLowerCase() === word.toLowerCase(),
+  );
 }
 
 main().catch((error: unknown) => {
