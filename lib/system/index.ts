@@ -15,6 +15,8 @@ export type {
   MetricOptions,
   Metrics,
 } from './metrics.js';
+export { openTelemetryTracer, registeredTracer } from './open-telemetry.js';
+export type { OpenTelemetryOptions } from './open-telemetry.js';
 export { isOperatorError, OperatorError } from './operator-error.js';
 export type { OperatorErrorOptions } from './operator-error.js';
 export { pinoLogger } from './pino-logger.js';
@@ -23,6 +25,8 @@ export { seededRandom, systemRandom } from './random.js';
 export type { Random } from './random.js';
 export type { Transport, TransportRequest, TransportResponse } from './transport.js';
 export type { TlsOptions } from './connector.js';
+export { noTracer } from './tracer.js';
+export type { Span, SpanAttributes, Tracer } from './tracer.js';
 export { UndiciTransport } from './undici-transport.js';
 export type { UndiciTransportOptions } from './undici-transport.js';
 export { VirtualClock } from './virtual-clock.js';

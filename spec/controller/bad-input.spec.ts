@@ -15,7 +15,7 @@ function nonsense(answer: unknown): Mapped {
   return answer as Mapped;
 }
 
-function throwing(value: unknown): () => Promise<never> {
+function throwing(value: Error): () => Promise<never> {
   return () => Promise.reject(value);
 }
 
@@ -82,8 +82,12 @@ describe('bad input of a mapper', () => {
 
 describe('bad input of a handler', () => {
   const handlers: readonly (readonly [string, () => unknown, string])[] = [
-    ['throws undefined', throwing(undefined), 'threw undefined'],
-    ['throws a bare object', throwing(Object.create(null)), 'threw a value of type object'],
+    ['throws undefined', throwing(undefined as never), 'threw undefined'],
+    [
+      'throws a bare object',
+      throwing(Object.create(null) as Error),
+      'threw a value of type object',
+    ],
     ['returns a text', async () => 'done', 'a reconciler has to return'],
     ['returns nothing', async () => undefined, 'a reconciler has to return'],
     ['returns a bad wait', async () => ({ type: 'requeueAfter', afterMs: NaN }), 'NaN'],

@@ -44,6 +44,14 @@ describe('ReadyList', () => {
     expect(takeAll(list)).to.deep.equal(['a/1', 'a/2', 'a/low', 'a/3', 'a/4']);
   });
 
+  it('gives a group that had nothing left its turns again', () => {
+    const list = new ReadyList(never);
+    for (const key of ['a/1', 'b/1', 'b/2', 'b/3', 'b/4']) list.add(ticket(key));
+    expect([1, 2, 3].map(() => list.take()?.key)).to.deep.equal(['a/1', 'b/1', 'b/2']);
+    list.add(ticket('a/2'));
+    expect([1, 2].map(() => list.take()?.key)).to.include('a/2');
+  });
+
   it('hands out each ticket once, the nth in line after at most n * agingEvery others', () => {
     const keys = fc.record({
       group: fc.constantFrom('a', 'b', 'c'),
