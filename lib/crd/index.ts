@@ -1,1 +1,40 @@
 export type { Convertible } from './convertible.js';
+export { CelCompileError } from './cel/compile-error.js';
+export { CustomResource } from './definition/custom-resource.js';
+export type { ValidateOptions, WebhookClientConfig } from './definition/custom-resource.js';
+export { defineResource, versionOfResource } from './definition/define-resource.js';
+export type { DefinedResource, ObjectOf, ObjectOfVersion } from './definition/define-resource.js';
+export { InvalidDefinitionError } from './definition/invalid-definition-error.js';
+export type { DefinitionProblem } from './definition/invalid-definition-error.js';
+export type {
+  ConversionDefinition,
+  NamedVersion,
+  PrinterColumn,
+  ResourceDefinition,
+  ScaleDefinition,
+  SpokeConversion,
+  StorageVersion,
+  VersionDefinition,
+  VersionInput,
+  VersionObject,
+} from './definition/resource-definition.js';
+export type { BuiltInTypeName, BuiltInTypes } from './schema/built-in-types.js';
+export { s } from './schema/constructors.js';
+export type {
+  ArrayOptions,
+  EmbeddedResourceOptions,
+  MapOptions,
+  NumberOptions,
+  ObjectOptions,
+  SchemaOptions,
+  StringOptions,
+} from './schema/constructors.js';
+export type {
+  InputOf,
+  ObjectInput,
+  ObjectValue,
+  Presence,
+  Properties,
+  TypedSchema,
+  ValueOf,
+} from './schema/typed-schema.js';

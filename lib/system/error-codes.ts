@@ -7,6 +7,8 @@ export const errorCodes = [
   'InvalidOption',
   /** An object is not what Kubernetes accepts: no kind, an invalid name, a field of a wrong shape. */
   'InvalidObject',
+  /** A custom resource can't be defined so; `problems` has the fields and the remedies. */
+  'InvalidDefinition',
   /** A label or field selector that can't be read, or with an invalid key, operator or value. */
   'InvalidSelector',
   /** A patch that is malformed or does not fit the object: a path that is not there, a failed test. */

@@ -1,0 +1,172 @@
+import type { Schema } from '../../object/schema.js';
+import { dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/names.js';
+import type { TypedSchema } from '../schema/typed-schema.js';
+import { builtInType } from '../schema/typed-schema.js';
+import { InvalidDefinitionError } from './invalid-definition-error.js';
+import type { DefinitionProblem } from './invalid-definition-error.js';
+import type { ResolvedDefinition, ResolvedVersion } from './resolve-definition.js';
+
+/**
+ * Checks what can be told without putting built-in types in and compiling rules: names, versions,
+ * paths, conversion. @throws InvalidDefinitionError
+ */
+export function checkDefinition(definition: ResolvedDefinition): void {
+  const problems = [
+    ...nameProblems(definition),
+    ...versionProblems(definition),
+    ...conversionProblems(definition),
+  ];
+  if (problems.length > 0) throw new InvalidDefinitionError(definition.kind, problems);
+}
+
+function problemAt(field: string, message: string | undefined): DefinitionProblem[] {
+  return message === undefined ? [] : [{ field, message }];
+}
+
+function nameProblems({ group, kind, plural, singular, listKind, ...rest }: ResolvedDefinition) {
+  const names = [
+    ['kind', kind],
+    ['plural', plural],
+    ['singular', singular],
+    ['listKind', listKind],
+    ...rest.shortNames.map((name, index) => [`shortNames[${index}]`, name]),
+    ...rest.categories.map((name, index) => [`categories[${index}]`, name]),
+  ];
+  const grouped = group.includes('.')
+    ? dns1123SubdomainProblem(group)
+    : 'has no dot: use a domain of yours, as example.com';
+  return [
+    ...problemAt('group', grouped),
+    ...names.flatMap(([field = '', name = '']) =>
+      problemAt(field, dns1035LabelProblem(name.toLowerCase())),
+    ),
+    ...(/^[A-Z]/.test(kind) ? [] : problemAt('kind', 'must begin with a capital, as CronTab')),
+    ...(kind === listKind ? problemAt('listKind', 'must not be the kind: leave it out') : []),
+  ];
+}
+
+function versionProblems({ versions }: ResolvedDefinition): DefinitionProblem[] {
+  const storage = versions.filter((version) => version.storage);
+  const names = versions.map(({ name }) => name);
+  const problems: DefinitionProblem[] = versions.flatMap((version, index) =>
+    oneVersionProblems(version, `versions[${index}]`),
+  );
+  for (const [index, name] of names.entries()) {
+    if (names.indexOf(name) !== index) {
+      problems.push(
+        ...problemAt(`versions[${index}].name`, `${name} is there already: rename one`),
+      );
+    }
+  }
+  if (versions.length === 0) problems.push(...problemAt('versions', 'give at least one version'));
+  else if (storage.length !== 1) {
+    const given =
+      storage.length === 0 ? 'none has' : `${storage.map(({ name }) => name).join(' and ')} have`;
+    const message = `exactly one version must have storage: true, ${given}`;
+    problems.push(...problemAt('versions', message));
+  } else if (!versions.some(({ served }) => served)) {
+    problems.push(...problemAt('versions', 'no version is served: leave out served: false'));
+  }
+  return problems;
+}
+
+function oneVersionProblems(version: ResolvedVersion, field: string): DefinitionProblem[] {
+  const { name, scale, selectableFields, printerColumns } = version;
+  // Plain JavaScript may leave it out.
+  const schema = version.schema as ResolvedVersion['schema'] | undefined;
+  if (schema === undefined)
+    return problemAt(`${field}.schema`, 'is missing: give s.object({ spec })');
+  const own = schema.type === 'object' ? undefined : 'must be an object: use s.object({ spec })';
+  const misplaced = schema.properties?.['status'];
+  const columns = printerColumns.flatMap(({ jsonPath }, index) =>
+    jsonPath.startsWith('.')
+      ? []
+      : problemAt(
+          `${field}.printerColumns[${index}].jsonPath`,
+          'must begin with a dot, as .spec.replicas',
+        ),
+  );
+  const fields = selectableFields.flatMap((path, index) =>
+    problemAt(`${field}.selectableFields[${index}]`, selectableProblem(version, path)),
+  );
+  return [
+    ...problemAt(`${field}.name`, dns1035LabelProblem(name)),
+    ...problemAt(`${field}.schema`, own),
+    ...(misplaced === undefined
+      ? []
+      : problemAt(`${field}.schema`, 'has a status: give it as status, beside schema')),
+    ...(scale === undefined ? [] : scaleProblems(version, scale, `${field}.scale`)),
+    ...columns,
+    ...fields,
+  ];
+}
+
+type Found = TypedSchema<unknown> | 'unknown' | undefined;
+
+/** The schema that a plain path leads to; 'unknown': into a built-in type or free JSON. */
+function schemaAt(version: ResolvedVersion, path: string): Found {
+  const [first = '', ...rest] = path.split('.').slice(1);
+  const top = first === 'status' ? version.status : version.schema.properties?.[first];
+  return rest.reduce<Found>(memberOf, top);
+}
+
+function memberOf(schema: Found, name: string): Found {
+  if (schema === undefined || schema === 'unknown') return schema;
+  if (schema[builtInType] !== undefined) return 'unknown';
+  if (schema['x-kubernetes-preserve-unknown-fields'] === true) return 'unknown';
+  const { properties = {}, additionalProperties }: Schema = schema;
+  const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return own ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+}
+
+function selectableProblem(version: ResolvedVersion, path: string): string | undefined {
+  if (!path.startsWith('.')) return 'must begin with a dot, as .spec.node';
+  const found = schemaAt(version, path);
+  if (found === undefined) return `${path} is no field of the schema: correct the path`;
+  if (found === 'unknown') return undefined;
+  const usable = ['string', 'integer', 'boolean'].includes(found.type ?? '');
+  return usable ? undefined : `${path} is no text, whole number or boolean: select another field`;
+}
+
+function scaleProblems(
+  version: ResolvedVersion,
+  scale: NonNullable<ResolvedVersion['scale']>,
+  field: string,
+): DefinitionProblem[] {
+  const paths = [
+    ['specReplicasPath', scale.specReplicasPath, '.spec.', 'integer'],
+    ['statusReplicasPath', scale.statusReplicasPath, '.status.', 'integer'],
+    ['labelSelectorPath', scale.labelSelectorPath, '.s', 'string'],
+  ] as const;
+  return paths.flatMap(([name, path, prefix, type]) => {
+    if (path === undefined) return [];
+    const at = `${field}.${name}`;
+    if (!path.startsWith(prefix)) return problemAt(at, `${path} must begin with ${prefix}`);
+    const found = schemaAt(version, path);
+    if (found === undefined) {
+      return problemAt(at, `${path} is no field of the schema: declare it, or correct the path`);
+    }
+    if (found === 'unknown' || found.type === type) return [];
+    return problemAt(at, `${path} must be of type ${type}`);
+  });
+}
+
+function conversionProblems({ conversion, versions }: ResolvedDefinition): DefinitionProblem[] {
+  if (conversion === undefined) return [];
+  const { hub, spokes } = conversion;
+  const names = versions.map(({ name }) => name);
+  const missing = names.filter((name) => name !== hub && spokes[name] === undefined);
+  return [
+    ...(names.includes(hub)
+      ? []
+      : problemAt('conversion.hub', `${hub} is no version: use one of ${names.join(', ')}`)),
+    ...missing.flatMap((name) =>
+      problemAt(`conversion.spokes.${name}`, 'is missing: give toHub and fromHub'),
+    ),
+    ...Object.keys(spokes)
+      .filter((name) => name === hub || !names.includes(name))
+      .flatMap((name) =>
+        problemAt(`conversion.spokes.${name}`, 'is no version beside the hub: take it out'),
+      ),
+  ];
+}

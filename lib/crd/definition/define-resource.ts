@@ -1,0 +1,73 @@
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import { checkDefinition } from './check-definition.js';
+import { CustomResource } from './custom-resource.js';
+import { resolveDefinition } from './resolve-definition.js';
+import type {
+  AnyResourceDefinition,
+  NamedVersion,
+  ResourceDefinition,
+  StorageVersion,
+  VersionDefinition,
+  VersionInput,
+  VersionObject,
+} from './resource-definition.js';
+
+/** The TypeScript type of a resource's objects: of those of a client, a controller, a builder. */
+export type ObjectOf<R> = R extends ResourceType<infer T> ? T : never;
+
+/** A custom resource of a definition. */
+export type DefinedResource<V extends readonly VersionDefinition[]> = CustomResource<
+  VersionObject<StorageVersion<V>>,
+  VersionInput<StorageVersion<V>>
+>;
+
+/**
+ * Defines a custom resource: its TypeScript type, its CustomResourceDefinition and its validation
+ * come from one value.
+ *
+ * @example
+ * ```ts
+ * export const CronTab = defineResource({
+ *   group: 'example.com',
+ *   kind: 'CronTab',
+ *   versions: [
+ *     {
+ *       name: 'v1',
+ *       schema: s.object({ spec: s.object({ schedule: s.string(), replicas: s.defaulted(s.integer(), 1) }) }),
+ *       status: s.object({ conditions: s.conditions() }),
+ *     },
+ *   ],
+ * });
+ * export type CronTab = ObjectOf<typeof CronTab>;
+ * ```
+ * @throws InvalidDefinitionError names, versions, paths or conversions are wrong. What is wrong with
+ * a schema or a rule is thrown where they are first needed: by `crd`, `schema` and `validate`.
+ */
+export function defineResource<
+  const V extends readonly VersionDefinition[],
+  const H extends V[number]['name'] = V[number]['name'],
+>(definition: ResourceDefinition<V, H>): DefinedResource<V> {
+  const resolved = resolveDefinition(definition as unknown as AnyResourceDefinition);
+  checkDefinition(resolved);
+  return new CustomResource(resolved);
+}
+
+/**
+ * Another version of a resource, as clients and controllers take it.
+ * @param version - the name of one of its versions
+ */
+export function versionOfResource<T extends KubernetesObject>(
+  resource: CustomResource<KubernetesObject, never>,
+  version: string,
+): ResourceType<T> {
+  resource.schema(version);
+  const { group, kind, plural, namespaced } = resource;
+  return { group, version, kind, plural, namespaced };
+}
+
+/** An object of one of the versions of a definition, by the version's name. */
+export type ObjectOfVersion<
+  V extends readonly VersionDefinition[],
+  N extends V[number]['name'],
+> = VersionObject<NamedVersion<V, N>>;
