@@ -6,7 +6,7 @@ export type { HealthOptions } from './health/health-options.js';
 export { LeaderElector } from './leader-election.js';
 export type { LeaderCallbacks, LeaderContext } from './leader-election.js';
 export type { LeaderElectorOptions } from './leader-election-options.js';
-export type { Leadership, LeadershipCallbacks } from './leadership.js';
+export type { LeaderElectionOptions, Leadership, LeadershipCallbacks } from './leadership.js';
 export { isLeaseForbidden, LeaseForbiddenError } from './lease-store.js';
 export type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 export { Manager } from './manager.js';

@@ -1,4 +1,9 @@
+import type { Client } from '../client/client.js';
 import type { Fence } from '../client/fence.js';
+import { Lease } from '../object/kinds.js';
+import type { RequiredAccess } from './access/required-access.js';
+import { LeaderElector } from './leader-election.js';
+import type { LeaderElectorOptions } from './leader-election-options.js';
 
 /** What a {@link Leadership} tells while it runs. */
 export interface LeadershipCallbacks {
@@ -22,8 +27,39 @@ export interface Leadership {
   run(callbacks: LeadershipCallbacks, signal: AbortSignal): Promise<void>;
 }
 
+/** What a manager fills in by itself. */
+type OwnParts = 'client' | 'clock' | 'random' | 'logger' | 'metrics';
+
+/** The Lease that a manager competes for. */
+export interface LeaderElectionOptions extends Omit<LeaderElectorOptions, OwnParts> {
+  /**
+   * Reads and writes the Lease; one of its own, where the manager's has a rate limit.
+   * @defaultValue that of the first cluster
+   */
+  readonly client?: Client | undefined;
+}
+
+/** Takes part in the election that is wanted, or leads. */
+export function leadershipOf(
+  wanted: LeaderElectionOptions | Leadership | undefined,
+  parts: Pick<LeaderElectorOptions, OwnParts>,
+): Leadership {
+  if (wanted === undefined) return soleLeadership();
+  if ('run' in wanted) return wanted;
+  const { client = parts.client } = wanted;
+  return new LeaderElector({ ...wanted, ...parts, client });
+}
+
+/** What an election needs. */
+export function electionAccess(
+  wanted: LeaderElectionOptions | Leadership | undefined,
+): readonly RequiredAccess[] {
+  if (wanted === undefined || 'run' in wanted) return [];
+  return [{ type: Lease, verbs: ['get', 'create', 'update'], namespace: wanted.namespace }];
+}
+
 /** Leads from the start and for ever: a manager without leader election. */
-export function soleLeadership(): Leadership {
+function soleLeadership(): Leadership {
   return {
     fence: { check: () => undefined },
     isLeader: true,

@@ -12,8 +12,7 @@ import type { PreflightMode } from './access/preflight.js';
 import type { RequiredAccess } from './access/required-access.js';
 import { resolveHealthOptions } from './health/health-options.js';
 import type { HealthOptions, ResolvedHealthOptions } from './health/health-options.js';
-import { soleLeadership } from './leadership.js';
-import type { Leadership } from './leadership.js';
+import type { LeaderElectionOptions, Leadership } from './leadership.js';
 import type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 import { resolveMetricsOptions } from './metrics/metrics-options.js';
 import type { MetricsOptions, ResolvedMetricsOptions } from './metrics/metrics-options.js';
@@ -27,8 +26,8 @@ export interface ManagerOptions {
   readonly clusters?: readonly ManagerCluster[] | undefined;
   /** What of which kinds is cached. @defaultValue everything of the kinds that are watched */
   readonly cacheOptions?: ManagerCacheOptions | undefined;
-  /** @defaultValue none: this process leads */
-  readonly leaderElection?: Leadership | undefined;
+  /** The Lease that replicas compete for. @defaultValue none: this process leads */
+  readonly leaderElection?: LeaderElectionOptions | Leadership | undefined;
   /**
    * What a lost lease does: `fail`: `run` rejects, and the process should end; `standby`: the
    * controllers end at once, and this process is a candidate again. @defaultValue 'fail'
@@ -79,10 +78,10 @@ export type ManagerWebhookOptions = Omit<WebhookServerOptions, 'clock' | 'logger
 
 /** {@link ManagerOptions}, resolved. */
 export interface ResolvedManagerOptions {
-  readonly clusters: readonly ManagerCluster[];
+  /** The first is home. */
+  readonly clusters: readonly [ManagerCluster, ...ManagerCluster[]];
   readonly cacheOptions: ManagerCacheOptions;
-  readonly leadership: Leadership;
-  readonly isElected: boolean;
+  readonly leaderElection: LeaderElectionOptions | Leadership | undefined;
   readonly whenLeadershipIsLost: 'fail' | 'standby';
   readonly health: ResolvedHealthOptions | undefined;
   readonly metrics: ResolvedMetricsOptions | undefined;
@@ -119,23 +118,22 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
     health: health === false ? undefined : resolveHealthOptions(health),
     metrics: metrics === false ? undefined : resolveMetricsOptions(metrics),
     ...{ webhooks, rbacPreflight, requires, tracer },
-    leadership: leaderElection ?? soleLeadership(),
-    isElected: leaderElection !== undefined,
-    ...{ cacheOptions, whenLeadershipIsLost, onEvent, clock, random, logger },
+    ...{ leaderElection, cacheOptions, whenLeadershipIsLost, onEvent, clock, random, logger },
     ...durations,
   };
 }
 
-function clustersOf({ client, clusters }: ManagerOptions): readonly ManagerCluster[] {
+function clustersOf({ client, clusters }: ManagerOptions): ResolvedManagerOptions['clusters'] {
   if (client !== undefined && clusters !== undefined) throw invalid('give client or clusters');
   if (client !== undefined) return [{ name: '', client }];
-  if (clusters === undefined || clusters.length === 0) throw invalid('client is missing');
+  const [home, ...others] = clusters ?? [];
+  if (home === undefined) throw invalid('client is missing');
   const names = new Set<string>();
-  for (const { name } of clusters) {
+  for (const { name } of [home, ...others]) {
     checkClusterName(name, names);
     names.add(name);
   }
-  return clusters;
+  return [home, ...others];
 }
 
 /** @throws OperatorError `InvalidOption`: the name is taken, empty, or has a slash. */

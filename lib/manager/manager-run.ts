@@ -6,6 +6,8 @@ import { OperatorError } from '../system/operator-error.js';
 import { neededAccess } from './access/needed-access.js';
 import { preflight } from './access/preflight.js';
 import { ControllerGroup } from './controller-group.js';
+import { electionAccess } from './leadership.js';
+import type { Leadership } from './leadership.js';
 import type { ManagedCluster } from './managed-cluster.js';
 import type { ManagerEntries, ManagerEntry } from './manager-entries.js';
 import type { ResolvedManagerOptions } from './manager-options.js';
@@ -16,6 +18,7 @@ import type { RunnablePhase } from './runnable.js';
 /** What a {@link ManagerRun} works with. */
 export interface ManagerRunParts {
   readonly options: ResolvedManagerOptions;
+  readonly leadership: Leadership;
   readonly clusters: ReadonlyMap<string, ManagedCluster>;
   readonly entries: ManagerEntries;
   readonly metrics: Metrics;
@@ -51,7 +54,7 @@ export class ManagerRun {
     const failed = (error: unknown): void => this.#fail(error);
     const group = (phase: RunnablePhase) => new RunnableGroup(phase, { ...options, failed });
     const shared = { ...options, clusters, metrics, failed, ownership: undefined };
-    const { fence } = options.leadership;
+    const { fence } = parts.leadership;
     this.#parts = parts;
     this.#runnables = {
       server: group('server'),
@@ -170,8 +173,10 @@ export class ManagerRun {
     const { options, clusters, entries } = this.#parts;
     const { rbacPreflight: mode, logger } = options;
     const declared = [...options.requires, ...[...entries].flatMap(({ requires }) => requires)];
+    const [home] = clusters.values();
     const asked = [...clusters.values()].map(async (cluster) => {
-      const required = neededAccess(cluster, declared);
+      const election = cluster === home ? electionAccess(options.leaderElection) : [];
+      const required = neededAccess(cluster, [...declared, ...election]);
       const named = cluster.name === '' ? logger : logger.child({ cluster: cluster.name });
       const asking = { client: cluster.given, required, roleName: 'operator', signal };
       await preflight({ ...asking, mode, logger: named });
@@ -201,7 +206,8 @@ export class ManagerRun {
 
   /** Is a candidate, and leads, until the lease is to be given back. */
   async #elect(): Promise<void> {
-    const { leadership, whenLeadershipIsLost, logger } = this.#parts.options;
+    const { leadership, options } = this.#parts;
+    const { whenLeadershipIsLost, logger } = options;
     const { signal } = this.#releasing;
     const callbacks = {
       onStartedLeading: () => this.#lead(),

@@ -8,6 +8,8 @@ import { OperatorError } from '../system/operator-error.js';
 import { resolveHealthOptions } from './health/health-options.js';
 import type { HealthCheck } from './health-check.js';
 import { LateMetrics } from './late-metrics.js';
+import { leadershipOf } from './leadership.js';
+import type { Leadership } from './leadership.js';
 import { ManagedCluster } from './managed-cluster.js';
 import type { ManagerCluster } from './managed-cluster.js';
 import { ManagerEntries } from './manager-entries.js';
@@ -49,6 +51,7 @@ export class Manager {
   readonly #metrics = new LateMetrics();
   readonly #options: ResolvedManagerOptions;
   readonly #clusters = new Map<string, ManagedCluster>();
+  readonly #leadership: Leadership;
   readonly #home: ManagedCluster;
   readonly #entries = new ManagerEntries();
   readonly #changes = new ChangeNotifier();
@@ -63,10 +66,12 @@ export class Manager {
   constructor(options: ManagerOptions) {
     this.#options = resolveManagerOptions(options);
     const { clusters, webhooks, clock, logger, health = resolveHealthOptions({}) } = this.#options;
-    const [home] = clusters.map((cluster) => this.#newCluster(cluster));
-    if (home === undefined) throw new OperatorError('InvalidOption', 'manager: client is missing');
-    this.#home = home;
     const { metrics } = this;
+    const [home] = clusters;
+    const election = { ...this.#options, client: home.client, metrics };
+    this.#leadership = leadershipOf(this.#options.leaderElection, election);
+    this.#home = this.#newCluster(home);
+    for (const cluster of clusters.slice(1)) this.#newCluster(cluster);
     const status = (): ManagerStatus => this.status();
     this.#health = new ManagerHealth({ options: health, status, clock, logger, metrics });
     if (this.#options.health !== undefined) this.add(this.#health.newServer());
@@ -183,8 +188,8 @@ export class Manager {
       throw new OperatorError('AlreadyStarted', 'manager: run was called before; make a new one');
     }
     const [options, clusters, entries] = [this.#options, this.#clusters, this.#entries];
-    const { metrics } = this;
-    this.#run = new ManagerRun({ options, clusters, entries, metrics, changes: this.#changes });
+    const shared = { leadership: this.#leadership, metrics: this.metrics, changes: this.#changes };
+    this.#run = new ManagerRun({ options, clusters, entries, ...shared });
     const isWatched = options.health !== undefined || options.metrics !== undefined;
     try {
       const server = await bindMetrics(this.#metrics, options, this.#home.given);
@@ -234,7 +239,7 @@ export class Manager {
   }
 
   #newCluster(cluster: ManagerCluster): ManagedCluster {
-    const { fence } = this.#options.leadership;
+    const { fence } = this.#leadership;
     const managed = new ManagedCluster(cluster, {
       ...{ ...this.#options, metrics: this.metrics, fence },
     });

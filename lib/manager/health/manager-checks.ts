@@ -1,6 +1,6 @@
 import type { InformerStatus } from '../../cache/informer.js';
+import { describeMissing } from '../../cache/missing.js';
 import type { ActiveReconcile } from '../../controller/controller-status.js';
-import { isForbidden, isUnauthorized } from '../../object/api-error.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { HealthCheck } from '../health-check.js';
 import type { ManagerStatus } from '../manager-status.js';
@@ -30,12 +30,11 @@ export function cachesCheck(status: StatusSource): HealthCheck {
 }
 
 function problemOf(cache: InformerStatus): string | undefined {
-  const { kind, apiVersion, synced, parked, problem } = cache;
-  const why = problem instanceof Error ? problem.message : undefined;
-  const what = `${kind} (${apiVersion})`;
-  if (parked) return `${what} is not served: ${why ?? 'install its CustomResourceDefinition'}`;
-  if (isForbidden(problem) || isUnauthorized(problem)) return `${what}: ${why ?? 'forbidden'}`;
-  return synced ? undefined : `${what}: ${why ?? 'still listing'}`;
+  const { kind, apiVersion, synced, missing, problem } = cache;
+  if (synced && missing === undefined) return undefined;
+  const said = problem instanceof Error ? problem.message : 'still listing';
+  const reason = missing === undefined ? said : `${describeMissing(missing)} (${said})`;
+  return `${kind} (${apiVersion}): ${reason}`;
 }
 
 /** Fails while a webhook server is not up. */

@@ -1,0 +1,30 @@
+import type { Client } from '../../lib/client/client.js';
+import type { ClusterRole, ClusterRoleBinding } from '../../lib/object/kinds.js';
+
+/** A rule of a role. */
+export interface Rule {
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** Lets the user `operator`, or another one, do what the rules say, everywhere. */
+export async function grant(
+  admin: Client,
+  rules: readonly Rule[],
+  user = 'operator',
+): Promise<void> {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const metadata = { name: user };
+  const role = { apiVersion, kind: 'ClusterRole', metadata, rules } as unknown as ClusterRole;
+  const applying = { fieldManager: 'spec', force: true };
+  await admin.apply(role, applying);
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const binding: ClusterRoleBinding = {
+    ...{ apiVersion, kind: 'ClusterRoleBinding', metadata },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: user },
+    subjects: [{ apiGroup, kind: 'User', name: user }],
+  };
+  await admin.apply(binding, applying);
+}

@@ -1,0 +1,184 @@
+import { expect } from 'chai';
+import { controllerFor } from '../../../lib/controller/controller-builder.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
+import type { Manager } from '../../../lib/manager/manager.js';
+import type { ManagerOptions } from '../../../lib/manager/manager-options.js';
+import { ManagerSetup, ScriptedLeadership, aborted, configMap, watcher } from '../manager-setup.js';
+import { grant } from '../grant.js';
+import { watchVerbs } from '../../../lib/manager/access/required-access.js';
+import { onLoopback, served } from '../served.js';
+
+async function setUp(options: Partial<ManagerOptions> = {}) {
+  const setup = await ManagerSetup.start();
+  const manager = setup.manager({ health: onLoopback, ...options });
+  return { setup, manager };
+}
+
+/** Starts it; its server listens then, whatever else is missing. */
+async function listening(setup: ManagerSetup, manager: Manager): Promise<void> {
+  await setup.run(manager);
+  const isUp = (): boolean =>
+    manager
+      .status()
+      .runnables.some(({ name, state }) => name === 'health-server' && state === 'ready');
+  while (!isUp()) await setup.clock.advance(0);
+  await setup.clock.advance(0);
+}
+
+describe('Health endpoints', () => {
+  it('answer in the words of Kubernetes', async () => {
+    const { setup, manager } = await setUp();
+    manager.addHealthCheck({ name: 'database', check: () => undefined });
+    await listening(setup, manager);
+    expect(await served(manager, '/healthz')).to.include({ status: 200, text: 'ok' });
+    expect(await served(manager, '/healthz?verbose')).to.include({
+      status: 200,
+      text: '[+]ping ok\n[+]event-loop ok\n[+]reconciles ok\n[+]database ok\nhealthz check passed\n',
+    });
+    expect(await served(manager, '/healthz/database')).to.include({ status: 200, text: 'ok' });
+    expect(await served(manager, '/healthz/other')).to.include({ status: 404 });
+    expect(await served(manager, '/other')).to.include({ status: 404 });
+    await setup.end();
+  });
+
+  it('list the checks where one fails, and say why where they are asked to', async () => {
+    const { setup, manager } = await setUp();
+    const remove = manager.addHealthCheck({
+      name: 'database',
+      check: async () => {
+        throw new Error('is away\nfor lunch');
+      },
+    });
+    await listening(setup, manager);
+    const rest = '[+]ping ok\n[+]event-loop ok\n[+]reconciles ok\n';
+    expect(await served(manager, '/healthz')).to.include({
+      status: 500,
+      text: `${rest}[-]database failed: reason withheld\nhealthz check failed\n`,
+    });
+    const verbose = await served(manager, '/healthz?verbose');
+    expect(verbose.text).to.include('[-]database failed: is away for lunch\n');
+    const single = await served(manager, '/healthz/database');
+    expect(single.text).to.equal('internal server error: is away for lunch\n');
+    const excluded = await served(manager, '/healthz?exclude=database&exclude=x&verbose');
+    expect(excluded).to.include({
+      status: 200,
+      text:
+        `${rest}[+]database excluded: ok\n` +
+        'warn: some health checks cannot be excluded: no matches for "x"\nhealthz check passed\n',
+    });
+    remove();
+    expect((await served(manager, '/healthz')).text).to.equal('ok');
+    await setup.end();
+  });
+
+  it('fail a check that does not answer', async () => {
+    const { setup, manager } = await setUp({ health: { ...onLoopback, checkTimeoutMs: 3_000 } });
+    const signals: AbortSignal[] = [];
+    manager.addReadyCheck({
+      name: 'slow',
+      check: (signal) => {
+        signals.push(signal);
+        return new Promise(() => undefined);
+      },
+    });
+    await listening(setup, manager);
+    const asked = served(manager, '/readyz/slow');
+    while (signals.length === 0) await setup.clock.advance(0);
+    await setup.clock.advance(3_000);
+    expect((await asked).text).to.include('no answer in 3000 ms');
+    expect(signals[0]?.aborted).to.equal(true);
+    await setup.end();
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  it('refuse a name that is taken or no path', async () => {
+    const { setup, manager } = await setUp();
+    const check = (): void => undefined;
+    const add = (name: string) => () => manager.addReadyCheck({ name, check });
+    expect(add('ping')).to.throw('two checks').with.property('code', 'InvalidOption');
+    expect(add('a/b')).to.throw('letters').with.property('code', 'InvalidOption');
+    await setup.end();
+  });
+});
+
+describe('Readiness', () => {
+  it('names the kind and the verb that is forbidden, and comes with the permission', async () => {
+    const setup = await ManagerSetup.start({ rbac: true });
+    const manager = setup.manager({ health: onLoopback });
+    manager.add(watcher([]));
+    await listening(setup, manager);
+    await setup.clock.advance(100);
+    const { status, text } = await served(manager, '/readyz?verbose');
+    expect(status).to.equal(500);
+    expect(text).to.match(
+      /caches failed: ConfigMap \(v1\): .* cannot (list|watch) resource "configmaps"/,
+    );
+    expect(text).to.include('[-]leader-election failed: neither leads nor stands by yet');
+    await grant(setup.person, [{ apiGroups: [''], resources: ['configmaps'], verbs: watchVerbs }]);
+    await setup.clock.advance(60_000);
+    expect(await served(manager, '/readyz')).to.include({ status: 200, text: 'ok' });
+    await setup.end();
+  });
+
+  it('names the kind that is not served', async () => {
+    const { setup, manager } = await setUp();
+    const type = { apiVersion: 'example.com/v1', kind: 'Widget' };
+    manager.add(controllerFor(type).complete(async () => ({ type: 'done' })));
+    await listening(setup, manager);
+    await setup.clock.advance(1_000);
+    const { text } = await served(manager, '/readyz?verbose');
+    expect(text).to.match(/caches failed: Widget \(example.com\/v1\): .*CustomResourceDefinition/);
+    await setup.end();
+  });
+
+  it('is there on the leader and on who stands by, and gone as soon as it stops', async () => {
+    const leadership = new ScriptedLeadership();
+    const { setup, manager } = await setUp({ leaderElection: leadership });
+    let finish: () => void = () => undefined;
+    manager.add({
+      name: 'slow',
+      run: () => new Promise<void>((resolve) => (finish = resolve)),
+    });
+    await listening(setup, manager);
+    expect((await served(manager, '/readyz')).status).to.equal(200);
+    leadership.lead();
+    expect((await served(manager, '/readyz')).status).to.equal(200);
+    setup.stop.abort();
+    await setup.clock.advance(0);
+    const { text } = await served(manager, '/readyz?verbose');
+    expect(text).to.include('[-]shutdown failed: the manager stops');
+    expect((await served(manager, '/healthz')).status).to.equal(200);
+    finish();
+    await setup.end();
+  });
+
+  it('waits for the webhooks', async () => {
+    const { setup, manager } = await setUp();
+    manager.add({ name: 'hooks', phase: 'webhook', run: ({ signal }) => aborted(signal) });
+    await listening(setup, manager);
+    const { text } = await served(manager, '/readyz?verbose');
+    expect(text).to.include('[-]webhooks failed: hooks: starting');
+    await setup.end();
+  });
+
+  it('names a key that is held past its time-out; liveness does after ten times of it', async () => {
+    const { setup, manager } = await setUp();
+    manager.add(
+      controllerFor(ConfigMap, { predicate: ({ object }) => object.metadata.name === 'stuck' })
+        .withOptions({ name: 'keeper', reconcileTimeoutMs: 10_000 })
+        .complete(() => new Promise(() => undefined)),
+    );
+    await setup.person.create(configMap('stuck'));
+    await listening(setup, manager);
+    await setup.clock.advance(9_000);
+    expect((await served(manager, '/readyz')).status).to.equal(200);
+    await setup.clock.advance(2_000);
+    const ready = await served(manager, '/readyz?verbose');
+    expect(ready.text).to.match(/reconciles failed: keeper holds default\/stuck since 1\d s/);
+    expect((await served(manager, '/healthz')).status).to.equal(200);
+    await setup.clock.advance(90_000);
+    const live = await served(manager, '/healthz?verbose');
+    expect(live.text).to.include('[-]reconciles failed: keeper holds default/stuck');
+    await setup.end();
+  });
+});
