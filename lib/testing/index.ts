@@ -1,6 +1,14 @@
+export { EmbeddedCluster } from '../embedded/index.js';
+export type { EmbeddedClientOptions, EmbeddedClusterOptions } from '../embedded/index.js';
+export { faulty } from '../client/index.js';
+export type { Fault, FaultRule, FaultyClient, FaultyOptions } from '../client/index.js';
+export { VirtualClock, seededRandom } from '../system/index.js';
+export { advanceUntilIdle } from './advance-until-idle.js';
+export type { AdvanceUntilIdleOptions } from './advance-until-idle.js';
 export { crashPoints } from './crash-points/crash-points.js';
 export type { CrashPointsOptions } from './crash-points/crash-points.js';
 export { CrashPointsError } from './crash-points/crash-points-error.js';
+export { describeRequest } from './crash-points/crash-point.js';
 export type {
   CrashMode,
   CrashPoint,
@@ -17,3 +25,12 @@ export type {
   DefaultCrashCluster,
   OperatorStage,
 } from './crash-points/crash-scenario.js';
+export { eventually } from './eventually.js';
+export type { EventuallyOptions } from './eventually.js';
+export { faultOn, faults } from './fault-on.js';
+export type { FaultTarget } from './fault-on.js';
+export { operatorAssertions } from './operator-assertions.js';
+export type { ChaiAssertion, ChaiLike } from './operator-assertions.js';
+export type { RequestFilter, RequestSource } from './request-filter.js';
+export { testCluster } from './test-cluster.js';
+export type { TestClusterOptions, TestHook, TestHooks } from './test-cluster.js';

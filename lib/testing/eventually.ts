@@ -1,0 +1,148 @@
+import { sleep, systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import { OperatorError } from '../system/operator-error.js';
+import { VirtualClock } from '../system/virtual-clock.js';
+
+/** Options of {@link eventually}. */
+export interface EventuallyOptions {
+  /** How long to try, by the clock, in milliseconds, more than 0. @defaultValue 10_000 */
+  readonly timeoutMs?: number | undefined;
+  /** How long to wait between two tries, in milliseconds, at least 1. @defaultValue 50 */
+  readonly intervalMs?: number | undefined;
+  /**
+   * A `VirtualClock` is moved on from try to try: to its next timer, or by `intervalMs` where none
+   * waits. @defaultValue the machine's
+   */
+  readonly clock?: Clock | undefined;
+  /** Ends the waiting. @defaultValue none */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What an assertion library puts into its errors, for the difference that a runner prints. */
+interface Difference {
+  readonly actual?: unknown;
+  readonly expected?: unknown;
+  readonly showDiff?: boolean;
+}
+
+/**
+ * Calls `check` until it throws no more, and returns what it returns: for assertions about what
+ * happens in the background.
+ *
+ * @example
+ * ```ts
+ * await eventually(async () => {
+ *   const { status } = await client.get(Deployment, key);
+ *   expect(status?.readyReplicas).to.equal(2);
+ * });
+ * ```
+ * @throws OperatorError `Timeout`: it still throws; the message has the last failure, which is the
+ * cause. A try that never ends counts as one.
+ * @throws OperatorError `InvalidOption`: a number is out of its range.
+ * @throws the signal's reason, as soon as `signal` is aborted.
+ */
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  options: EventuallyOptions = {},
+): Promise<T> {
+  const { timeoutMs, intervalMs, clock, signal } = resolveEventuallyOptions(options);
+  const deadlineMs = clock.monotonicMs() + timeoutMs;
+  let failure: { readonly error: unknown } | undefined;
+  for (let tries = 1; ; tries++) {
+    signal?.throwIfAborted();
+    const outcome = await triedUntil(check, { clock, deadlineMs, signal });
+    if (outcome?.type === 'value') return outcome.value;
+    if (outcome !== undefined) failure = outcome;
+    const leftMs = deadlineMs - clock.monotonicMs();
+    if (leftMs <= 0) throw timedOut({ tries, timeoutMs, failure, isOpen: outcome === undefined });
+    await letTimePass(clock, Math.min(intervalMs, leftMs), signal);
+  }
+}
+
+interface ResolvedEventuallyOptions {
+  readonly timeoutMs: number;
+  readonly intervalMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal | undefined;
+}
+
+function resolveEventuallyOptions(options: EventuallyOptions): ResolvedEventuallyOptions {
+  const { timeoutMs = 10_000, intervalMs = 50, clock = systemClock, signal } = options;
+  if (!(timeoutMs > 0) || !(intervalMs >= 1)) {
+    const got = `got timeoutMs ${timeoutMs}, intervalMs ${intervalMs}`;
+    throw new OperatorError('InvalidOption', `eventually: want more than 0 and at least 1, ${got}`);
+  }
+  return { timeoutMs, intervalMs, clock, signal };
+}
+
+type Outcome<T> =
+  | { readonly type: 'value'; readonly value: T }
+  | { readonly type: 'error'; readonly error: unknown };
+
+interface Limits {
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What a try came to; undefined: it has not ended by the deadline. */
+async function triedUntil<T>(
+  check: () => T | Promise<T>,
+  { clock, deadlineMs, signal }: Limits,
+): Promise<Outcome<T> | undefined> {
+  let outcome: Outcome<T> | undefined;
+  const trying = outcomeOf(check).then((found) => (outcome = found));
+  if (clock instanceof VirtualClock) {
+    // A check may need time itself: a request with latency.
+    await clock.advance(0);
+    while (outcome === undefined && clock.monotonicMs() < deadlineMs) {
+      await letTimePass(clock, deadlineMs - clock.monotonicMs(), signal);
+    }
+    return outcome;
+  }
+  const ended = new AbortController();
+  const ending = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
+  const tooLate = sleep(clock, deadlineMs - clock.monotonicMs(), ending).catch(() => {
+    signal?.throwIfAborted();
+  });
+  try {
+    await Promise.race([trying, tooLate]);
+  } finally {
+    ended.abort();
+  }
+  return outcome;
+}
+
+async function outcomeOf<T>(check: () => T | Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { type: 'value', value: await check() };
+  } catch (error) {
+    return { type: 'error', error };
+  }
+}
+
+async function letTimePass(clock: Clock, maxMs: number, signal?: AbortSignal): Promise<void> {
+  if (!(clock instanceof VirtualClock)) return sleep(clock, maxMs, signal);
+  signal?.throwIfAborted();
+  // Never by 0: time has to end.
+  await clock.advance(Math.max(1, Math.min(maxMs, clock.nextTimerMs ?? maxMs)));
+}
+
+interface Attempts {
+  readonly tries: number;
+  readonly timeoutMs: number;
+  readonly failure: { readonly error: unknown } | undefined;
+  /** Whether the last try has not ended. */
+  readonly isOpen: boolean;
+}
+
+function timedOut({ tries, timeoutMs, failure, isOpen }: Attempts): OperatorError {
+  const { error } = failure ?? {};
+  const last = error instanceof Error ? error.message : String(error);
+  const open = isOpen ? 'the last try did not end' : undefined;
+  const why = [open, failure && `the last failure: ${last}`].filter(Boolean).join('; ');
+  const message = `it does not hold after ${timeoutMs / 1_000} s and ${tries} tries; ${why}`;
+  const { actual, expected, showDiff } = (error ?? {}) as Difference;
+  const difference = showDiff === undefined ? {} : { actual, expected, showDiff };
+  return Object.assign(new OperatorError('Timeout', message, { cause: error }), difference);
+}

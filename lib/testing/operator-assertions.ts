@@ -1,0 +1,191 @@
+import { findCondition } from '../object/conditions.js';
+import type { Condition } from '../object/conditions.js';
+import { describeObject } from '../object/describe-object.js';
+import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
+import { isControlledBy } from '../object/owner-reference.js';
+import {
+  describeEntry,
+  describeFilter,
+  isWrite,
+  matchesFilter,
+  requestsOf,
+} from './request-filter.js';
+import type { RequestFilter } from './request-filter.js';
+import type { RequestEntry } from '../apiserver/request-log.js';
+
+declare global {
+  // chai's types are global; only they can be added to.
+  // eslint-disable-next-line @typescript-eslint/no-namespace
+  namespace Chai {
+    interface Assertion {
+      /** So many requests that `filter` means, in a request log, a cluster or a list of entries. */
+      requests(filter: RequestFilter, count: number): Assertion;
+      /** So many writes among the requests (that `filter` means). */
+      writes(count: number, filter?: RequestFilter): Assertion;
+      /** So many reads among the requests (that `filter` means); a watch is one. */
+      reads(count: number, filter?: RequestFilter): Assertion;
+      /** A condition in the object's status, with this status and reason where they are given. */
+      condition(type: string, status?: 'True' | 'False' | 'Unknown', reason?: string): Assertion;
+      /** The controller of the object is `owner`, by its UID. */
+      controlledBy(owner: KubernetesObject): Assertion;
+      /** One of the object's finalizers. */
+      finalizer(name: string): Assertion;
+      /** A label of the object, with this value where it is given. */
+      label(name: string, value?: string): Assertion;
+      /** An annotation of the object, with this value where it is given. */
+      annotation(name: string, value?: string): Assertion;
+    }
+  }
+}
+
+/** What a chai plugin uses of chai; any version has it. */
+export interface ChaiLike {
+  readonly Assertion: {
+    // As chai has it: each method knows what it takes.
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any
+    addMethod(name: string, method: (this: ChaiAssertion, ...given: any[]) => void): void;
+  };
+}
+
+/** The `this` of a chai method. */
+export interface ChaiAssertion {
+  readonly _obj: unknown;
+  assert(
+    holds: boolean,
+    message: string,
+    negatedMessage: string,
+    expected?: unknown,
+    actual?: unknown,
+  ): void;
+}
+
+/**
+ * Assertions about API budgets and Kubernetes objects, for `chai.use(operatorAssertions)`. With their
+ * types; chai itself is not loaded.
+ *
+ * @example
+ * ```ts
+ * chai.use(operatorAssertions);
+ * expect(cluster.requests.since(mark)).to.have.writes(0);
+ * expect(cluster).to.have.requests({ verb: 'create', resource: 'configmaps' }, 1);
+ * expect(tenant).to.have.condition('Available', 'True');
+ * ```
+ */
+export function operatorAssertions({ Assertion }: ChaiLike): void {
+  Assertion.addMethod('requests', function (filter: RequestFilter, count: number) {
+    assertRequests(this, { what: 'requests', filter, count });
+  });
+  Assertion.addMethod('writes', function (count: number, filter: RequestFilter = {}) {
+    assertRequests(this, { what: 'writes', filter, count, only: isWrite });
+  });
+  Assertion.addMethod('reads', function (count: number, filter: RequestFilter = {}) {
+    assertRequests(this, { what: 'reads', filter, count, only: (entry) => !isWrite(entry) });
+  });
+  Assertion.addMethod('condition', function (type: string, status?: string, reason?: string) {
+    assertCondition(this, { type, status, reason });
+  });
+  Assertion.addMethod('controlledBy', function (owner: KubernetesObject) {
+    assertControlledBy(this, owner);
+  });
+  Assertion.addMethod('finalizer', function (name: string) {
+    const { finalizers = [] } = objectOf(this).metadata;
+    const text = `${describeObject(objectOf(this))} to have finalizer ${name}`;
+    const found = `, got ${finalizers.join(', ') || 'none'}`;
+    this.assert(finalizers.includes(name), `expected ${text}${found}`, negated(text));
+  });
+  Assertion.addMethod('label', function (name: string, value?: string) {
+    assertEntry(this, { field: 'labels', name, value });
+  });
+  Assertion.addMethod('annotation', function (name: string, value?: string) {
+    assertEntry(this, { field: 'annotations', name, value });
+  });
+}
+
+interface Budget {
+  readonly what: 'requests' | 'writes' | 'reads';
+  readonly filter: RequestFilter;
+  readonly count: number;
+  readonly only?: (entry: RequestEntry) => boolean;
+}
+
+const mostListed = 20;
+
+function assertRequests(assertion: ChaiAssertion, budget: Budget): void {
+  const { what, filter, count, only = () => true } = budget;
+  const all = requestsOf(assertion._obj);
+  if (all === undefined) {
+    throw new TypeError(`.${what}() wants a request log, a cluster or a list of its entries`);
+  }
+  const found = all.filter((entry) => only(entry) && matchesFilter(entry, filter));
+  const listed = found.slice(0, mostListed).map((entry) => `\n  ${describeEntry(entry)}`);
+  const rest = found.length > mostListed ? `\n  … and ${found.length - mostListed} more` : '';
+  const text = `${count} ${what}${describeFilter(filter)}`;
+  const message = `expected ${text}, got ${found.length}${listed.length > 0 ? ':' : ''}`;
+  const holds = found.length === count;
+  assertion.assert(holds, message + listed.join('') + rest, `expected not to find ${text}`);
+}
+
+interface WantedCondition {
+  readonly type: string;
+  readonly status: string | undefined;
+  readonly reason: string | undefined;
+}
+
+function assertCondition(assertion: ChaiAssertion, wanted: WantedCondition): void {
+  const { type, status, reason } = wanted;
+  const object = objectOf(assertion);
+  const { conditions = [] } = (object['status'] ?? {}) as {
+    readonly conditions?: readonly Condition[];
+  };
+  const found = findCondition(conditions, type);
+  const holds =
+    found !== undefined &&
+    (status === undefined || found.status === status) &&
+    (reason === undefined || found.reason === reason);
+  const want = [type, status, reason].filter((part) => part !== undefined).join(' ');
+  const text = `${describeObject(object)} to have condition ${want}`;
+  const types = conditions.map((each) => each.type).join(', ') || 'none';
+  const got = found === undefined ? `only ${types}` : describeCondition(found);
+  assertion.assert(holds, `expected ${text}, got ${got}`, negated(text));
+}
+
+function describeCondition({ type, status, reason, message }: Condition): string {
+  return `${type} ${status} ${reason}: ${message}`;
+}
+
+function assertControlledBy(assertion: ChaiAssertion, owner: KubernetesObject): void {
+  const object = objectOf(assertion);
+  const controller = object.metadata.ownerReferences?.find((each) => each.controller === true);
+  const text = `${describeObject(object)} to be controlled by ${describeObject(owner)}`;
+  const got = controller === undefined ? 'nobody' : `${controller.kind} ${controller.name}`;
+  const uids = `, UID ${controller?.uid ?? 'none'} where ${owner.metadata.uid ?? 'none'} is wanted`;
+  const message = `expected ${text}, got ${got}${uids}`;
+  assertion.assert(isControlledBy(object, owner), message, negated(text));
+}
+
+interface WantedEntry {
+  readonly field: 'labels' | 'annotations';
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
+function assertEntry(assertion: ChaiAssertion, { field, name, value }: WantedEntry): void {
+  const object = objectOf(assertion);
+  const entries = object.metadata[field] ?? {};
+  const found = Object.hasOwn(entries, name) ? entries[name] : undefined;
+  const holds = found !== undefined && (value === undefined || found === value);
+  const want = value === undefined ? name : `${name}=${value}`;
+  const text = `${describeObject(object)} to have ${want} among its ${field}`;
+  const message = `expected ${text}, got ${found ?? 'no such one'}`;
+  assertion.assert(holds, message, negated(text));
+}
+
+function negated(text: string): string {
+  return `expected ${text.replace(' to ', ' not to ')}`;
+}
+
+function objectOf({ _obj: object }: ChaiAssertion): UnstructuredObject {
+  const isObject = typeof object === 'object' && object !== null && 'metadata' in object;
+  if (!isObject) throw new TypeError('this assertion wants a Kubernetes object');
+  return object as UnstructuredObject;
+}

@@ -1,0 +1,83 @@
+import { EmbeddedCluster } from '../embedded/embedded-cluster.js';
+import type { EmbeddedClusterOptions } from '../embedded/embedded-cluster-options.js';
+import type { Clock } from '../system/clock.js';
+import { OperatorError } from '../system/operator-error.js';
+import { seededRandom } from '../system/random.js';
+import { VirtualClock } from '../system/virtual-clock.js';
+
+/** A hook of a test runner: mocha, node:test, vitest, jest. */
+export type TestHook = (run: () => Promise<void>) => unknown;
+
+/** The hooks that {@link testCluster} hangs itself on. */
+export interface TestHooks {
+  readonly before: TestHook;
+  readonly after: TestHook;
+}
+
+/** Options of {@link testCluster}. */
+export interface TestClusterOptions<C extends Clock = VirtualClock> extends Omit<
+  EmbeddedClusterOptions,
+  'clock'
+> {
+  /** @defaultValue a `VirtualClock` for each cluster: hand `cluster().clock` to what is tested */
+  readonly clock?: () => C;
+  /** One cluster for the whole suite, not one for each test. @defaultValue false */
+  readonly shared?: boolean;
+  /** @defaultValue the global `beforeEach` and `afterEach`; if `shared`, `before` and `after` */
+  readonly hooks?: TestHooks;
+}
+
+/**
+ * An `EmbeddedCluster` for the tests of a suite: it starts before each of them (in a few milliseconds)
+ * and stops after it. Call it in a `describe`. Workloads are simulated, and chance is seeded, unless
+ * the options say something else.
+ *
+ * @example
+ * ```ts
+ * describe('my operator', () => {
+ *   const cluster = testCluster({ crds: [shopCrd] });
+ *
+ *   it('makes a ConfigMap', async () => {
+ *     const client = cluster().client();
+ *   });
+ * });
+ * ```
+ * @returns what gives the running cluster; it throws `Stopped` outside of a test
+ * @throws OperatorError `InvalidOption`: there are no global hooks, and none were given.
+ */
+export function testCluster(options?: TestClusterOptions): () => EmbeddedCluster<VirtualClock>;
+/** The same, by another clock. */
+export function testCluster<C extends Clock>(
+  options: TestClusterOptions<C> & { readonly clock: () => C },
+): () => EmbeddedCluster<C>;
+export function testCluster(options: TestClusterOptions<Clock> = {}): () => EmbeddedCluster {
+  const { shared = false, hooks = globalHooks(shared), clock, ...rest } = options;
+  let running: EmbeddedCluster | undefined;
+  hooks.before(async () => {
+    const { simulateWorkloads = true, random = seededRandom(1) } = rest;
+    const time = clock?.() ?? new VirtualClock();
+    running = await EmbeddedCluster.start({ ...rest, simulateWorkloads, random, clock: time });
+  });
+  hooks.after(async () => {
+    await running?.stop();
+    running = undefined;
+  });
+  return () => {
+    if (running !== undefined) return running;
+    throw new OperatorError('Stopped', 'testCluster: the cluster runs in tests and hooks only');
+  };
+}
+
+function globalHooks(shared: boolean): TestHooks {
+  const known = globalThis as Readonly<Record<string, unknown>>;
+  const find = (names: readonly string[]): TestHook => {
+    const hook = names.map((name) => known[name]).find((each) => typeof each === 'function');
+    if (hook !== undefined) return hook as TestHook;
+    const message = `testCluster: there is no global ${names.join(' or ')}: hand the hooks over`;
+    throw new OperatorError('InvalidOption', message);
+  };
+  return {
+    before: find(shared ? ['before', 'beforeAll'] : ['beforeEach']),
+    after: find(shared ? ['after', 'afterAll'] : ['afterEach']),
+  };
+}

@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { VirtualClock, advanceUntilIdle } from '../../lib/testing/index.js';
+
+describe('advanceUntilIdle', () => {
+  it('fires every timer, those set meanwhile too, and says how far it went', async () => {
+    const clock = new VirtualClock();
+    const fired: number[] = [];
+    clock.setTimer(() => {
+      fired.push(1);
+      clock.setTimer(() => fired.push(2), 500);
+    }, 1_000);
+    expect(await advanceUntilIdle(clock)).to.equal(1_500);
+    expect(fired).to.deep.equal([1, 2]);
+  });
+
+  it('gives up on what goes on for ever', async () => {
+    const clock = new VirtualClock();
+    const again = (): void => void clock.setTimer(again, 1_000);
+    again();
+    const error = await advanceUntilIdle(clock, { maxMs: 5_000 }).catch(
+      (failure: unknown) => failure,
+    );
+    expect(error).to.have.property('code', 'Timeout');
+    expect(clock.monotonicMs()).to.equal(5_000);
+  });
+});

@@ -1,0 +1,83 @@
+import { use, expect } from 'chai';
+import { setControllerReference } from '../../lib/client/index.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import { operatorAssertions, testCluster } from '../../lib/testing/index.js';
+
+use(operatorAssertions);
+
+const object: UnstructuredObject = {
+  ...{ apiVersion: 'v1', kind: 'Shop' },
+  metadata: {
+    ...{ namespace: 'default', name: 'a', labels: { app: 'web' } },
+    ...{ annotations: { note: '' }, finalizers: ['example.com/hold'] },
+  },
+  status: {
+    conditions: [{ type: 'Available', status: 'False', reason: 'Waiting', message: 'for a pod' }],
+  },
+};
+
+describe('operatorAssertions', () => {
+  const cluster = testCluster({ simulateWorkloads: false });
+  const named = (name: string): ConfigMap => ({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } },
+  });
+
+  it('counts requests in a cluster, in its log and in entries', async () => {
+    const client = cluster().client({ user: 'shop' });
+    await client.create(named('a'));
+    const mark = cluster().requests.mark();
+    await client.list(ConfigMap, { namespace: 'default' });
+    expect(cluster()).to.have.writes(1);
+    expect(cluster()).to.have.requests({ verb: 'create', resource: 'configmaps' }, 1);
+    expect(cluster().requests.since(mark)).to.have.writes(0);
+    expect(cluster().requests.since(mark)).to.have.reads(1, { user: 'shop' });
+    expect(cluster().requests.entries).to.have.requests({ user: 'somebody else' }, 0);
+    expect(cluster()).not.to.have.writes(0);
+  });
+
+  it('lists the requests that it found', async () => {
+    await cluster().client({ user: 'shop' }).create(named('a'));
+    const budget = (): unknown => expect(cluster()).to.have.writes(0, { resource: 'configmaps' });
+    const found =
+      /0 writes { resource: configmaps }, got 1:\n {2}create configmaps default.* by shop → 201/;
+    expect(budget).to.throw(found);
+  });
+
+  it('knows conditions by type, status and reason', () => {
+    expect(object).to.have.condition('Available');
+    expect(object).to.have.condition('Available', 'False', 'Waiting');
+    expect(object).not.to.have.condition('Available', 'True');
+    expect(object).not.to.have.condition('Ready');
+    expect(() => expect(object).to.have.condition('Available', 'True')).to.throw(
+      'expected Shop default/a to have condition Available True, got Available False Waiting: for a pod',
+    );
+    expect(() => expect(object).to.have.condition('Ready')).to.throw('got only Available');
+  });
+
+  it('knows finalizers, labels and annotations', () => {
+    expect(object).to.have.finalizer('example.com/hold').and.not.to.have.finalizer('other');
+    expect(object).to.have.label('app', 'web').and.to.have.label('app');
+    expect(object).not.to.have.label('app', 'db');
+    expect(object).to.have.annotation('note', '').and.not.to.have.annotation('toString');
+    expect(() => expect(object).to.have.label('app', 'db')).to.throw(
+      'app=db among its labels, got web',
+    );
+  });
+
+  it('knows the controller by its UID', async () => {
+    const owner = { ...object, metadata: { ...object.metadata, uid: '1' } };
+    const owned = await ownedBy(owner);
+    expect(owned).to.be.controlledBy(owner);
+    const later = { ...owner, metadata: { ...owner.metadata, uid: '2' } };
+    expect(owned).not.to.be.controlledBy(later);
+    expect(() => expect(owned).to.be.controlledBy(later)).to.throw(
+      /UID [0-9a-f-]+ where 2 is wanted/,
+    );
+  });
+
+  it('refuses what it can’t judge', () => {
+    expect(() => expect(7).to.have.writes(0)).to.throw(TypeError);
+    expect(() => expect('a').to.have.condition('Ready')).to.throw(TypeError);
+  });
+});
