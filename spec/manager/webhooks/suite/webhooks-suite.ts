@@ -1,0 +1,271 @@
+import { expect } from 'chai';
+import type { NewTarget, BuilderTarget } from '../../../builder/suite/target.js';
+import {
+  allowed,
+  conversionStrategy,
+  conversionWebhook,
+  denied,
+  generatedCertificates,
+  mutated,
+  mutatingWebhook,
+  validatingWebhook,
+  webhookConfigurations,
+} from '../../../../lib/manager/webhooks/index.js';
+import type { AdmissionRequest, Webhook } from '../../../../lib/manager/webhooks/index.js';
+import { isApiError } from '../../../../lib/object/api-error.js';
+import { isConditionTrue } from '../../../../lib/object/conditions.js';
+import { ConfigMap, CustomResourceDefinition, Secret } from '../../../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../../../lib/object/kubernetes-object.js';
+import { OperatorError } from '../../../../lib/system/operator-error.js';
+import { systemClock } from '../../../../lib/system/clock.js';
+import { eventually } from '../../../cluster/control-plane/eventually.js';
+import { ownCertificate, serving } from './serving.js';
+import type { OwnCertificate, Serving } from './serving.js';
+
+/** What webhooks do to the requests of a cluster's users. */
+export function describeWebhooks(newTarget: NewTarget): void {
+  let target: BuilderTarget;
+  let own: OwnCertificate;
+  let namespace: string;
+  let cleanups: (() => Promise<unknown>)[];
+
+  before(async () => {
+    target = await newTarget();
+    own = await ownCertificate();
+  });
+  after(() => target.close());
+  beforeEach(async () => {
+    namespace = await target.namespace();
+    cleanups = [];
+  });
+  afterEach(async () => {
+    for (const cleanup of cleanups.toReversed()) await cleanup();
+  });
+
+  /** Only objects of this spec's namespace: other specs may share the cluster. */
+  const only = () => ({
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+  });
+
+  const serve = async (webhooks: readonly Webhook[], trusted = own.authority): Promise<Serving> => {
+    const server = await serving(webhooks, own);
+    cleanups.push(() => server.stop());
+    const address = { url: server.url };
+    const options = { name: namespace, address, authorities: trusted };
+    for (const object of webhookConfigurations(webhooks, options)) await install(object as never);
+    return server;
+  };
+
+  const install = async (object: UnstructuredObject): Promise<void> => {
+    const { kind, apiVersion } = object;
+    await target.admin.create(object);
+    cleanups.push(() => target.admin.delete({ kind, apiVersion }, { name: namespace }));
+  };
+
+  const configMap = (data: Record<string, string>): ConfigMap => ({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, generateName: 'a-' }, data },
+  });
+  const create = (data: Record<string, string>, dryRun = false) =>
+    target.admin.create<ConfigMap>(configMap(data), { dryRun });
+  /** Webhooks are known to the server within a second or so. */
+  const refused = (data: Record<string, string>): Promise<{ message: string; code: number }> =>
+    target.eventually(async () => {
+      const error = await create(data).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      if (!isApiError(error)) throw new Error(`it was not refused: ${String(error)}`);
+      return { message: error.message, code: error.status };
+    });
+
+  it('refuse objects with a message for their user', async () => {
+    const check = validatingWebhook(
+      ConfigMap,
+      ({ object }) =>
+        object?.data?.['mode'] === 'bad'
+          ? denied('data.mode: must be good', { causes: [{ field: 'data.mode', message: 'bad' }] })
+          : allowed(),
+      only(),
+    );
+    await serve([check]);
+    const { message, code } = await refused({ mode: 'bad' });
+    expect(code).to.equal(422);
+    expect(message).to.contain(
+      'admission webhook "vconfigmap.core.k8s.io" denied the request: data.mode: must be good',
+    );
+    expect((await create({ mode: 'good' })).data).to.deep.equal({ mode: 'good' });
+  });
+
+  it('complete objects before they are stored and validated', async () => {
+    const seen: AdmissionRequest<ConfigMap>[] = [];
+    const fill = mutatingWebhook(
+      ConfigMap,
+      (request) => {
+        const { object } = request;
+        if (object === undefined) return allowed();
+        seen.push(request);
+        return mutated({ ...object, data: { size: 'small', ...object.data } });
+      },
+      only(),
+    );
+    await serve([fill]);
+    const made = await target.eventually(async () => {
+      const each = await create({ a: '1' });
+      expect(each.data).to.deep.equal({ a: '1', size: 'small' });
+      return each;
+    });
+    expect((await create({ size: 'big' }, true)).data).to.deep.equal({ size: 'big' });
+    expect(seen.at(-1)).to.deep.include({ operation: 'CREATE', dryRun: true, namespace });
+    expect(seen.at(-1)?.user.username).to.not.equal('');
+    await target.admin.update<ConfigMap>({ ...made, data: { b: '2' } });
+    expect(seen.at(-1)?.oldObject?.data).to.deep.equal({ a: '1', size: 'small' });
+  });
+
+  it('are asked about deletions too, where they want to', async () => {
+    const keep = validatingWebhook(
+      ConfigMap,
+      ({ oldObject }) => (oldObject?.data?.['keep'] === 'yes' ? denied('it is kept') : allowed()),
+      { ...only(), operations: ['DELETE'] },
+    );
+    await serve([keep]);
+    await target.eventually(async () => {
+      const made = await create({ keep: 'yes' });
+      const { name = '' } = made.metadata;
+      const error = await target.admin
+        .delete(ConfigMap, { namespace, name })
+        .catch((thrown: unknown) => thrown);
+      expect(error).to.be.an('error').with.property('message').that.contains('it is kept');
+      await target.admin.update<ConfigMap>({ ...made, data: {} });
+      await target.admin.delete(ConfigMap, { namespace, name });
+    });
+  });
+
+  it('that throw do what their failure policy says', async () => {
+    const broken = (failurePolicy: 'Fail' | 'Ignore') =>
+      validatingWebhook(ConfigMap, () => Promise.reject(new Error('no luck')), {
+        ...only(),
+        ...{ failurePolicy, name: `${failurePolicy.toLowerCase()}.example.com` },
+        path: `/${failurePolicy}`,
+        objectSelector: { matchLabels: { policy: failurePolicy } },
+      });
+    await serve([broken('Fail'), broken('Ignore')]);
+    const labelled = (policy: string): ConfigMap => ({
+      ...configMap({}),
+      metadata: { namespace, generateName: 'a-', labels: { policy } },
+    });
+    const message = await target.eventually(async () => {
+      const error = await target.admin.create<ConfigMap>(labelled('Fail')).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      if (!(error instanceof OperatorError)) throw new Error('it passed');
+      return error.message;
+    });
+    expect(message).to.contain('failed calling webhook "fail.example.com"');
+    expect(message).to.contain('no luck');
+    await target.admin.create<ConfigMap>(labelled('Ignore'));
+  });
+
+  it('with a certificate that nobody trusts are a failed call', async () => {
+    const check = validatingWebhook(ConfigMap, () => allowed(), only());
+    const other = await ownCertificate();
+    await serve([check], other.authority);
+    const { message, code } = await refused({});
+    expect(code).to.equal(500);
+    expect(message).to.contain('failed calling webhook "vconfigmap.core.k8s.io"');
+    expect(message).to.contain('x509');
+  });
+
+  it('are trusted again when certificates are made anew under way', async () => {
+    const secret = { namespace, name: 'hooks' };
+    const certificates = generatedCertificates({
+      ...{ client: target.admin, secret, dnsNames: ['127.0.0.1'], intervalMs: 100 },
+      trustedBy: { validating: [namespace] },
+    });
+    const check = validatingWebhook(
+      ConfigMap,
+      ({ object }) => (object?.data?.['bad'] === 'yes' ? denied('bad') : allowed()),
+      only(),
+    );
+    // TLS goes by the machine's clock, whatever time it is on the cluster.
+    const server = await serving([check], own, { certificates, clock: systemClock });
+    cleanups.push(() => server.stop());
+    const address = { url: server.url };
+    const [configuration] = webhookConfigurations([check], { name: namespace, address });
+    await install(configuration as never);
+    const eventuallyDenies = () =>
+      eventually(async () => {
+        const { message } = await refused({ bad: 'yes' });
+        expect(message).to.contain('denied the request: bad');
+      }, 10_000);
+    await eventuallyDenies();
+    const before = await target.admin.get(Secret, secret);
+    const body = { data: { 'ca.crt': null } };
+    await target.admin.patch(Secret, secret, { type: 'merge', body });
+    await eventually(async () => {
+      const { data } = await target.admin.get(Secret, secret);
+      expect(data?.['ca.crt'] ?? '').to.not.be.oneOf(['', before.data?.['ca.crt']]);
+    }, 10_000);
+    await eventuallyDenies();
+  });
+
+  it('convert the objects of a custom resource between its versions', async () => {
+    const group = `${namespace}.example.com`;
+    const resource = {
+      ...{ group, kind: 'Thing', plural: 'things', versions: ['v1', 'v2'] },
+      convert: (object: UnstructuredObject, apiVersion: string): UnstructuredObject => {
+        const { size, bytes = size } = object['spec'] as { size?: number; bytes?: number };
+        if (bytes === 13) throw new Error('13 is not converted here');
+        const spec = apiVersion.endsWith('v1') ? { size: bytes } : { bytes };
+        return { ...object, apiVersion, spec };
+      },
+    };
+    const server = await serve([conversionWebhook(resource)]);
+    const conversion = conversionStrategy({
+      ...{ address: { url: server.url }, authorities: own.authority },
+    });
+    await target.admin.create<CustomResourceDefinition>(thingsOf(group, conversion));
+    const crd = { name: `things.${group}` };
+    cleanups.push(() => target.admin.delete(CustomResourceDefinition, crd));
+    await target.eventually(async () => {
+      const { status } = await target.admin.get(CustomResourceDefinition, crd);
+      expect(isConditionTrue(status?.conditions, 'Established')).to.equal(true);
+    });
+    const key = { namespace, name: 'a' };
+    const v1 = { apiVersion: `${group}/v1`, kind: 'Thing', metadata: key };
+    await target.eventually(() => target.admin.create({ ...v1, spec: { size: 5 } }));
+    const v2 = { apiVersion: `${group}/v2`, kind: 'Thing' };
+    const read = await target.admin.get<UnstructuredObject>(v2, key);
+    expect(read['spec']).to.deep.equal({ bytes: 5 });
+    await target.admin.update({ ...read, spec: { bytes: 6 } });
+    const again = await target.admin.list<UnstructuredObject>(v1, { namespace });
+    expect(again.items.map(({ spec }) => spec)).to.deep.equal([{ size: 6 }]);
+    const error = await target.admin
+      .create({ ...v2, metadata: { namespace, name: 'b' }, spec: { bytes: 13 } })
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.be.an('error').with.property('message').that.contains('13 is not converted');
+  });
+}
+
+/** A CRD of two versions, of which v1 is stored. */
+function thingsOf(group: string, conversion: unknown): CustomResourceDefinition {
+  const version = (name: string, field: string): object => ({
+    ...{ name, served: true, storage: name === 'v1' },
+    schema: {
+      openAPIV3Schema: {
+        type: 'object',
+        properties: { spec: { type: 'object', properties: { [field]: { type: 'integer' } } } },
+      },
+    },
+  });
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `things.${group}` },
+    spec: {
+      ...{ group, scope: 'Namespaced', names: { kind: 'Thing', plural: 'things' } },
+      versions: [version('v1', 'size'), version('v2', 'bytes')] as never,
+      conversion: conversion as never,
+    },
+  };
+}
