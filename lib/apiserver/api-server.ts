@@ -13,6 +13,7 @@ import { impersonated } from './auth/impersonation.js';
 import { aggregateRoles } from './auth/role-aggregation.js';
 import { administrator, anonymous, userInfoOf } from './auth/user-info.js';
 import type { UserInfo, UserOptions } from './auth/user-info.js';
+import type { CertifiedClient } from './certified-client.js';
 import { CrdManager } from './custom/crd-manager.js';
 import { DiscoveryHandler } from './discovery/discovery-handler.js';
 import { Faults, connectionReset } from './faults.js';
@@ -148,18 +149,21 @@ export class EmbeddedApiServer {
     const known = userInfoOf(user ?? administrator.username);
     return inProcessTransport((request) => {
       const shown = user === undefined && 'authorization' in request.headers;
-      return this.#handleAs(request, shown ? undefined : known);
+      return this.#handleAs(request, shown ? {} : { known });
     });
   }
 
   /** Answers a request; errors are answers too. @throws OperatorError `ConnectionFailed` by a fault. */
   handle(request: TransportRequest): Promise<TransportResponse> {
-    return this.#handleAs(request, undefined);
+    return this.#handleAs(request, {});
   }
 
   /** Serves over HTTP, on the loopback interface unless told otherwise. @returns the URL */
   async listen(options: ListenOptions = {}): Promise<string> {
-    const listener = await listenHttp((request) => this.handle(request), options);
+    const listener = await listenHttp(
+      (request, certified) => this.#handleAs(request, { certified }),
+      options,
+    );
     this.#listeners.add(listener);
     return listener.url;
   }
@@ -184,10 +188,7 @@ export class EmbeddedApiServer {
     await Promise.all(listeners.map((listener) => listener.close()));
   }
 
-  async #handleAs(
-    request: TransportRequest,
-    user: UserInfo | undefined,
-  ): Promise<TransportResponse> {
+  async #handleAs(request: TransportRequest, user: Asking): Promise<TransportResponse> {
     if (this.#stopped) throw new OperatorError('Stopped', 'the embedded API server was stopped');
     try {
       return await this.#answer(request, user);
@@ -202,12 +203,9 @@ export class EmbeddedApiServer {
     }
   }
 
-  async #answer(
-    request: TransportRequest,
-    known: UserInfo | undefined,
-  ): Promise<TransportResponse> {
+  async #answer(request: TransportRequest, asking: Asking): Promise<TransportResponse> {
     const info = readRequestInfo(request);
-    const user = this.#userOf(request, { info, known });
+    const user = this.#userOf(request, info, asking);
     const denied = this.#denied(info, user);
     if (info.type === 'plain') {
       if (denied !== undefined) {
@@ -224,12 +222,9 @@ export class EmbeddedApiServer {
   }
 
   /** @throws StatusError 401: nobody knows who asks; 403: it may not be who it wants to be. */
-  #userOf(
-    request: TransportRequest,
-    { info, known }: { readonly info: RequestInfo; readonly known: UserInfo | undefined },
-  ): UserInfo {
+  #userOf(request: TransportRequest, info: RequestInfo, { known, certified }: Asking): UserInfo {
     const { authenticator, authorizer } = this.#core.access;
-    const user = known ?? authenticator.authenticate(request);
+    const user = known ?? authenticator.authenticate(request, certified);
     try {
       if (user === undefined) throw unauthorized();
       return impersonated(request, user, authorizer);
@@ -303,6 +298,14 @@ export class EmbeddedApiServer {
       ...denied,
     });
   }
+}
+
+/** What is known of who asks. */
+interface Asking {
+  /** The user itself, in place of credentials. */
+  readonly known?: UserInfo | undefined;
+  /** What its certificate says. */
+  readonly certified?: CertifiedClient | undefined;
 }
 
 interface AskedResource {

@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TransportRequest, TransportResponse } from '../system/transport.js';
+import { certifiedClient } from './certified-client.js';
+import type { CertifiedClient } from './certified-client.js';
 import { bodyLimitBytes } from './requests/body.js';
 import { errorResponse } from './requests/responses.js';
 import { methodNotAllowed, tooLarge } from './status-error.js';
@@ -9,12 +11,28 @@ import { methodNotAllowed, tooLarge } from './status-error.js';
 /** Answers a request, streams included. */
 export type RequestHandler = (request: TransportRequest) => Promise<TransportResponse>;
 
+/** Answers a request of whom a client certificate names, if there is one. */
+export type ConnectionHandler = (
+  request: TransportRequest,
+  certified: CertifiedClient | undefined,
+) => Promise<TransportResponse>;
+
+/** The certificates of a server that speaks HTTPS, in PEM. */
+export interface ListenTls {
+  readonly certificate: string;
+  readonly privateKey: string;
+  /** Whose client certificates are believed. */
+  readonly clientAuthority: string;
+}
+
 /** Where to listen. */
 export interface ListenOptions {
   /** @defaultValue 0: any free port */
   readonly port?: number;
   /** The address to bind to. @defaultValue '127.0.0.1' */
   readonly host?: string;
+  /** @defaultValue undefined: plain HTTP */
+  readonly tls?: ListenTls | undefined;
 }
 
 /** A server that listens. */
@@ -25,13 +43,13 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Serves `handler` over HTTP/1.1. @throws the error of the socket: the address is in use, … */
+/** Serves `handler` over HTTP/1.1, or HTTPS. @throws the error of the socket: the address is in use, … */
 export async function listenHttp(
-  handler: RequestHandler,
+  handler: ConnectionHandler,
   options: ListenOptions = {},
 ): Promise<Listener> {
-  const { port = 0, host = '127.0.0.1' } = options;
-  const server = createServer((incoming, outgoing) => {
+  const { port = 0, host = '127.0.0.1', tls } = options;
+  const server = await newServer(tls, (incoming, outgoing) => {
     void serve(handler, incoming, outgoing);
   });
   // Watches go on for as long as both sides like.
@@ -42,7 +60,17 @@ export async function listenHttp(
   });
   const address = server.address() as AddressInfo;
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return { url: `http://${name}:${address.port}`, close: () => closeServer(server) };
+  const scheme = tls === undefined ? 'http' : 'https';
+  return { url: `${scheme}://${name}:${address.port}`, close: () => closeServer(server) };
+}
+
+async function newServer(tls: ListenTls | undefined, listener: RequestListener): Promise<Server> {
+  if (tls === undefined) return createServer(listener);
+  const https = await import('node:https');
+  const { certificate, privateKey, clientAuthority } = tls;
+  const options = { cert: certificate, key: privateKey, ca: clientAuthority };
+  // Certificates are asked for; who has none may have a token.
+  return https.createServer({ ...options, requestCert: true, rejectUnauthorized: false }, listener);
 }
 
 function closeServer(server: Server): Promise<void> {
@@ -55,7 +83,7 @@ function closeServer(server: Server): Promise<void> {
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 async function serve(
-  handler: RequestHandler,
+  handler: ConnectionHandler,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
@@ -71,7 +99,7 @@ async function serve(
 }
 
 async function respond(
-  handler: RequestHandler,
+  handler: ConnectionHandler,
   incoming: IncomingMessage,
   signal: AbortSignal,
 ): Promise<TransportResponse> {
@@ -79,13 +107,14 @@ async function respond(
   if (!methods.has(method)) return errorResponse(methodNotAllowed());
   const body = await readBody(incoming);
   if (body === undefined) return errorResponse(tooLarge(bodyLimitBytes));
-  return handler({
+  const request = {
     method: method as TransportRequest['method'],
     path: incoming.url ?? '/',
     headers: flatHeaders(incoming),
     ...(body.length === 0 ? {} : { body }),
     signal,
-  });
+  };
+  return handler(request, certifiedClient(incoming.socket));
 }
 
 /** @returns undefined: it is over the limit; the rest of it is read and dropped. */

@@ -52,6 +52,11 @@ export interface EmbeddedClusterOptions {
   readonly services?: WebhookServices | undefined;
   /** Listen on this port of 127.0.0.1 from the start; 0: any free one. @defaultValue don't listen */
   readonly port?: number | undefined;
+  /**
+   * Serve over HTTPS, with an authority of its own: kubeconfigs hold it, and clients can have
+   * certificates (`EmbeddedCluster.clientCertificate`). @defaultValue false: plain HTTP
+   */
+  readonly tls?: boolean | undefined;
   /** How many changes can be watched from behind, at least 1. @defaultValue the server's */
   readonly logLength?: number | undefined;
   /** @defaultValue the machine's */
@@ -68,6 +73,7 @@ export interface ResolvedEmbeddedClusterOptions extends ControllersOptions {
   readonly users: Readonly<Record<string, string | UserOptions>>;
   readonly rbac: boolean;
   readonly services: WebhookServices;
+  readonly tls: boolean;
   readonly logLength: number | undefined;
 }
 
@@ -81,7 +87,7 @@ export function resolveEmbeddedClusterOptions(
   options: EmbeddedClusterOptions,
 ): ResolvedEmbeddedClusterOptions {
   const { simulateWorkloads = false, controllers = {}, users = {}, logLength } = options;
-  const { rbac = false, services = {} } = options;
+  const { rbac = false, services = {}, tls = false } = options;
   const { random = systemRandom, logger, pods, nodes, jobPodBackoffMs } = options;
   const on = controllerNames.map((name) => {
     const byDefault = simulateWorkloads || alwaysOn.includes(name);
@@ -93,6 +99,7 @@ export function resolveEmbeddedClusterOptions(
     users: rbac ? { [random.uuid()]: administrator, ...users } : users,
     rbac,
     services,
+    tls,
     logLength,
     logger,
     pods,

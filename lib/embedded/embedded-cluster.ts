@@ -17,6 +17,7 @@ import type {
   ResolvedEmbeddedClusterOptions,
   WithDefinition,
 } from './embedded-cluster-options.js';
+import { ClusterCertificates } from './cluster-certificates.js';
 import { kubeConfigText } from './kube-config-text.js';
 
 /** Options of {@link EmbeddedCluster.client}. */
@@ -58,6 +59,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   readonly #controllers: Controllers;
   readonly #clients = new Set<ConnectedClient>();
   #url: string | undefined;
+  #certificates: ClusterCertificates | undefined;
 
   private constructor(clock: C, options: ResolvedEmbeddedClusterOptions) {
     const { random, users, rbac, services, logLength } = options;
@@ -107,7 +109,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   }
 
   /**
-   * Where the server listens, for example `http://127.0.0.1:41231`.
+   * Where the server listens, for example `http://127.0.0.1:41231`, or `https://…`.
    * @throws OperatorError `Stopped`: it does not listen; see {@link EmbeddedCluster.listen}.
    */
   get url(): string {
@@ -131,10 +133,44 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     return client;
   }
 
-  /** Serves over HTTP on 127.0.0.1, once. @returns the URL */
+  /** Serves over HTTP, or HTTPS with `tls`, on 127.0.0.1, once. @returns the URL */
   async listen(port = 0): Promise<string> {
-    this.#url ??= await this.server.listen({ port });
+    if (this.#url !== undefined) return this.#url;
+    if (this.#options.tls) {
+      this.#certificates = await ClusterCertificates.create(this.#options.random);
+    }
+    const { server, authority } = this.#certificates ?? {};
+    const tls = server && { ...server, clientAuthority: authority ?? '' };
+    this.#url ??= await this.server.listen({ port, tls });
     return this.#url;
+  }
+
+  /**
+   * The certificate of the cluster's authority, in PEM.
+   * @throws OperatorError `Stopped`: the cluster does not listen, or not over HTTPS.
+   */
+  get certificateAuthority(): string {
+    return this.#secured().authority;
+  }
+
+  /**
+   * A certificate that a client can show over HTTPS instead of a token, and its key, in PEM.
+   * @param user - who it is. @param groups - what it is a member of, beside `system:authenticated`.
+   * @throws OperatorError `Stopped`: the cluster does not listen, or not over HTTPS.
+   */
+  async clientCertificate(
+    user: string,
+    groups: readonly string[] = [],
+  ): Promise<{ readonly certificate: string; readonly privateKey: string }> {
+    return this.#secured().client({ user, groups });
+  }
+
+  #secured(): ClusterCertificates {
+    if (this.#certificates === undefined) {
+      const remedy = 'start it with tls: true, and call listen()';
+      throw new OperatorError('Stopped', `the cluster does not listen over HTTPS: ${remedy}`);
+    }
+    return this.#certificates;
   }
 
   /**
@@ -145,7 +181,9 @@ export class EmbeddedCluster<C extends Clock = Clock> {
    */
   kubeConfig(user?: string): string {
     const { users, rbac } = this.#options;
+    const authority = this.#certificates?.authority;
     return kubeConfigText({
+      authority,
       url: this.url,
       user: user ?? (rbac ? 'system:admin' : undefined),
       users,

@@ -5,6 +5,8 @@ import { OperatorError } from '../system/operator-error.js';
 /** What a kubeconfig is made of. */
 export interface KubeConfigParts {
   readonly url: string;
+  /** The certificate of the server's authority, in PEM; undefined: it speaks HTTP. */
+  readonly authority?: string | undefined;
   /** Who it is for; undefined: whoever needs no token. */
   readonly user: string | undefined;
   /** Bearer tokens and whom they stand for. */
@@ -17,12 +19,14 @@ const clusterName = 'embedded';
  * A kubeconfig with one context: YAML. It may hold a token: don't log it.
  * @throws OperatorError `InvalidOption`: no token stands for the user.
  */
-export function kubeConfigText({ url, user, users }: KubeConfigParts): string {
+export function kubeConfigText({ url, authority, user, users }: KubeConfigParts): string {
   const name = user ?? 'admin';
+  const data = authority === undefined ? '' : Buffer.from(authority).toString('base64');
+  const trust = data === '' ? {} : { 'certificate-authority-data': data };
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: clusterName, cluster: { server: url } }],
+    clusters: [{ name: clusterName, cluster: { server: url, ...trust } }],
     users: [{ name, user: user === undefined ? {} : { token: tokenOf(user, users) } }],
     contexts: [{ name: clusterName, context: { cluster: clusterName, user: name } }],
     'current-context': clusterName,

@@ -1,4 +1,5 @@
 import type { TransportRequest } from '../../system/transport.js';
+import type { CertifiedClient } from '../certified-client.js';
 import { serverAudience } from './service-account-tokens.js';
 import type { ServiceAccountTokens, TokenVerdict } from './service-account-tokens.js';
 import { administrator, anonymous, userInfoOf } from './user-info.js';
@@ -24,8 +25,15 @@ export class Authenticator {
     this.#users = new Map(known.map(([token, user]) => [token, userInfoOf(user)]));
   }
 
-  /** @returns undefined: the token is nobody's */
-  authenticate({ headers }: TransportRequest): UserInfo | undefined {
+  /**
+   * Who asks, by a client certificate or by a token.
+   * @returns undefined: the certificate or the token is nobody's
+   */
+  authenticate(
+    { headers }: TransportRequest,
+    certified: CertifiedClient | undefined,
+  ): UserInfo | undefined {
+    if (certified !== undefined) return certifiedUser(certified);
     const [, token] = /^Bearer +(.+)$/i.exec(headers['authorization'] ?? '') ?? [];
     if (token === undefined) return this.#options.anonymous ? anonymous : administrator;
     const verdict = this.tokenUser(token);
@@ -45,4 +53,15 @@ export class Authenticator {
     if (verdict === undefined) return { error: 'invalid bearer token' };
     return 'user' in verdict ? verdict : { error: `[invalid bearer token, ${verdict.error}]` };
   }
+}
+
+function certifiedUser({
+  trusted,
+  user,
+  groups,
+  fingerprint,
+}: CertifiedClient): UserInfo | undefined {
+  if (!trusted || user === '') return undefined;
+  const extra = { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`] };
+  return userInfoOf({ name: user, groups, extra });
 }

@@ -1,0 +1,167 @@
+import { X509Certificate, createPrivateKey, webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
+import type * as X509 from '@peculiar/x509';
+import type { Random } from './random.js';
+
+/** A certificate and its key, in PEM. */
+export interface CertificateAndKey {
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+/** A certificate authority of our own. */
+export type Authority = CertificateAndKey;
+
+/** From when until when a certificate is good, in milliseconds since 1970. */
+export interface Validity {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** What a certificate is made of, beside its names. */
+export interface IssueOptions {
+  readonly validity: Validity;
+  readonly random: Random;
+}
+
+/** Whom a client certificate is for: a user, and its groups. */
+export interface ClientSubject {
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+
+// Only who makes certificates pays for loading this.
+async function load(): Promise<typeof X509> {
+  // The library's container asks for it, at its import.
+  await import('reflect-metadata');
+  const x509 = await import('@peculiar/x509');
+  x509.cryptoProvider.set(webcrypto);
+  return x509;
+}
+
+/** Makes a certificate authority called `name`. */
+export async function createAuthority(name: string, options: IssueOptions): Promise<Authority> {
+  const x509 = await load();
+  const keys = await newKeys();
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    ...commonOf(`CN=${name}`, options),
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { certificate: certificate.toString('pem'), privateKey: await pemOf(keys.privateKey) };
+}
+
+/** Makes a server certificate for `dnsNames` (the first is its subject), signed by `authority`. */
+export async function issueCertificate(
+  authority: Authority,
+  dnsNames: readonly string[],
+  options: IssueOptions,
+): Promise<CertificateAndKey> {
+  const x509 = await load();
+  const names = dnsNames.map(
+    (value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value }) as const,
+  );
+  return issue(authority, options, {
+    subject: [{ CN: [dnsNames[0] ?? ''] }],
+    extensions: [
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension(names),
+    ],
+  });
+}
+
+/** Makes a client certificate, as API servers read them: the user is CN, its groups are O. */
+export async function issueClientCertificate(
+  authority: Authority,
+  { user, groups }: ClientSubject,
+  options: IssueOptions,
+): Promise<CertificateAndKey> {
+  const x509 = await load();
+  const organizations = groups.map((group) => ({ O: [group] }));
+  return issue(authority, options, {
+    subject: [...organizations, { CN: [user] }],
+    extensions: [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth])],
+  });
+}
+
+interface Holder {
+  readonly subject: X509.JsonName;
+  readonly extensions: readonly X509.Extension[];
+}
+
+async function issue(
+  authority: Authority,
+  options: IssueOptions,
+  { subject, extensions }: Holder,
+): Promise<CertificateAndKey> {
+  const x509 = await load();
+  const issuer = new x509.X509Certificate(authority.certificate);
+  const keys = await newKeys();
+  const certificate = await x509.X509CertificateGenerator.create({
+    ...commonOf(subject, options),
+    issuer: issuer.subject,
+    publicKey: keys.publicKey,
+    signingKey: await signingKeyOf(authority),
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      ...extensions,
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+    ],
+  });
+  return { certificate: certificate.toString('pem'), privateKey: await pemOf(keys.privateKey) };
+}
+
+/** What there is to know of a certificate; undefined: it can't be read. */
+export function readCertificate(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined; // A text that is no certificate is none: the caller makes a new one.
+  }
+}
+
+/** Whether `privateKey` belongs to `certificate`. */
+export function fitTogether(certificate: X509Certificate, privateKey: string): boolean {
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(privateKey));
+  } catch {
+    return false; // No key at all.
+  }
+}
+
+/** The certificates of a PEM bundle, one text each. */
+export function splitBundle(bundle: string): readonly string[] {
+  return bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+}
+
+function commonOf(subject: string | X509.JsonName, { validity, random }: IssueOptions) {
+  return {
+    subject,
+    serialNumber: random.uuid().replaceAll('-', ''),
+    notBefore: new Date(validity.fromMs),
+    notAfter: new Date(validity.untilMs),
+    signingAlgorithm: algorithm,
+  };
+}
+
+async function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+}
+
+async function pemOf(key: webcrypto.CryptoKey): Promise<string> {
+  const bytes = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key));
+  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----\n`;
+}
+
+async function signingKeyOf({ privateKey }: Authority): Promise<webcrypto.CryptoKey> {
+  const bytes = createPrivateKey(privateKey).export({ type: 'pkcs8', format: 'der' });
+  return webcrypto.subtle.importKey('pkcs8', bytes, algorithm, false, ['sign']);
+}

@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, request } from 'undici';
+import { clientFromKubeConfig } from '../../lib/client/index.js';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { Namespace } from '../../lib/object/kinds.js';
+
+const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+
+interface Certificates {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+describe('EmbeddedCluster over HTTPS', () => {
+  let cluster: EmbeddedCluster;
+  before(async () => {
+    cluster = await EmbeddedCluster.start({ tls: true, rbac: true, port: 0 });
+  });
+  after(() => cluster.stop());
+
+  async function whoAmI(certificates: Certificates): Promise<[number, unknown]> {
+    const dispatcher = new Agent({ connect: certificates });
+    try {
+      const headers = { 'content-type': 'application/json' };
+      const options = { method: 'POST', headers, body: '{}', dispatcher } as const;
+      const { statusCode, body } = await request(cluster.url + review, options);
+      const answer = (await body.json()) as { status?: { userInfo: unknown } };
+      return [statusCode, answer.status?.userInfo];
+    } finally {
+      await dispatcher.close();
+    }
+  }
+
+  it('gives kubeconfigs the authority of its certificate', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'embedded-tls-'));
+    try {
+      const path = join(folder, 'kubeconfig');
+      await cluster.writeKubeConfig(path);
+      const client = await clientFromKubeConfig({ path });
+      expect(cluster.url).to.match(/^https:\/\/127\.0\.0\.1:/);
+      expect((await client.get(Namespace, { name: 'default' })).kind).to.equal('Namespace');
+      await client.close();
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('knows a user and its groups by a client certificate', async () => {
+    const { certificate: cert, privateKey: key } = await cluster.clientCertificate('jane', [
+      'a',
+      'b',
+    ]);
+    const [code, user] = await whoAmI({ ca: cluster.certificateAuthority, cert, key });
+    expect(code).to.equal(201);
+    const groups = ['a', 'b', 'system:authenticated'];
+    expect(user).to.deep.include({ username: 'jane', groups });
+  });
+
+  it('answers 401 to a certificate of another authority', async () => {
+    const other = await EmbeddedCluster.start({ tls: true, port: 0 });
+    const { certificate: cert, privateKey: key } = await other.clientCertificate('jane');
+    await other.stop();
+    const [code] = await whoAmI({ ca: cluster.certificateAuthority, cert, key });
+    expect(code).to.equal(401);
+  });
+
+  it('is not believed by who does not know its authority', async () => {
+    const error = await whoAmI({}).then(String, (reason: { code?: string }) => reason.code);
+    expect(error).to.equal('SELF_SIGNED_CERT_IN_CHAIN');
+  });
+
+  it('has no certificates while it does not listen over HTTPS', async () => {
+    const plain = await EmbeddedCluster.start();
+    expect(() => plain.certificateAuthority)
+      .to.throw('tls: true')
+      .with.property('code', 'Stopped');
+    await plain.stop();
+  });
+});
