@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../../object/kubernetes-object.js';
+import type { ReconcileKey } from '../../controller/reconcile-key.js';
 import { keyString } from '../../object/object-key.js';
 
 /** A hash of 64 bits, as two unsigned halves: `bigint` would be fifty times slower. */
@@ -10,7 +10,7 @@ export interface Hash64 {
 /**
  * What of a key is hashed.
  *
- * `key`: namespace and name, mixed well: even however the names look like.
+ * `key`: cluster, namespace and name, mixed well: even however the names look like.
  *
  * `namespace`: the namespace as a server with KEP-5866 hashes `object.metadata.namespace`, so that
  * all keys of a namespace, and what belongs to them, fall to one replica, and a filtered watch would
@@ -24,10 +24,11 @@ export interface Hash64 {
 export type ShardBy = 'key' | 'namespace';
 
 /** The hash of `key`; where it falls into a range, the key belongs to whom the range belongs. */
-export function hashOfKey(key: ObjectKey, by: ShardBy): Hash64 {
-  const { namespace = '' } = key;
+export function hashOfKey(key: ReconcileKey, by: ShardBy): Hash64 {
+  const { namespace = '', cluster = '' } = key;
   if (by === 'namespace' && namespace !== '') return fnv1a64(namespace);
-  return mixed(fnv1a64(keyString(key)));
+  const text = keyString(key);
+  return mixed(fnv1a64(cluster === '' ? text : `${cluster}//${text}`));
 }
 
 const utf8 = new TextEncoder();

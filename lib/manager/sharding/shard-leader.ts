@@ -1,6 +1,6 @@
 import { membersIn } from './assignment.js';
 import type { Assignment, StoredAssignment } from './assignment.js';
-import type { LeaseObserver } from './lease-observer.js';
+import type { MemberObserver } from './member-observer.js';
 import type { MemberLease } from './member-lease.js';
 import { planAssignment } from './plan-assignment.js';
 import type { AssignmentFacts, MemberStanding } from './plan-assignment.js';
@@ -20,7 +20,7 @@ export interface LeaderContext {
 
 /** Options of {@link ShardLeader}. */
 export interface ShardLeaderOptions {
-  readonly observer: LeaseObserver;
+  readonly observer: MemberObserver;
   readonly retryPeriodMs: number;
   readonly slotCount: number;
 }

@@ -1,5 +1,5 @@
 import { membersIn } from './assignment.js';
-import { LeaseObserver } from './lease-observer.js';
+import { MemberObserver } from './member-observer.js';
 import type { MemberLease } from './member-lease.js';
 import { Possession } from './possession.js';
 import type { Acknowledgement, PossessionChange } from './possession.js';
@@ -38,7 +38,7 @@ export type MemberPhase = 'joining' | 'member' | 'leaving' | 'left';
 export class ShardMachine {
   readonly #options: ShardMachineOptions;
   readonly #possession: Possession;
-  readonly #observer: LeaseObserver;
+  readonly #observer: MemberObserver;
   readonly #leader: ShardLeader;
   #commands: ShardCommand[] = [];
   #phase: MemberPhase = 'joining';
@@ -63,7 +63,7 @@ export class ShardMachine {
     this.#options = options;
     this.#name = newName();
     this.#possession = new Possession(slotCount);
-    this.#observer = new LeaseObserver(leaseDurationMs);
+    this.#observer = new MemberObserver(leaseDurationMs);
     this.#leader = new ShardLeader({ observer: this.#observer, retryPeriodMs, slotCount });
   }
 
@@ -162,11 +162,11 @@ export class ShardMachine {
         return;
       case 'expelled':
         this.#leader.expelled(event.outcome);
-        if (event.outcome.type !== 'stored') this.#listAtMs = nowMs;
+        if (event.outcome.type !== 'stored') this.#listSoon(nowMs);
         return;
       case 'recorded':
         this.#leader.recorded(event.outcome);
-        if (event.outcome.type !== 'stored') this.#listAtMs = nowMs;
+        if (event.outcome.type !== 'stored') this.#listSoon(nowMs);
         else this.#change(this.#possession.see(event.outcome.object), false);
         return;
       case 'drained':
@@ -227,7 +227,7 @@ export class ShardMachine {
       case 'conflict':
         // Somebody took it, or an answer was lost: the next list tells.
         this.#unsureSinceMs = nowMs;
-        this.#listAtMs = nowMs;
+        this.#listSoon(nowMs);
         return;
       case 'failed':
         this.#writeAtMs = nowMs + retryPeriodMs;
@@ -255,6 +255,12 @@ export class ShardMachine {
     if (isFresh === this.#possession.isOpen) return;
     if (isFresh) this.#change(this.#possession.reopen(), false);
     else this.#change(this.#possession.lapse(), true);
+  }
+
+  /** What was seen last is out of date. Not at once again and again: that would be a hot loop. */
+  #listSoon(nowMs: number): void {
+    const soonMs = Math.max(nowMs, this.#listedMs + this.#options.times.retryPeriodMs / 4);
+    this.#listAtMs = Math.min(this.#listAtMs, soonMs);
   }
 
   #list(nowMs: number): void {

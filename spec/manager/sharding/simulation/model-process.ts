@@ -1,3 +1,4 @@
+import type { MemberLease } from '../../../../lib/manager/sharding/member-lease.js';
 import { ShardMachine } from '../../../../lib/manager/sharding/shard-machine.js';
 import type {
   ShardCommand,
@@ -121,7 +122,7 @@ export class ModelProcess {
   #carryOut(command: ShardCommand): void {
     const { server, time, drainMs } = this.#options;
     const startedMs = this.#nowMs();
-    const wroteOwn = (outcome: WriteOutcome<never> | ReturnType<ModelServer['create']>): void =>
+    const wroteOwn = (outcome: WriteOutcome<MemberLease>): void =>
       this.#step({ type: 'wroteOwn', outcome, startedMs });
     switch (command.type) {
       case 'list':

@@ -5,7 +5,7 @@ import type { MemberLease } from './member-lease.js';
  * lease duration. Whoever holds one was fenced off before that: the duration begins when this
  * process learnt of the renewal, its fence when the renewal was begun.
  */
-export class LeaseObserver {
+export class MemberObserver {
   readonly #leaseDurationMs: number;
   readonly #seen = new Map<string, { version: string; sinceMs: number }>();
 

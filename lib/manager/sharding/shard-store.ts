@@ -1,0 +1,208 @@
+import { Deadline } from '../../client/deadline.js';
+import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../object/api-error.js';
+import { Lease } from '../../object/kinds.js';
+import { formatMicroTime } from '../../object/micro-time.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { formatAssignment } from './assignment.js';
+import type { Assignment, StoredAssignment } from './assignment.js';
+import {
+  acknowledgedAnnotation,
+  acknowledgementText,
+  assignmentAnnotation,
+  groupLabel,
+  memberLeaseOf,
+  storedAssignmentOf,
+} from './member-lease.js';
+import type { MemberLease } from './member-lease.js';
+import type { Acknowledgement } from './possession.js';
+import type { ShardView, WriteOutcome } from './shard-messages.js';
+import { slotCount } from './shard-range.js';
+import type { ResolvedShardingOptions } from './sharding-options.js';
+
+/** What a change sets, of the very version that was read. */
+interface LeaseChange {
+  readonly annotations?: Readonly<Record<string, string | null>>;
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/** The Leases of a group on the server. Every change is a compare-and-swap of one version. */
+export class ShardStore {
+  readonly #options: ResolvedShardingOptions;
+  readonly #signal: AbortSignal;
+  #record: StoredAssignment | undefined;
+  #unreadable = '';
+
+  /** @param signal - ends every request. */
+  constructor(options: ResolvedShardingOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  /** The name of the Lease with the record. */
+  get recordName(): string {
+    return `${this.#options.name}-shards`;
+  }
+
+  /** All Leases of the group at one moment. */
+  async list(): Promise<ShardView> {
+    const { client, name, namespace } = this.#options;
+    const labelSelector = `${groupLabel}=${name}`;
+    const { items } = await this.#within('list', (signal) =>
+      client.list(Lease, { namespace, labelSelector, signal }),
+    );
+    const isRecord = ({ metadata }: Lease): boolean => metadata.name === this.recordName;
+    const record = items.find(isRecord);
+    return {
+      members: items.filter((lease) => !isRecord(lease)).map(memberLeaseOf),
+      record: record === undefined ? undefined : this.#read(record),
+    };
+  }
+
+  /** Creates the Lease of a member. */
+  join(name: string): Promise<WriteOutcome<MemberLease>> {
+    const { identity } = this.#options;
+    const now = this.#now();
+    const spec = { holderIdentity: identity, acquireTime: now, ...this.#renewal(now) };
+    return this.#create({ name, spec }, memberLeaseOf);
+  }
+
+  /** Renews the own Lease. */
+  renew(
+    { name, uid, resourceVersion }: MemberLease,
+    acknowledged: Acknowledgement | undefined,
+  ): Promise<WriteOutcome<MemberLease>> {
+    const annotations = { [acknowledgedAnnotation]: acknowledgementText(acknowledged) };
+    const spec = this.#renewal(this.#now());
+    return this.#change({ name, uid, resourceVersion }, { annotations, spec }, memberLeaseOf);
+  }
+
+  /** Takes a Lease from its member, for good. */
+  giveUp({ name, uid, resourceVersion }: MemberLease): Promise<WriteOutcome<MemberLease>> {
+    const change = { spec: { holderIdentity: '' } };
+    return this.#change({ name, uid, resourceVersion }, change, memberLeaseOf);
+  }
+
+  /** Stores the next epoch. */
+  record(
+    assignment: Assignment,
+    over: StoredAssignment | undefined,
+  ): Promise<WriteOutcome<StoredAssignment>> {
+    const annotations = { [assignmentAnnotation]: formatAssignment(assignment) };
+    const spec = { holderIdentity: this.#options.identity, renewTime: this.#now() };
+    const name = this.recordName;
+    const read = (lease: Lease): StoredAssignment => storedAssignmentOf(lease, slotCount);
+    if (over === undefined) return this.#create({ name, annotations, spec }, read);
+    const { uid, resourceVersion } = over;
+    return this.#change({ name, uid, resourceVersion }, { annotations, spec }, read);
+  }
+
+  /** Deletes a Lease that nobody holds. Whether it did is seen in the next list. */
+  async remove({ name, uid, resourceVersion }: MemberLease): Promise<void> {
+    const { client, namespace, logger } = this.#options;
+    const preconditions = { uid, resourceVersion };
+    try {
+      await this.#within('delete', (signal) =>
+        client.delete(Lease, { namespace, name }, { preconditions, signal }),
+      );
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) {
+        logger.warn(`Lease ${name} of a former replica: not deleted`, { error });
+      }
+    }
+  }
+
+  async #create<T>(
+    lease: {
+      readonly name: string;
+      readonly annotations?: Readonly<Record<string, string>>;
+      readonly spec: NonNullable<Lease['spec']>;
+    },
+    read: (lease: Lease) => T,
+  ): Promise<WriteOutcome<T>> {
+    const { client, name: group, namespace } = this.#options;
+    const { name, spec, annotations = {} } = lease;
+    const metadata = { name, namespace, labels: { [groupLabel]: group }, annotations };
+    const object: Lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      ...{ metadata, spec },
+    };
+    return this.#outcome(async () =>
+      read(await this.#within('create', (signal) => client.create(object, { signal }))),
+    );
+  }
+
+  async #change<T>(
+    version: { name: string; uid: string; resourceVersion: string },
+    { annotations, spec }: LeaseChange,
+    read: (lease: Lease) => T,
+  ): Promise<WriteOutcome<T>> {
+    const { client, namespace } = this.#options;
+    const { name, uid, resourceVersion } = version;
+    const metadata = { uid, resourceVersion, ...(annotations !== undefined && { annotations }) };
+    const patch = { type: 'merge', body: { metadata, spec } } as const;
+    return this.#outcome(async () =>
+      read(
+        await this.#within('patch', (signal) =>
+          client.patch(Lease, { namespace, name }, patch, { signal }),
+        ),
+      ),
+    );
+  }
+
+  async #outcome<T>(write: () => Promise<T>): Promise<WriteOutcome<T>> {
+    try {
+      return { type: 'stored', object: await write() };
+    } catch (error) {
+      if (isConflict(error) || isAlreadyExists(error)) return { type: 'conflict' };
+      if (isNotFound(error)) return { type: 'gone' };
+      if (!this.#signal.aborted) this.#options.logger.warn('a Lease was not written', { error });
+      return { type: 'failed' };
+    }
+  }
+
+  async #within<T>(verb: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, retryPeriodMs, renewDeadlineMs, namespace } = this.#options;
+    const deadline = new Deadline(this.#signal, clock, Math.max(retryPeriodMs, renewDeadlineMs / 2));
+    try {
+      return await deadline.until(call(deadline.signal));
+    } catch (error) {
+      if (deadline.expired) {
+        const message = `${verb} Lease in ${namespace}: no answer in time`;
+        throw new OperatorError('Timeout', message, { cause: error });
+      }
+      if (!isForbidden(error)) throw error;
+      const rule =
+        '{ apiGroups: [coordination.k8s.io], resources: [leases], verbs: [list, create, patch, delete] }';
+      const message = `${verb} Lease: forbidden; add the rule ${rule} to a Role in ${namespace}`;
+      throw new OperatorError('LeaseForbidden', message, { cause: error });
+    } finally {
+      deadline.release();
+    }
+  }
+
+  /** A record that can't be read changes nothing, until somebody has deleted it. */
+  #read(lease: Lease): StoredAssignment | undefined {
+    const { resourceVersion = '' } = lease.metadata;
+    try {
+      this.#record = storedAssignmentOf(lease, slotCount);
+    } catch (error) {
+      if (this.#unreadable !== resourceVersion) {
+        const message = `Lease ${this.recordName} can't be read: delete it, and it is made again`;
+        this.#options.logger.error(message, { error });
+      }
+      this.#unreadable = resourceVersion;
+      // Nobody can write over it: its version is another one by now.
+    }
+    return this.#record;
+  }
+
+  #renewal(renewTime: string): { leaseDurationSeconds: number; renewTime: string } {
+    const { leaseDurationMs } = this.#options;
+    return { leaseDurationSeconds: Math.ceil(leaseDurationMs / 1_000), renewTime };
+  }
+
+  #now(): string {
+    return formatMicroTime(this.#options.clock.now());
+  }
+}

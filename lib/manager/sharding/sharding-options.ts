@@ -1,0 +1,108 @@
+import { hostname } from 'node:os';
+import type { Client } from '../../client/client.js';
+import { dns1123LabelProblem } from '../../object/names.js';
+import { systemClock } from '../../system/clock.js';
+import type { Clock } from '../../system/clock.js';
+import { silentLogger } from '../../system/logger.js';
+import type { Logger } from '../../system/logger.js';
+import { noMetrics } from '../../system/metrics.js';
+import type { Metrics } from '../../system/metrics.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { systemRandom } from '../../system/random.js';
+import type { Random } from '../../system/random.js';
+import type { ShardBy } from './shard-hash.js';
+
+/** Options of {@link Sharding}. */
+export interface ShardingOptions {
+  /**
+   * Reads and writes the Leases; it needs `list`, `create`, `patch` and `delete` on `leases`. Not a
+   * fenced one, and not one whose rate limit others use up: renewals must not wait behind them.
+   */
+  readonly client: Client;
+  /** The group's name; all replicas have the same. A DNS label of 50 characters at most. */
+  readonly name: string;
+  /** The namespace of the Leases; all replicas have the same. */
+  readonly namespace: string;
+  /** What of a key decides whose it is; all replicas have the same. @defaultValue 'key' */
+  readonly by?: ShardBy | undefined;
+  /** Who this process is, for people: it stands in its Lease. @defaultValue host name */
+  readonly identity?: string | undefined;
+  /**
+   * How long a replica has to be silent before others take over what it had, in milliseconds. More
+   * than `renewDeadlineMs`. @defaultValue 15_000
+   */
+  readonly leaseDurationMs?: number | undefined;
+  /**
+   * For how long a replica may write, from the start of its last successful renewal on, in
+   * milliseconds. More than 1.2 times `retryPeriodMs`. @defaultValue 10_000
+   */
+  readonly renewDeadlineMs?: number | undefined;
+  /**
+   * How often a replica renews its Lease, and looks at those of the others, in milliseconds, more
+   * than 0. @defaultValue 2_000
+   */
+  readonly retryPeriodMs?: number | undefined;
+  /**
+   * How long reconciles of keys that go to another replica may go on before they are aborted, in
+   * milliseconds, 0 or more. @defaultValue 10_000
+   */
+  readonly drainMs?: number | undefined;
+  /** @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+  /** @defaultValue the machine's */
+  readonly random?: Random | undefined;
+  /** @defaultValue silent */
+  readonly logger?: Logger | undefined;
+  /** Gets `operator_builder_shards_owned_share`, `_members` and `_epoch`. @defaultValue none */
+  readonly metrics?: Metrics | undefined;
+}
+
+/** {@link ShardingOptions} with every default filled in. */
+export interface ResolvedShardingOptions {
+  readonly client: Client;
+  readonly name: string;
+  readonly namespace: string;
+  readonly by: ShardBy;
+  readonly identity: string;
+  readonly leaseDurationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+  readonly drainMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** @throws OperatorError `InvalidOption`: an option is missing, out of its range, or contradicts another. */
+export function resolveShardingOptions(options: ShardingOptions): ResolvedShardingOptions {
+  const { client, name, namespace, by = 'key', identity = hostname() } = options;
+  const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
+  const { drainMs = 10_000, clock = systemClock, random = systemRandom } = options;
+  const { logger = silentLogger, metrics = noMetrics } = options;
+  const problem = dns1123LabelProblem(name) ?? dns1123LabelProblem(namespace);
+  if (problem !== undefined) throw invalid(`name ${name}, namespace ${namespace}: ${problem}`);
+  if (name.length > 50) throw invalid(`name ${name}: want 50 characters at most`);
+  if (!['key', 'namespace'].includes(by)) throw invalid(`by ${by}: want key or namespace`);
+  if (identity === '') throw invalid('identity is empty: that stands for nobody');
+  // Negated, so that NaN is refused too.
+  if (!(drainMs >= 0)) throw invalid(`drainMs ${drainMs}: want 0 or more`);
+  const isOrdered =
+    retryPeriodMs > 0 &&
+    renewDeadlineMs > 1.2 * retryPeriodMs &&
+    leaseDurationMs > renewDeadlineMs &&
+    leaseDurationMs < Infinity;
+  if (!isOrdered) {
+    const got = `${leaseDurationMs}, ${renewDeadlineMs}, ${retryPeriodMs}`;
+    const want = 'leaseDurationMs > renewDeadlineMs > 1.2 * retryPeriodMs > 0';
+    throw invalid(`want ${want}, got ${got}`);
+  }
+  return {
+    ...{ client, name, namespace, by, identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs },
+    ...{ drainMs, clock, random, logger, metrics },
+  };
+}
+
+function invalid(what: string): OperatorError {
+  return new OperatorError('InvalidOption', `sharding: ${what}`);
+}
