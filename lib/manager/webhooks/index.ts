@@ -30,7 +30,7 @@ export type {
   ValidatingHandler,
   Webhook,
 } from './webhook.js';
-export { conversionStrategy, webhookConfigurations } from './webhook-configurations.js';
+export { conversionClientConfig, webhookConfigurations } from './webhook-configurations.js';
 export type {
   WebhookAddress,
   WebhookConfiguration,

@@ -1,3 +1,4 @@
+import type { WebhookClientConfig } from '../../crd/definition/custom-resource.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { AdmissionWebhook, Webhook } from './webhook.js';
@@ -32,7 +33,7 @@ export interface WebhookConfiguration extends KubernetesObject {
 
 /**
  * The objects that make the API server ask the validating and mutating ones of `webhooks`; at most
- * one of each kind. What is converted is said in the CRD: see {@link conversionStrategy}.
+ * one of each kind. What is converted is said in the CRD: see {@link conversionClientConfig}.
  */
 export function webhookConfigurations(
   webhooks: readonly Webhook[],
@@ -52,15 +53,11 @@ export function webhookConfigurations(
   });
 }
 
-/** The `spec.conversion` of a CRD whose objects are converted by a webhook. */
-export function conversionStrategy(options: Omit<WebhookConfigurationsOptions, 'name'>): unknown {
-  return {
-    strategy: 'Webhook',
-    webhook: {
-      conversionReviewVersions: ['v1'],
-      clientConfig: clientConfigOf('/convert', options),
-    },
-  };
+/** How the API server reaches the conversion webhook, for `crdWithWebhook` of a custom resource. */
+export function conversionClientConfig(
+  options: Omit<WebhookConfigurationsOptions, 'name'>,
+): WebhookClientConfig {
+  return clientConfigOf('/convert', options);
 }
 
 function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationsOptions): unknown {
@@ -95,7 +92,7 @@ function ruleOf(
 function clientConfigOf(
   path: string,
   { address, authorities }: Omit<WebhookConfigurationsOptions, 'name'>,
-): unknown {
+): WebhookClientConfig {
   const caBundle =
     authorities === undefined ? {} : { caBundle: Buffer.from(authorities).toString('base64') };
   if ('url' in address) return { url: `${address.url}${path}`, ...caBundle };

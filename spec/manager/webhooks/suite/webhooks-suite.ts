@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { NewTarget, BuilderTarget } from '../../../builder/suite/target.js';
 import {
   allowed,
-  conversionStrategy,
+  conversionClientConfig,
   conversionWebhook,
   denied,
   generatedCertificates,
@@ -221,9 +221,10 @@ export function describeWebhooks(newTarget: NewTarget): void {
       },
     };
     const server = await serve([conversionWebhook(resource)]);
-    const conversion = conversionStrategy({
-      ...{ address: { url: server.url }, authorities: own.authority },
-    });
+    const address = { url: server.url };
+    const clientConfig = conversionClientConfig({ address, authorities: own.authority });
+    const webhook = { clientConfig, conversionReviewVersions: ['v1'] };
+    const conversion = { strategy: 'Webhook', webhook };
     await target.admin.create<CustomResourceDefinition>(thingsOf(group, conversion));
     const crd = { name: `things.${group}` };
     cleanups.push(() => target.admin.delete(CustomResourceDefinition, crd));
