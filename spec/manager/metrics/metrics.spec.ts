@@ -1,0 +1,193 @@
+import { expect } from 'chai';
+import { request } from 'node:http';
+import { connect } from 'node:tls';
+import { gunzipSync } from 'node:zlib';
+import { Registry } from 'prom-client';
+import type { Manager } from '../../../lib/manager/manager.js';
+import type {
+  CertificateContext,
+  CertificateSource,
+} from '../../../lib/manager/webhooks/certificate-source.js';
+import { createAuthority, issueCertificate } from '../../../lib/manager/webhooks/x509.js';
+import { systemClock } from '../../../lib/system/clock.js';
+import { systemRandom } from '../../../lib/system/random.js';
+import { grant } from '../grant.js';
+import { ManagerSetup } from '../manager-setup.js';
+import { onLoopback, served } from '../served.js';
+import { explainedMetrics } from './explained-metrics.js';
+import { theirMetrics } from './known-metrics.js';
+import { scrape, scrapedManager } from './scraped-manager.js';
+
+describe('Metrics endpoint', () => {
+  it("shows controller-runtime's metrics with its names, types and labels", async () => {
+    const { setup, manager, registry } = await scrapedManager();
+    const shown = await scrape(manager, registry);
+    for (const [name, expected] of Object.entries(theirMetrics)) {
+      expect(shown.get(name), name).to.deep.equal(expected);
+    }
+    await setup.end();
+  });
+
+  it('shows what docs/metrics.md explains, and nothing else', async () => {
+    const { setup, manager, registry } = await scrapedManager();
+    const shown = await scrape(manager, registry);
+    const explained = await explainedMetrics();
+    expect([...shown.keys()].sort()).to.deep.equal([...explained.keys()].sort());
+    for (const [name, { type, labels }] of shown) {
+      expect(explained.get(name), name).to.deep.equal({ type, labels });
+    }
+    await setup.end();
+  });
+
+  it('is compressed for who asks for it', async () => {
+    const { setup, manager } = await scrapedManager();
+    const { url = '' } =
+      manager.status().runnables.find(({ name }) => name === 'metrics-server') ?? {};
+    const headers = { 'accept-encoding': 'gzip', connection: 'close' };
+    const body = await new Promise<Buffer>((resolve, reject) => {
+      const sent = request(`${url}/metrics`, { headers }, (response) => {
+        expect(response.headers['content-encoding']).to.equal('gzip');
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => resolve(Buffer.concat(chunks)));
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+    expect(gunzipSync(body).toString()).to.include('controller_runtime_reconcile_total');
+    expect((await served(manager, '/metricsx')).status).to.equal(404);
+    await setup.end();
+  });
+
+  it('speaks OpenMetrics where its registry does', async () => {
+    const registry = new Registry();
+    registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);
+    const { setup, manager } = await scrapedManager(registry);
+    const { text, headers } = await served(manager, '/metrics');
+    expect(headers.get('content-type')).to.include('application/openmetrics-text');
+    expect(text).to.match(/# EOF\n$/);
+    await setup.end();
+  });
+
+  it('keeps what was counted before it ran, and shows metrics of the user', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager({ metrics: { ...onLoopback, processMetrics: false } });
+    const sales = manager.metrics.counter({ name: 'sales_total', help: 'Sales.' });
+    const stock = manager.metrics.gauge({ name: 'stock', help: 'Stock.' });
+    sales.add(2);
+    stock.onCollect?.(() => stock.set(7));
+    await setup.run(manager);
+    await manager.whenStarted();
+    sales.add();
+    const { text } = await served(manager, '/metrics');
+    expect(text)
+      .to.match(/^sales_total 3$/m)
+      .and.to.match(/^stock 7$/m);
+    expect(text).not.to.include('process_');
+    await setup.end();
+  });
+});
+
+describe('Metrics endpoint with reviewed access', () => {
+  const users = { good: 'scraper', bad: 'stranger' };
+  const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+  async function protectedManager() {
+    const setup = await ManagerSetup.start({ rbac: true, users });
+    await grant(setup.person, [
+      { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+      {
+        apiGroups: ['authorization.k8s.io'],
+        resources: ['subjectaccessreviews'],
+        verbs: ['create'],
+      },
+    ]);
+    await grant(setup.person, [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }], 'scraper');
+    const manager = setup.manager({ metrics: { ...onLoopback, access: 'reviewed' } });
+    await setup.run(manager);
+    await manager.whenStarted();
+    return { setup, manager };
+  }
+
+  it('lets in who may get /metrics, and nobody else', async () => {
+    const { setup, manager } = await protectedManager();
+    const statusWith = async (headers: Record<string, string>): Promise<number> =>
+      (await served(manager, '/metrics', headers)).status;
+    expect(await statusWith({})).to.equal(401);
+    expect(await statusWith(bearer('unknown'))).to.equal(401);
+    expect(await statusWith(bearer('bad'))).to.equal(403);
+    expect(await statusWith(bearer('good'))).to.equal(200);
+    for (const line of setup.lines) expect(JSON.stringify(line)).not.to.include('unknown');
+    await setup.end();
+  });
+
+  it('asks once a minute for who may, and every 10 s for who may not', async () => {
+    const { setup, manager } = await protectedManager();
+    const reviews = (): number =>
+      setup.cluster.requests.entries.filter(({ resource }) => resource === 'tokenreviews').length;
+    const ask = async (token: string): Promise<void> => {
+      await Promise.all([1, 2].map(() => served(manager, '/metrics', bearer(token))));
+    };
+    await ask('good');
+    await setup.clock.advance(59_000);
+    await ask('good');
+    expect(reviews()).to.equal(1);
+    await setup.clock.advance(2_000);
+    await ask('good');
+    expect(reviews()).to.equal(2);
+    await ask('bad');
+    await setup.clock.advance(11_000);
+    await ask('bad');
+    expect(reviews()).to.equal(4);
+    await setup.end();
+  });
+
+  it('lets nobody in while the reviews fail, and asks again', async () => {
+    const { setup, manager } = await protectedManager();
+    const match = { resource: 'tokenreviews' };
+    const fault = setup.cluster.faults.add({ match, effect: { type: 'status', code: 500 } });
+    expect((await served(manager, '/metrics', bearer('good'))).status).to.equal(500);
+    fault.remove();
+    expect((await served(manager, '/metrics', bearer('good'))).status).to.equal(200);
+    await setup.end();
+  });
+});
+
+describe('Metrics endpoint over HTTPS', () => {
+  it('shows a certificate that was replaced meanwhile', async () => {
+    const nowMs = systemClock.now();
+    const validity = { fromMs: nowMs - 60_000, untilMs: nowMs + 3_600_000 };
+    const options = { validity, random: systemRandom };
+    const authority = await createAuthority('spec', options);
+    const issue = () => issueCertificate(authority, ['127.0.0.1'], options);
+    let replace: CertificateContext['onChange'] = () => undefined;
+    const certificate: CertificateSource = {
+      start: ({ onChange }) => {
+        replace = onChange;
+        return issue();
+      },
+    };
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager({ metrics: { ...onLoopback, certificate } });
+    await setup.run(manager);
+    await manager.whenStarted();
+    const first = await shownCertificate(manager, authority.certificate);
+    replace(await issue());
+    expect(await shownCertificate(manager, authority.certificate)).not.to.equal(first);
+    await setup.end();
+  });
+});
+
+/** The serial number of what the server shows to who trusts the authority. */
+async function shownCertificate(manager: Manager, ca: string): Promise<string> {
+  const { runnables } = manager.status();
+  const { url = '' } = runnables.find(({ name }) => name === 'metrics-server') ?? {};
+  const { port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port: Number(port), ca }, () => {
+      resolve(socket.getPeerCertificate().serialNumber);
+      socket.destroy();
+    });
+    socket.on('error', reject);
+  });
+}

@@ -1,0 +1,52 @@
+import type { Metric } from 'prom-client';
+import { Registry } from 'prom-client';
+import type { Manager } from '../../../lib/manager/manager.js';
+import { allowed } from '../../../lib/manager/webhooks/admission.js';
+import { validatingWebhook } from '../../../lib/manager/webhooks/webhook.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
+import { promMetrics } from '../../../lib/system/prom-metrics.js';
+import { ManagerSetup, watcher } from '../manager-setup.js';
+import { onLoopback, served } from '../served.js';
+import { staticCertificate } from './static-certificate.js';
+
+/** A metric that was scraped. */
+export interface ScrapedMetric {
+  readonly type: string;
+  readonly labels: readonly string[];
+}
+
+/** A manager with everything that is counted, after a while. */
+export async function scrapedManager(registry = new Registry()) {
+  const setup = await ManagerSetup.start();
+  const client = setup.cluster.client({ user: 'operator', metrics: promMetrics(registry) });
+  const webhooks = {
+    webhooks: [validatingWebhook(ConfigMap, () => allowed())],
+    ...{ certificates: staticCertificate(), ...onLoopback },
+  };
+  const manager = setup.manager({
+    clusters: [{ name: 'home', client }],
+    leaderElection: { name: 'spec', namespace: 'default', identity: 'me' },
+    ...{ webhooks, metrics: { ...onLoopback, registry } },
+  });
+  manager.add(watcher([]));
+  await setup.create('a');
+  await setup.run(manager);
+  await manager.whenLeading();
+  await setup.clock.advance(2_000);
+  return { setup, manager, registry };
+}
+
+/** The types that a scrape shows, and the labels that their metrics have. */
+export async function scrape(
+  manager: Manager,
+  registry: Registry,
+): Promise<ReadonlyMap<string, ScrapedMetric>> {
+  const { text } = await served(manager, '/metrics');
+  const metrics = new Map<string, ScrapedMetric>();
+  for (const [, name = '', type = ''] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    const metric = registry.getSingleMetric(name) as
+      (Metric & { readonly labelNames?: readonly string[] }) | undefined;
+    metrics.set(name, { type, labels: metric?.labelNames ?? [] });
+  }
+  return metrics;
+}
