@@ -1,99 +1,135 @@
-import type { KubernetesObject, ResourceType } from 'operator-builder';
-import type {
-  Condition,
-  Container,
-  PersistentVolumeClaim,
-  PodSpec,
-  Service,
-} from 'operator-builder';
+import { defineResource, s } from 'operator-builder/crd';
+import type { ObjectOf, ValueOf } from 'operator-builder/crd';
 
-/** One node of a tenant: a workload of its own, with its Service, ConfigMap and claims. */
-export interface NodeSpec {
-  name: string;
-  /** One of `deploymentOrder`. */
-  type: string;
-  /** `Deployment`, or `Statefulset` as people have it, or `StatefulSet` as Kubernetes spells it. */
-  kind: string;
-  replicas: number;
-  /** Names an entry of `spec.k8sConfig`. */
-  k8sConfig: string;
-  /** Names an entry of `spec.parseableConfig`. */
-  parseableConfig: string;
-}
+const textMap = s.map(s.string());
+const count = s.integer({ format: 'int32', minimum: 0 });
 
-/** A claim and where the pods mount it. */
-export interface StorageConfig {
-  name: string;
-  mountPath: string;
-  spec: NonNullable<PersistentVolumeClaim['spec']>;
-}
+/** Names and kinds are checked by the operator, which tells of all problems at once. */
+const node = s.object({
+  name: s.string({ description: 'Names the node among those of the tenant.' }),
+  type: s.string({ description: 'One of deploymentOrder.' }),
+  // No enum: the operator accepts two spellings and reports any other on the tenant's conditions.
+  kind: s.string({ description: 'Deployment or StatefulSet.' }),
+  replicas: s.integer({ format: 'int32', minimum: 0, description: 'How many pods.' }),
+  k8sConfig: s.string({ description: 'Names the entry of spec.k8sConfig that says how it runs.' }),
+  parseableConfig: s.string({
+    description: 'Names the entry of spec.parseableConfig: what it runs.',
+  }),
+});
 
-/** How a node runs. */
-export interface K8sConfig {
-  name: string;
-  image: string;
-  imagePullPolicy?: string;
-  serviceAccountName?: string;
-  env?: NonNullable<Container['env']>;
-  tolerations?: NonNullable<PodSpec['tolerations']>;
-  nodeSelector?: Record<string, string>;
-  podMetadata?: { annotations?: Record<string, string>; labels?: Record<string, string> };
-  volumes?: NonNullable<PodSpec['volumes']>;
-  volumeMount?: NonNullable<Container['volumeMounts']>;
-  storageConfig?: StorageConfig[];
-  service?: NonNullable<Service['spec']>;
-  resources?: NonNullable<Container['resources']>;
-}
+const storageConfig = s.object({
+  name: s.string(),
+  mountPath: s.string({ description: 'Where the pods see it.' }),
+  spec: s.builtIn('PersistentVolumeClaimSpec', { description: 'A PersistentVolumeClaimSpec.' }),
+});
 
-/** What a node runs. */
-export interface ParseableConfig {
-  name: string;
-  cliArgs?: string[];
-  /** The data of the node's ConfigMap, and so its environment. */
-  env?: Record<string, string>;
-}
+const k8sConfig = s.object({
+  name: s.string(),
+  image: s.string(),
+  imagePullPolicy: s.optional(s.string()),
+  serviceAccountName: s.optional(s.string()),
+  env: s.optional(s.array(s.builtIn('EnvVar'))),
+  tolerations: s.optional(s.array(s.builtIn('Toleration'))),
+  nodeSelector: s.optional(textMap),
+  podMetadata: s.optional(
+    s.object({ annotations: s.optional(textMap), labels: s.optional(textMap) }),
+  ),
+  volumes: s.optional(s.array(s.builtIn('Volume'))),
+  volumeMount: s.optional(s.array(s.builtIn('VolumeMount'))),
+  storageConfig: s.optional(
+    s.array(storageConfig, { description: 'Claims, and where they are mounted.' }),
+  ),
+  service: s.optional(
+    s.builtIn('ServiceSpec', {
+      description: 'A ServiceSpec; its selector is set by the operator.',
+    }),
+  ),
+  resources: s.optional(
+    s.builtIn('ResourceRequirements', {
+      description: 'The ResourceRequirements of the container.',
+    }),
+  ),
+});
 
-/** `spec` of a {@link ParseableTenant}. */
-export interface TenantSpec {
-  /** Node types, in the order of their rollouts. */
-  deploymentOrder: string[];
-  nodes: NodeSpec[];
-  k8sConfig: K8sConfig[];
-  parseableConfig: ParseableConfig[];
-  external?: { objectStore?: { spec: { type: string; data: string } } };
-}
+const parseableConfig = s.object({
+  name: s.string(),
+  cliArgs: s.optional(s.array(s.string(), { description: 'Arguments after `parseable`.' })),
+  env: s.optional(
+    s.map(s.string(), {
+      description: 'The environment: the data of the ConfigMap of each node.',
+    }),
+  ),
+});
 
-/** What a node is at. */
-export interface NodeStatus {
-  name: string;
-  type: string;
-  desiredReplicas: number;
-  readyReplicas: number;
-  updatedReplicas: number;
-  /** The hash of the ConfigMap that the workload's pod template carries. */
-  configHash?: string;
-}
+const external = s.object({
+  objectStore: s.optional(s.object({ spec: s.object({ type: s.string(), data: s.string() }) })),
+});
 
-/** `status` of a {@link ParseableTenant}. */
-export interface TenantStatus {
-  observedGeneration?: number;
-  /** Ready nodes of all, for `kubectl get`: `2/3`. */
-  ready?: string;
-  nodes?: readonly NodeStatus[];
-  conditions?: readonly Condition[];
-}
+const spec = s.object({
+  deploymentOrder: s.array(s.string(), {
+    description: 'Node types, in the order of their rollouts.',
+  }),
+  nodes: s.array(node, { description: 'Each becomes a workload of its own.' }),
+  k8sConfig: s.array(k8sConfig, { description: 'How nodes run, by name.' }),
+  parseableConfig: s.array(parseableConfig, { description: 'What nodes run, by name.' }),
+  external: s.optional(external),
+});
+
+const nodeStatus = s.object({
+  name: s.string(),
+  type: s.string(),
+  desiredReplicas: count,
+  readyReplicas: count,
+  updatedReplicas: count,
+  configHash: s.optional(
+    s.string({
+      description: "The hash of the ConfigMap that the workload's pod template carries.",
+    }),
+  ),
+});
+
+const status = s.object({
+  observedGeneration: s.optional(s.integer({ format: 'int64' })),
+  ready: s.optional(s.string({ description: 'Ready nodes of all, for kubectl get: 2/3.' })),
+  nodes: s.optional(s.array(nodeStatus, { listType: 'map', listMapKeys: ['name'] })),
+  conditions: s.conditions(),
+});
+
+const conditionColumn = (type: string) =>
+  ({
+    name: type,
+    type: 'string',
+    jsonPath: `.status.conditions[?(@.type=="${type}")].status`,
+  }) as const;
 
 /** A log store: one custom resource, many nodes. */
-export interface ParseableTenant extends KubernetesObject {
-  spec: TenantSpec;
-  status?: TenantStatus;
-}
-
-/** Where tenants are served. */
-export const ParseableTenant: ResourceType<ParseableTenant> = {
+export const ParseableTenant = defineResource({
   group: 'parseable.io',
-  version: 'v1beta1',
   kind: 'ParseableTenant',
-  plural: 'parseabletenants',
-  namespaced: true,
-};
+  versions: [{ name: 'v1beta1', schema: s.object({ spec }), status }],
+  printerColumns: [
+    { name: 'Ready', type: 'string', jsonPath: '.status.ready' },
+    conditionColumn('Available'),
+    conditionColumn('Progressing'),
+    conditionColumn('Degraded'),
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});
+
+/** A log store: one custom resource, many nodes. */
+export type ParseableTenant = ObjectOf<typeof ParseableTenant>;
+/** One node of a tenant: a workload of its own, with its Service, ConfigMap and claims. */
+export type NodeSpec = ValueOf<typeof node>;
+/** A claim and where the pods mount it. */
+export type StorageConfig = ValueOf<typeof storageConfig>;
+/** How a node runs. */
+export type K8sConfig = ValueOf<typeof k8sConfig>;
+/** What a node runs. */
+export type ParseableConfig = ValueOf<typeof parseableConfig>;
+/** `spec` of a {@link ParseableTenant}. */
+export type TenantSpec = ValueOf<typeof spec>;
+/** What a node is at. */
+export type NodeStatus = ValueOf<typeof nodeStatus>;
+
+/** `status` of a {@link ParseableTenant}. */
+export type TenantStatus = ValueOf<typeof status>;

@@ -9,7 +9,7 @@ type CrdVersion = CustomResourceDefinition['spec']['versions'][number];
 export function crdObject(
   definition: ResolvedDefinition,
   schemas: ReadonlyMap<string, Schema>,
-): CustomResourceDefinition {
+): CustomResourceDefinition & { metadata: { name: string } } {
   const { group, kind, plural, singular, listKind, scope, labels, annotations } = definition;
   const { shortNames, categories, versions } = definition;
   return {

@@ -25,6 +25,9 @@ export type WebhookClientConfig = NonNullable<
   >['clientConfig']
 >;
 
+/** A CustomResourceDefinition with a name. */
+export type NamedDefinition = CustomResourceDefinition & { metadata: { name: string } };
+
 /** Options of {@link CustomResource.validate}. */
 export interface ValidateOptions {
   /** Only the status is written, through its subresource. @defaultValue false */
@@ -71,7 +74,7 @@ export class CustomResource<out T extends KubernetesObject, in I>
    * The CustomResourceDefinition: a new object each time.
    * @throws InvalidDefinitionError a schema is not structural, or a rule does not compile
    */
-  get crd(): CustomResourceDefinition {
+  get crd(): NamedDefinition {
     return structuredClone(crdObject(this.#definition, this.#allSchemas()));
   }
 
@@ -79,7 +82,7 @@ export class CustomResource<out T extends KubernetesObject, in I>
    * The CustomResourceDefinition with a conversion webhook, for a resource with a `conversion`.
    * @throws InvalidDefinitionError
    */
-  crdWithWebhook(clientConfig: WebhookClientConfig): CustomResourceDefinition {
+  crdWithWebhook(clientConfig: WebhookClientConfig): NamedDefinition {
     const { crd } = this;
     const webhook = { clientConfig, conversionReviewVersions: ['v1'] };
     return { ...crd, spec: { ...crd.spec, conversion: { strategy: 'Webhook', webhook } } };

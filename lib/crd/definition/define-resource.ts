@@ -20,7 +20,8 @@ export type ObjectOf<R> = R extends ResourceType<infer T> ? T : never;
 export type DefinedResource<V extends readonly VersionDefinition[]> = CustomResource<
   VersionObject<StorageVersion<V>>,
   VersionInput<StorageVersion<V>>
->;
+> &
+  ResourceType<VersionObject<StorageVersion<V>>>;
 
 /**
  * Defines a custom resource: its TypeScript type, its CustomResourceDefinition and its validation

@@ -238,11 +238,9 @@ function builtIn<N extends BuiltInTypeName>(
   >;
 }
 
-function conditions(): TypedSchema<
-  BuiltInTypes['Condition'][],
-  BuiltInTypes['Condition'][],
-  'optional'
-> {
+type Conditions = readonly BuiltInTypes['Condition'][];
+
+function conditions(): TypedSchema<Conditions, Conditions, 'optional'> {
   return optional(array(builtIn('Condition'), { listType: 'map', listMapKeys: ['type'] }));
 }
 
