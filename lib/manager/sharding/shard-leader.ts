@@ -63,7 +63,9 @@ export class ShardLeader {
     this.#expelling--;
     if (outcome.type !== 'stored') return;
     const { object } = outcome;
-    const members = this.#view.members.map((lease) => (lease.name === object.name ? object : lease));
+    const members = this.#view.members.map((lease) =>
+      lease.name === object.name ? object : lease,
+    );
     this.#view = { ...this.#view, members };
     // Newer than the view itself: good for the next step at once.
     this.#isViewUsed = false;

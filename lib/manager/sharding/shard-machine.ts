@@ -45,7 +45,7 @@ export class ShardMachine {
   #term = 1;
   #name: string;
   #own: MemberLease | undefined;
-  /** When the own Lease was known to be there: an older list may not have it yet. */
+  /** When the own Lease was known to be there: a list that began no later may not have it yet. */
   #ownSinceMs = Infinity;
   #renewedMs = -Infinity;
   #isWriting = false;
@@ -181,7 +181,7 @@ export class ShardMachine {
     this.#leader.see(view);
     const lease = members.find(({ name }) => name === this.#name);
     const isOver = lease?.holder === '' || (lease !== undefined && this.#isOther(lease));
-    if (isOver || (lease === undefined && startedMs >= this.#ownSinceMs)) this.#expelled(nowMs);
+    if (isOver || (lease === undefined && startedMs > this.#ownSinceMs)) this.#expelled(nowMs);
     else if (lease !== undefined) this.#found(lease, startedMs, nowMs);
     if (record !== undefined) this.#change(this.#possession.see(record), false);
   }

@@ -163,7 +163,11 @@ export class ShardStore {
 
   async #within<T>(verb: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, retryPeriodMs, renewDeadlineMs, namespace } = this.#options;
-    const deadline = new Deadline(this.#signal, clock, Math.max(retryPeriodMs, renewDeadlineMs / 2));
+    const deadline = new Deadline(
+      this.#signal,
+      clock,
+      Math.max(retryPeriodMs, renewDeadlineMs / 2),
+    );
     try {
       return await deadline.until(call(deadline.signal));
     } catch (error) {

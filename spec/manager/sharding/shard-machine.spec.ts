@@ -40,7 +40,9 @@ describe('ShardMachine, simulated', function () {
       expect(group.doubles, `seed ${seed}`).to.deep.equal([]);
       longestMs = Math.max(longestMs, tookMs);
     }
-    expect(longestMs, 'no faster than the lease lasts').to.be.above(times.leaseDurationMs - times.retryPeriodMs);
+    expect(longestMs, 'no faster than the lease lasts').to.be.above(
+      times.leaseDurationMs - times.retryPeriodMs,
+    );
   });
 
   it('takes over in that time even when the leader is paused just as it would have to act', () => {
@@ -54,7 +56,10 @@ describe('ShardMachine, simulated', function () {
       group.time.after(times.leaseDurationMs - group.time.between(0, 600), () => leader?.pause());
       group.time.runUntil(killedMs + promiseMs);
       const workers = group.workers();
-      expect(slots.filter((slot) => workers[slot] !== 1), `seed ${seed}`).to.deep.equal([]);
+      expect(
+        slots.filter((slot) => workers[slot] !== 1),
+        `seed ${seed}`,
+      ).to.deep.equal([]);
     }
   });
 });

@@ -60,7 +60,7 @@ export class VirtualTime {
     const last = this.#heap.pop();
     if (last === undefined || this.#heap.length === 0) return;
     this.#heap[0] = last;
-    for (let at = 0; ; ) {
+    for (let at = 0; ;) {
       let least = at;
       for (const child of [2 * at + 1, 2 * at + 2]) {
         if (child < this.#heap.length && this.#isBefore(child, least)) least = child;

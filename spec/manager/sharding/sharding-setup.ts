@@ -1,0 +1,97 @@
+import type { Client, ConnectedClient } from '../../../lib/client/index.js';
+import type { KeyOwnershipListener } from '../../../lib/controller/key-ownership.js';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { Sharding } from '../../../lib/manager/sharding/index.js';
+import type { ShardingOptions } from '../../../lib/manager/sharding/index.js';
+import type { ObjectKey } from '../../../lib/object/kubernetes-object.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+
+/** The leases of issue 4. */
+export const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 400 };
+
+/** A thousand keys whose names differ at their end only. */
+export const keys: readonly ObjectKey[] = Array.from({ length: 1_000 }, (_, n) => ({
+  namespace: 'default',
+  name: `key-${n}`,
+}));
+
+/** One replica. */
+export interface Replica {
+  readonly sharding: Sharding;
+  readonly client: ConnectedClient;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+  /** How many of {@link keys} it owns. */
+  owned(): number;
+  stop(): void;
+}
+
+/** Replicas on one embedded cluster, on a virtual clock. */
+export class ReplicaGroup {
+  readonly clock: VirtualClock;
+  readonly cluster: EmbeddedCluster<VirtualClock>;
+  readonly admin: ConnectedClient;
+  readonly #stops: (() => void)[] = [];
+
+  private constructor(cluster: EmbeddedCluster<VirtualClock>) {
+    this.clock = cluster.clock;
+    this.cluster = cluster;
+    this.admin = cluster.client();
+  }
+
+  static async start(): Promise<ReplicaGroup> {
+    return new ReplicaGroup(await EmbeddedCluster.start({ clock: new VirtualClock() }));
+  }
+
+  replica(
+    options: Partial<ShardingOptions> = {},
+    wrap: (client: Client) => Client = (client) => client,
+  ): Replica {
+    const { clock } = this;
+    const client = this.cluster.client({ user: options.identity ?? 'replica' });
+    const place = { name: 'operator', namespace: 'default', clock };
+    const sharding = new Sharding({ ...place, ...times, ...options, client: wrap(client) });
+    const ending = new AbortController();
+    const ended = sharding.run({ signal: ending.signal, ready: () => undefined });
+    const stop = (): void => ending.abort();
+    this.#stops.push(stop);
+    const owned = (): number => keys.filter((key) => sharding.owns(key)).length;
+    return { sharding, client, ended, stop, owned };
+  }
+
+  /** Some replicas, with all keys spread over them. */
+  async replicas(count: number): Promise<readonly Replica[]> {
+    const replicas = Array.from({ length: count }, (_, n) => this.replica({ identity: `p${n}` }));
+    await this.clock.advance(5_000);
+    return replicas;
+  }
+
+  async stop(): Promise<void> {
+    for (const stop of this.#stops) stop();
+    await this.clock.advance(20_000);
+    await this.cluster.stop();
+  }
+}
+
+/** A listener whose work on keys ends when it is told. */
+export function heldWork(): KeyOwnershipListener & {
+  readonly graces: readonly number[];
+  acquisitions: number;
+  end(): void;
+} {
+  const graces: number[] = [];
+  const ends: (() => void)[] = [];
+  const work = {
+    graces,
+    acquisitions: 0,
+    acquired: () => void work.acquisitions++,
+    released: (graceMs: number) => {
+      graces.push(graceMs);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    },
+    end: () => {
+      for (const end of ends.splice(0)) end();
+    },
+  };
+  return work;
+}

@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import { Lease } from '../../../lib/object/kinds.js';
+import { isOperatorError } from '../../../lib/system/operator-error.js';
+import { ReplicaGroup, heldWork, keys, times } from './sharding-setup.js';
+
+const promiseMs = times.leaseDurationMs + 4 * times.retryPeriodMs;
+
+describe('Sharding', () => {
+  let group: ReplicaGroup;
+
+  beforeEach(async () => {
+    group = await ReplicaGroup.start();
+  });
+
+  afterEach(async () => {
+    await group.stop();
+    expect(group.clock.pendingTimers, 'timers left').to.equal(0);
+  });
+
+  it('gives one replica all keys at once', async () => {
+    const replica = group.replica();
+    await group.clock.advance(1_000);
+    expect(replica.owned()).to.equal(1_000);
+    expect(replica.sharding.status()).to.deep.include({ phase: 'member', share: 1 });
+  });
+
+  it('gives each key to one of three replicas, within 1.3 times of one another', async () => {
+    const replicas = await group.replicas(3);
+    const counts = replicas.map((replica) => replica.owned());
+    expect(
+      keys.every((key) => replicas.filter(({ sharding }) => sharding.owns(key)).length === 1),
+    ).to.equal(true);
+    expect(Math.max(...counts) / Math.min(...counts)).to.be.below(1.3);
+  });
+
+  it('hands over at once what a replica had that ends, and deletes its Lease', async () => {
+    const [one, ...others] = await group.replicas(3);
+    one?.stop();
+    await group.clock.advance(3 * times.retryPeriodMs);
+    await one?.ended;
+    expect(others.map((replica) => replica.owned()).reduce((a, b) => a + b)).to.equal(1_000);
+    await group.clock.advance(2 * times.retryPeriodMs);
+    const { items } = await group.admin.list(Lease, { namespace: 'default' });
+    expect(items).to.have.length(3);
+  });
+
+  it('takes over in time from a leader that the server does not hear any more', async () => {
+    const replicas = await group.replicas(3);
+    const [leader] = replicas;
+    await leader?.client.close();
+    await group.clock.advance(times.leaseDurationMs - 2 * times.retryPeriodMs);
+    expect(replicas.slice(1).reduce((sum, replica) => sum + replica.owned(), 0)).to.be.below(1_000);
+    await group.clock.advance(6 * times.retryPeriodMs);
+    expect(leader?.owned()).to.equal(0);
+    expect(replicas.slice(1).reduce((sum, replica) => sum + replica.owned(), 0)).to.equal(1_000);
+    expect(promiseMs).to.equal(times.leaseDurationMs + 4 * times.retryPeriodMs);
+  });
+
+  it('gives no key on before the work on it has ended', async () => {
+    const first = group.replica();
+    const work = heldWork();
+    first.sharding.subscribe(work);
+    await group.clock.advance(1_000);
+    const second = group.replica();
+    await group.clock.advance(5_000);
+    expect([first.owned(), second.owned()]).to.deep.equal([first.owned(), 0]);
+    expect(work.graces).to.deep.equal([10_000]);
+    work.end();
+    await group.clock.advance(3 * times.retryPeriodMs);
+    expect(first.owned() + second.owned()).to.equal(1_000);
+    expect(second.owned()).to.be.above(400);
+    work.released = () => Promise.resolve();
+  });
+
+  it('refuses writes of keys that went away, and of a lease that is stale', async () => {
+    const [one] = await group.replicas(2);
+    const [own, other] = [true, false].map((isOwn) =>
+      keys.find((key) => one?.sharding.owns(key) === isOwn),
+    );
+    if (one === undefined || own === undefined || other === undefined) throw new Error('no keys');
+    one.sharding.fenceOf(own).check('update');
+    expect(() => one.sharding.fenceOf(other).check('update'))
+      .to.throw('update: not sent')
+      .with.property('code', 'Fenced');
+    const fence = one.sharding.fenceOf(own);
+    await one.client.close();
+    await group.clock.advance(times.renewDeadlineMs - times.retryPeriodMs);
+    fence.check('update');
+    await group.clock.advance(times.retryPeriodMs);
+    expect(() => fence.check('update')).to.throw('not sent');
+  });
+
+  it('never lets a write of before an expulsion through again', async () => {
+    const replica = group.replica({ identity: 'cut-off' });
+    await group.clock.advance(1_000);
+    const [key = { name: '' }] = keys;
+    const fence = replica.sharding.fenceOf(key);
+    const other = group.replica({ identity: 'other' });
+    const fault = group.cluster.faults.add({
+      match: { user: 'cut-off' },
+      effect: { type: 'status', code: 500 },
+    });
+    await group.clock.advance(6_000);
+    expect(other.owned()).to.equal(1_000);
+    fault.remove();
+    other.stop();
+    await group.clock.advance(6_000);
+    expect(replica.owned()).to.equal(1_000);
+    expect(fence.lost?.aborted).to.equal(true);
+    expect(() => fence.check('update')).to.throw('not sent');
+    replica.sharding.fenceOf(key).check('update');
+  });
+
+  it('says in its health check what it can not do', async () => {
+    const match = { verb: 'list', resource: 'leases' } as const;
+    const fault = group.cluster.faults.add({
+      match,
+      effect: { type: 'status', code: 403, reason: 'Forbidden' },
+    });
+    const { sharding } = group.replica();
+    await group.clock.advance(1_000);
+    const check = (): unknown => sharding.healthCheck.check(new AbortController().signal);
+    expect(check).to.throw(/resources: \[leases\]/);
+    fault.remove();
+    await group.clock.advance(1_000);
+    check();
+  });
+
+  it('rebuilds a record that somebody deleted, while all work on', async () => {
+    const replicas = await group.replicas(2);
+    await group.admin.delete(Lease, { namespace: 'default', name: 'operator-shards' });
+    await group.clock.advance(4_000);
+    expect(replicas.map((replica) => replica.owned()).reduce((a, b) => a + b)).to.equal(1_000);
+  });
+
+  for (const options of [
+    { renewDeadlineMs: 3_000 },
+    { retryPeriodMs: 0 },
+    { drainMs: NaN },
+    { name: 'A' },
+  ]) {
+    it(`refuses ${Object.entries(options).join()}`, () => {
+      const construct = () => group.replica(options);
+      expect(construct)
+        .to.throw('sharding')
+        .that.satisfies((error: unknown) => isOperatorError(error, 'InvalidOption'));
+    });
+  }
+});
