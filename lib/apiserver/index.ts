@@ -3,6 +3,7 @@ export type { UsedRole, UsedRolesOptions } from './auth/used-rules.js';
 export type { PolicyRule } from './auth/policy-rule.js';
 export type { WebhookServices } from './outside/webhook-client.js';
 export type { RequestHandler } from './http-adapter.js';
+export type { StoreSnapshot } from './storage/snapshot.js';
 export type { UserOptions } from './auth/user-info.js';
 export { EmbeddedApiServer } from './api-server.js';
 export type { EmbeddedApiServerOptions } from './api-server.js';

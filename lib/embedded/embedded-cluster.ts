@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { EmbeddedApiServer } from '../apiserver/index.js';
-import type { Faults, RequestLog } from '../apiserver/index.js';
+import type { Faults, RequestLog, StoreSnapshot } from '../apiserver/index.js';
 import { startControllers } from '../apiserver/controllers/index.js';
 import type { Controllers } from '../apiserver/controllers/index.js';
 import { createClient } from '../client/index.js';
@@ -216,6 +216,30 @@ export class EmbeddedCluster<C extends Clock = Clock> {
       if (!advanceClock || nextMs === undefined) return;
       await clock.advance(nextMs);
     }
+  }
+
+  /**
+   * What the cluster stores at the moment. Cheap: objects are shared, not copied.
+   *
+   * @example
+   * ```ts
+   * const before = cluster.snapshot();
+   * await crash();
+   * cluster.restore(before);
+   * ```
+   */
+  snapshot(): StoreSnapshot {
+    return this.server.snapshot();
+  }
+
+  /**
+   * Brings back what was stored at the snapshot, also one of another cluster. Objects that changed
+   * since get new versions, open watches end, and versions from before are gone (410), so that
+   * clients list again. Time, the request log and faults stay as they are; the cluster's own
+   * controllers go on from what is there now.
+   */
+  restore(snapshot: StoreSnapshot): void {
+    this.server.restore(snapshot);
   }
 
   /** Ends the controllers, every client and watch, and the server. No timer or socket is left. */

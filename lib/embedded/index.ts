@@ -26,6 +26,7 @@ export type {
   RequestEntry,
   RequestLog,
   RequestMark,
+  StoreSnapshot,
 } from '../apiserver/index.js';
 export {
   controllerNames,

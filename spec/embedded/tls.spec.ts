@@ -69,7 +69,10 @@ describe('EmbeddedCluster over HTTPS', () => {
   });
 
   it('is not believed by who does not know its authority', async () => {
-    const error = await whoAmI({}).then(String, (reason: { code?: string }) => reason.code);
+    const error = await whoAmI({}).then(
+      String,
+      (reason: unknown) => (reason as { code?: string }).code,
+    );
     expect(error).to.equal('SELF_SIGNED_CERT_IN_CHAIN');
   });
 

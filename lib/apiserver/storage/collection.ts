@@ -13,6 +13,8 @@ export class Collection {
   #head = 0;
   /** How many entries have been cut off #entries. */
   #cut = 0;
+  #contents:
+    { readonly end: number; readonly objects: ReadonlyMap<string, UnstructuredObject> } | undefined;
 
   constructor(name: string) {
     this.name = name;
@@ -57,6 +59,14 @@ export class Collection {
   /** Whether entries at or after `position` have been compacted. */
   lost(position: number): boolean {
     return position - this.#cut < this.#head;
+  }
+
+  /** All objects as they are now, by their keys; one map for as long as nothing changes. */
+  contents(): ReadonlyMap<string, UnstructuredObject> {
+    if (this.#contents?.end !== this.end) {
+      this.#contents = { end: this.end, objects: new Map(this.#objects) };
+    }
+    return this.#contents.objects;
   }
 
   /**

@@ -67,6 +67,11 @@ export class MvccLog {
     return collection;
   }
 
+  /** The names of all collections that ever had an object. */
+  collections(): Iterable<string> {
+    return [...this.#collections.keys()];
+  }
+
   /** Calls `listener` after each change of any collection. @returns what ends it. */
   subscribe(listener: (entry: LogEntry) => void): () => void {
     this.#listeners.add(listener);

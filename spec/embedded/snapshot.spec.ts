@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { isGone } from '../../lib/object/api-error.js';
+import { ConfigMap, CustomResourceDefinition, Deployment, Pod } from '../../lib/object/kinds.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+const configMap = (name: string, data = {}): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default' },
+  data,
+});
+const named = (name: string) => ({ name, namespace: 'default' });
+
+describe('snapshots of an EmbeddedCluster', () => {
+  let cluster: EmbeddedCluster<VirtualClock>;
+  beforeEach(async () => {
+    cluster = await EmbeddedCluster.start({ clock: new VirtualClock(), simulateWorkloads: true });
+  });
+  afterEach(() => cluster.stop());
+
+  it('bring back what was changed, deleted, made and made anew', async () => {
+    const client = cluster.client();
+    const kept = await client.create(configMap('kept'));
+    const anew = await client.create(configMap('anew'));
+    await client.create(configMap('deleted'));
+    await client.create(configMap('changed', { k: '1' }));
+    const before = cluster.snapshot();
+    await client.update({ ...(await client.get(ConfigMap, named('changed'))), data: { k: '2' } });
+    for (const name of ['deleted', 'anew']) await client.delete(ConfigMap, named(name));
+    await client.create(configMap('anew'));
+    await client.create(configMap('later'));
+    cluster.restore(before);
+    const items: ConfigMap[] = [];
+    for (const item of (await client.list(ConfigMap, { namespace: 'default' })).items)
+      items.push(item);
+    expect(items.map(({ metadata }) => metadata.name)).to.deep.equal([
+      'anew',
+      'changed',
+      'deleted',
+      'kept',
+    ]);
+    expect(items[1]?.data).to.deep.equal({ k: '1' });
+    expect(items[0]?.metadata.uid).to.equal(anew.metadata.uid);
+    expect(items[3]?.metadata.resourceVersion).to.equal(kept.metadata.resourceVersion);
+  });
+
+  it('end open watches, and have older versions answered with 410', async () => {
+    const client = cluster.client();
+    const { metadata } = await client.create(configMap('a'));
+    const { resourceVersion } = metadata;
+    const watch = client.watch(ConfigMap, { resourceVersion: resourceVersion! });
+    const ended = (async () => {
+      for await (const { type } of watch) expect(type).to.be.a('string');
+    })();
+    await client.create(configMap('b'));
+    cluster.restore(cluster.snapshot());
+    await ended;
+    const again = async (): Promise<void> => {
+      for await (const { type } of client.watch(ConfigMap, { resourceVersion: resourceVersion! })) {
+        expect(type).to.equal('never');
+      }
+    };
+    const error: unknown = await again().then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(isGone(error)).to.equal(true);
+  });
+
+  it('bring back kinds of custom resources, and take away those that came later', async () => {
+    const client = cluster.client();
+    const crd = (plural: string): CustomResourceDefinition => ({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.acme.com` },
+      spec: {
+        group: 'acme.com',
+        scope: 'Namespaced',
+        names: { plural, kind: plural.toUpperCase() },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object' } },
+          },
+        ],
+      },
+    });
+    await client.create(crd('as'));
+    const before = cluster.snapshot();
+    await client.delete(CustomResourceDefinition, { name: 'as.acme.com' });
+    await client.create(crd('bs'));
+    cluster.restore(before);
+    const made = {
+      apiVersion: 'acme.com/v1',
+      kind: 'AS',
+      metadata: named('x'),
+    } as UnstructuredObject;
+    expect((await cluster.client().create(made)).metadata.uid).to.be.a('string');
+    const kinds = cluster.server.loopback.resourceTypes().map(({ plural }) => plural);
+    expect(kinds).to.include('as').and.not.include('bs');
+  });
+
+  it('let the cluster’s own controllers go on from there', async () => {
+    const client = cluster.client();
+    const before = cluster.snapshot();
+    const labels = { app: 'web' };
+    const template = {
+      metadata: { labels },
+      spec: { containers: [{ name: 'c', image: 'nginx' }] },
+    };
+    const deployment = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: named('web'),
+      spec: { replicas: 2, selector: { matchLabels: labels }, template },
+    } as Deployment;
+    await client.create(deployment);
+    await cluster.settled();
+    const running = cluster.snapshot();
+    cluster.restore(before);
+    await cluster.settled();
+    expect((await client.list(Pod)).items).to.deep.equal([]);
+    cluster.restore(running);
+    await cluster.settled();
+    expect((await client.get(Deployment, named('web'))).status?.readyReplicas).to.equal(2);
+  });
+
+  it('share what did not change', async () => {
+    const client = cluster.client();
+    await client.create(configMap('a'));
+    const one = cluster.snapshot();
+    await client.create({ ...configMap('s'), kind: 'Secret' } as never);
+    const other = cluster.snapshot();
+    expect(one.collections.get('configmaps')).to.equal(other.collections.get('configmaps'));
+  });
+});
