@@ -10,7 +10,7 @@ export type { LeaderElectionOptions, Leadership, LeadershipCallbacks } from './l
 export { isLeaseForbidden, LeaseForbiddenError } from './lease-store.js';
 export type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 export { Manager } from './manager.js';
-export type { Added, ManagerAddOptions } from './manager-entries.js';
+export type { Added, ControllerPhase, ManagerAddOptions } from './manager-entries.js';
 export type { ManagerOptions, ManagerWebhookOptions } from './manager-options.js';
 export type {
   ManagedClusterStatus,
@@ -22,6 +22,15 @@ export type {
 export type { MetricsOptions } from './metrics/metrics-options.js';
 export type { Runnable, RunnableContext, RunnablePhase } from './runnable.js';
 export type { RunnableState } from './runnable-group.js';
+export { Sharding, shardSelector } from './sharding/index.js';
+export type {
+  MemberPhase,
+  ShardBy,
+  ShardingOptions,
+  ShardingStatus,
+  ShardRange,
+  ShardsOptions,
+} from './sharding/index.js';
 export {
   WebhookServer,
   allowed,

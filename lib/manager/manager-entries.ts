@@ -11,6 +11,11 @@ export interface ManagerAddOptions {
    */
   readonly phase?: 'replica' | 'leader' | undefined;
   /**
+   * Spread the keys of a controller over all replicas: it reconciles on each of them, and each key on
+   * one at a time. Not together with `phase`. See `ManagerOptions.shards`. @defaultValue false
+   */
+  readonly shards?: boolean | undefined;
+  /**
    * What it does beside watching the kinds of a controller, for the preflight of permissions.
    * @defaultValue nothing
    */
@@ -27,11 +32,14 @@ export interface Added {
   remove(graceMs?: number): Promise<void>;
 }
 
+/** Where a controller reconciles; `shards`: on every replica its share of the keys. */
+export type ControllerPhase = 'replica' | 'leader' | 'shards';
+
 /** A controller of a manager. */
 export interface ControllerEntry {
   readonly type: 'controller';
   readonly controller: Controller;
-  readonly phase: 'replica' | 'leader';
+  readonly phase: ControllerPhase;
   readonly requires: readonly RequiredAccess[];
 }
 

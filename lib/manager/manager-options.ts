@@ -16,6 +16,7 @@ import type { LeaderElectionOptions, Leadership } from './leadership.js';
 import type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 import { resolveMetricsOptions } from './metrics/metrics-options.js';
 import type { MetricsOptions, ResolvedMetricsOptions } from './metrics/metrics-options.js';
+import type { ShardsOptions } from './sharding/index.js';
 import type { WebhookServerOptions } from './webhooks/webhook-server.js';
 
 /** Options of `Manager`. */
@@ -28,6 +29,11 @@ export interface ManagerOptions {
   readonly cacheOptions?: ManagerCacheOptions | undefined;
   /** The Lease that replicas compete for. @defaultValue none: this process leads */
   readonly leaderElection?: LeaderElectionOptions | Leadership | undefined;
+  /**
+   * How replicas share the keys of controllers that are added with `shards: true`.
+   * @defaultValue a group with the name, the namespace and the durations of `leaderElection`
+   */
+  readonly shards?: ShardsOptions | undefined;
   /**
    * What a lost lease does: `fail`: `run` rejects, and the process should end; `standby`: the
    * controllers end at once, and this process is a candidate again. @defaultValue 'fail'
@@ -82,6 +88,7 @@ export interface ResolvedManagerOptions {
   readonly clusters: readonly [ManagerCluster, ...ManagerCluster[]];
   readonly cacheOptions: ManagerCacheOptions;
   readonly leaderElection: LeaderElectionOptions | Leadership | undefined;
+  readonly shards: ShardsOptions | undefined;
   readonly whenLeadershipIsLost: 'fail' | 'standby';
   readonly health: ResolvedHealthOptions | undefined;
   readonly metrics: ResolvedMetricsOptions | undefined;
@@ -111,13 +118,13 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
   for (const [name, value] of Object.entries(durations)) {
     if (!(value >= 0)) throw invalid(`${name} ${value}: want 0 or more`);
   }
-  const { health = false, metrics = false, webhooks, tracer } = options;
+  const { health = false, metrics = false, webhooks, tracer, shards } = options;
   const { rbacPreflight = 'warn', requires = [] } = options;
   return {
     clusters: clustersOf(options),
     health: health === false ? undefined : resolveHealthOptions(health),
     metrics: metrics === false ? undefined : resolveMetricsOptions(metrics),
-    ...{ webhooks, rbacPreflight, requires, tracer },
+    ...{ webhooks, rbacPreflight, requires, tracer, shards },
     ...{ leaderElection, cacheOptions, whenLeadershipIsLost, onEvent, clock, random, logger },
     ...durations,
   };

@@ -1,5 +1,6 @@
 import type { ChangeNotifier } from '../cache/change-notifier.js';
 import { endsWithin } from '../controller/ends-within.js';
+import type { KeyOwnership } from '../controller/key-ownership.js';
 import { sleep } from '../system/clock.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
@@ -9,7 +10,7 @@ import { ControllerGroup } from './controller-group.js';
 import { electionAccess } from './leadership.js';
 import type { Leadership } from './leadership.js';
 import type { ManagedCluster } from './managed-cluster.js';
-import type { ManagerEntries, ManagerEntry } from './manager-entries.js';
+import type { ControllerPhase, ManagerEntries, ManagerEntry } from './manager-entries.js';
 import type { ResolvedManagerOptions } from './manager-options.js';
 import type { ManagerPhase } from './manager-status.js';
 import { RunnableGroup, unwindMs } from './runnable-group.js';
@@ -22,6 +23,8 @@ export interface ManagerRunParts {
   readonly clusters: ReadonlyMap<string, ManagedCluster>;
   readonly entries: ManagerEntries;
   readonly metrics: Metrics;
+  /** Which keys of sharded controllers are this process'; asked when one is started. */
+  readonly ownership: () => KeyOwnership | undefined;
   /** Told of each change of phase and leadership. */
   readonly changes: ChangeNotifier;
 }
@@ -41,7 +44,7 @@ export class ManagerRun {
   /** Aborted when the lease is to be given back. */
   readonly #releasing = new AbortController();
   readonly #runnables: Readonly<Record<RunnablePhase, RunnableGroup>>;
-  readonly #controllers: Readonly<Record<'replica' | 'leader', ControllerGroup>>;
+  readonly #controllers: Readonly<Record<ControllerPhase, ControllerGroup>>;
   readonly #open = new Set<RunnablePhase | 'caches'>();
   #phase: ManagerPhase = 'starting';
   #failure: { readonly error: unknown } | undefined;
@@ -50,7 +53,7 @@ export class ManagerRun {
   #leader: string | undefined;
 
   constructor(parts: ManagerRunParts) {
-    const { clusters, metrics, options } = parts;
+    const { clusters, metrics, options, ownership } = parts;
     const failed = (error: unknown): void => this.#fail(error);
     const group = (phase: RunnablePhase) => new RunnableGroup(phase, { ...options, failed });
     const shared = { ...options, clusters, metrics, failed, ownership: undefined };
@@ -65,6 +68,12 @@ export class ManagerRun {
     this.#controllers = {
       replica: new ControllerGroup({ ...shared, fence: undefined }),
       leader: new ControllerGroup({ ...shared, fence }),
+      shards: new ControllerGroup({
+        ...{ ...shared, fence: undefined },
+        get ownership() {
+          return ownership();
+        },
+      }),
     };
   }
 
@@ -88,7 +97,7 @@ export class ManagerRun {
   }
 
   /** Its parts, for whoever describes it. */
-  get controllers(): Readonly<Record<'replica' | 'leader', ControllerGroup>> {
+  get controllers(): Readonly<Record<ControllerPhase, ControllerGroup>> {
     return this.#controllers;
   }
 
@@ -165,6 +174,7 @@ export class ManagerRun {
     await this.#cachesSynced(signal);
     this.#openPhase('replica');
     this.#controllers.replica.activate();
+    this.#controllers.shards.activate();
     this.#election = this.#elect();
   }
 
@@ -264,7 +274,9 @@ export class ManagerRun {
     const leftMs = (): number => Math.max(0, endMs - clock.monotonicMs());
     const { server, webhook, replica, leader } = this.#runnables;
     const controllers = this.#controllers;
-    await this.#endAll([controllers.leader.stop(leftMs())], [leader.stop(leftMs())]);
+    // Before the keys are given back, as before the lease is.
+    const working = [controllers.leader.stop(leftMs()), controllers.shards.stop(leftMs())];
+    await this.#endAll(working, [leader.stop(leftMs())]);
     this.#releasing.abort(new OperatorError('Stopped', 'the manager stops'));
     if (!(await endsWithin(this.#election, Math.max(unwindMs, leftMs()), clock))) {
       this.#fail(new OperatorError('Timeout', 'leader election has not ended'));

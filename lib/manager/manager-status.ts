@@ -1,10 +1,11 @@
 import type { InformerStatus } from '../cache/informer.js';
 import type { ControllerStatus } from '../controller/controller-status.js';
 import type { ManagedCluster } from './managed-cluster.js';
-import type { ManagerEntries } from './manager-entries.js';
+import type { ControllerPhase, ManagerEntries } from './manager-entries.js';
 import type { ManagerRun } from './manager-run.js';
 import type { RunnableState } from './runnable-group.js';
 import type { RunnablePhase } from './runnable.js';
+import type { Sharding, ShardingStatus } from './sharding/index.js';
 
 /** How far a manager is. */
 export type ManagerPhase = 'new' | 'starting' | 'running' | 'stopping' | 'stopped';
@@ -20,7 +21,7 @@ export interface ManagedClusterStatus {
 /** A controller of a manager. */
 export interface ManagedControllerStatus extends ControllerStatus {
   /** Where it reconciles. */
-  readonly phase: 'replica' | 'leader';
+  readonly phase: ControllerPhase;
 }
 
 /** A runnable of a manager. */
@@ -43,6 +44,8 @@ export interface ManagerStatus {
   /** Those that were started. */
   readonly controllers: readonly ManagedControllerStatus[];
   readonly runnables: readonly RunnableStatus[];
+  /** How replicas share keys; undefined: they don't. */
+  readonly shards?: ShardingStatus | undefined;
 }
 
 /** What a {@link ManagerStatus} is read from. */
@@ -51,10 +54,12 @@ export interface ManagerStatusParts {
   readonly run: ManagerRun | undefined;
   readonly entries: ManagerEntries;
   readonly clusters: readonly ManagedCluster[];
+  readonly sharding: Sharding | undefined;
 }
 
 /** What a manager is doing. */
-export function managerStatus({ run, entries, clusters }: ManagerStatusParts): ManagerStatus {
+export function managerStatus(parts: ManagerStatusParts): ManagerStatus {
+  const { run, entries, clusters, sharding } = parts;
   const controllers: ManagedControllerStatus[] = [];
   const runnables: RunnableStatus[] = [];
   for (const entry of entries) {
@@ -74,6 +79,6 @@ export function managerStatus({ run, entries, clusters }: ManagerStatusParts): M
     isLeading: run?.isLeading ?? false,
     leader: run?.leader,
     clusters: clusters.map(({ name, cache }) => ({ name, caches: cache.status() })),
-    ...{ controllers, runnables },
+    ...{ controllers, runnables, shards: sharding?.status() },
   };
 }

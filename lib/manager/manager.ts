@@ -22,6 +22,8 @@ import { managerStatus } from './manager-status.js';
 import type { ManagerPhase, ManagerStatus } from './manager-status.js';
 import { bindMetrics } from './metrics/bind-metrics.js';
 import type { Runnable } from './runnable.js';
+import { shardingAccess, shardingOf } from './sharding/manager-shards.js';
+import type { Sharding } from './sharding/index.js';
 import { untilSignal } from './until-signal.js';
 import { WebhookServer } from './webhooks/webhook-server.js';
 
@@ -56,6 +58,7 @@ export class Manager {
   readonly #entries = new ManagerEntries();
   readonly #changes = new ChangeNotifier();
   readonly #health: ManagerHealth;
+  #sharding: Sharding | undefined;
   #run: ManagerRun | undefined;
   #isOver = false;
 
@@ -106,16 +109,17 @@ export class Manager {
   /**
    * Adds a controller or a runnable; while the manager runs it is started at once, or when its phase
    * comes.
-   * @throws OperatorError `InvalidOption`: another one has the name.
+   * @throws OperatorError `InvalidOption`: another one has the name, or the options do not fit.
    * @throws OperatorError `Stopped`: the manager has stopped.
    */
   add(item: Controller | Runnable, options: ManagerAddOptions = {}): Added {
-    const { phase = 'leader', requires = [] } = options;
+    const { phase = 'leader', requires = [], shards = false } = options;
     const entry: ManagerEntry =
       'run' in item
         ? { type: 'runnable', runnable: item, requires }
-        : { type: 'controller', controller: item, phase, requires };
+        : { type: 'controller', controller: item, phase: shards ? 'shards' : phase, requires };
     this.#refuseWhenOver(`add ${item.name}`);
+    if (shards) this.#share(item.name, options);
     this.#entries.add(entry);
     this.#run?.add(entry);
     return {
@@ -189,7 +193,8 @@ export class Manager {
     }
     const [options, clusters, entries] = [this.#options, this.#clusters, this.#entries];
     const shared = { leadership: this.#leadership, metrics: this.metrics, changes: this.#changes };
-    this.#run = new ManagerRun({ options, clusters, entries, ...shared });
+    const ownership = (): Sharding | undefined => this.#sharding;
+    this.#run = new ManagerRun({ options, clusters, entries, ownership, ...shared });
     const isWatched = options.health !== undefined || options.metrics !== undefined;
     try {
       const server = await bindMetrics(this.#metrics, options, this.#home.given);
@@ -217,6 +222,7 @@ export class Manager {
       run: this.#run,
       entries: this.#entries,
       clusters: [...this.#clusters.values()],
+      sharding: this.#sharding,
     });
   }
 
@@ -245,6 +251,21 @@ export class Manager {
     });
     this.#clusters.set(managed.name, managed);
     return managed;
+  }
+
+  /** Joins the group of replicas, for the first controller whose keys are shared. */
+  #share(name: string, { phase }: ManagerAddOptions): void {
+    if (phase !== undefined) {
+      throw new OperatorError('InvalidOption', `add ${name}: give phase or shards, not both`);
+    }
+    if (this.#sharding !== undefined) return;
+    const { metrics } = this;
+    const client = this.#home.given;
+    const { clock, random, logger } = this.#options;
+    const sharding = shardingOf(this.#options, { client, clock, random, logger, metrics });
+    this.add(sharding, { requires: shardingAccess(sharding.namespace) });
+    this.#health.readyz.add(sharding.healthCheck);
+    this.#sharding = sharding;
   }
 
   #refuseWhenOver(what: string): void {

@@ -1,3 +1,4 @@
+export type { ShardsOptions } from './manager-shards.js';
 export type { ShardBy } from './shard-hash.js';
 export type { MemberPhase } from './shard-machine.js';
 export { shardSelector } from './shard-range.js';

@@ -90,6 +90,11 @@ export class Sharding implements KeyOwnership, Runnable {
     });
   }
 
+  /** Where the Leases are. */
+  get namespace(): string {
+    return this.#options.namespace;
+  }
+
   owns(key: ReconcileKey): boolean {
     return this.#machine.owns(this.#slotOf(key), this.#nowMs());
   }
