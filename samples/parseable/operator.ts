@@ -1,7 +1,10 @@
 import {
   CustomResourceDefinition,
   EventRecorder,
+  Event,
+  Manager,
   OperatorEvents,
+  Pod,
   annotationChanged,
   controllerFor,
   done,
@@ -11,18 +14,20 @@ import {
   isNotFound,
   or,
   requeueAfter,
-  runControllers,
   silentLogger,
   systemClock,
+  ownVerbs,
   waitFor,
 } from 'operator-builder';
 import type {
   BuilderOptions,
   Client,
   Clock,
+  Controller,
   ImmutablePolicy,
   Logger,
-  Metrics,
+  ManagerOptions,
+  RequiredAccess,
 } from 'operator-builder';
 import { parseableTenantCrd } from './crd.js';
 import { controllerName, ownedTypes, reconcileTenant } from './reconcile-tenant.js';
@@ -30,8 +35,14 @@ import { ParseableTenant } from './tenant.js';
 
 const crdHashAnnotation = 'parseable.io/definition-hash';
 
+/** What a deployed operator has beside its controller. */
+type Surroundings = Pick<
+  ManagerOptions,
+  'leaderElection' | 'health' | 'metrics' | 'webhooks' | 'rbacPreflight' | 'tracer'
+>;
+
 /** Options of {@link runTenantOperator}. */
-export interface TenantOperatorOptions {
+export interface TenantOperatorOptions extends Surroundings {
   readonly client: Client;
   /** Stops the operator: what runs is finished, nothing new begins. */
   readonly signal: AbortSignal;
@@ -47,9 +58,7 @@ export interface TenantOperatorOptions {
   readonly clock?: Clock;
   /** @defaultValue silent */
   readonly logger?: Logger;
-  /** @defaultValue none */
-  readonly metrics?: Metrics;
-  /** Called once, when the caches are full and the controller works. */
+  /** Called once, when the caches are full, and it works or stands by. */
   readonly onReady?: () => void;
 }
 
@@ -86,26 +95,47 @@ async function findCrd(
   }
 }
 
+/** What the operator does beside watching the kinds of its controller. */
+const requires: readonly RequiredAccess[] = [
+  { type: ParseableTenant, verbs: ['patch'], subresource: 'status' },
+  ...ownedTypes.map((type) => ({ type, verbs: ownVerbs })),
+  { type: Pod, verbs: ['list'] },
+  { type: Event, verbs: ['create', 'patch'] },
+];
+
 /** Reconciles every tenant until `signal` is aborted. */
 export async function runTenantOperator(options: TenantOperatorOptions): Promise<void> {
-  const { client, onImmutable = 'fail', clock = systemClock } = options;
-  const { logger = silentLogger, emitter = new OperatorEvents({ logger }) } = options;
+  const { client, clock = systemClock, logger = silentLogger, signal, onReady } = options;
+  const { leaderElection, health, metrics, webhooks, tracer } = options;
+  const { namespace, rbacPreflight = 'off' } = options;
+  const manager = new Manager({
+    ...{ client, clock, logger, leaderElection, health, metrics, webhooks, tracer },
+    ...{ rbacPreflight, requires },
+    ...(namespace !== undefined && { cacheOptions: { namespaces: [namespace] } }),
+  });
   const recorder = new EventRecorder({ client, controllerName, clock, logger });
-  const { maxDeletions } = options;
+  manager.add(tenantController(options, recorder));
+  const started = new AbortController();
+  const ready = manager.whenStarted(started.signal).then(onReady, () => undefined);
+  try {
+    await manager.run(signal);
+  } finally {
+    started.abort();
+    await ready;
+    await recorder.stop();
+  }
+}
+
+function tenantController(options: TenantOperatorOptions, recorder: EventRecorder): Controller {
+  const { onImmutable = 'fail', clock = systemClock, logger = silentLogger } = options;
+  const { maxDeletions, emitter = new OperatorEvents({ logger }) } = options;
   const shared = { recorder, emitter, clock, onImmutable, maxDeletions };
   // Our own status writes are no reason to look again.
   const predicate = or(generationChanged(), annotationChanged());
-  const definition = ownedTypes
+  return ownedTypes
     .reduce((builder, type) => builder.owns(type), controllerFor(ParseableTenant, { predicate }))
-    .complete(async ({ key, client: own, logger: log, signal: end }) => {
-      const each = { ...shared, client: own, logger: log, signal: end };
-      const delayMs = await reconcileTenant(key, each);
+    .complete(async ({ key, client, logger: log, signal }) => {
+      const delayMs = await reconcileTenant(key, { ...shared, client, logger: log, signal });
       return delayMs === undefined ? done() : requeueAfter(delayMs);
     });
-  try {
-    const cacheOptions = options.namespace === undefined ? {} : { namespaces: [options.namespace] };
-    await runControllers({ ...options, controllers: [definition], cacheOptions, clock, logger });
-  } finally {
-    await recorder.stop();
-  }
 }
