@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import { ownVerbs, watchVerbs } from '../../../lib/manager/access/required-access.js';
+import { roleManifest } from '../../../lib/manager/access/role-manifest.js';
+import type { ManagerOptions } from '../../../lib/manager/manager-options.js';
+import { ConfigMap, Deployment, Secret } from '../../../lib/object/kinds.js';
+import { controllerFor } from '../../../lib/controller/controller-builder.js';
+import { done } from '../../../lib/controller/result.js';
+import { grant } from '../grant.js';
+import { ManagerSetup } from '../manager-setup.js';
+
+/** What the operator needs: it watches ConfigMaps and Secrets, and writes Deployments. */
+async function setUp(options: Partial<ManagerOptions> = {}) {
+  const setup = await ManagerSetup.start({ rbac: true });
+  const manager = setup.manager(options);
+  const controller = controllerFor(ConfigMap)
+    .owns(Secret)
+    .complete(async () => done());
+  manager.add(controller, { requires: [{ type: Deployment, verbs: ownVerbs }] });
+  return { setup, manager };
+}
+
+const all = [
+  { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: watchVerbs },
+  { apiGroups: ['apps'], resources: ['deployments'], verbs: ownVerbs },
+];
+
+describe('The preflight of permissions', () => {
+  it('fails with the rules to add', async () => {
+    const { setup, manager } = await setUp({ rbacPreflight: 'fail' });
+    await setup.run(manager);
+    const error = await setup.end();
+    expect(error).to.have.property('code', 'MissingPermission');
+    expect((error as Error).message).to.equal(
+      'permissions are missing; add these rules:\n' +
+        [
+          'apiVersion: rbac.authorization.k8s.io/v1',
+          'kind: ClusterRole',
+          'metadata:',
+          '  name: operator',
+          'rules:',
+          '- apiGroups: [""]',
+          '  resources: ["configmaps", "secrets"]',
+          '  verbs: ["get", "list", "watch"]',
+          '- apiGroups: ["apps"]',
+          '  resources: ["deployments"]',
+          '  verbs: ["create", "patch", "delete"]',
+          '',
+        ].join('\n'),
+    );
+  });
+
+  it('names what is missing only, and nothing once all is granted', async () => {
+    const { setup, manager } = await setUp({ rbacPreflight: 'fail' });
+    await grant(setup.person, all.slice(0, 1));
+    await setup.run(manager);
+    const error = await setup.end();
+    expect((error as Error).message)
+      .to.include('deployments')
+      .and.not.to.include('configmaps');
+
+    const again = await setUp({ rbacPreflight: 'fail' });
+    await grant(again.setup.person, all);
+    await again.setup.run(again.manager);
+    expect(again.manager.phase).to.equal('running');
+    expect(await again.setup.end()).to.equal(undefined);
+  });
+
+  it('warns, and goes on: the permission may come later', async () => {
+    const { setup, manager } = await setUp();
+    await setup.run(manager);
+    expect(setup.logged('warn').join('\n')).to.include('resources: ["configmaps", "secrets"]');
+    await grant(setup.person, all);
+    await setup.clock.advance(60_000);
+    expect(manager.phase).to.equal('running');
+    expect(await setup.end()).to.equal(undefined);
+  });
+
+  it('does not ask where it is off', async () => {
+    const { setup, manager } = await setUp({ rbacPreflight: 'off' });
+    await setup.run(manager);
+    const reviews = setup.cluster.requests.entries.filter(({ resource }) =>
+      resource.includes('reviews'),
+    );
+    expect(reviews).to.deep.equal([]);
+    await setup.end();
+  });
+
+  it('wants no more than the namespaces that are cached, and the Lease', async () => {
+    const { setup, manager } = await setUp({
+      rbacPreflight: 'fail',
+      cacheOptions: { namespaces: ['shop'] },
+      leaderElection: { name: 'operator', namespace: 'system' },
+    });
+    await setup.run(manager);
+    const { message } = (await setup.end()) as Error;
+    expect(message).not.to.include('ClusterRole');
+    expect(message).to.include('kind: Role\nmetadata:\n  name: operator\n  namespace: shop');
+    expect(message).to.match(
+      /namespace: system\nrules:\n.*coordination.k8s.io.*\n.*leases.*\n.*update/,
+    );
+  });
+
+  it('goes on where the server can not say, unless it is to fail', async () => {
+    const match = { resource: 'selfsubjectaccessreviews' };
+    for (const rbacPreflight of ['warn', 'fail'] as const) {
+      const { setup, manager } = await setUp({ rbacPreflight });
+      setup.cluster.faults.add({ match, effect: { type: 'status', code: 500 } });
+      await setup.run(manager);
+      const error = await setup.end();
+      if (rbacPreflight === 'fail') expect(error).to.have.property('code', 'ApiError');
+      else expect(setup.logged('warn')).to.include('permissions could not be reviewed');
+    }
+  });
+
+  it('leaves out kinds that are not served', async () => {
+    const setup = await ManagerSetup.start({ rbac: true });
+    const type = { apiVersion: 'example.com/v1', kind: 'Widget' };
+    const requires = [{ type, verbs: ownVerbs }];
+    const manager = setup.manager({ rbacPreflight: 'fail', requires });
+    await setup.run(manager);
+    expect(await setup.end()).to.equal(undefined);
+  });
+});
+
+describe('roleManifest', () => {
+  it('writes a role for each namespace, a rule for each set of verbs', () => {
+    const missing = (resource: string, verb: 'get' | 'list', namespace: string) => ({
+      ...{ group: '', resource, verb, namespace },
+    });
+    const text = roleManifest(
+      [
+        missing('pods', 'get', 'a'),
+        missing('pods/status', 'get', 'a'),
+        missing('secrets', 'get', 'a'),
+        missing('secrets', 'list', 'a'),
+        missing('pods', 'get', ''),
+      ],
+      'me',
+    );
+    expect(text.split('---\n').length).to.equal(2);
+    expect(text).to.include('resources: ["pods", "pods/status"]\n  verbs: ["get"]');
+    expect(text).to.include('resources: ["secrets"]\n  verbs: ["get", "list"]');
+  });
+});
