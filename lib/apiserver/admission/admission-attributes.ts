@@ -5,6 +5,8 @@ import type { AdmittedWrite } from '../writes/write-hooks.js';
 /** A request as admission sees it, whatever it writes. */
 export interface AdmissionRequest {
   readonly kind: ServedKind;
+  /** What is written, where it is not the resource itself: a Scale, an Eviction. @defaultValue `kind` */
+  readonly objectKind?: ServedKind | undefined;
   /** Empty: the resource itself. */
   readonly subresource: string;
   /** Of a Namespace: its own name. */
@@ -21,8 +23,3 @@ export interface AdmissionRequest {
 
 /** A write that is to be admitted. */
 export interface AdmissionAttributes extends AdmissionRequest, AdmittedWrite {}
-
-/** A webhook that is to be called, and the version of the API that it wants to see. */
-export interface Invocation {
-  readonly kind: ServedKind;
-}

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { AdmissionAttributes } from './admission-attributes.js';
+import type { AdmissionAttributes, AdmissionRequest } from './admission-attributes.js';
 import type { Webhook } from './webhook-configurations.js';
 
 /** What a webhook says. */
@@ -19,43 +19,48 @@ export function admissionReview(
   attributes: AdmissionAttributes,
   { webhook, kind }: { readonly webhook: Webhook; readonly kind: ServedKind },
 ): { readonly apiVersion: string; readonly request: Readonly<Record<string, unknown>> } {
-  const { subresource, namespace, name, operation, user, dryRun, options } = attributes;
+  const { namespace, name, operation, user, dryRun, options } = attributes;
   const known = webhook.admissionReviewVersions.find((one) => one === 'v1' || one === 'v1beta1');
   const { username, uid, groups, extra } = user;
   const request = {
-    ...versionOf(kind, subresource, ''),
-    ...versionOf(attributes.kind, subresource, 'request'),
+    ...versionOf(kind, attributes, ''),
+    ...versionOf(attributes.kind, attributes, 'request'),
     ...(name !== '' && { name }),
     ...(namespace !== '' && { namespace }),
     operation,
     userInfo: { username, ...(uid && { uid }), groups, ...(extra && { extra }) },
-    object: inVersion(attributes.object, attributes.kind, kind),
-    oldObject: inVersion(attributes.old, attributes.kind, kind),
+    object: inVersion(attributes.object, attributes, kind),
+    oldObject: inVersion(attributes.old, attributes, kind),
     dryRun,
     options,
   };
   return { apiVersion: `admission.k8s.io/${known ?? 'v1'}`, request };
 }
 
-function versionOf({ type }: ServedKind, subresource: string, prefix: '' | 'request'): object {
-  const { group, version, kind, plural } = type;
+function versionOf(
+  { type }: ServedKind,
+  { subresource, objectKind }: AdmissionRequest,
+  prefix: '' | 'request',
+): object {
+  const { group, version, plural } = type;
+  const shown = (objectKind ?? { type }).type;
   const named = (name: string): string =>
     prefix === '' ? name : prefix + name.charAt(0).toUpperCase() + name.slice(1);
   return {
-    [named('kind')]: { group, version, kind },
+    [named('kind')]: { group: shown.group, version: shown.version, kind: shown.kind },
     [named('resource')]: { group, version, resource: plural },
     ...(subresource !== '' && { [named('subResource')]: subresource }),
   };
 }
 
-/** `object` of one version in another. */
+/** The object of a write in the version of another kind. */
 export function inVersion(
   object: UnstructuredObject | undefined,
-  from: ServedKind,
+  { kind: from, objectKind }: AdmissionRequest,
   to: ServedKind,
 ): UnstructuredObject | null {
   if (object === undefined) return null;
-  return from === to ? object : to.fromStorage(from.toStorage(object));
+  return from === to || objectKind !== undefined ? object : to.fromStorage(from.toStorage(object));
 }
 
 /** Reads the answer to a review. @returns a text: why it is none */

@@ -5,23 +5,23 @@ import type { ServerCore } from '../server-core.js';
 import { notFound } from '../status-error.js';
 import { isEmptySelector, selects } from '../validation/label-selector.js';
 import type { AdmissionAttributes } from './admission-attributes.js';
-import type { Webhook } from './webhook-configurations.js';
+import type { ConfiguredWebhook, Webhook } from './webhook-configurations.js';
 
 type Rule = Wire<V1RuleWithOperations>;
 
 /**
  * In which version of its kind `webhook` wants to see the write; undefined: it does not want to.
- * @throws StatusError 404: the namespace whose labels count is not there.
+ * @throws StatusError 404: the namespace whose labels count is not there; 403: a condition fails.
  */
 export function invokedKind(
   core: ServerCore,
-  webhook: Webhook,
+  { webhook, conditions }: ConfiguredWebhook,
   attributes: AdmissionAttributes,
 ): ServedKind | undefined {
   if (isExempt(attributes.kind) || !objectSelected(webhook, attributes)) return undefined;
   const kind = ruledKind(core, webhook, attributes);
   if (kind === undefined || !namespaceSelected(core, webhook, attributes)) return undefined;
-  return kind;
+  return conditions.hold(attributes, kind) ? kind : undefined;
 }
 
 /** Nothing may stand between an administrator and a webhook that blocks everything. */

@@ -67,7 +67,7 @@ export class WebhookAdmission implements WriteHooks {
     for (const one of this.#core.webhooks.all('mutating')) {
       if (round > 0 && !again.has(one.id)) continue;
       const attributes = this.#attributes(current, { name: current.object?.metadata.name });
-      const kind = invokedKind(this.#core, one.webhook, attributes);
+      const kind = invokedKind(this.#core, one, attributes);
       if (kind === undefined) continue;
       const invoked = { ...one, kind };
       const question = this.#question(invoked, attributes, { mutating: true, round });
@@ -98,7 +98,7 @@ export class WebhookAdmission implements WriteHooks {
 
   #invoked(type: 'mutating' | 'validating', attributes: AdmissionAttributes): Invoked[] {
     return this.#core.webhooks.all(type).flatMap((one) => {
-      const kind = invokedKind(this.#core, one.webhook, attributes);
+      const kind = invokedKind(this.#core, one, attributes);
       return kind === undefined ? [] : [{ ...one, kind }];
     });
   }
@@ -155,12 +155,13 @@ export class WebhookAdmission implements WriteHooks {
         `admission webhook ${name} attempted to modify the object, which is not supported for this operation`,
       );
     }
-    const own = this.#request.kind;
-    const given = inVersion(object, own, kind) ?? object;
-    const next = decoded(kind, patchedObject(given, operations));
-    kind.rules.defaults?.(next);
+    const { kind: own, objectKind } = this.#request;
+    const given = inVersion(object, this.#request, kind) ?? object;
+    const reader = objectKind ?? kind;
+    const next = decoded(reader, patchedObject(given, operations));
+    reader.rules.defaults?.(next);
     if (deepEqual(next, given)) return write;
-    return { ...write, object: inVersion(next, kind, own) ?? next };
+    return { ...write, object: inVersion(next, { ...this.#request, kind }, own) ?? next };
   }
 
   #operations(

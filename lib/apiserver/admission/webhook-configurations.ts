@@ -1,6 +1,7 @@
 import type { V1MutatingWebhook } from '@kubernetes/client-node';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Wire } from '../../object/wire.js';
+import { MatchConditions } from './match-conditions.js';
 import type { MvccLog } from '../storage/mvcc-log.js';
 
 /** A webhook of either kind; a validating one has no `reinvocationPolicy`. */
@@ -11,6 +12,7 @@ export interface ConfiguredWebhook {
   /** The name of its configuration, and its place in it: its identity. */
   readonly id: string;
   readonly webhook: Webhook;
+  readonly conditions: MatchConditions;
 }
 
 const group = 'admissionregistration.k8s.io';
@@ -48,5 +50,9 @@ function webhooksOf(configuration: UnstructuredObject | undefined): ConfiguredWe
   if (configuration === undefined) return [];
   const { name = '' } = configuration.metadata;
   const webhooks = (configuration['webhooks'] ?? []) as readonly Webhook[];
-  return webhooks.map((webhook, index) => ({ id: `${name}/${index}/${webhook.name}`, webhook }));
+  return webhooks.map((webhook, index) => ({
+    id: `${name}/${index}/${webhook.name}`,
+    webhook,
+    conditions: new MatchConditions(webhook),
+  }));
 }

@@ -3,6 +3,8 @@ import { WebhookAdmission } from '../admission/webhook-admission.js';
 import { accessForbidden } from '../auth/authorizer.js';
 import { attributesOf } from '../auth/access-attributes.js';
 import { isGrant } from '../auth/grant-check.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { ServedKind } from '../kinds/served-kind.js';
 import type { AdmittedWrite, WriteHooks } from '../writes/write-hooks.js';
 import type { ResourceContext } from './resource-handler.js';
 
@@ -31,6 +33,30 @@ export function requestHooks(context: ResourceContext, write: HookedWrite): Writ
       admission?.validate(admitted);
     },
   };
+}
+
+/** A write to a subresource that is about an object of a kind of its own. */
+export interface SubresourceWrite extends HookedWrite {
+  readonly objectKind: ServedKind;
+  readonly object: UnstructuredObject;
+  /** What is there; absent for a create. */
+  readonly old?: UnstructuredObject | undefined;
+}
+
+/** Has webhooks admit such a write. @returns what is written instead */
+export function admitSubresource(
+  context: ResourceContext,
+  write: SubresourceWrite,
+): UnstructuredObject {
+  const { core } = context;
+  if (core.webhooks.empty) return write.object;
+  const { objectKind, old } = write;
+  const request = { ...admissionRequest(context, write), objectKind };
+  const admission = new WebhookAdmission(core, request);
+  const operation = old === undefined ? 'CREATE' : 'UPDATE';
+  const object = admission.admit({ operation, object: write.object, old });
+  admission.validate({ operation, object, old });
+  return object;
 }
 
 function admissionRequest(context: ResourceContext, write: HookedWrite): AdmissionRequest {

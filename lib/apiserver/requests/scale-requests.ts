@@ -12,6 +12,9 @@ import { bodyText, parseJson, parseYaml, readObject, refusePatch } from './body.
 import { patchTypeOf } from './patch-type.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
+import { admitSubresource } from './request-hooks.js';
+import type { WriteOptions } from './write-options.js';
+import type { WriteRequest } from '../writes/write-request.js';
 import { readWriteOptions } from './write-options.js';
 import { writeOf } from './write-requests.js';
 
@@ -27,29 +30,45 @@ export function handleScale(context: ResourceContext): TransportResponse {
 
 function replace(context: ResourceContext, live: UnstructuredObject): UnstructuredObject {
   const { core, kind, info, request } = context;
-  const write = writeOf(context, readWriteOptions(info.query, 'UpdateOptions'));
+  const write = scaleWriteOf(context, readWriteOptions(info.query, 'UpdateOptions'));
   const next = decodeObject({ ...write, kind: scaleKind(kind) }, readObject(request, 'Scale'));
   checkName(info.name, next);
-  return updateScale(core, { request: write, live }, next);
+  const admitted = admitScale(context, { request: write, live }, next);
+  return updateScale(core, { request: write, live }, admitted);
 }
 
 function patch(context: ResourceContext, live: UnstructuredObject): UnstructuredObject {
   const { core, kind, info, request } = context;
   const type = patchTypeOf(request, kind);
   const options = readWriteOptions(info.query, 'PatchOptions', type === 'apply');
-  const asked = writeOf(context, options);
+  const asked = scaleWriteOf(context, options);
   const write: ScaleWrite = { request: asked, live };
   const ofScale = scaleKind(kind);
   if (type === 'apply') {
     const { value } = parseYaml(bodyText(request), refusePatch);
     if (!isJsonObject(value)) throw badRequest('error decoding YAML: want an object');
-    const applied = value as UnstructuredObject;
+    const applied = admitScale(context, write, value as UnstructuredObject);
     return applyScale(core, write, { applied, force: options.force });
   }
   const { value, duplicates } = parseJson(bodyText(request), refusePatch);
   const patched = patchObject(ofScale, liveScale(write), { type, value, duplicates });
   const next = decodePatched({ ...asked, kind: ofScale }, patched);
-  return updateScale(core, write, next);
+  return updateScale(core, write, admitScale(context, write, next));
+}
+
+/** Webhooks are to see the Scale, not what it is a part of. */
+function scaleWriteOf(context: ResourceContext, options: WriteOptions): WriteRequest {
+  return { ...writeOf(context, options), hooks: undefined };
+}
+
+function admitScale(
+  context: ResourceContext,
+  write: ScaleWrite,
+  object: UnstructuredObject,
+): UnstructuredObject {
+  const { dryRun } = write.request;
+  const objectKind = scaleKind(context.kind);
+  return admitSubresource(context, { objectKind, object, old: liveScale(write), dryRun });
 }
 
 function checkName(name: string, { metadata }: UnstructuredObject): void {

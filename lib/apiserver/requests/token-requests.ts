@@ -5,11 +5,13 @@ import { serverAudience } from '../auth/service-account-tokens.js';
 import type { BoundObject } from '../auth/service-account-tokens.js';
 import { timeText } from '../go-json/go-time.js';
 import { subjectOf } from '../kinds/served-kind.js';
+import { subresourceKind } from '../kinds/subresource-kind.js';
 import { findObject } from '../server-core.js';
 import { badRequest, conflict, invalid, notFound } from '../status-error.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import { trackUpdate } from '../writes/managed-fields.js';
 import { readObject } from './body.js';
+import { admitSubresource } from './request-hooks.js';
 import type { ResourceContext } from './resource-handler.js';
 import { jsonResponse } from './responses.js';
 import { readWriteOptions } from './write-options.js';
@@ -19,6 +21,7 @@ const hourSeconds = 3600;
 const shortestSeconds = 600;
 const longestSeconds = 2 ** 32;
 const authentication = 'authentication.k8s.io';
+const tokenRequest = { group: authentication, version: 'v1', kind: 'TokenRequest' };
 
 interface TokenSpec {
   readonly audiences: readonly string[];
@@ -37,6 +40,7 @@ export function handleToken(context: ResourceContext): TransportResponse {
   const { uid = '' } = account.metadata;
   checkUid(info.name, given['uid'], uid);
   const spec = readSpec(isJsonObject(body['spec']) ? body['spec'] : {});
+  admitToken(context, { ...body, spec });
   const bound = boundObject(context, spec.boundObjectRef);
   const now = core.clock.now();
   const { audiences, expirationSeconds } = spec;
@@ -57,9 +61,17 @@ export function handleToken(context: ResourceContext): TransportResponse {
   return jsonResponse(201, answer);
 }
 
+function admitToken(context: ResourceContext, body: Readonly<Record<string, unknown>>): void {
+  const { kind, info } = context;
+  const objectKind = subresourceKind(kind, tokenRequest);
+  const { namespace, name } = info;
+  const typed = { apiVersion: `${authentication}/v1`, kind: 'TokenRequest' };
+  const object = { ...body, ...typed, metadata: { namespace, name } };
+  admitSubresource(context, { objectKind, object, dryRun: false });
+}
+
 function managedFields(context: ResourceContext, body: Readonly<Record<string, unknown>>): object {
-  const kind = context.core.kinds.findKind(authentication, 'v1', 'TokenRequest');
-  if (kind === undefined) return {};
+  const kind = subresourceKind(context.kind, tokenRequest);
   const write = {
     ...writeOf(context, readWriteOptions(context.info.query, 'CreateOptions')),
     kind,

@@ -6,7 +6,10 @@ import type {
 import type { Wire } from '../../object/wire.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/label-selector.js';
-import { subdomainProblems } from '../validation/names.js';
+import { CelCompileError } from '../../crd/cel/compile-error.js';
+import { typeText } from '../../crd/cel/types.js';
+import { compileAdmission } from '../admission/admission-cel.js';
+import { qualifiedNameProblems, subdomainProblems } from '../validation/names.js';
 import { deepEqual } from '../writes/deep-equal.js';
 import type { KindRules } from './kind-rules.js';
 import { typedRules } from './typed-rules.js';
@@ -47,6 +50,7 @@ function validateWebhooks({ webhooks = [] }: Webhooks, errors: FieldErrors): voi
       validateRule(rule, `${field}.rules[${at}]`, errors);
     }
     validateChoices(webhook, field, errors);
+    validateConditions(webhook, `${field}.matchConditions`, errors);
     validateLabelSelector(webhook.namespaceSelector, `${field}.namespaceSelector`, errors);
     validateLabelSelector(webhook.objectSelector, `${field}.objectSelector`, errors);
     validateClient(webhook.clientConfig, `${field}.clientConfig`, errors);
@@ -110,6 +114,40 @@ function validateRule(rule: Wire<V1RuleWithOperations>, field: string, errors: F
   const { scope } = rule;
   if (scope !== undefined && !scopes.includes(scope)) {
     errors.notSupported(`${field}.scope`, scope, scopes);
+  }
+}
+
+const mostConditions = 64;
+
+function validateConditions(webhook: Webhook, path: string, errors: FieldErrors): void {
+  const { matchConditions = [] } = webhook;
+  if (matchConditions.length > mostConditions)
+    errors.tooMany(path, matchConditions.length, mostConditions);
+  const names = new Set<string>();
+  for (const [index, { name, expression }] of matchConditions.entries()) {
+    const field = `${path}[${index}]`;
+    validateExpression(expression, `${field}.expression`, errors);
+    if (name === '') errors.required(`${field}.name`);
+    else
+      for (const problem of qualifiedNameProblems(name))
+        errors.invalid(`${field}.name`, name, problem);
+    if (name !== '' && names.has(name)) errors.duplicate(`${field}.name`, name);
+    names.add(name);
+  }
+}
+
+function validateExpression(expression: string, field: string, errors: FieldErrors): void {
+  if (expression.trim() === '') {
+    errors.required(field);
+    return;
+  }
+  try {
+    const { type } = compileAdmission(expression);
+    if (type.kind === 'bool') return;
+    errors.invalid(field, expression, `must evaluate to bool but got ${typeText(type)}`);
+  } catch (error) {
+    if (!(error instanceof CelCompileError)) throw error;
+    errors.invalid(field, expression, `compilation failed: ${error.message}`);
   }
 }
 

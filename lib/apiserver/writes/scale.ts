@@ -7,7 +7,7 @@ import type {
 } from '../../object/kubernetes-object.js';
 import { formatLabelSelector } from '../../object/label-selector.js';
 import { apiVersionOf } from '../../object/resource-type.js';
-import { definition } from '../kinds/definitions.js';
+import { subresourceKind } from '../kinds/subresource-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { internalError, invalid } from '../status-error.js';
@@ -22,8 +22,6 @@ import { applyFields, trackUpdate } from './managed-fields.js';
 import { updateObject } from './update-object.js';
 import type { WriteRequest } from './write-request.js';
 import { withoutMembers } from '../without-members.js';
-
-const scaleDefinition = 'io.k8s.api.autoscaling.v1.Scale';
 
 /** Where a kind keeps its number of replicas, as member names. */
 interface ScaleMembers {
@@ -91,25 +89,7 @@ function decodeScale(value: Readonly<Record<string, unknown>>): UnstructuredObje
 
 /** The kind of Scales, for decoding bodies of the subresource. */
 export function scaleKind(parent: ServedKind): ServedKind {
-  const { plural, namespaced } = parent.type;
-  return {
-    ...parent,
-    type: { group: 'autoscaling', version: 'v1', kind: 'Scale', plural, namespaced },
-    rules: {},
-    custom: undefined,
-    subresources: new Map(),
-    schema: () => definition(scaleDefinition),
-    decode: (value) => {
-      const at = new Decoding();
-      const object = goType('autoscaling/v1.Scale').decode(
-        { ...value, kind: 'Scale', apiVersion: 'autoscaling/v1' },
-        at,
-      ) as UnstructuredObject;
-      return { object, unknownFields: at.unknownFields };
-    },
-    toStorage: (object) => object,
-    fromStorage: (object) => object,
-  };
+  return subresourceKind(parent, { group: 'autoscaling', version: 'v1', kind: 'Scale' });
 }
 
 /** A write of a Scale. */

@@ -49,6 +49,7 @@ async function record(server: Server, topic: string): Promise<string> {
     const given = JSON.stringify(comparable(answer)).replaceAll(namespace, recordedNamespace);
     lines += `${JSON.stringify({ ...step, answer: JSON.parse(given) as unknown })}\n`;
     // A kind is served a little later than it is established.
+    if (step.method !== 'GET' && step.path.includes('/admissionreg')) await pause(1500);
     // So is a role.
     if (step.method !== 'GET' && step.path.includes('/rbac.')) await pause(100);
     if (step.path.endsWith('/customresourcedefinitions')) await pause(3000);

@@ -43,6 +43,7 @@ export const topics = [
   'names',
   'tables',
   'access',
+  'webhooks',
 ] as const;
 
 /** Those that are about who may do what. */
