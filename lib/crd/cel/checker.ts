@@ -9,6 +9,7 @@ import type {
   SelectExpression,
 } from './expression.js';
 import { functionNamed, typeNamed } from './functions.js';
+import { formatIssues } from './format-checks.js';
 import { literalIssues } from './literal-checks.js';
 import type { Overload } from './overload.js';
 import {
@@ -49,8 +50,14 @@ export function checkExpression(
 ): Checked {
   const checker = new Checker(variables);
   const type = checker.check(expression);
-  const issues = checker.issues.length > 0 ? checker.issues : literalIssues(expression);
-  if (issues.length > 0) throw new CelCompileError(source, issues);
+  const found = checker.issues.length > 0 ? checker.issues : literalIssues(expression);
+  const issues = found.length > 0 ? found : formatIssues(expression, (one) => checker.typeOf(one));
+  if (issues.length > 0) {
+    throw new CelCompileError(
+      source,
+      issues.toSorted((one, other) => one.at - other.at),
+    );
+  }
   const { overloads, qualified, types, used } = checker;
   const resolved = checker.unification.resolve(type, 'dyn');
   return { expression, type: resolved, overloads, qualified, types, variables: used };
@@ -63,13 +70,27 @@ class Checker {
   readonly qualified = new Set<CallExpression>();
   readonly types = new Map<Expression, CelType>();
   readonly used = new Set<string>();
+  readonly #all = new Map<Expression, CelType>();
   #scope: Scope;
+  /** Within the arguments of `format`, lists may have items of different types. */
+  #mixed = 0;
 
   constructor(variables: ReadonlyMap<string, CelType>) {
     this.#scope = { variables, outer: undefined };
   }
 
+  /** The type of a part that was checked. */
+  typeOf(expression: Expression): CelType {
+    return this.unification.resolve(this.#all.get(expression) ?? dynType, 'dyn');
+  }
+
   check(expression: Expression): CelType {
+    const type = this.#check(expression);
+    this.#all.set(expression, type);
+    return type;
+  }
+
+  #check(expression: Expression): CelType {
     switch (expression.type) {
       case 'literal':
         return typeOf(expression.value);
@@ -154,7 +175,9 @@ class Checker {
 
   #call(call: CallExpression): CelType {
     const { name, target, args, at } = call;
+    if (name === 'format') this.#mixed++;
     const argTypes = args.map((arg) => this.check(arg));
+    if (name === 'format') this.#mixed--;
     if (name === '_&&_' || name === '_||_') return this.#logical(call, argTypes);
     if (name === '_?_:_') return this.#conditional(call, argTypes);
     if (target === undefined) {
@@ -245,6 +268,7 @@ class Checker {
   #join(at: number, before: CelType | undefined, next: CelType): CelType {
     if (before === undefined) return next;
     if (this.unification.assign([before], [next])) return moreGeneral(before, next);
+    if (this.#mixed > 0) return dynType;
     return this.#mismatch(at, this.unification.resolve(before), next);
   }
 
@@ -291,9 +315,10 @@ class Checker {
     const scope = new Map([[first, second === undefined && type.kind === 'list' ? value : key]]);
     if (second !== undefined) scope.set(second, value);
     return this.#within(scope, () => {
-      if (filter !== undefined) this.#assertBool(filter);
+      const passes = filter === undefined ? boolType : this.check(filter);
       const result = this.check(step);
-      return this.#resultOf(expression, this.unification.resolve(type), [key, result]);
+      const whole = this.#resultOf(expression, this.unification.resolve(type), [key, result]);
+      return this.#chosen(expression.at, passes, whole);
     });
   }
 
@@ -314,11 +339,11 @@ class Checker {
     return [errorType, errorType];
   }
 
-  #assertBool(expression: Expression): void {
-    const type = this.check(expression);
-    if (!this.unification.assign([type], [boolType])) {
-      this.#mismatch(expression.at, boolType, type);
-    }
+  /** What comes of a condition: the macros stand for a conditional expression. */
+  #chosen(at: number, condition: CelType, result: CelType): CelType {
+    if (this.unification.assign([condition], [boolType])) return result;
+    const call = { type: 'call', at, name: '_?_:_', target: undefined, args: [] } as const;
+    return this.#noOverload(call, [condition, result, result]);
   }
 
   #resultOf(
@@ -335,10 +360,8 @@ class Checker {
         }
         return boolType;
       case 'filter': {
-        if (!this.unification.assign([result], [boolType])) {
-          return this.#mismatch(step.at, boolType, result);
-        }
-        return listType(range.parameters[0] ?? dynType);
+        const list = listType(range.parameters[0] ?? dynType);
+        return this.#chosen(at, result, list);
       }
       case 'map':
       case 'transformList':

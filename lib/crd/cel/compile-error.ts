@@ -15,6 +15,11 @@ export class CelCompileError extends Error {
   }
 }
 
+/** A part of an expression without variables that can only fail. */
+export class CelConstantError extends Error {
+  override readonly name = 'CelConstantError';
+}
+
 /** Made by the parser, which stops at the first one. */
 export class SyntaxIssue extends Error {
   readonly issue: Issue;

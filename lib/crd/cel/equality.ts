@@ -73,7 +73,8 @@ function equalMaps(one: CelMap, other: CelMap): boolean {
   if (one.size !== other.size) return false;
   return one.keys().every((key) => {
     const [left, right] = [one.get(key), other.get(key)];
-    return left !== undefined && right !== undefined && celEqual(left, right);
+    if (left === undefined || right === undefined) return left === right;
+    return celEqual(left, right);
   });
 }
 

@@ -65,8 +65,6 @@ function readFunctions(): ReadonlyMap<string, readonly Overload[]> {
   return all;
 }
 
-const opaque = ['kubernetes.Quantity', 'kubernetes.URL', 'kubernetes.Semver'];
-
 const typeNames: Readonly<Record<string, CelType>> = {
   bool: boolType,
   bytes: bytesType,
@@ -82,5 +80,5 @@ const typeNames: Readonly<Record<string, CelType>> = {
   optional_type: optionalType(dynType),
   'google.protobuf.Duration': durationType,
   'google.protobuf.Timestamp': timestampType,
-  ...Object.fromEntries(['net.IP', 'net.CIDR', ...opaque].map((name) => [name, opaqueType(name)])),
+  ...Object.fromEntries(['net.IP', 'net.CIDR'].map((name) => [name, opaqueType(name)])),
 };

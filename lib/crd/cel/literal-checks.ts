@@ -1,3 +1,4 @@
+import { childrenOf } from './children.js';
 import type { Issue } from './compile-error.js';
 import type { Expression } from './expression.js';
 import { goPattern } from './go-pattern.js';
@@ -33,29 +34,4 @@ function isReadable(name: string, text: string): boolean {
 function visit(expression: Expression, look: (one: Expression) => void): void {
   look(expression);
   for (const child of childrenOf(expression)) visit(child, look);
-}
-
-function childrenOf(expression: Expression): readonly Expression[] {
-  switch (expression.type) {
-    case 'literal':
-    case 'identifier':
-    case 'struct':
-      return [];
-    case 'select':
-      return [expression.operand];
-    case 'call':
-      return expression.target === undefined
-        ? expression.args
-        : [expression.target, ...expression.args];
-    case 'list':
-      return expression.elements.map(({ value }) => value);
-    case 'map':
-      return expression.entries.flatMap(({ key, value }) => [key, value]);
-    case 'comprehension': {
-      const { range, filter, step } = expression;
-      return filter === undefined ? [range, step] : [range, filter, step];
-    }
-    case 'optionalMap':
-      return [expression.target, expression.body];
-  }
 }

@@ -60,7 +60,6 @@ const macros: Readonly<Partial<Record<string, (call: Method) => Expression | und
   'exists/2': comprehension('exists', one),
   'exists/3': comprehension('exists', two),
   'exists_one/2': comprehension('existsOne', one),
-  'existsOne/2': comprehension('existsOne', one),
   'existsOne/3': comprehension('existsOne', two),
   'filter/2': comprehension('filter', one),
   'map/2': comprehension('map', one),

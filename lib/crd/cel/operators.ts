@@ -2,6 +2,7 @@ import { celCompare, celEqual, sameKeys } from './equality.js';
 import { declare } from './overload.js';
 import type { Declaration } from './overload.js';
 import { checkedDuration, checkedTimestamp } from './times.js';
+import { runtimeTypeName } from './type-of.js';
 import { CelDuration, CelError, CelList, CelTimestamp, CelUint, isMap } from './values.js';
 import type { CelMap, CelValue } from './values.js';
 
@@ -35,7 +36,10 @@ export function addLists(one: CelList, other: CelList): CelList {
 /** The item at an index. @throws CelError there is none. */
 export function itemAt(list: CelList, index: CelValue): CelValue {
   const position = indexOf(index);
-  const item = position === undefined ? undefined : list.items[position];
+  if (position === undefined) {
+    throw new CelError(`unsupported index type '${runtimeTypeName(index)}' in list`);
+  }
+  const item = list.items[position];
   if (item === undefined) throw new CelError(`index out of bounds: ${String(index)}`);
   return item;
 }

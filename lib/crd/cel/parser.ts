@@ -169,12 +169,13 @@ class Parser {
     const token = this.#token;
     if (token.type !== 'identifier') this.#fail('IDENTIFIER');
     const { text, quoted } = token;
+    if (quoted) throw new SyntaxIssue({ at: token.at, message: "unsupported syntax: '`'" });
     // Words such as `true` and `in` are no names.
-    if (!quoted && ['true', 'false', 'null', 'in'].includes(text)) this.#fail('IDENTIFIER');
+    if (['true', 'false', 'null', 'in'].includes(text)) this.#fail('IDENTIFIER');
     this.#next++;
-    const field = quoted ? text.slice(1, -1) : text;
+    const field = text;
     if (optional) return { type: 'select', at, operand, field, mode: 'optional' };
-    const open = quoted ? undefined : this.#take('(');
+    const open = this.#take('(');
     if (open === undefined) return { type: 'select', at, operand, field, mode: 'value' };
     return expandMacro({
       type: 'call',
@@ -231,7 +232,7 @@ class Parser {
     }
     const open = this.#take('(');
     if (open === undefined) {
-      const struct = this.#struct(text, at);
+      const struct = this.#struct(text);
       return struct ?? { type: 'identifier', at, name: text };
     }
     const call = { type: 'call', at: open, name: text, target: undefined, args: this.#args() };
@@ -239,8 +240,9 @@ class Parser {
   }
 
   /** `Name{…}`: no CRD rule can make such an object, but the message should say what is wrong. */
-  #struct(name: string, at: number): Expression | undefined {
+  #struct(name: string): Expression | undefined {
     if (!this.#is('{')) return undefined;
+    const { at } = this.#token;
     let depth = 0;
     do {
       if (this.#is('{')) depth++;

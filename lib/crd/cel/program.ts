@@ -8,10 +8,12 @@ import type {
   OptionalMapExpression,
   SelectExpression,
 } from './expression.js';
+import { CelConstantError } from './compile-error.js';
+import { patternOf } from './library/strings.js';
 import type { Overload } from './overload.js';
 import { parseExpression } from './parser.js';
 import type { CelType } from './types.js';
-import { isOfType, runtimeTypeName } from './type-of.js';
+import { isOfType, runtimeTypeName, typeOf } from './type-of.js';
 import { CelDictionary, CelError, CelList, CelOptional, CelTypeValue, isMap } from './values.js';
 import type { CelMap, CelValue } from './values.js';
 
@@ -25,17 +27,52 @@ export interface CelProgram {
   evaluate(variables: Readonly<Record<string, CelValue>>): CelValue;
 }
 
-/** Compiles an expression. @throws CelCompileError */
+/** Compiles an expression. @throws CelCompileError or CelConstantError */
 export function compileCel(source: string, variables: ReadonlyMap<string, CelType>): CelProgram {
   const checked = checkExpression(source, parseExpression(source), variables);
   const names = [...variables.keys()];
   const compiler = new Compiler(checked, names);
   const run = compiler.compile(checked.expression);
+  evaluateConstants(checked);
   return {
     type: checked.type,
     variables: checked.variables,
     evaluate: (values) => run(names.map((name) => values[name] ?? null)),
   };
+}
+
+const folded = new Set([
+  ...['bool', 'bytes', 'double', 'duration', 'int', 'string', 'timestamp', 'uint'],
+  ...['find', 'findAll'],
+]);
+
+/**
+ * Conversions of what is written out are evaluated right away: the API server refuses rules that
+ * could only fail. @throws CelConstantError
+ */
+function evaluateConstants({ overloads }: Checked): void {
+  for (const [{ name, target, args }, candidates] of overloads) {
+    if (!folded.has(name)) continue;
+    const isPattern = name.startsWith('find');
+    const value = args[0] === undefined ? undefined : constantOf(args[0]);
+    if (value === undefined || (target !== undefined) !== isPattern) continue;
+    try {
+      if (isPattern) patternOf(String(value));
+      else dispatch(name, candidates, [() => value])([]);
+    } catch (error) {
+      if (error instanceof CelError) throw new CelConstantError(error.message);
+      throw error;
+    }
+  }
+}
+
+/** The value of what is written out; undefined: it is more than that. */
+function constantOf(expression: Expression): CelValue | undefined {
+  if (expression.type === 'literal') return expression.value;
+  if (expression.type === 'list' && expression.elements.length === 0) return new CelList([]);
+  if (expression.type !== 'call' || expression.name !== 'dyn') return undefined;
+  const [inner] = expression.args;
+  return inner === undefined ? undefined : constantOf(inner);
 }
 
 /** Evaluates an expression where each variable has a place. */
@@ -88,7 +125,7 @@ class Compiler {
     return (frame) => {
       const container = run(frame);
       if (container instanceof CelOptional) return selectOptional(container, field, mode);
-      if (container === null || !isMap(container)) throw new CelError('no such overload');
+      if (container === null || !isMap(container)) throw new CelError(`no such key: ${field}`);
       const value = container.get(field);
       if (mode === 'test') return value !== undefined;
       if (mode === 'optional')
@@ -185,7 +222,7 @@ class Compiler {
         const name = key(frame);
         const given = value(frame);
         const inner = optional && given instanceof CelOptional ? given.value : given;
-        if (inner !== undefined) map.insert(name, inner);
+        if (inner !== undefined) map.set(name, inner);
       }
       return map;
     };
@@ -262,7 +299,9 @@ function elementsOf(container: CelValue, two: boolean): readonly (readonly CelVa
     return container.items.map((item, index) => (two ? [BigInt(index), item] : [item]));
   }
   if (container === null || !isMap(container)) {
-    throw new CelError('unsupported comprehension range type');
+    const { name } = typeOf(container);
+    const type = `types.${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    throw new CelError(`got '${type}', expected iterable type`);
   }
   return container.keys().map((key) => (two ? [key, container.get(key) ?? null] : [key]));
 }
@@ -332,7 +371,10 @@ function dispatch(name: string, overloads: readonly Overload[], operands: readon
   };
 }
 
+const nameless = new Set(['contains', 'endsWith', 'matches', 'startsWith']);
+
 function noSuchOverload(name: string, values: readonly CelValue[]): CelError {
-  if (/^[_@!-]/.test(name)) return new CelError('no such overload');
+  if (/^[_@!-]/.test(name) || nameless.has(name)) return new CelError('no such overload');
+  if (name === 'size') return new CelError('no such overload: size');
   return new CelError(`no such overload: ${name}(${values.map(runtimeTypeName).join(', ')})`);
 }

@@ -142,6 +142,11 @@ export class CelDictionary implements CelMap {
     return this.#entries.get(keyId(key))?.[1];
   }
 
+  /** Sets an entry; of two with one key the last counts. */
+  set(key: CelValue, value: CelValue): void {
+    this.#entries.set(keyId(key), [key, value]);
+  }
+
   /** @throws CelError the key is there already. */
   insert(key: CelValue, value: CelValue): void {
     const id = keyId(key);

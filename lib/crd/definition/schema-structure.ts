@@ -13,8 +13,7 @@ export interface StructureCheck {
 
 interface At extends StructureCheck {
   readonly isRoot: boolean;
-  /** Names the type that rules have here. */
-  readonly typeName: string;
+  readonly isWhole: boolean;
   /** The list or map around that has no way to tell old from new entries; undefined: none. */
   readonly uncorrelatable: string | undefined;
 }
@@ -24,7 +23,7 @@ interface At extends StructureCheck {
  * server; see "Specifying a structural schema" in Kubernetes' documentation.
  */
 export function validateStructure(schema: Schema, { field, errors }: StructureCheck): void {
-  const root = { isRoot: true, typeName: 'selfType', uncorrelatable: undefined };
+  const root = { isRoot: true, isWhole: true, uncorrelatable: undefined };
   validateLevel(schema, { ...root, field, errors });
 }
 
@@ -49,28 +48,27 @@ function validateLevel(schema: Schema, at: At): boolean {
 
 function* partsOf(schema: Schema, at: At): Generator<[Schema, At]> {
   const { properties = {}, items, additionalProperties } = schema;
-  const inner = (part: Schema, path: string, name: string): At => ({
+  const inner = (part: Schema, path: string): At => ({
     ...at,
     field: `${at.field}.${path}`,
-    typeName: `${at.typeName}.${name}`,
+    isWhole: false,
     isRoot: part['x-kubernetes-embedded-resource'] === true,
   });
   for (const [name, property] of Object.entries(properties)) {
-    yield [property, inner(property, `properties[${name}]`, name)];
+    yield [property, inner(property, `properties[${name}]`)];
   }
   if (typeof items === 'object') {
     const isMap = schema['x-kubernetes-list-type'] === 'map';
-    const place = inner(items, 'items', '@items');
+    const place = inner(items, 'items');
     yield [items, isMap ? place : { ...place, uncorrelatable: at.uncorrelatable ?? at.field }];
   }
   if (typeof additionalProperties === 'object') {
-    yield [additionalProperties, inner(additionalProperties, 'additionalProperties', '@values')];
+    yield [additionalProperties, inner(additionalProperties, 'additionalProperties')];
   }
 }
 
 /** A structural schema has a type everywhere. */
-function validateType(schema: Schema, { field, isRoot, typeName, errors }: At): void {
-  const isWhole = isRoot && typeName === 'selfType';
+function validateType(schema: Schema, { field, isWhole, errors }: At): void {
   const untyped =
     schema.type === undefined &&
     schema['x-kubernetes-int-or-string'] !== true &&
@@ -165,7 +163,7 @@ function validateExpressions(schema: Schema, at: At): void {
   const { errors } = at;
   const rules = schema['x-kubernetes-validations'] ?? [];
   if (rules.length === 0) return;
-  const type = schemaType(schema, at.typeName, at.isRoot);
+  const type = schemaType(schema, 'selfType', at.isRoot);
   if (type === undefined) {
     const why = 'failed to convert to declType for CEL validation rules';
     errors.internal(`${at.field}.x-kubernetes-validations`, why);

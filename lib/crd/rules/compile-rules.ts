@@ -1,5 +1,5 @@
 import type { Schema, SchemaRule } from '../../object/schema.js';
-import { CelCompileError } from '../cel/compile-error.js';
+import { CelCompileError, CelConstantError } from '../cel/compile-error.js';
 import { compileCel } from '../cel/program.js';
 import type { CelProgram } from '../cel/program.js';
 import { optionalType } from '../cel/types.js';
@@ -85,7 +85,8 @@ function compile(
     const program = compileCel(source, variables);
     return program.type.kind === wanted ? { program } : {};
   } catch (error) {
-    if (!(error instanceof CelCompileError)) throw error;
-    return { error: `compilation failed: ${error.message}` };
+    if (error instanceof CelCompileError) return { error: `compilation failed: ${error.message}` };
+    if (!(error instanceof CelConstantError)) throw error;
+    return { error: `program instantiation failed: ${error.message}` };
   }
 }

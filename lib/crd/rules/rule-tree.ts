@@ -23,7 +23,7 @@ const trees = new WeakMap<Schema, { readonly tree: RuleTree | undefined }>();
 export function ruleTree(schema: Schema, isRoot: boolean): RuleTree | undefined {
   const known = trees.get(schema);
   if (known !== undefined) return known.tree;
-  const tree = hasRules(schema) ? treeOf(schema, schema, { name: 'selfType', isRoot }) : undefined;
+  const tree = hasRules(schema) ? treeOf(schema, schema, isRoot) : undefined;
   trees.set(schema, { tree });
   return tree;
 }
@@ -41,36 +41,30 @@ function hasRules(schema: Schema, path: readonly Schema[] = []): boolean {
   );
 }
 
-interface Place {
-  /** Names the type. */
-  readonly name: string;
-  readonly isRoot: boolean;
-}
-
 /** @param own - has the rules; `schema` is the structural one that says what the value is. */
-function treeOf(own: Schema, schema: Schema, { name, isRoot }: Place): RuleTree | undefined {
+function treeOf(own: Schema, schema: Schema, isRoot: boolean): RuleTree | undefined {
   if (!hasRules(own)) return undefined;
-  const child = (part: Schema | undefined, full: Schema | undefined, at: string) => {
+  const child = (part: Schema | undefined, full: Schema | undefined) => {
     if (part === undefined || full === undefined) return undefined;
-    return treeOf(part, full, { name: `${name}.${at}`, isRoot: isEmbedded(full) });
+    return treeOf(part, full, isEmbedded(full));
   };
   const properties = new Map<string, RuleTree>();
   for (const [member, part] of Object.entries(own.properties ?? {})) {
-    const tree = child(part, schema.properties?.[member], member);
+    const tree = child(part, schema.properties?.[member]);
     if (tree !== undefined) properties.set(member, tree);
   }
   return {
     schema: isRoot ? withTypeAndMeta(schema) : schema,
     own,
-    type: schemaType(schema, name, isRoot),
+    // Of each rule `self` is the root.
+    type: schemaType(schema, 'selfType', isRoot),
     properties,
-    items: child(own.items, schema.items, '@items'),
+    items: child(own.items, schema.items),
     additionalProperties: child(
       schemaIn(own.additionalProperties),
       schemaIn(schema.additionalProperties),
-      '@values',
     ),
-    allOf: (own.allOf ?? []).flatMap((part) => treeOf(part, schema, { name, isRoot }) ?? []),
+    allOf: (own.allOf ?? []).flatMap((part) => treeOf(part, schema, isRoot) ?? []),
   };
 }
 

@@ -39,7 +39,7 @@ export function schemaType(schema: Schema, name: string, isRoot = false): CelTyp
   const full = isRoot ? withTypeAndMeta(schema) : schema;
   switch (full.type) {
     case 'array': {
-      const item = full.items && inner(full.items, `${name}.@items`);
+      const item = full.items && inner(full.items, `${name}.@idx`);
       return item && listType(item);
     }
     case 'object':
@@ -71,14 +71,17 @@ const textTypes: Readonly<Partial<Record<string, CelType>>> = {
 function objectType(schema: Schema, name: string): CelType | undefined {
   const { additionalProperties, properties = {} } = schema;
   if (typeof additionalProperties === 'object') {
-    const value = inner(additionalProperties, `${name}.@values`);
+    const value = inner(additionalProperties, `${name}.@elem`);
     return value && mapType(stringType, value);
   }
   const fields = new Map<string, CelType>();
   for (const [property, one] of Object.entries(properties)) {
     const escaped = escapeName(property);
     const type = escaped === undefined ? undefined : inner(one, `${name}.${property}`);
-    if (escaped !== undefined && type !== undefined) fields.set(escaped, type);
+    if (escaped === undefined || type === undefined) continue;
+    fields.set(escaped, type);
+    // Keywords are known by their own name, too, where the syntax lets them be one.
+    if (escaped === `__${property}__`) fields.set(property, type);
   }
   return structType(name, fields);
 }

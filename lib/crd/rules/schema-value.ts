@@ -4,6 +4,7 @@ import { parseDay, parseDuration, parseTimestamp } from '../cel/times.js';
 import { CelError, CelList, CelOpaque } from '../cel/values.js';
 import type { CelMap, CelValue } from '../cel/values.js';
 import { deepEqual } from '../../object/deep-equal.js';
+import { memberSchema } from '../validation/prune.js';
 import { escapeName } from './escape-name.js';
 import { withTypeAndMeta } from './schema-type.js';
 
@@ -84,6 +85,9 @@ function unreadable(message: string): never {
   throw new CelError(message);
 }
 
+/** Of what rules can't look into they can only tell whether it is the same. */
+const unknownSchema: Schema = {};
+
 /** A JSON object in a rule. */
 class ObjectValue implements CelMap {
   readonly isMap = true;
@@ -103,18 +107,14 @@ class ObjectValue implements CelMap {
   get(key: CelValue): CelValue | undefined {
     if (typeof key !== 'string') throw new CelError('no such overload');
     const { properties, additionalProperties } = this.#schema;
-    if (properties === undefined) {
-      if (typeof additionalProperties !== 'object' || !Object.hasOwn(this.#value, key))
-        return undefined;
-      return schemaValue(this.#value[key], additionalProperties);
-    }
-    const name = unescapeName(key, properties);
+    const open = typeof additionalProperties === 'object' ? additionalProperties : unknownSchema;
+    const name = properties === undefined ? key : unescapeName(key, properties);
     if (name === undefined || !Object.hasOwn(this.#value, name)) return undefined;
     const value = this.#value[name];
-    const schema = properties[name];
-    // In an object, null is as good as absent.
-    if (value === null || schema === undefined) return undefined;
-    return schemaValue(value, schema);
+    // In an object, null is as good as absent; in a map it is a value.
+    if (value === null && properties !== undefined) return undefined;
+    const own = properties === undefined ? open : (memberSchema(properties, name) ?? unknownSchema);
+    return value === null && own === unknownSchema ? null : schemaValue(value, own);
   }
 
   keys(): readonly CelValue[] {
@@ -128,6 +128,6 @@ function unescapeName(
   escaped: string,
   properties: Readonly<Record<string, Schema>>,
 ): string | undefined {
-  if (!escaped.includes('__')) return Object.hasOwn(properties, escaped) ? escaped : undefined;
+  if (!escaped.includes('__')) return escaped;
   return Object.keys(properties).find((name) => escapeName(name) === escaped);
 }

@@ -1,19 +1,24 @@
 const date = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
+/** Whether there is such a day: the pattern takes the 30th of February. */
+function isDay(text: string): boolean {
+  const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10));
+}
+
 const hostLabel = '[A-Za-z0-9](?:[-A-Za-z0-9]{0,61}[A-Za-z0-9])?';
 const ipv4 = String.raw`(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
 const ipv6 = /^(?=.*:)[0-9a-fA-F:.]{2,45}$/;
 
+const timeForm = new RegExp(
+  String.raw`^${date}[Tt]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:\d\d)$`,
+);
+const isTime = (text: string): boolean => timeForm.test(text) && isDay(text);
+
 /** The formats that the API server checks; others say nothing. */
 const formats: Readonly<Partial<Record<string, (text: string) => boolean>>> = {
-  'date-time': (text) =>
-    new RegExp(String.raw`^${date}[Tt]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:\d\d)$`).test(
-      text,
-    ),
-  datetime: (text) =>
-    new RegExp(String.raw`^${date}[Tt]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:\d\d)$`).test(
-      text,
-    ),
-  date: (text) => new RegExp(`^${date}$`).test(text),
+  'date-time': isTime,
+  datetime: isTime,
+  date: (text) => new RegExp(`^${date}$`).test(text) && isDay(text),
   duration: (text) => /^[+-]?(?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+$|^[+-]?0$/.test(text),
   email: (text) => /^[^\s@<>]+@[^\s@<>]+$/.test(text),
   hostname: (text) =>

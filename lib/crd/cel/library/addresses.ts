@@ -75,10 +75,29 @@ function addressProblem(text: string, address: Address | undefined): string | un
   return undefined;
 }
 
+/** Go's words for what is wrong. */
 function parseProblem(text: string): string {
-  const separator = /[.:%]/.exec(text)?.[0];
-  if (separator === undefined || separator === '%') return 'unable to parse IP';
-  return separator === '.' ? 'unable to parse IP' : 'unable to parse IP';
+  const [sign] = /[.:%]/.exec(text) ?? [];
+  if (sign === undefined) return 'unable to parse IP';
+  if (sign === '%') return 'missing IPv6 address';
+  return sign === '.' ? ipv4Problem(text) : 'unable to parse IP';
+}
+
+function ipv4Problem(text: string): string {
+  const odd = /[^0-9.]/.exec(text);
+  const parts = text.slice(0, odd?.index).split('.');
+  for (const [index, part] of parts.entries()) {
+    if (part.length > 1 && part.startsWith('0')) return 'IPv4 field has octet with leading zero';
+    if (Number(part) > 255) return 'IPv4 field has value >255';
+    if (part === '' && odd === null) {
+      const from = parts.slice(0, index).join('.').length;
+      const rest = text.slice(index === parts.length - 1 ? from : from + (index === 0 ? 0 : 1));
+      return `IPv4 field must have at least one digit (at ${JSON.stringify(rest)})`;
+    }
+    if (index === 4) return 'IPv4 address too long';
+  }
+  if (odd !== null) return `unexpected character (at ${JSON.stringify(text.slice(odd.index))})`;
+  return 'IPv4 address too short';
 }
 
 function addressText({ family, bits }: Address): string {
@@ -126,11 +145,23 @@ const cidr = (network: Network): Cidr =>
 
 function cidrOf(text: string): Cidr {
   const network = parseNetwork(text);
-  if (network === undefined) {
-    const said = 'network address parse error during conversion from string';
-    throw new CelError(`${said}: ${said}: netip.ParsePrefix(${JSON.stringify(text)}): no prefix`);
-  }
-  return cidr(network);
+  if (network !== undefined) return cidr(network);
+  const said = 'network address parse error during conversion from string';
+  const quoted = JSON.stringify(text);
+  throw new CelError(`${said}: ${said}: netip.ParsePrefix(${quoted}): ${networkProblem(text)}`);
+}
+
+/** Go's words for what is wrong. */
+function networkProblem(text: string): string {
+  const slash = text.lastIndexOf('/');
+  if (slash < 0) return "no '/'";
+  const [address, bits] = [text.slice(0, slash), text.slice(slash + 1)];
+  const parsed = parseAddress(address);
+  if (parsed === undefined)
+    return `ParseAddr(${JSON.stringify(address)}): ${parseProblem(address)}`;
+  if (parsed.zone !== '') return 'IPv6 zones cannot be present in a prefix';
+  if (!/^(?:0|[1-9]\d*)$/.test(bits)) return `bad bits after slash: ${JSON.stringify(bits)}`;
+  return 'prefix length out of range';
 }
 
 function masked({ address, length }: Network): bigint {
@@ -169,6 +200,16 @@ function isGlobalUnicast(address: Address): boolean {
   return !isLinkLocalUnicast(address);
 }
 
+/** The API server does not say what is wrong with the text that these methods get. */
+function orNoOverload<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof CelError) throw new CelError('no such overload');
+    throw error;
+  }
+}
+
 /** Kubernetes' functions on IP addresses and networks. */
 export const addressFunctions: readonly Declaration[] = [
   declare('ip(string): IP', ipOf),
@@ -190,7 +231,7 @@ export const addressFunctions: readonly Declaration[] = [
     return `${addressText(value.address)}/${value.length}`;
   }),
   declare('CIDR.containsIP(string): bool', ({ value }: Cidr, text: string) =>
-    containsIp(value, ipOf(text).value),
+    containsIp(value, orNoOverload(() => ipOf(text)).value),
   ),
   declare('CIDR.containsIP(IP): bool', ({ value }: Cidr, address: Ip) =>
     containsIp(value, address.value),
