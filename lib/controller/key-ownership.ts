@@ -24,8 +24,10 @@ export interface KeyOwnershipListener {
    * More keys are owned, and `owns` says so already: the controller enqueues what its caches say, as
    * at a start: the objects of its kind, those that map to owned keys (their owner may be gone), and
    * keys whose objects were deleted while another owned them.
+   * @param isNew - whether a key is one of those more, so that others need not be looked at again;
+   * absent: any may be
    */
-  acquired(): void;
+  acquired(isNew?: (key: ReconcileKey) => boolean): void;
   /**
    * Keys will go: `owns` answers false for them already. Resolves when no reconcile of such a key
    * goes on and none can write any more; their signals are aborted after `graceMs`, and writes

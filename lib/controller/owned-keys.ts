@@ -12,6 +12,7 @@ export class OwnedKeys {
   readonly #ownership: KeyOwnership | undefined;
   /** Deletions that a former owner may not have lived to see to. No cache shows these objects. */
   readonly #deletions = new Set<string>();
+  readonly #replays = new WeakMap<Trigger, (key: ReconcileKey) => boolean>();
 
   /** @param ownership - undefined: all of them, always */
   constructor(ownership: KeyOwnership | undefined) {
@@ -22,9 +23,19 @@ export class OwnedKeys {
     return this.#ownership?.owns(requestOf(work)) ?? true;
   }
 
+  /**
+   * What to say when sources are asked for everything again, since more keys are owned: then only
+   * those that are new are accepted.
+   */
+  newReplay(isNew: (key: ReconcileKey) => boolean = () => true): Trigger {
+    const trigger: Trigger = { type: 'acquired' };
+    this.#replays.set(trigger, isNew);
+    return trigger;
+  }
+
   /** Whether `work` may be queued; what happened to it is remembered otherwise, where it has to be. */
   accepts(work: WorkKey, trigger: Trigger): boolean {
-    if (this.owns(work)) return true;
+    if (this.owns(work)) return this.#replays.get(trigger)?.(requestOf(work)) ?? true;
     if (trigger.type !== 'event' || trigger.event !== 'deleted') return false;
     const [oldest] = this.#deletions;
     if (this.#deletions.size >= maxDeletions && oldest !== undefined) {

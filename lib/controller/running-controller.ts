@@ -78,7 +78,7 @@ export class RunningController {
     });
     this.#openAll();
     this.#unsubscribe = runtime.ownership?.subscribe({
-      acquired: () => this.#acquired(),
+      acquired: (isNew) => this.#acquired(isNew),
       released: (graceMs) => this.#released(graceMs),
     });
     runtime.signal?.addEventListener('abort', this.#onAbort, { once: true });
@@ -286,9 +286,9 @@ export class RunningController {
     return isHere && this.#owned.owns(work);
   }
 
-  #acquired(): void {
+  #acquired(isNew?: (key: ReconcileKey) => boolean): void {
     if (this.#stopping !== undefined) return;
-    const trigger: Trigger = { type: 'acquired' };
+    const trigger = this.#owned.newReplay(isNew);
     for (const work of this.#owned.takeDeletions()) {
       if (!this.#clusters.has(work.cluster)) continue;
       this.#add(work, trigger, { priority: initialListPriority });

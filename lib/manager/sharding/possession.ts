@@ -9,8 +9,8 @@ export interface Acknowledgement {
 
 /** What a change of {@link Possession} asks for. */
 export interface PossessionChange {
-  /** More slots are owned. */
-  readonly isMore: boolean;
+  /** Slots that are owned from now on. */
+  readonly acquired: readonly number[];
   /** Work on slots has to end; told when it did by {@link Possession.drained}. */
   readonly drain: number | undefined;
 }
@@ -185,14 +185,14 @@ export class Possession {
       this.#drains.set(drain, { slots: released, takenBy });
       for (const slot of released) this.#states[slot] = 'draining';
     }
-    return { isMore: this.#grow(), drain };
+    return { acquired: this.#grow(), drain };
   }
 
-  #grow(): boolean {
-    if (!this.#isOpen || this.#isLeaving) return false;
+  #grow(): readonly number[] {
+    if (!this.#isOpen || this.#isLeaving) return [];
     const more = this.#slotsWhere((state, slot) => state === 'other' && this.#isGranted(slot));
     for (const slot of more) this.#states[slot] = 'owned';
-    return more.length > 0;
+    return more;
   }
 
   #slotsWhere(matches: (state: SlotState, slot: number) => boolean): number[] {

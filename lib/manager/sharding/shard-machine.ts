@@ -317,9 +317,9 @@ export class ShardMachine {
     this.#commands.push(...this.#leader.step(context));
   }
 
-  #change({ isMore, drain }: PossessionChange, isAtOnce: boolean): void {
+  #change({ acquired, drain }: PossessionChange, isAtOnce: boolean): void {
     if (drain !== undefined) this.#commands.push({ type: 'release', drain, isAtOnce });
-    if (isMore) this.#commands.push({ type: 'acquired' });
+    if (acquired.length > 0) this.#commands.push({ type: 'acquired', slots: acquired });
   }
 }
 

@@ -63,7 +63,7 @@ export type ShardCommand =
     }
   /** End the work on all keys that are not owned any more: at once, or in their time. */
   | { readonly type: 'release'; readonly drain: number; readonly isAtOnce: boolean }
-  /** More keys are owned. */
-  | { readonly type: 'acquired' }
+  /** These slots are owned from now on. */
+  | { readonly type: 'acquired'; readonly slots: readonly number[] }
   /** It is over; no command follows. */
   | { readonly type: 'ended' };

@@ -215,7 +215,7 @@ export class Sharding implements KeyOwnership, Runnable {
         void this.#release(command.drain, command.isAtOnce ? 0 : this.#options.drainMs);
         return;
       case 'acquired':
-        this.#tellAcquired();
+        this.#tellAcquired(new Set(command.slots));
         return;
       case 'ended':
         this.#whenOver?.();
@@ -248,10 +248,11 @@ export class Sharding implements KeyOwnership, Runnable {
     this.#step({ type: 'drained', drain });
   }
 
-  #tellAcquired(): void {
+  #tellAcquired(slots: ReadonlySet<number>): void {
+    const isNew = (key: ReconcileKey): boolean => slots.has(this.#slotOf(key));
     for (const listener of this.#listeners) {
       try {
-        listener.acquired();
+        listener.acquired(isNew);
       } catch (error) {
         this.#options.logger.error('sharding: keys could not be taken over', { error });
       }

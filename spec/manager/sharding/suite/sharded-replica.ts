@@ -1,0 +1,38 @@
+import { clientFromKubeConfig } from '../../../../lib/client/index.js';
+import { controllerFor, done, requeueAfter } from '../../../../lib/controller/index.js';
+import { Manager } from '../../../../lib/manager/manager.js';
+import { ConfigMap } from '../../../../lib/object/kinds.js';
+import { pinoLogger } from '../../../../lib/system/pino-logger.js';
+import { times } from '../sharding-setup.js';
+
+/**
+ * One replica, as a program: it writes its membership into the ConfigMap of each key that it owns,
+ * again and again, in the namespace `<keys>-written`.
+ */
+async function main(): Promise<void> {
+  const { KUBECONFIG: path = '', SPEC_NAMESPACE: namespace = '', SPEC_NAME: identity = '' } = process.env;
+  const manager = new Manager({
+    client: await clientFromKubeConfig({ path }),
+    cacheOptions: { namespaces: [namespace] },
+    shards: { name: 'replicas', namespace, identity, ...times, drainMs: 2_000 },
+    rbacPreflight: 'off',
+    logger: pinoLogger({ level: 'info' }),
+  });
+  const controller = controllerFor(ConfigMap)
+    .withOptions({ maxConcurrentReconciles: 12 })
+    .complete(async ({ key, client }) => {
+      const { labels = {} } = (await client.get(ConfigMap, key)).metadata;
+      if (labels['spec'] !== 'key') return done();
+      const writer = manager.status().shards?.member ?? '';
+      const written = { namespace: `${namespace}-written`, name: key.name };
+      await client.live.patch(ConfigMap, written, { type: 'merge', body: { data: { writer, at: String(Date.now()) } } });
+      return requeueAfter(8_000);
+    });
+  manager.add(controller, { shards: true });
+  await manager.runUntilSignal();
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

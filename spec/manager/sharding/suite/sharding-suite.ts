@@ -1,0 +1,198 @@
+import { expect } from 'chai';
+import type { Client } from '../../../../lib/client/index.js';
+import type { ConfigMap, Namespace } from '../../../../lib/object/kinds.js';
+import { SpecProcess } from '../../processes/spec-process.js';
+import { eventually } from '../../../cluster/control-plane/eventually.js';
+import { times } from '../sharding-setup.js';
+import { WriteHistory } from './write-history.js';
+
+/** The server on which replicas run as processes. */
+export interface ShardingTarget {
+  readonly admin: Client;
+  /** A user of this name, who may do all. @returns the path of the kubeconfig */
+  user(name: string): Promise<string>;
+  /** How many writes of ConfigMaps in the namespace the server stored for the user, by its log. */
+  writesOf(user: string, namespace: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+const program = new URL('./sharded-replica.ts', import.meta.url);
+const keyCount = 1_000;
+const promiseMs = times.leaseDurationMs + 4 * times.retryPeriodMs;
+
+/** What issue 4 wants shown of sharding, with real processes. */
+export function shardingSuite(open: () => Promise<ShardingTarget>): void {
+  let target: ShardingTarget;
+  let replicas: Replicas;
+
+  before(async () => {
+    target = await open();
+    replicas = await Replicas.prepare(target);
+  });
+
+  after(async () => {
+    await replicas.stop();
+    await target.close();
+  });
+
+  it('never has two writers of a key while replicas are killed, paused and added', async () => {
+    const { history } = replicas;
+    await Promise.all(['a', 'b', 'c'].map((name) => replicas.start(name)));
+    await eventually(() => replicas.areSharedBy('a', 'b', 'c'), 20_000);
+    const { leader } = replicas;
+    const [, paused = ''] = ['a', 'b', 'c'].filter((name) => name !== leader);
+    const killedMs = await replicas.kill(leader);
+    await eventually(() => replicas.nothingLeftOf(leader), 10_000);
+    console.log(replicas.debug());
+    expect(replicas.lastTakenOverMs - killedMs, 'from the dead leader').to.be.at.most(promiseMs);
+    replicas.signal(paused, 'SIGSTOP');
+    const pausedMs = Date.now();
+    await replicas.start('d');
+    await eventually(() => replicas.nothingLeftOf(paused), 10_000);
+    expect(replicas.lastTakenOverMs - pausedMs, 'from the paused one').to.be.at.most(promiseMs);
+    replicas.signal(paused, 'SIGCONT');
+    const left = ['a', 'b', 'c', 'd'].filter((name) => name !== leader);
+    await eventually(() => replicas.areSharedBy(...left), 15_000);
+    expect(history.strangers()).to.deep.equal([]);
+    await replicas.expectCompleteHistory();
+  });
+}
+
+/** The processes of one test, and what they wrote. */
+class Replicas {
+  readonly history: WriteHistory;
+  readonly #target: ShardingTarget;
+  readonly #namespace: string;
+  readonly #processes = new Map<string, SpecProcess>();
+  #lostAtMs = 0;
+
+  private constructor(target: ShardingTarget, namespace: string) {
+    this.#target = target;
+    this.#namespace = namespace;
+    this.history = new WriteHistory(target.admin, namespace);
+  }
+
+  static async prepare(target: ShardingTarget): Promise<Replicas> {
+    const { admin } = target;
+    const made = await admin.create<Namespace>({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { generateName: 'shards-' },
+    });
+    const { name: namespace = '' } = made.metadata;
+    const written = `${namespace}-written`;
+    await admin.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: written } });
+    for (let from = 0; from < keyCount; from += 50) {
+      const names = Array.from({ length: 50 }, (_, n) => `key-${from + n}`);
+      const maps = names.flatMap((name) => [configMap(namespace, name), configMap(written, name)]);
+      await Promise.all(maps.map((map) => admin.create(map)));
+    }
+    return new Replicas(target, namespace);
+  }
+
+  /** The process that holds the oldest Lease, dead or alive. */
+  get leader(): string {
+    return [...this.history.identities.values()][0] ?? '';
+  }
+
+  /** When the last key was first written by another process than the one that was lost. */
+  get lastTakenOverMs(): number {
+    const firsts = new Map<string, number>();
+    for (const { key, writer, seenMs } of this.history.writes) {
+      if (seenMs < this.#lostAtMs || !this.#lostKeys.has(key)) continue;
+      if (this.history.identities.get(writer) === this.#lost || firsts.has(key)) continue;
+      firsts.set(key, seenMs);
+    }
+    return Math.max(...firsts.values());
+  }
+
+  debug(): string {
+    const firsts = new Map<string, number>();
+    for (const { key, writer, seenMs } of this.history.writes) {
+      if (seenMs < this.#lostAtMs || !this.#lostKeys.has(key)) continue;
+      if (this.history.identities.get(writer) === this.#lost || firsts.has(key)) continue;
+      firsts.set(key, seenMs - this.#lostAtMs);
+    }
+    const t = [...firsts.values()].sort((a, b) => a - b);
+    const rate = this.history.writes.filter((w) => w.seenMs > this.#lostAtMs && w.seenMs < this.#lostAtMs + 3000).length / 3;
+    return `n ${t.length} first ${t[0]} median ${t[t.length >> 1]} p90 ${t[Math.floor(t.length * 0.9)]} last ${t.at(-1)} rate ${rate} events ${this.history.times.map((x) => x - this.#lostAtMs).filter((x) => x > -3000).join()}`;
+  }
+
+  #lost = '';
+  #lostKeys: ReadonlySet<string> = new Set();
+
+  async start(name: string): Promise<void> {
+    const path = await this.#target.user(`${this.#namespace}-${name}`);
+    const env = { KUBECONFIG: path, SPEC_NAMESPACE: this.#namespace, SPEC_NAME: name };
+    this.#processes.set(name, new SpecProcess(name, program, env));
+  }
+
+  signal(name: string, signal: NodeJS.Signals): void {
+    this.#processes.get(name)?.signal(signal);
+    if (signal === 'SIGSTOP') this.#lose(name);
+  }
+
+  async kill(name: string): Promise<number> {
+    this.#lose(name);
+    await this.#processes.get(name)?.kill();
+    return this.#lostAtMs;
+  }
+
+  /** Each of them, and nobody else, writes about its share of all keys. */
+  areSharedBy(...names: readonly string[]): Promise<void> {
+    const holders = this.history.holders();
+    const shares = [...holders.values()];
+    const count = new Map<string, number>();
+    for (const name of this.history.lastWriters().values()) count.set(name, (count.get(name) ?? 0) + 1);
+    expect([...holders.keys()].sort(), this.#said()).to.deep.equal([...names].sort());
+    expect(Math.max(...shares) - Math.min(...shares)).to.be.at.most(1);
+    expect([...count.keys()].sort(), 'writers').to.deep.equal([...names].sort());
+    expect(Math.max(...count.values()) / Math.min(...count.values())).to.be.below(1.3);
+    expect(this.history.lastWriters().size).to.equal(keyCount);
+    return Promise.resolve();
+  }
+
+  /** Every key was written by another process since. */
+  nothingLeftOf(name: string): Promise<void> {
+    const left = [...this.history.lastWriters()].filter(([, writer]) => writer === name);
+    expect(left.length, `keys of ${name}; ${this.#said()}`).to.equal(0);
+    return Promise.resolve();
+  }
+
+  /** What the watch told is all that the server's log has. */
+  async expectCompleteHistory(): Promise<void> {
+    for (const name of this.#processes.keys()) this.signal(name, 'SIGKILL');
+    const { history } = this;
+    const byProcess = (name: string): number =>
+      history.writes.filter(({ writer }) => history.identities.get(writer) === name).length;
+    for (const name of this.#processes.keys()) {
+      const user = `${this.#namespace}-${name}`;
+      const logged = await this.#target.writesOf(user, `${this.#namespace}-written`);
+      // A request whose process was killed is stored, and nobody reads its answer.
+      await eventually(async () => expect(byProcess(name), name).to.be.within(logged, logged + 24));
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#processes.values()].map((each) => each.kill()));
+    await this.history.stop();
+  }
+
+  #lose(name: string): void {
+    const writers = this.history.lastWriters();
+    this.#lost = name;
+    this.#lostKeys = new Set([...writers].filter(([, by]) => by === name).map(([key]) => key));
+    this.#lostAtMs = Date.now();
+  }
+
+  #said(): string {
+    return [...this.#processes.values()]
+      .map(({ name, output }) => `${name}: ${output.slice(-500)}`)
+      .join('\n');
+  }
+}
+
+function configMap(namespace: string, name: string): ConfigMap {
+  const metadata = { namespace, name, labels: { spec: 'key' } };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+}

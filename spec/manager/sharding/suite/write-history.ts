@@ -1,0 +1,101 @@
+import type { Client } from '../../../../lib/client/index.js';
+import type { StoredAssignment } from '../../../../lib/manager/sharding/assignment.js';
+import { storedAssignmentOf } from '../../../../lib/manager/sharding/member-lease.js';
+import { hashOfKey } from '../../../../lib/manager/sharding/shard-hash.js';
+import { slotCount, slotOf } from '../../../../lib/manager/sharding/shard-range.js';
+import { ConfigMap, Lease } from '../../../../lib/object/kinds.js';
+
+/** One write of one key, as the server stored it. */
+export interface KeyWrite {
+  readonly key: string;
+  /** The Lease of the replica that wrote. */
+  readonly writer: string;
+  /** The server's own order of all writes of all kinds. */
+  readonly version: number;
+  /** When this process saw it, in milliseconds since 1970. */
+  readonly seenMs: number;
+}
+
+/**
+ * Everything that was written, in the order in which the server stored it: every version of an object
+ * comes through a watch, and resource versions of all kinds are in one order.
+ */
+export class WriteHistory {
+  readonly writes: KeyWrite[] = [];
+  /** Which process holds, or held, each Lease. */
+  readonly identities = new Map<string, string>();
+  readonly #last = new Map<string, string>();
+  readonly #records: StoredAssignment[] = [];
+  readonly #ending = new AbortController();
+  readonly #namespace: string;
+  readonly #watches: Promise<void>[];
+  #failure: unknown;
+  readonly times: number[] = [];
+
+  constructor(client: Client, namespace: string) {
+    this.#namespace = namespace;
+    const follow = async (watch: Promise<void>): Promise<void> => {
+      await watch.catch((error: unknown) => {
+        if (!this.#ending.signal.aborted) this.#failure = error;
+      });
+    };
+    this.#watches = [follow(this.#watchWrites(client)), follow(this.#watchLeases(client))];
+  }
+
+  /** Who wrote each key last, by process. */
+  lastWriters(): ReadonlyMap<string, string> {
+    if (this.#failure !== undefined) throw this.#failure as Error;
+    const named = (writer: string): string => this.identities.get(writer) ?? writer;
+    return new Map([...this.#last].map(([key, writer]) => [key, named(writer)]));
+  }
+
+  /** The process whose Lease is the oldest. */
+  holders(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const holder of this.#records.at(-1)?.holders ?? []) {
+      const name = this.identities.get(holder ?? '') ?? 'nobody';
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** Writes by whoever was not the one that the record in force named. */
+  strangers(): readonly string[] {
+    return this.writes.flatMap(({ key, writer, version }) => {
+      const record = this.#records.findLast(({ resourceVersion }) => Number(resourceVersion) < version);
+      const slot = slotOf(hashOfKey({ namespace: this.#namespace, name: key }, 'key'));
+      const holder = record?.holders[slot];
+      if (holder === writer) return [];
+      return [`${key} at ${version}: written by ${writer}, in epoch ${record?.epoch} of ${holder}`];
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    await Promise.all(this.#watches);
+  }
+
+  async #watchWrites(client: Client): Promise<void> {
+    const { signal } = this.#ending;
+    const namespace = `${this.#namespace}-written`;
+    for await (const event of client.watch(ConfigMap, { namespace, signal })) {
+      if (event.type === 'BOOKMARK' || event.object.data?.['writer'] === undefined) continue;
+      const { name: key = '', resourceVersion } = event.object.metadata;
+      const { writer } = event.object.data;
+      this.#last.set(key, writer);
+      this.writes.push({ key, writer, version: Number(resourceVersion), seenMs: Date.now() });
+    }
+  }
+
+  async #watchLeases(client: Client): Promise<void> {
+    const { signal } = this.#ending;
+    for await (const event of client.watch(Lease, { namespace: this.#namespace, signal })) {
+      if (event.type === 'BOOKMARK') continue;
+      const { name = '' } = event.object.metadata;
+      const holder = event.object.spec?.holderIdentity ?? '';
+      if (name === 'replicas-shards') this.times.push(Date.now());
+      if (name === 'replicas-shards') this.#records.push(storedAssignmentOf(event.object, slotCount));
+      else if (holder !== '') this.identities.set(name, holder);
+    }
+  }
+}
