@@ -66,8 +66,9 @@ describe('operatorAssertions', () => {
   });
 
   it('knows the controller by its UID', async () => {
-    const owner = { ...object, metadata: { ...object.metadata, uid: '1' } };
-    const owned = await ownedBy(owner);
+    const client = cluster().client();
+    const owner = await client.create(named('owner'));
+    const owned = await setControllerReference(client, named('a'), owner);
     expect(owned).to.be.controlledBy(owner);
     const later = { ...owner, metadata: { ...owner.metadata, uid: '2' } };
     expect(owned).not.to.be.controlledBy(later);

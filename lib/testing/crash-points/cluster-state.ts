@@ -1,3 +1,4 @@
+import uniqBy from 'lodash/uniqBy.js';
 import type { Client } from '../../client/client.js';
 import { isNotFound } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';
@@ -34,7 +35,8 @@ export interface Observation {
 
 /** Reads the state of a cluster. */
 export async function observe(observation: Observation): Promise<ClusterState> {
-  const lists = await Promise.all(observation.kinds.map((kind) => listKind(kind, observation)));
+  const kinds = uniqBy(observation.kinds, (kind) => `${apiVersionOf(kind)} ${kind.kind}`);
+  const lists = await Promise.all(kinds.map((kind) => listKind(kind, observation)));
   const all = lists.flat();
   const uids = new Map(all.map((object) => [object.metadata.uid ?? '', describeObject(object)]));
   const observed = all.map((live) => {

@@ -28,8 +28,8 @@ export interface CrashPointsOptions {
 const allModes: readonly CrashMode[] = ['before', 'unanswered', 'answered'];
 
 /**
- * Shows that an operator can be killed at any moment: plays `scenario` once without a crash, to count
- * the operator's requests, and then once for each of them, each time on a fresh cluster: the operator
+ * Shows that an operator can be killed at any moment: plays `scenario` without a crash, to count the
+ * operator's requests, and then once for each of them, each time on a fresh cluster: the operator
  * dies there, is started again, and has to come to the same end.
  *
  * ## What is checked
@@ -49,7 +49,10 @@ export async function crashPoints<C extends CrashCluster = DefaultCrashCluster>(
   scenario: CrashScenario<C>,
   options: CrashPointsOptions = {},
 ): Promise<CrashPointsReport> {
-  const resolved = resolveScenario(scenario);
+  const asGiven = resolveScenario(scenario);
+  // Once to learn the kinds, so that their objects are looked at from the start.
+  const { writtenKinds } = await Play.run(asGiven);
+  const resolved = { ...asGiven, kinds: [...asGiven.kinds, ...writtenKinds] };
   const whole = await Play.run(resolved);
   const { name } = scenario;
   if (whole.problems.length > 0) {

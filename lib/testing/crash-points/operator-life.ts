@@ -59,6 +59,7 @@ export class OperatorLife {
 
   /** Makes a call that can be its last. */
   async call<T>(call: TracedCall, { send, wasCreated = () => false }: Sending<T>): Promise<T> {
+    if (this.#trace.isHot) this.kill();
     this.check();
     const request = this.#trace.add(call);
     const sendNoted = async (): Promise<T> => {

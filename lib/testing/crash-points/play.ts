@@ -1,3 +1,6 @@
+import isEqual from 'lodash/isEqual.js';
+import uniqWith from 'lodash/uniqWith.js';
+import type { TypeMeta } from '../../object/kubernetes-object.js';
 import { VirtualClock } from '../../system/virtual-clock.js';
 import { seededRandom } from '../../system/random.js';
 import { describeRequest, startStep } from './crash-point.js';
@@ -24,6 +27,8 @@ export interface Played {
   readonly steps: readonly PlayedStep[];
   readonly requests: readonly CrashRequest[];
   readonly crashedAt: CrashRequest | undefined;
+  /** Of the objects that the operator has written. */
+  readonly writtenKinds: readonly TypeMeta[];
   /** What was found without comparing; the run ends at the first step that has one. */
   readonly problems: readonly CrashProblem[];
 }
@@ -88,7 +93,8 @@ export class Play<C extends CrashCluster> {
       this.#life.kill();
     }
     const { requests, crashedAt } = this.#trace;
-    return { steps: this.#played, requests, crashedAt, problems };
+    const writtenKinds = this.#writtenKinds();
+    return { steps: this.#played, requests, crashedAt, writtenKinds, problems };
   }
 
   async #steps(): Promise<void> {
@@ -131,8 +137,7 @@ export class Play<C extends CrashCluster> {
         await this.#moment(deadlineMs - cluster.clock.monotonicMs());
       }
       if (cluster.clock.monotonicMs() < deadlineMs) continue;
-      const last = this.#trace.writes.slice(-3).map(describeRequest).join(', ');
-      const reason = why ?? `it goes on writing: ${last}`;
+      const reason = why ?? this.#goesOn().message;
       const waited = `after ${this.#scenario.timeoutMs / 1_000} s`;
       throw ended('notConverged', `${name} was not carried out ${waited}: ${reason}`);
     }
@@ -210,6 +215,7 @@ export class Play<C extends CrashCluster> {
   }
 
   async #moment(maxMs: number): Promise<void> {
+    this.#trace.timePasses();
     await letTimePass(this.#stage.cluster.clock, Math.max(maxMs, 1));
     await this.#work();
   }
@@ -218,14 +224,20 @@ export class Play<C extends CrashCluster> {
   async #work(): Promise<void> {
     const { clock } = this.#stage.cluster;
     do {
-      if (this.#life.isDead) await this.#rise();
       await letWorkHappen(clock);
+      if (this.#trace.isHot) throw this.#goesOn();
+      if (this.#life.isDead) await this.#rise();
       // An answer can need the machine's time: zlib has threads of its own.
     } while (clock instanceof VirtualClock && (!this.#trace.isIdle || this.#life.isDead));
     if (this.#failure === undefined) return;
     const { error } = this.#failure;
     const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
     throw ended('notConverged', `the operator ended by itself: ${why}`);
+  }
+
+  #goesOn(): PlayEnded {
+    const last = this.#trace.requests.slice(-3).map(describeRequest).join(', ');
+    return ended('notConverged', `the operator goes on and on: ${last}`);
   }
 
   async #rise(): Promise<void> {
@@ -260,14 +272,14 @@ export class Play<C extends CrashCluster> {
 
   #observe(): Promise<ClusterState> {
     const { client, cluster } = this.#stage;
-    const { kinds, ignoredKinds, comparable } = this.#scenario;
-    const written = this.#trace.writes.filter(({ kind }) => !ignoredKinds.includes(kind));
-    const types = [...kinds, ...written.map(({ apiVersion, kind }) => ({ apiVersion, kind }))];
-    const unique = new Map(types.map((type) => [JSON.stringify(type), type]));
-    return observe({
-      ...{ client, comparable, namespace: cluster.namespace },
-      kinds: [...unique.values()],
-    });
+    const { kinds, comparable } = this.#scenario;
+    const all = [...kinds, ...this.#writtenKinds()];
+    return observe({ client, comparable, namespace: cluster.namespace, kinds: all });
+  }
+
+  #writtenKinds(): readonly TypeMeta[] {
+    const types = this.#trace.writes.map(({ apiVersion, kind }) => ({ apiVersion, kind }));
+    return uniqWith(types, isEqual);
   }
 }
 

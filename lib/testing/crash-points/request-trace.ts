@@ -21,6 +21,7 @@ export interface TracedRequest {
   ended(): void;
 }
 
+const hotLoop = 2_000;
 const writing = ['create', 'update', 'patch', 'apply', 'delete', 'deletecollection'];
 
 /** The requests of all lives of an operator in one run, and how many are under way. */
@@ -31,6 +32,7 @@ export class RequestTrace {
   #step = '';
   #inStep = 0;
   #underWay = 0;
+  #thisMoment = 0;
   #crashedAt: CrashRequest | undefined;
 
   constructor(point: CrashPoint | undefined, ignoredKinds: readonly string[]) {
@@ -50,6 +52,18 @@ export class RequestTrace {
     return this.#underWay === 0;
   }
 
+  /**
+   * Whether there were more requests without any time passing in between than an operator can want. In
+   * one process they may follow each other so fast that nothing else gets its turn.
+   */
+  get isHot(): boolean {
+    return this.#thisMoment > hotLoop;
+  }
+
+  timePasses(): void {
+    this.#thisMoment = 0;
+  }
+
   /** The request at which the operator died. */
   get crashedAt(): CrashRequest | undefined {
     return this.#crashedAt;
@@ -65,6 +79,7 @@ export class RequestTrace {
   add(call: TracedCall): TracedRequest {
     const { verb, type, dryRun = false, ...target } = call;
     this.#underWay += 1;
+    this.#thisMoment += 1;
     const ended = (): void => void (this.#underWay -= 1);
     if (this.#ignoredKinds.includes(type.kind)) {
       return { isCrashPoint: false, created: () => undefined, ended };

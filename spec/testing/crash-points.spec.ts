@@ -1,0 +1,305 @@
+import { expect } from 'chai';
+import type { Client } from '../../lib/client/index.js';
+import { controllerFor, done } from '../../lib/controller/index.js';
+import { Manager } from '../../lib/manager/index.js';
+import { isNotFound } from '../../lib/object/api-error.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { ownerReferenceTo } from '../../lib/object/owner-reference.js';
+import { CrashPointsError, crashPoints, describeRequest } from '../../lib/testing/index.js';
+import type { CrashPointsOptions, CrashScenario, OperatorStage } from '../../lib/testing/index.js';
+
+const namespace = 'default';
+const shopKey = { namespace, name: 'shop' };
+const by = { fieldManager: 'shop-operator', force: true };
+
+type Reconcile = (client: Client, shop: ConfigMap) => Promise<unknown>;
+
+/** Runs `reconcile` whenever the shop changes, reading from the server. */
+async function watchShop(stage: OperatorStage, reconcile: Reconcile): Promise<void> {
+  const predicate = ({ object }: { readonly object: ConfigMap }): boolean =>
+    object.metadata.name === 'shop';
+  const controller = controllerFor(ConfigMap, { predicate }).complete(async ({ key }) => {
+    const shop = await find(stage.client, key.name);
+    if (shop !== undefined) await reconcile(stage.client, shop);
+    return done();
+  });
+  const { client, clock, random, signal } = stage;
+  const manager = new Manager({ client, clock, random, rbacPreflight: 'off' });
+  manager.add(controller);
+  await manager.run(signal);
+}
+
+async function find(client: Client, name: string): Promise<ConfigMap | undefined> {
+  try {
+    return await client.get(ConfigMap, { namespace, name });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function configMap(name: string, data: Record<string, string> = {}): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data };
+}
+
+/** One step: the shop is made; it is carried out once the operator has noted so in it. */
+function shopScenario(reconcile: Reconcile, more: Partial<CrashScenario> = {}): CrashScenario {
+  return {
+    name: 'a shop',
+    operator: (stage) => watchShop(stage, reconcile),
+    steps: [
+      {
+        name: 'create',
+        change: ({ client }) => client.create(configMap('shop')),
+        until: async ({ client }) =>
+          (await client.get(ConfigMap, shopKey)).data?.['done'] === 'yes',
+      },
+    ],
+    ...more,
+  };
+}
+
+const note = (client: Client): Promise<unknown> =>
+  client.apply(configMap('shop', { done: 'yes' }), by);
+
+/** Right at any point. */
+const right: Reconcile = async (client, shop) => {
+  if (shop.data?.['done'] === 'yes') return;
+  await client.apply(configMap('env', { a: '1' }), by);
+  await note(client);
+};
+
+async function failureOf(
+  scenario: CrashScenario,
+  options?: CrashPointsOptions,
+): Promise<CrashPointsError> {
+  return crashPoints(scenario, options).then(
+    () => expect.fail('it came through'),
+    (error: unknown) => {
+      expect(error).to.be.instanceOf(CrashPointsError);
+      return error as CrashPointsError;
+    },
+  );
+}
+
+describe('crashPoints', () => {
+  it('tries every request, before, unanswered and answered', async () => {
+    const { requests, results } = await crashPoints(shopScenario(right));
+    expect(requests.map(describeRequest)).to.deep.equal([
+      ...['get ConfigMap default/shop', 'apply ConfigMap default/env'],
+      ...['apply ConfigMap default/shop', 'get ConfigMap default/shop'],
+    ]);
+    expect(results.map(({ point }) => `${point.request} ${point.mode}`)).to.deep.equal([
+      ...['1 before', '1 unanswered', '1 answered', '2 unanswered', '2 answered'],
+      ...['3 unanswered', '3 answered', '4 unanswered', '4 answered'],
+    ]);
+    expect(results.map(({ request }) => request?.request)).to.deep.equal([
+      ...[1, 1, 1, 2, 2, 3, 3, 4, 4],
+    ]);
+  });
+
+  it('comes to the same results each time', async () => {
+    const [one, other] = [
+      await crashPoints(shopScenario(right)),
+      await crashPoints(shopScenario(right)),
+    ];
+    expect(one).to.deep.equal(other);
+  });
+
+  it('plays one point alone, and a sample by its seed', async () => {
+    const only = { step: 'create', request: 2, mode: 'answered' } as const;
+    const { results } = await crashPoints(shopScenario(right), { only });
+    expect(results.map(({ point }) => point)).to.deep.equal([only]);
+    const sample = { count: 3, seed: 7 };
+    const drawn = await crashPoints(shopScenario(right), { sample });
+    expect(drawn.results).to.have.length(3);
+    expect(await crashPoints(shopScenario(right), { sample })).to.deep.equal(drawn);
+  });
+
+  it('sends nothing after the crash, and the answer only where it is seen', async () => {
+    const seen: string[] = [];
+    const scenario = shopScenario(async (client, shop) => {
+      if (shop.data?.['done'] === 'yes') return;
+      await client.apply(configMap('env', { a: '1' }), by).then(
+        () => seen.push('answer'),
+        () => seen.push('no answer'),
+      );
+      await client.apply(configMap('more'), by);
+      await note(client);
+    });
+    for (const mode of ['unanswered', 'answered'] as const) {
+      seen.length = 0;
+      await crashPoints(scenario, { only: { request: 2, mode } });
+      // The first is of the uninterrupted run, the last of the operator that was started again.
+      expect(seen).to.deep.equal([
+        'answer',
+        mode === 'answered' ? 'answer' : 'no answer',
+        'answer',
+      ]);
+    }
+  });
+
+  it('names the point, what was broken, and how to see it alone', async () => {
+    // A name that the server makes up, noted too late.
+    const error = await failureOf(
+      shopScenario(async (client, shop) => {
+        if (shop.data?.['done'] === 'yes') return;
+        const metadata = { namespace, generateName: 'env-' };
+        await client.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+        await note(client);
+      }),
+    );
+    expect(error.message).to.include('a shop: 2 of 9 crash points failed');
+    expect(error.message).to.include(
+      'create, request 2 (create ConfigMap default/env-*), unanswered:',
+    );
+    expect(error.message).to.include(
+      "{ only: { step: 'create', request: 2, mode: 'unanswered' } }",
+    );
+    const failed = error.report.results.filter(({ problems }) => problems.length > 0);
+    expect(failed.map(({ problems }) => problems.map(({ type }) => type))).to.deep.equal([
+      ['createdTwice', 'orphan'],
+      ['createdTwice', 'orphan'],
+    ]);
+  });
+
+  const started = new WeakSet<Client>();
+  const broken: Readonly<Record<string, readonly [Reconcile, string, Partial<CrashScenario>?]>> = {
+    'an object that only an operator that lived on would have made': [
+      async (client, shop) => {
+        if (shop.data?.['done'] === 'yes') return;
+        await note(client);
+        await client.apply(configMap('late'), by);
+      },
+      'missing',
+    ],
+    'a field that is only written on creation': [
+      async (client, shop) => {
+        if (shop.data?.['done'] === 'yes') return;
+        if ((await find(client, 'env')) === undefined) {
+          await client.create(configMap('env'), { fieldManager: by.fieldManager });
+          await client.apply(configMap('env', { a: '1' }), by);
+        }
+        await note(client);
+      },
+      'differs',
+    ],
+    'an object that is made anew after a restart': [
+      async (client, shop) => {
+        if (shop.data?.['done'] === 'yes') return;
+        if (shop.data?.['begun'] === 'yes') {
+          await client.delete(ConfigMap, { namespace, name: 'kept' });
+          await client.create(configMap('kept'));
+        }
+        await client.apply(configMap('shop', { begun: 'yes' }), by);
+        await client.apply(configMap('shop', { begun: 'yes', done: 'yes' }), by);
+      },
+      'replaced',
+      { setup: ({ client }) => client.create(configMap('kept')) },
+    ],
+    'a write at every start': [
+      async (client, shop) => {
+        if (started.has(client)) return;
+        started.add(client);
+        const starts = String(Number(shop.metadata.annotations?.['starts'] ?? 0) + 1);
+        const metadata = { ...shopKey, annotations: { starts } };
+        await client.apply<ConfigMap>({ ...configMap('shop', { done: 'yes' }), metadata }, by);
+      },
+      'writesWhenConverged',
+    ],
+  };
+
+  it('finds a finalizer that is left behind', async () => {
+    const finalizers = ['example.com/hold'];
+    const held: ConfigMap = {
+      ...configMap('held'),
+      metadata: { namespace, name: 'held', finalizers },
+    };
+    const scenario = shopScenario(async (client, shop) => {
+      if (shop.data?.['done'] === 'yes') return;
+      const live = await find(client, 'held');
+      if (live?.metadata.deletionTimestamp === undefined && live !== undefined) {
+        await client.delete(ConfigMap, { namespace, name: 'held' });
+        const body = { metadata: { finalizers: null } };
+        await client.patch(ConfigMap, { namespace, name: 'held' }, { type: 'merge', body });
+      }
+      await note(client);
+    });
+    const error = await failureOf({ ...scenario, setup: ({ client }) => client.create(held) });
+    expect(error.message).to.include(
+      'finalizerLeft: ConfigMap default/held is held by example.com/hold',
+    );
+  });
+
+  for (const [title, [reconcile, type, more]] of Object.entries(broken)) {
+    it(`finds ${title}`, async () => {
+      const error = await failureOf(shopScenario(reconcile, more));
+      expect(error.message).to.include(`${type}:`);
+    });
+  }
+
+  it('finds writes that go on, without a crash', async () => {
+    const error = await failureOf(
+      shopScenario(
+        async (client, { metadata }) => {
+          const count = String(Number(metadata.annotations?.['count'] ?? 0) + 1);
+          const object = { ...configMap('shop', { done: 'yes' }) };
+          const counted = { ...object, metadata: { ...shopKey, annotations: { count } } };
+          await client.apply<ConfigMap>(counted, by);
+        },
+        { timeoutMs: 5_000 },
+      ),
+    );
+    expect(error.message).to.match(
+      /it fails without a crash:\n +notConverged: .* goes on and on: /,
+    );
+    expect(error.report.results).to.deep.equal([]);
+  });
+
+  it('finds what never comes about, and an operator that ends by itself', async () => {
+    const idle = await failureOf(shopScenario(async () => undefined));
+    expect(idle.message).to.match(/create was not carried out after 600 s: «until» is false/);
+    const operator = (): Promise<void> => Promise.reject(new Error('no such flag'));
+    const dead = await failureOf({ ...shopScenario(right), operator });
+    expect(dead.message).to.match(/the operator ended by itself: Error: no such flag/);
+  });
+
+  it('checks the invariant at the crash, before anybody can mend it', async () => {
+    const scenario = shopScenario(
+      async (client, shop) => {
+        if (shop.data?.['done'] === 'yes') return;
+        await client.apply(configMap('lock'), by);
+        await client.delete(ConfigMap, { namespace, name: 'lock' });
+        await note(client);
+      },
+      {
+        invariant: async ({ client }) => expect(await find(client, 'lock')).to.equal(undefined),
+      },
+    );
+    const error = await failureOf(scenario);
+    expect(error.message).to.match(/request 2 .*\n +invariant: create, at the crash: expected/);
+  });
+
+  it('sees an object through by its owner, whatever its UID is', async () => {
+    const owned: Reconcile = async (client, shop) => {
+      if (shop.data?.['done'] === 'yes') return;
+      const ownerReferences = [ownerReferenceTo(shop)];
+      const metadata = { namespace, name: 'env', ownerReferences };
+      await client.apply<ConfigMap>({ ...configMap('env'), metadata }, by);
+      await note(client);
+    };
+    await crashPoints(shopScenario(owned));
+  });
+
+  it('refuses a point that is none, and steps of one name', async () => {
+    const none = await crashPoints(shopScenario(right), { only: { request: 99 } }).catch(
+      (error: unknown) => error,
+    );
+    expect(none).to.include({ code: 'InvalidOption' });
+    const { steps } = shopScenario(right);
+    const twice = await crashPoints({ ...shopScenario(right), steps: [...steps, ...steps] }).catch(
+      (error: unknown) => error as Error,
+    );
+    expect(twice).to.have.property('message', 'a shop: two steps are called create');
+  });
+});
