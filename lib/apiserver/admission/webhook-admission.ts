@@ -33,6 +33,8 @@ type Outcome = { readonly response: AdmissionResponse } | { readonly failure: st
 export class WebhookAdmission implements WriteHooks {
   readonly #core: ServerCore;
   readonly #request: AdmissionRequest;
+  /** The name that the write came with. */
+  #name: string | undefined;
 
   constructor(core: ServerCore, request: AdmissionRequest) {
     this.#core = core;
@@ -41,6 +43,7 @@ export class WebhookAdmission implements WriteHooks {
 
   /** Mutating webhooks, one after the other; again where one has changed what another had seen. */
   admit(write: AdmittedWrite & { readonly object: UnstructuredObject }): UnstructuredObject {
+    this.#name = write.object.metadata.name;
     const { object } = this.#mutate(write, 0, new Set());
     // Only a write without an object has none after it.
     return object ?? write.object;
@@ -48,7 +51,7 @@ export class WebhookAdmission implements WriteHooks {
 
   validate(write: AdmittedWrite): void {
     if (write.operation === 'DELETE') this.#mutate(write, 0, new Set());
-    const attributes = this.#attributes(write, { name: write.object?.metadata.name });
+    const attributes = this.#attributes(write);
     const invoked = this.#invoked('validating', attributes);
     const questions = invoked.map((one) =>
       this.#question(one, attributes, { mutating: false, round: 0 }),
@@ -66,7 +69,7 @@ export class WebhookAdmission implements WriteHooks {
     const rerun = new Set<string>();
     for (const one of this.#core.webhooks.all('mutating')) {
       if (round > 0 && !again.has(one.id)) continue;
-      const attributes = this.#attributes(current, { name: current.object?.metadata.name });
+      const attributes = this.#attributes(current);
       const kind = invokedKind(this.#core, one, attributes);
       if (kind === undefined) continue;
       const invoked = { ...one, kind };
@@ -83,17 +86,14 @@ export class WebhookAdmission implements WriteHooks {
     return rerun.size === 0 || round > 0 ? current : this.#mutate(current, 1, rerun);
   }
 
-  #attributes(
-    write: AdmittedWrite,
-    { name = '' }: { name?: string | undefined },
-  ): AdmissionAttributes {
+  #attributes(write: AdmittedWrite): AdmissionAttributes {
     const request = this.#request;
     const options = {
       kind: optionKinds[write.operation],
       apiVersion: 'meta.k8s.io/v1',
       ...request.options,
     };
-    return { ...request, ...write, options, name: request.name || name };
+    return { ...request, ...write, options, name: request.name || (this.#name ?? '') };
   }
 
   #invoked(type: 'mutating' | 'validating', attributes: AdmissionAttributes): Invoked[] {

@@ -16,6 +16,14 @@ export interface HttpsPost {
   readonly clock: Clock;
 }
 
+/** What came back. */
+export interface PostAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** The content type; empty: none was given. */
+  readonly type: string;
+}
+
 /** Connections to servers whom `ca` vouches for; without it the machine's authorities. */
 export function newAgent(ca: string | undefined): Agent {
   return new Agent({ keepAlive: true, ...(ca !== undefined && { ca }) });
@@ -24,7 +32,7 @@ export function newAgent(ca: string | undefined): Agent {
 const answerLimitBytes = 3 * 1024 * 1024;
 
 /** @throws the error of the connection; DeadlineExceeded: no answer in time. */
-export function httpsPost(post: HttpsPost): Promise<{ status: number; text: string }> {
+export function httpsPost(post: HttpsPost): Promise<PostAnswer> {
   const { url, servername, agent, text, timeoutMs, clock } = post;
   const headers = {
     'content-type': 'application/json',
@@ -43,7 +51,12 @@ export function httpsPost(post: HttpsPost): Promise<{ status: number; text: stri
     sent.once('close', () => timer.cancel());
     sent.once('response', (answer) => {
       readText(answer).then(
-        (read) => resolve({ status: answer.statusCode ?? 0, text: read }),
+        (read) =>
+          resolve({
+            status: answer.statusCode ?? 0,
+            text: read,
+            type: answer.headers['content-type'] ?? '',
+          }),
         reject,
       );
     });

@@ -1,6 +1,7 @@
 import type { Agent } from 'node:https';
 import type { Clock } from '../../system/clock.js';
 import type { RequestHandler } from '../http-adapter.js';
+import type { PostAnswer } from './https-post.js';
 import { webhookFailure } from './webhook-failure.js';
 
 /** Where a webhook is: `clientConfig` of its configuration. */
@@ -127,15 +128,23 @@ async function inProcess(
   const { pathname, search } = new URL(shown);
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const path = pathname + search;
-  const { status, body } = await handler({ method: 'POST', path, headers, body: text });
+  const {
+    status,
+    headers: given,
+    body,
+  } = await handler({ method: 'POST', path, headers, body: text });
   const decoder = new TextDecoder();
   let answer = '';
   for await (const chunk of body) answer += decoder.decode(chunk, { stream: true });
-  return readAnswer({ status, text: answer });
+  return readAnswer({ status, text: answer, type: given['content-type'] ?? '' });
 }
 
-function readAnswer({ status, text }: { status: number; text: string }): WebhookAnswer {
-  if (status < 200 || status > 299) return { failure: statusFailure(status, text) };
+function readAnswer({ status, text, type }: PostAnswer): WebhookAnswer {
+  if (status < 200 || status > 206) {
+    // Only of texts is shown what they say.
+    const said = type === '' || type.startsWith('text/') ? text.trim() : 'unknown';
+    return { failure: statusMessage(text) ?? statusFailure(status, said) };
+  }
   try {
     return { body: JSON.parse(text) as unknown };
   } catch {
@@ -156,12 +165,24 @@ const statusTexts: Readonly<Partial<Record<number, string>>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-function statusFailure(status: number, text: string): string {
+/** The message of a `Status`; undefined: it is none. */
+function statusMessage(text: string): string | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const { kind, status, message } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const failed = kind === 'Status' && status !== 'Success';
+    return failed && typeof message === 'string' ? message : undefined;
+  } catch {
+    // No JSON, so no Status.
+    return undefined;
+  }
+}
+
+function statusFailure(status: number, said: string): string {
   const known = statusTexts[status];
-  if (status === 403) return text;
+  if (status === 403) return `forbidden: ${said}`;
   if (known !== undefined) return known;
-  const said = JSON.stringify(text.trim());
   if (status >= 500)
-    return `an error on the server (${said}) has prevented the request from succeeding`;
+    return `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`;
   return `the server responded with the status code ${status} but did not return more information`;
 }

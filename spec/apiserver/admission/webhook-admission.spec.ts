@@ -20,7 +20,7 @@ describe('admission webhooks', () => {
       fieldManager: 'me',
     });
     expect(validating?.object?.metadata.uid).to.equal(made.metadata.uid);
-    expect(validating?.name).to.equal(made.metadata.name);
+    expect(validating?.object?.metadata.name).to.equal(made.metadata.name);
     expect(hooks.reviews).to.have.length(2);
   });
 
