@@ -203,18 +203,18 @@ export class LeaderElector implements Leadership {
     const { clock, retryPeriodMs } = this.#options;
     const over = new AbortController();
     const deadline = new LeaseDeadline(clock, fence, over);
-    let drained = false;
+    const work = { isDone: false };
     const drain = async (): Promise<void> => {
       await aborted(until.ending);
       await until.drained;
-      drained = true;
+      work.isDone = true;
       over.abort();
     };
     void drain();
     try {
-      while (!drained) {
+      while (!work.isDone) {
         await sleep(clock, retryPeriodMs, over.signal).catch(() => undefined);
-        if (drained) return;
+        if (work.isDone) return;
         deadline.check();
         await this.#renew(claim, fence, over.signal);
         deadline.restart();

@@ -1,4 +1,4 @@
-import { isAlreadyExists, isConflict, isNotFound } from '../object/api-error.js';
+import { isAlreadyExists, isApiError, isConflict, isNotFound } from '../object/api-error.js';
 import type { Lease } from '../object/kinds.js';
 import { formatMicroTime } from '../object/micro-time.js';
 import { momentOf } from './lease-fence.js';
@@ -129,6 +129,7 @@ export class LeaseClaim {
       this.#isUnsettled = false;
       return this.#held(stored, started);
     } catch (error) {
+      if (isVanished(error)) return { type: 'beaten' };
       if (!isGone(error) && !isAlreadyExists(error)) throw error;
       this.#isUnsettled = false;
       return { type: 'beaten' };
@@ -168,4 +169,12 @@ export class LeaseClaim {
 /** Not as it was when it was read, or not there at all. */
 function isGone(error: unknown): boolean {
   return isConflict(error) || isNotFound(error);
+}
+
+/**
+ * An update of a Lease that was deleted: Leases may be created by PUT, so that the server takes it for
+ * a creation, and answers 500 for its `resourceVersion`.
+ */
+function isVanished(error: unknown): boolean {
+  return isApiError(error) && error.status === 500;
 }

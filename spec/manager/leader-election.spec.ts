@@ -1,0 +1,469 @@
+import { expect } from 'chai';
+import { fenced, forwarding } from '../../lib/client/index.js';
+import type { ObjectEvent } from '../../lib/events/index.js';
+import { LeaderElector } from '../../lib/manager/leader-election.js';
+import { releasedLease, renewedLease, takenLease } from '../../lib/manager/lease-record.js';
+import { isLeaseForbidden } from '../../lib/manager/lease-store.js';
+import { Lease } from '../../lib/object/kinds.js';
+import type { ConfigMap } from '../../lib/object/kinds.js';
+import { isOperatorError } from '../../lib/system/operator-error.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { RecordedMetrics } from './leader-election-metrics.js';
+import { Election, leaseKey } from './leader-election-setup.js';
+
+const configMap: ConfigMap = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'default', generateName: 'of-' },
+};
+
+const isLost = (error: unknown): boolean => isOperatorError(error, 'LeadershipLost');
+
+describe('LeaderElector', () => {
+  let election: Election;
+
+  beforeEach(async () => {
+    election = await Election.start();
+  });
+
+  afterEach(async () => {
+    await election.cluster.stop();
+  });
+
+  describe('a free Lease', () => {
+    it('is created, with the record that client-go writes', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(0);
+      expect(a.told).to.deep.equal(['0 sees a', '0 started']);
+      expect((await election.lease()).spec).to.deep.equal({
+        holderIdentity: 'a',
+        leaseDurationSeconds: 15,
+        acquireTime: '2026-01-01T00:00:00.000000Z',
+        renewTime: '2026-01-01T00:00:00.000000Z',
+        leaseTransitions: 0,
+      });
+    });
+
+    it('goes to one of three', async () => {
+      const all = ['a', 'b', 'c'].map((name) => election.candidate(name));
+      await election.clock.advance(60_000);
+      expect(all.filter(({ elector }) => elector.isLeader).length).to.equal(1);
+      expect(new Set(all.map(({ elector }) => elector.leader)).size).to.equal(1);
+    });
+
+    it('is renewed every retry period, and only its renewTime changes', async () => {
+      election.candidate('a');
+      await election.clock.advance(2_000);
+      const before = await election.lease();
+      await election.clock.advance(2_000);
+      const { renewTime, ...rest } = (await election.lease()).spec ?? {};
+      expect(renewTime).to.equal('2026-01-01T00:00:04.000000Z');
+      expect({ ...rest, renewTime: before.spec?.renewTime }).to.deep.equal(before.spec);
+    });
+
+    it('may have no spec, or no duration', async () => {
+      await election.createLease();
+      const a = election.candidate('a');
+      await election.clock.advance(0);
+      expect([a.elector.isLeader, (await election.lease()).spec?.leaseTransitions]).to.deep.equal([
+        true,
+        1,
+      ]);
+    });
+
+    it('keeps what is not about its holder', async () => {
+      await election.createLease({ holderIdentity: '' });
+      await election.edit({}, { labels: { app: 'x' } });
+      election.candidate('a');
+      await election.clock.advance(5_000);
+      expect((await election.lease()).metadata.labels).to.deep.equal({ app: 'x' });
+      const strategy = 'OldestEmulationVersion';
+      const lease: Lease = { ...(await election.lease()), spec: { strategy } };
+      const holding = { identity: 'b', durationMs: 3_000, nowMs: 0 };
+      for (const written of [
+        takenLease(lease, holding),
+        renewedLease(lease, holding),
+        releasedLease(lease, 0),
+      ]) {
+        expect(written.spec).to.include({ strategy });
+      }
+    });
+  });
+
+  describe('a Lease that somebody holds', () => {
+    for (const renewTime of ['2016-01-01T00:00:00.000000Z', '2036-01-01T00:00:00.000000Z']) {
+      it(`is taken when its time is over since it was first seen; its clock said ${renewTime}`, async () => {
+        await election.createLease({
+          ...{ holderIdentity: 'x', leaseDurationSeconds: 7, renewTime, leaseTransitions: 3 },
+        });
+        await election.clock.advance(100_000);
+        const a = election.candidate('a');
+        await election.clock.advance(6_999);
+        expect(a.told).to.deep.equal(['100000 sees x']);
+        await election.clock.advance(1);
+        expect(a.told.slice(1)).to.deep.equal(['107000 sees a', '107000 started']);
+        expect((await election.lease()).spec).to.include({ leaseTransitions: 4 });
+      });
+    }
+
+    it('that names no duration is taken after our own', async () => {
+      await election.createLease({ holderIdentity: 'x' });
+      const a = election.candidate('a');
+      await election.clock.advance(14_999);
+      expect(a.elector.isLeader).to.be.false;
+      await election.clock.advance(1);
+      expect(a.elector.isLeader).to.be.true;
+    });
+
+    it('is alive only when its record changes: a label is no sign of life', async () => {
+      await election.createLease({ holderIdentity: 'x', leaseDurationSeconds: 15 });
+      const a = election.candidate('a');
+      for (let at = 0; at < 14; at++) {
+        await election.clock.advance(1_000);
+        await election.edit({}, { labels: { at: String(at) } });
+      }
+      await election.clock.advance(1_000);
+      expect(a.elector.isLeader).to.be.true;
+    });
+
+    it('in our own name, which we did not write, is a stranger’s', async () => {
+      await election.createLease({ holderIdentity: 'a', leaseDurationSeconds: 15 });
+      const a = election.candidate('a');
+      await election.clock.advance(14_999);
+      expect(a.elector.isLeader).to.be.false;
+      await election.clock.advance(1);
+      expect(a.elector.isLeader).to.be.true;
+    });
+
+    it('is not created anew by who saw it, when it is deleted, before its time is over', async () => {
+      await election.createLease({ holderIdentity: 'x', leaseDurationSeconds: 15 });
+      const a = election.candidate('a');
+      await election.clock.advance(3_000);
+      await election.admin.delete(Lease, leaseKey);
+      await election.clock.advance(11_999);
+      expect(a.elector.isLeader).to.be.false;
+      await election.clock.advance(1);
+      expect(a.elector.isLeader).to.be.true;
+    });
+
+    it('that is given back is taken within 2.2 retry periods', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(1_000);
+      const b = election.candidate('b');
+      await election.clock.advance(60_000);
+      a.stop();
+      await election.clock.advance(4_400);
+      expect(await a.ended).to.equal('given back');
+      expect([a.elector.isLeader, b.elector.isLeader]).to.deep.equal([false, true]);
+    });
+  });
+
+  describe('a leader', () => {
+    it('may write until renewDeadline after the start of its last renewal, and then is lost', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(2_500);
+      election.fail('a', 500, 'update');
+      await election.clock.advance(9_499);
+      const write = (): Promise<unknown> => fenced(a.client, a.elector.fence).create(configMap);
+      await write();
+      await election.clock.advance(1);
+      const refused = await write().catch((error: unknown) => error);
+      expect(isOperatorError(refused, 'Fenced')).to.be.true;
+      expect(a.told).to.deep.equal(['0 sees a', '0 started', '12000 stopped']);
+      expect(isLost(await a.ended)).to.be.true;
+    });
+
+    it('counts a renewal from when it was begun, not from its answer', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(500);
+      const slow = election.slow('a', 3_000);
+      await election.clock.advance(4_500);
+      slow.remove();
+      election.fail('a', 500, 'update');
+      // Begun at 2 s, answered at 5 s.
+      await election.clock.advance(6_999);
+      expect(a.elector.isLeader).to.be.true;
+      await election.clock.advance(1);
+      expect([a.elector.isLeader, a.told.at(-1)]).to.deep.equal([false, '12000 stopped']);
+    });
+
+    it('is lost in time when the server hangs', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(2_500);
+      election.slow('a', 1_000_000);
+      await election.clock.advance(9_500);
+      expect(a.told.at(-1)).to.equal('12000 stopped');
+      expect(isLost(await a.ended)).to.be.true;
+    });
+
+    it('is lost in time when its client hangs and heeds no signal', async () => {
+      const client = election.cluster.client({ user: 'a' });
+      let hangs = false;
+      const update: typeof client.update = (object, options) =>
+        hangs ? new Promise(() => undefined) : client.update(object, options);
+      const a = election.candidate('a', { client: { ...forwarding(client), update } });
+      await election.clock.advance(2_500);
+      hangs = true;
+      await election.clock.advance(9_500);
+      expect(a.told.at(-1)).to.equal('12000 stopped');
+      expect(isLost(await a.ended)).to.be.true;
+    });
+
+    it('goes on when single renewals fail', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(1_000);
+      for (let round = 0; round < 5; round++) {
+        const fault = election.fail('a', 500);
+        await election.clock.advance(5_000);
+        fault.remove();
+        await election.clock.advance(4_500);
+      }
+      expect(a.told).to.deep.equal(['0 sees a', '0 started']);
+    });
+
+    it('goes on when somebody labels the Lease, by the slow path', async () => {
+      const metrics = new RecordedMetrics();
+      const a = election.candidate('a', { metrics });
+      await election.clock.advance(1_000);
+      await election.edit({}, { labels: { app: 'x' } });
+      await election.clock.advance(30_000);
+      expect(a.elector.isLeader).to.be.true;
+      expect(metrics.value('leader_election_slowpath_total', { name: 'operator' })).to.equal(1);
+    });
+
+    it('creates the Lease again when it is deleted', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(1_000);
+      const b = election.candidate('b');
+      await election.clock.advance(1_000);
+      await election.admin.delete(Lease, leaseKey);
+      await election.clock.advance(60_000);
+      expect([a.told, b.told]).to.deep.equal([['0 sees a', '0 started'], ['1000 sees a']]);
+      expect((await election.lease()).spec?.holderIdentity).to.equal('a');
+    });
+
+    it('is lost at its next renewal when somebody took the Lease, and says who', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(1_000);
+      await election.edit({ holderIdentity: 'x', renewTime: '2026-01-01T00:00:01.000000Z' });
+      await election.clock.advance(1_000);
+      expect(a.told.slice(2)).to.deep.equal(['2000 stopped', '2000 sees x']);
+      expect(await a.ended).to.match(/Lease default\/operator: lost: x holds it/);
+    });
+
+    it('is lost when somebody else renews in its name', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(1_000);
+      await election.edit({ renewTime: '2026-01-01T00:00:01.234567Z' });
+      await election.clock.advance(1_000);
+      expect(a.told.at(-1)).to.equal('2000 stopped');
+      expect(isLost(await a.ended)).to.be.true;
+    });
+
+    it('knows its own renewal whose answer was lost', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(1_000);
+      const match = { user: 'a', verb: 'update' } as const;
+      election.cluster.faults.add({ match, effect: { type: 'reset', when: 'after' }, times: 4 });
+      await election.clock.advance(30_000);
+      expect(a.told).to.deep.equal(['0 sees a', '0 started']);
+    });
+
+    it('may be a candidate again, and its calls of the earlier term stay refused', async () => {
+      const a = election.candidate('a', {}, {});
+      await election.clock.advance(0);
+      const term = a.elector.fence.term?.();
+      a.stop();
+      await election.clock.advance(0);
+      await a.ended;
+      void a.elector.run();
+      await election.clock.advance(0);
+      expect(a.elector.isLeader).to.be.true;
+      a.elector.fence.check('a write');
+      expect(() => term?.check('a write')).to.throw(/not sent/);
+    });
+
+    it('can run only once at a time', async () => {
+      const a = election.candidate('a');
+      const second = await a.elector.run().catch((error: unknown) => error);
+      expect(isOperatorError(second, 'Stopped')).to.be.true;
+    });
+  });
+
+  describe('the end', () => {
+    it('is told when every write is refused already, and the signal is aborted', async () => {
+      const seen: unknown[] = [];
+      let signal: AbortSignal | undefined;
+      const a = election.candidate(
+        'a',
+        {},
+        {
+          onStartedLeading: (context) => void (signal = context.signal),
+          onStoppedLeading: () => seen.push(a.elector.isLeader, a.elector.fence.term?.().lost),
+        },
+      );
+      await election.clock.advance(0);
+      election.fail('a', 500);
+      await election.clock.advance(10_000);
+      expect([seen, signal?.aborted]).to.deep.equal([[false, undefined], true]);
+    });
+
+    it('gives the Lease back as client-go does', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(3_000);
+      a.stop();
+      await election.clock.advance(0);
+      expect(await a.ended).to.equal('given back');
+      const { spec } = await election.lease();
+      expect(spec).to.include({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 0 });
+    });
+
+    it('keeps the Lease where it is told to', async () => {
+      const a = election.candidate('a', { releaseOnCancel: false });
+      await election.clock.advance(0);
+      a.stop();
+      await election.clock.advance(0);
+      expect(await a.ended).to.equal('given back');
+      expect((await election.lease()).spec?.holderIdentity).to.equal('a');
+    });
+
+    it('does not take it from a successor', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(1_000);
+      await election.edit({ holderIdentity: 'x' });
+      a.stop();
+      await election.clock.advance(0);
+      await a.ended;
+      expect((await election.lease()).spec?.holderIdentity).to.equal('x');
+    });
+
+    it('waits for what is led, renewing and writing on meanwhile', async () => {
+      let finish = (): void => undefined;
+      const work = new Promise<void>((resolve) => (finish = resolve));
+      const a = election.candidate('a', {}, { onStartedLeading: () => work });
+      await election.clock.advance(1_000);
+      const b = election.candidate('b');
+      a.stop();
+      await election.clock.advance(60_000);
+      expect([a.elector.isLeader, b.elector.isLeader]).to.deep.equal([true, false]);
+      finish();
+      await election.clock.advance(0);
+      expect([a.elector.isLeader, await a.ended]).to.deep.equal([false, 'given back']);
+    });
+
+    it('comes by an error of what is led, which run rejects with', async () => {
+      const broken = new Error('broken');
+      const a = election.candidate('a', {}, { onStartedLeading: () => Promise.reject(broken) });
+      await election.clock.advance(0);
+      expect(await a.ended).to.equal(broken);
+      expect((await election.lease()).spec?.holderIdentity).to.equal('');
+    });
+
+    it('in the middle of an attempt gives back what it may have won', async () => {
+      const a = election.candidate('a');
+      const match = { user: 'a', verb: 'create' } as const;
+      election.cluster.faults.add({ match, effect: { type: 'reset', when: 'after' } });
+      await election.clock.advance(100);
+      a.stop();
+      await election.clock.advance(100);
+      expect(await a.ended).to.equal('given back');
+      expect((await election.lease()).spec?.holderIdentity).to.equal('');
+    });
+
+    it('leaves no timer', async () => {
+      const all = ['a', 'b', 'c'].map((name) => election.candidate(name));
+      await election.clock.advance(5_000);
+      for (const one of all) one.stop();
+      await election.clock.advance(0);
+      await Promise.all(all.map(({ ended }) => ended));
+      expect(election.clock.pendingTimers).to.equal(0);
+    });
+  });
+
+  it('names verb, resource and rule where it is not allowed, and goes on when it is', async () => {
+    const fault = election.fail('a', 403, 'get');
+    const a = election.candidate('a');
+    await election.clock.advance(10_000);
+    expect(isLeaseForbidden(a.elector.problem)).to.be.true;
+    expect(a.elector.problem)
+      .to.have.property('message')
+      .that.matches(/get Lease default\/operator: forbidden; add the rule .*leases.*get, create/);
+    fault.remove();
+    await election.clock.advance(4_400);
+    expect([a.elector.isLeader, a.elector.problem]).to.deep.equal([true, undefined]);
+  });
+
+  it('goes on when a listener throws', async () => {
+    const fail = (): never => {
+      throw new Error('broken');
+    };
+    const a = election.candidate('a', {}, { onNewLeader: fail, onStoppedLeading: fail });
+    await election.clock.advance(0);
+    expect(a.elector.isLeader).to.be.true;
+    a.stop();
+    await election.clock.advance(0);
+    expect(await a.ended).to.equal('given back');
+  });
+
+  it('records an Event on the Lease and sets client-go’s metric', async () => {
+    const events: ObjectEvent[] = [];
+    const metrics = new RecordedMetrics();
+    const status = (): unknown =>
+      metrics.value('leader_election_master_status', { name: 'operator' });
+    const recorder = { record: (event: ObjectEvent) => void events.push(event) };
+    const a = election.candidate('a', { recorder, metrics });
+    const seen = [status()];
+    await election.clock.advance(0);
+    seen.push(status());
+    a.stop();
+    await election.clock.advance(0);
+    await a.ended;
+    expect([...seen, status()]).to.deep.equal([0, 1, 0]);
+    expect(events.map(({ reason, note }) => `${reason}: ${note}`)).to.deep.equal([
+      'LeaderElection: a became leader',
+      'LeaderElection: a stopped leading',
+    ]);
+    expect(events[0]?.regarding).to.have.property('kind', 'Lease');
+  });
+
+  it('counts the time that the machine slept', async () => {
+    const { clock } = election;
+    let sleptMs = 0;
+    const awake = {
+      now: () => clock.now(),
+      monotonicMs: () => clock.monotonicMs(),
+      uptimeMs: () => clock.monotonicMs() + sleptMs,
+      setTimer: (callback: () => void, delayMs: number) => clock.setTimer(callback, delayMs),
+    };
+    const a = election.candidate('a', { clock: awake });
+    await election.clock.advance(1_000);
+    a.elector.fence.check('a write');
+    sleptMs = 9_500;
+    expect(() => a.elector.fence.check('a write')).to.throw(/not renewed for 10000 ms/);
+  });
+
+  it('has client-go’s times, and an identity of its own each time', () => {
+    const client = election.admin;
+    const identities = [1, 2].map(() => new LeaderElector({ ...leaseKey, client }).identity);
+    expect(new Set(identities).size).to.equal(2);
+    expect(identities[0]).to.match(/^.+_[0-9a-f-]{36}$/);
+  });
+
+  for (const [what, options] of Object.entries({
+    'a lease no longer than the deadline': { leaseDurationMs: 10_000 },
+    'a deadline of no more than 1.2 retry periods': { renewDeadlineMs: 2_400 },
+    'a retry period of 0': { retryPeriodMs: 0 },
+    'no number': { leaseDurationMs: NaN },
+    'an endless lease': { leaseDurationMs: Infinity },
+    'an empty identity': { identity: '' },
+    'a name that no Lease can have': { name: 'A b' },
+    'an empty namespace': { namespace: '' },
+  })) {
+    it(`refuses ${what}`, () => {
+      const clock = new VirtualClock();
+      const make = () =>
+        new LeaderElector({ ...leaseKey, client: election.admin, clock, ...options });
+      expect(make).to.throw().with.property('code', 'InvalidOption');
+    });
+  }
+});
