@@ -383,7 +383,6 @@ export {
   requestFor,
   requeueAfter,
   resourceVersionChanged,
-  runControllers,
   streamSource,
   timerSource,
 } from './controller/index.js';
@@ -437,7 +436,6 @@ export type {
   RequeueTrigger,
   Result,
   RetryTrigger,
-  RunControllersOptions,
   RunningController,
   Source,
   SourceContext,

@@ -49,8 +49,6 @@ export type { ReconcileClient } from './reconcile-client.js';
 export type { ReconcileContext, Reconciler } from './reconciler.js';
 export { done, requeueAfter } from './result.js';
 export type { Done, RequeueAfter, Result } from './result.js';
-export { runControllers } from './run-controllers.js';
-export type { RunControllersOptions } from './run-controllers.js';
 export type { ClusterStatus, ControllerCluster, SourceStatus } from './running-cluster.js';
 export type { RunningController } from './running-controller.js';
 export type {

@@ -212,6 +212,10 @@ export class ManagerRun {
     } finally {
       over.abort();
     }
+    for (const { parked, kind, apiVersion, problem } of home?.cache.status() ?? []) {
+      if (!parked) continue;
+      options.logger.warn(`${kind} (${apiVersion}) is not served: waits for it`, { problem });
+    }
   }
 
   /** Is a candidate, and leads, until the lease is to be given back. */

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { controllerFor } from '../../lib/controller/controller-builder.js';
 import type { Controller } from '../../lib/controller/controller.js';
 import { done } from '../../lib/controller/result.js';
-import { runControllers } from '../../lib/controller/run-controllers.js';
 import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
+import { Manager } from '../../lib/manager/manager.js';
 import { ConfigMap, Secret } from '../../lib/object/kinds.js';
 import { withControllerReference } from '../../lib/object/owner-reference.js';
 import { isNotFound } from '../../lib/object/api-error.js';
@@ -44,17 +44,11 @@ async function run(controllers: readonly Controller[]) {
   const clock = new VirtualClock();
   const cluster = await EmbeddedCluster.start({ clock });
   const stop = new AbortController();
-  let isReady = false;
-  const running = runControllers({
-    controllers,
-    client: cluster.client({ user: 'operator' }),
-    signal: stop.signal,
-    clock,
-    onReady: () => (isReady = true),
-  });
-  // How many turns of the event loop that takes is the machine's business.
-  for (let turn = 0; turn < 100 && !isReady; turn++) await clock.advance(0);
-  expect(isReady).to.equal(true);
+  const client = cluster.client({ user: 'operator' });
+  const manager = new Manager({ client, clock, rbacPreflight: 'off' });
+  for (const controller of controllers) manager.add(controller);
+  const running = manager.run(stop.signal);
+  await manager.whenLeading();
   const end = async (): Promise<void> => {
     stop.abort();
     await Promise.all([running, clock.advance(0)]);
@@ -64,7 +58,7 @@ async function run(controllers: readonly Controller[]) {
   return { clock, cluster, end, person: cluster.client({ user: 'person' }) };
 }
 
-describe('runControllers on the embedded cluster', () => {
+describe('Controllers on the embedded cluster', () => {
   it('converges, repairs, and is silent once all is well', async () => {
     const { clock, cluster, end, person } = await run([secretKeeper()]);
     const value = async (name: string): Promise<string> => {
@@ -93,35 +87,5 @@ describe('runControllers on the embedded cluster', () => {
     await clock.advance(60_000);
     expect(ofOperator()).to.equal(before);
     await end();
-  });
-
-  it('refuses two controllers of one name', async () => {
-    const twice = runControllers({
-      controllers: [secretKeeper(), secretKeeper()],
-      client: {} as never,
-    }).catch((error: unknown) => error);
-    expect(await twice).to.have.property('code', 'InvalidOption');
-  });
-
-  it('stops while it still waits for its caches', async () => {
-    const clock = new VirtualClock();
-    const cluster = await EmbeddedCluster.start({ clock });
-    const match = { resource: 'configmaps', user: 'operator' };
-    cluster.faults.add({ match, effect: { type: 'status', code: 403 } });
-    const stop = new AbortController();
-    let isReady = false;
-    const running = runControllers({
-      controllers: [secretKeeper()],
-      client: cluster.client({ user: 'operator' }),
-      signal: stop.signal,
-      clock,
-      onReady: () => (isReady = true),
-    });
-    await clock.advance(60_000);
-    stop.abort();
-    await Promise.all([running, clock.advance(0)]);
-    expect(isReady).to.equal(false);
-    await cluster.stop();
-    expect(clock.pendingTimers).to.equal(0);
   });
 });

@@ -194,6 +194,28 @@ describe('Manager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
+  it('reconciles though a kind that it watches too is not served, and says so', async () => {
+    const setup = await ManagerSetup.start();
+    const seen: string[] = [];
+    const manager = setup.manager();
+    manager.add(
+      controllerFor(ConfigMap)
+        .owns({ apiVersion: 'example.com/v1', kind: 'Widget' })
+        .complete(async ({ key }) => {
+          seen.push(key.name);
+          return done();
+        }),
+    );
+    await setup.create('a');
+    await setup.run(manager);
+    await manager.whenLeading();
+    await setup.clock.advance(0);
+    expect(seen).to.include('a');
+    const warning = 'Widget (example.com/v1) is not served: waits for it';
+    expect(setup.logged('warn')).to.include(warning);
+    await setup.end();
+  });
+
   it('works on several clusters, which come and go', async () => {
     const setup = await ManagerSetup.start();
     const other = await EmbeddedCluster.start({ clock: setup.clock });

@@ -1,12 +1,8 @@
 import { Builder, requeueAfterOf } from '../../../lib/builder/index.js';
 import type { BuilderOptions, ObjectResult } from '../../../lib/builder/index.js';
 import type { Client } from '../../../lib/client/index.js';
-import {
-  controllerFor,
-  done,
-  requeueAfter,
-  runControllers,
-} from '../../../lib/controller/index.js';
+import { controllerFor, done, requeueAfter } from '../../../lib/controller/index.js';
+import { Manager } from '../../../lib/manager/index.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import type { KubernetesObject, ObjectKey } from '../../../lib/object/kubernetes-object.js';
@@ -96,8 +92,7 @@ function keyIn({ namespace = 'default' }: CrashCluster, name: string) {
 }
 
 async function runShop(stage: OperatorStage<CrashCluster>, parts: ShopScenario): Promise<void> {
-  const { cluster, ...runtime } = stage;
-  const { namespace } = keyIn(cluster, shop);
+  const { namespace } = keyIn(stage.cluster, shop);
   const predicate = ({ object }: { readonly object: KubernetesObject }): boolean =>
     object.metadata.name === shop;
   const definition = (parts.live === true ? [] : usedKinds)
@@ -108,7 +103,12 @@ async function runShop(stage: OperatorStage<CrashCluster>, parts: ShopScenario):
       return afterMs === undefined ? done() : requeueAfter(afterMs);
     });
   const cacheOptions = { namespaces: [namespace] };
-  await runControllers({ ...runtime, controllers: [definition], cacheOptions });
+  const manager = new Manager({
+    ...{ client: stage.client, clock: stage.clock, random: stage.random },
+    ...{ cacheOptions, rbacPreflight: 'off' },
+  });
+  manager.add(definition);
+  await manager.run(stage.signal);
 }
 
 async function reconcileShop(
