@@ -1,6 +1,7 @@
 import type { Logger } from '../system/logger.js';
 import type { FailureKind } from './failure.js';
 import type { HotLoop } from './hot-loop-detector.js';
+import type { TriggerList } from './trigger.js';
 
 /** What a controller tells of itself, beside its log: for tests, user interfaces, alarms. */
 export type ControllerEvent = HotLoopEvent | ReconciledEvent;
@@ -24,6 +25,8 @@ export interface ReconciledEvent {
   readonly cluster: string;
   readonly key: string;
   readonly reconcileID: string;
+  /** What caused it, the first ten, and how many there were more. */
+  readonly causes: TriggerList;
   readonly outcome: ReconcileOutcome;
   readonly durationMs: number;
   /** Why it failed. */

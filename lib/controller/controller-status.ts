@@ -24,6 +24,15 @@ export interface ActiveReconcile {
   readonly triggers: readonly Trigger[];
 }
 
+/** A key that waits for a worker. */
+export interface WaitingReconcile {
+  readonly cluster: string;
+  readonly key: string;
+  readonly priority: number;
+  /** So far, in milliseconds. */
+  readonly waitedMs: number;
+}
+
 /** A key that waits for its time. */
 export interface DelayedReconcile {
   readonly cluster: string;
@@ -46,6 +55,8 @@ export interface ControllerStatus {
   readonly isActive: boolean;
   /** How many keys wait for a worker. */
   readonly depth: number;
+  /** Those of them that have waited the longest, at most 20. */
+  readonly longestWaiting: readonly WaitingReconcile[];
   /** How many keys wait for their time. */
   readonly delayed: number;
   /** The soonest of those, at most 20. */
@@ -67,8 +78,8 @@ export interface StatusFacts {
   readonly clusters: readonly ClusterStatus[];
 }
 
-/** So many of the keys that wait for their time are shown. */
-const shownDelayed = 20;
+/** So many of the keys that wait for a worker, and of those that wait for their time, are shown. */
+const shownKeys = 20;
 
 /** What a controller is doing. */
 export function statusOf(parts: ControllerParts, facts: StatusFacts): ControllerStatus {
@@ -78,9 +89,12 @@ export function statusOf(parts: ControllerParts, facts: StatusFacts): Controller
   return {
     ...{ name, kind, isActive, clusters, active },
     depth: queue.depth,
+    longestWaiting: queue
+      .longestWaiting(shownKeys)
+      .map(({ key, ...facts }) => ({ ...shownKey(parseWorkKey(key)), ...facts })),
     delayed: queue.delayed,
     nextDelayed: queue
-      .soonest(shownDelayed)
+      .soonest(shownKeys)
       .map(({ key, priority, inMs }) => ({ ...shownKey(parseWorkKey(key)), priority, inMs })),
     held: active.filter(({ isTimedOut }) => isTimedOut),
     hotLoops: (hotLoops?.all() ?? []).map((loop) => ({

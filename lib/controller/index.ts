@@ -21,6 +21,7 @@ export type {
   ActiveReconcile,
   ControllerStatus,
   DelayedReconcile,
+  WaitingReconcile,
 } from './controller-status.js';
 export type { FailureKind } from './failure.js';
 export { enqueueObject, enqueueOwner, requestFor } from './handlers.js';

@@ -58,8 +58,8 @@ export class Outcomes {
     const durationMs = run.lastedMs;
     metrics.reconciles.add(1, { controller: name, result: results[heeded.outcome] });
     metrics.durations.observe(durationMs / 1000, { controller: name });
-    const { reconcileID } = run;
-    const facts = { controller: name, ...shownKey(run.work), reconcileID, durationMs };
+    const { reconcileID, triggers: causes } = run;
+    const facts = { controller: name, ...shownKey(run.work), reconcileID, causes, durationMs };
     tell(runtime, { type: 'reconciled', ...facts, ...heeded });
     return heeded;
   }

@@ -57,6 +57,14 @@ export interface WaitingKey {
   readonly inMs: number;
 }
 
+/** A key that waits for a worker. */
+export interface ReadyKeyStatus {
+  readonly key: string;
+  readonly priority: number;
+  /** So far, in milliseconds. */
+  readonly waitedMs: number;
+}
+
 interface DelayedKey extends Delayed {
   readonly priority: number;
 }
@@ -151,6 +159,17 @@ export class WorkQueue {
     return this.#heap
       .soonest(count)
       .map(({ key, priority, dueMs }) => ({ key, priority, inMs: Math.max(0, dueMs - nowMs) }));
+  }
+
+  /** Those that wait for a worker, the longest waiting first, at most `count`. */
+  longestWaiting(count: number): ReadyKeyStatus[] {
+    const nowMs = this.#clock.monotonicMs();
+    const found: ReadyKeyStatus[] = [];
+    for (const [key, { ticket, sinceMs }] of this.#ready) {
+      if (found.length >= count) break;
+      found.push({ key, priority: ticket.priority, waitedMs: nowMs - sinceMs });
+    }
+    return found;
   }
 
   /** The keys that wait, for a worker or for their time, or will be handed out again. */

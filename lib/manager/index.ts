@@ -3,6 +3,7 @@ export type { AccessVerb, RequiredAccess } from './access/required-access.js';
 export type { PreflightMode } from './access/preflight.js';
 export type { HealthCheck } from './health-check.js';
 export type { HealthOptions } from './health/health-options.js';
+export type { InspectorOptions } from './inspector/index.js';
 export { LeaderElector } from './leader-election.js';
 export type { LeaderCallbacks, LeaderContext } from './leader-election.js';
 export type { LeaderElectorOptions } from './leader-election-options.js';

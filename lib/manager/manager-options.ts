@@ -12,6 +12,8 @@ import type { PreflightMode } from './access/preflight.js';
 import type { RequiredAccess } from './access/required-access.js';
 import { resolveHealthOptions } from './health/health-options.js';
 import type { HealthOptions, ResolvedHealthOptions } from './health/health-options.js';
+import { resolveInspectorOptions } from './inspector/index.js';
+import type { InspectorOptions, ResolvedInspectorOptions } from './inspector/index.js';
 import type { LeaderElectionOptions, Leadership } from './leadership.js';
 import type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 import { resolveMetricsOptions } from './metrics/metrics-options.js';
@@ -43,6 +45,8 @@ export interface ManagerOptions {
   readonly health?: HealthOptions | false | undefined;
   /** The metrics, and their server. @defaultValue false: none are kept */
   readonly metrics?: MetricsOptions | false | undefined;
+  /** A page that shows what the manager is doing, to whoever reaches its port. @defaultValue false: none */
+  readonly inspector?: InspectorOptions | false | undefined;
   /** Webhooks, and the certificate that they are served with. @defaultValue none */
   readonly webhooks?: ManagerWebhookOptions | undefined;
   /**
@@ -92,6 +96,7 @@ export interface ResolvedManagerOptions {
   readonly whenLeadershipIsLost: 'fail' | 'standby';
   readonly health: ResolvedHealthOptions | undefined;
   readonly metrics: ResolvedMetricsOptions | undefined;
+  readonly inspector: ResolvedInspectorOptions | undefined;
   readonly webhooks: ManagerWebhookOptions | undefined;
   readonly rbacPreflight: PreflightMode;
   readonly requires: readonly RequiredAccess[];
@@ -118,12 +123,13 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
   for (const [name, value] of Object.entries(durations)) {
     if (!(value >= 0)) throw invalid(`${name} ${value}: want 0 or more`);
   }
-  const { health = false, metrics = false, webhooks, tracer, shards } = options;
+  const { health = false, metrics = false, inspector = false, webhooks, tracer, shards } = options;
   const { rbacPreflight = 'warn', requires = [] } = options;
   return {
     clusters: clustersOf(options),
     health: health === false ? undefined : resolveHealthOptions(health),
     metrics: metrics === false ? undefined : resolveMetricsOptions(metrics),
+    inspector: inspector === false ? undefined : resolveInspectorOptions(inspector),
     ...{ webhooks, rbacPreflight, requires, tracer, shards },
     ...{ leaderElection, cacheOptions, whenLeadershipIsLost, onEvent, clock, random, logger },
     ...durations,

@@ -7,6 +7,7 @@ import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
 import { resolveHealthOptions } from './health/health-options.js';
 import type { HealthCheck } from './health-check.js';
+import { RecentReconciles, bindInspector } from './inspector/index.js';
 import { LateMetrics } from './late-metrics.js';
 import { leadershipOf } from './leadership.js';
 import type { Leadership } from './leadership.js';
@@ -191,7 +192,12 @@ export class Manager {
     if (this.#run !== undefined) {
       throw new OperatorError('AlreadyStarted', 'manager: run was called before; make a new one');
     }
-    const [options, clusters, entries] = [this.#options, this.#clusters, this.#entries];
+    const [clusters, entries, recent] = [
+      this.#clusters,
+      this.#entries,
+      new RecentReconciles(this.#options.clock),
+    ];
+    const options = recent.noting(this.#options);
     const shared = { leadership: this.#leadership, metrics: this.metrics, changes: this.#changes };
     const ownership = (): Sharding | undefined => this.#sharding;
     this.#run = new ManagerRun({ options, clusters, entries, ownership, ...shared });
@@ -199,6 +205,9 @@ export class Manager {
     try {
       const server = await bindMetrics(this.#metrics, options, this.#home.given);
       if (server !== undefined) this.add(server);
+      const shown = { status: () => this.status(), clusters, entries, recent: () => recent.all() };
+      const page = await bindInspector(options, shown);
+      if (page !== undefined) this.add(page);
       if (isWatched) this.#health.monitor.start();
       await this.#run.run(signal);
     } finally {

@@ -14,7 +14,20 @@ import type { CertificateSource } from '../webhooks/certificate-source.js';
 export interface HttpAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly body: string | Uint8Array;
+  readonly body: string | Uint8Array | HttpStream;
+}
+
+/**
+ * Writes a body piece by piece; the answer ends when it resolves. What the reader has not taken by then
+ * is dropped, with the connection.
+ */
+export type HttpStream = (sink: HttpSink) => Promise<void>;
+
+/** Where an {@link HttpStream} writes to. */
+export interface HttpSink {
+  /** What was written and has not left this process yet, in bytes: a slow reader makes it grow. */
+  readonly pendingBytes: number;
+  write(piece: string): void;
 }
 
 /** A request to an {@link HttpEndpoint}, without a body. */
@@ -138,6 +151,9 @@ export class HttpEndpoint implements Runnable {
       const answer = await this.#answerTo(request, { signal: gone.signal, logger });
       if (signal.aborted) response.shouldKeepAlive = false;
       await send(request, response, answer);
+    } catch (error) {
+      logger.error(`${this.name}: an answer broke off`, { error });
+      response.destroy();
     } finally {
       response.off('close', onClose);
       signal.removeEventListener('abort', onStop);
@@ -169,6 +185,12 @@ async function send(
   { status, headers, body }: HttpAnswer,
 ): Promise<void> {
   if (response.destroyed) return;
+  if (typeof body === 'function') {
+    response.writeHead(status, { 'x-content-type-options': 'nosniff', ...headers });
+    if (request.method === 'HEAD') response.end();
+    else await stream(response, body);
+    return;
+  }
   response.writeHead(status, {
     'content-type': 'text/plain; charset=utf-8',
     'x-content-type-options': 'nosniff',
@@ -179,6 +201,23 @@ async function send(
     response.once('close', resolve);
     response.end(request.method === 'HEAD' ? undefined : body);
   });
+}
+
+async function stream(response: ServerResponse, body: HttpStream): Promise<void> {
+  response.flushHeaders();
+  try {
+    await body({
+      get pendingBytes() {
+        return response.writableLength;
+      },
+      write: (piece) => {
+        if (!response.destroyed) response.write(piece);
+      },
+    });
+  } finally {
+    if (response.writableLength > 0) response.destroy();
+    else response.end();
+  }
 }
 
 /** Resolves when `signal` is aborted; rejects when the server breaks before. */

@@ -1,0 +1,61 @@
+import { isIP } from 'node:net';
+import { OperatorError } from '../../system/operator-error.js';
+
+/** Options of the inspector: a page that shows what a manager is doing. It asks nobody who they are. */
+export interface InspectorOptions {
+  /** 0: any free one. @defaultValue 8082 */
+  readonly port?: number | undefined;
+  /**
+   * The address to listen on. Whoever reaches it sees everything on the page: leave it at loopback,
+   * and reach it with `kubectl port-forward`. @defaultValue '127.0.0.1'
+   */
+  readonly host?: string | undefined;
+  /**
+   * Host names that requests may be for, beside `localhost` and IP addresses. Every other is refused,
+   * for a website could have its own name point to this address and read the page in a browser.
+   * @defaultValue none
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** How many pages may be live at a time, at least 1. @defaultValue 8 */
+  readonly maxLivePages?: number | undefined;
+  /** How often live pages are told what has changed, in milliseconds, at least 100. @defaultValue 1_000 */
+  readonly updateMs?: number | undefined;
+}
+
+/** {@link InspectorOptions}, resolved. */
+export interface ResolvedInspectorOptions {
+  readonly port: number;
+  readonly host: string;
+  /** In lower case. */
+  readonly allowedHosts: ReadonlySet<string>;
+  readonly maxLivePages: number;
+  readonly updateMs: number;
+}
+
+/**
+ * Fills in the defaults.
+ * @throws OperatorError `InvalidOption`: an option is out of its range.
+ */
+export function resolveInspectorOptions(options: InspectorOptions): ResolvedInspectorOptions {
+  const { port = 8082, host = '127.0.0.1', allowedHosts = [] } = options;
+  const { maxLivePages = 8, updateMs = 1_000 } = options;
+  const refuse = (what: string): never => {
+    throw new OperatorError('InvalidOption', `inspector: ${what}`);
+  };
+  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
+    refuse(`port ${port}: want 0 to 65535`);
+  }
+  if (host === '') refuse('host is empty: name 0.0.0.0 if every address is meant');
+  if (!(Number.isInteger(maxLivePages) && maxLivePages >= 1)) {
+    refuse(`maxLivePages ${maxLivePages}: want 1 or more`);
+  }
+  if (!(updateMs >= 100 && updateMs < Infinity)) refuse(`updateMs ${updateMs}: want 100 or more`);
+  const names = new Set(allowedHosts.map((name) => name.toLowerCase()));
+  return { port, host, allowedHosts: names, maxLivePages, updateMs };
+}
+
+/** Whether only this machine (or Pod) reaches the address. */
+export function isLoopback(host: string): boolean {
+  if (host.toLowerCase() === 'localhost' || host === '::1') return true;
+  return isIP(host) === 4 && host.startsWith('127.');
+}

@@ -1,0 +1,186 @@
+import type { Random } from '../../system/random.js';
+import { keyString } from '../../object/object-key.js';
+import type { HttpAnswer, HttpQuestion } from '../http/http-endpoint.js';
+import type { ManagedCluster } from '../managed-cluster.js';
+import type { ResolvedInspectorOptions } from './inspector-options.js';
+import { html } from './html.js';
+import type { Html } from './html.js';
+import { LivePages } from './live-pages.js';
+import { objectPath, objectLink } from './object-link.js';
+import { objectSections } from './object-sections.js';
+import { ObjectTreeReader } from './object-tree.js';
+import type { ObjectTree } from './object-tree.js';
+import { objectForm, sectionLinks } from './navigation.js';
+import type { Overview, ShownObject } from './overview.js';
+import { overviewOf } from './overview-of.js';
+import type { OverviewSources } from './overview-of.js';
+import { answerPage, commonHeaders } from './page.js';
+import type { Page } from './page.js';
+import { refusalOf } from './request-guard.js';
+import { sectionElement, sectionsOf } from './sections.js';
+import type { Section } from './sections.js';
+import { firstMapped } from './shown.js';
+import { andMore } from './table.js';
+
+/** What an {@link Inspector} shows, and how. */
+export interface InspectorParts extends OverviewSources {
+  readonly options: ResolvedInspectorOptions;
+  readonly random: Random;
+}
+
+/** Answers the requests of the inspector; see docs/inspector.md for what it shows and what it keeps to itself. */
+export class Inspector {
+  readonly #parts: InspectorParts;
+  readonly #livePages: LivePages;
+  #rendered: { readonly atMs: number; readonly sections: readonly Section[] } | undefined;
+
+  constructor(parts: InspectorParts) {
+    const { clock, options } = parts;
+    this.#parts = parts;
+    this.#livePages = new LivePages({ clock, ...options });
+  }
+
+  /** How many pages are live. */
+  get livePages(): number {
+    return this.#livePages.open;
+  }
+
+  async answer(question: HttpQuestion): Promise<HttpAnswer> {
+    const { options } = this.#parts;
+    const refusal = refusalOf(question, options.allowedHosts);
+    if (refusal !== undefined) return plain(403, refusal);
+    switch (question.url.pathname) {
+      case '/':
+        return this.#page(this.#firstPage());
+      case '/status.json':
+        return json(overviewOf(this.#parts));
+      case '/events':
+        return this.#livePages.answer(() => this.#sections(), question);
+      case '/object':
+        return this.#answerObject(question, (tree) => this.#objectPage(tree, question));
+      case '/object/events':
+        return this.#answerObject(question, ({ read }) =>
+          this.#livePages.answer(async () => objectSections(await read()), question),
+        );
+      case '/objects':
+        return this.#page(this.#objectsPage(question.url));
+      default:
+        return plain(404, 'there is no such page');
+    }
+  }
+
+  /** The sections of the first page: all live pages share one rendering. */
+  #sections(): readonly Section[] {
+    const { clock, options } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    if (this.#rendered === undefined || nowMs - this.#rendered.atMs >= options.updateMs / 2) {
+      this.#rendered = { atMs: nowMs, sections: sectionsOf(overviewOf(this.#parts)) };
+    }
+    return this.#rendered.sections;
+  }
+
+  #firstPage(): Page {
+    const overview = overviewOf(this.#parts);
+    const sections = sectionsOf(overview);
+    const main = html`${sections.map(sectionElement)}${objectForm(overview)}`;
+    const nav = sectionLinks([...sections, { id: 'choose', title: 'Choose an object' }]);
+    return { status: 200, title: 'Operator inspector', nav, main, events: '/events' };
+  }
+
+  async #answerObject(
+    { url, signal }: HttpQuestion,
+    answer: (tree: LiveTree) => Promise<HttpAnswer> | HttpAnswer,
+  ): Promise<HttpAnswer> {
+    const object = objectOf(url);
+    if (object === undefined) return this.#problem(400, 'Say at least apiVersion, kind and name.');
+    const cluster = this.#clusterOf(object.cluster);
+    if (cluster === undefined) return this.#problem(404, `There is no cluster ${object.cluster}.`);
+    const reader = new ObjectTreeReader({ cluster, clock: this.#parts.clock });
+    return answer({ object, read: () => reader.read(object, signal) });
+  }
+
+  async #objectPage({ object, read }: LiveTree, { url }: HttpQuestion): Promise<HttpAnswer> {
+    const tree = await read();
+    const { from } = tree.view;
+    return this.#page({
+      status: from === 'gone' ? 404 : from === 'unreadable' ? 502 : 200,
+      title: `${object.kind} ${keyString(object)}`,
+      nav: backLink,
+      main: html`${objectSections(tree).map(sectionElement)}`,
+      events: objectPath(objectOf(url) ?? object, '/object/events'),
+    });
+  }
+
+  #objectsPage(url: URL): Page {
+    const { cluster = '', apiVersion = '', kind = '' } = Object.fromEntries(url.searchParams);
+    const { cache } = this.#clusterOf(cluster) ?? {};
+    const informers = [false, true].flatMap(
+      (only) => cache?.peek({ apiVersion, kind }, only) ?? [],
+    );
+    const [informer] = informers;
+    const title = `${kind} (${apiVersion})`;
+    if (informer === undefined) {
+      const main = html`<p class="none">The kind is not cached.</p>`;
+      return { status: 404, title, nav: backLink, main };
+    }
+    const { items, more } = firstMapped([...informer.store.entries()], ([, object]) =>
+      objectLink({
+        cluster,
+        apiVersion,
+        kind,
+        ...object.metadata,
+        name: object.metadata.name ?? '',
+      }),
+    );
+    const list = html`<ul>
+        ${items.map((link) => html`<li>${link}</li>`)}
+      </ul>
+      ${andMore(more)}`;
+    const none = html`<p class="none">There are none in the cache.</p>`;
+    return { status: 200, title, nav: backLink, main: items.length === 0 ? none : list };
+  }
+
+  #clusterOf(name: string): ManagedCluster | undefined {
+    const { clusters } = this.#parts;
+    return name === '' ? [...clusters.values()][0] : clusters.get(name);
+  }
+
+  #problem(status: number, text: string): HttpAnswer {
+    const main = html`<p>${text}</p>`;
+    return this.#page({ status, title: 'Operator inspector', nav: backLink, main });
+  }
+
+  #page(page: Page): HttpAnswer {
+    return answerPage(page, this.#parts.random.uuid());
+  }
+}
+
+/** The ownership tree of an object, read as often as wanted. */
+interface LiveTree {
+  readonly object: ShownObject;
+  readonly read: () => Promise<ObjectTree>;
+}
+
+const backLink: Html = html`<nav aria-label="Site">
+  <ul>
+    <li><a href="/">All controllers</a></li>
+  </ul>
+</nav>`;
+
+function objectOf({ searchParams }: URL): ShownObject | undefined {
+  const part = (name: string): string => searchParams.get(name)?.trim() ?? '';
+  const [apiVersion, kind, name] = [part('apiVersion'), part('kind'), part('name')];
+  if (apiVersion === '' || kind === '' || name === '') return undefined;
+  const namespace = part('namespace');
+  const place = namespace === '' ? {} : { namespace };
+  return { cluster: part('cluster'), apiVersion, kind, ...place, name };
+}
+
+function json(overview: Overview): HttpAnswer {
+  const headers = { ...commonHeaders, 'content-type': 'application/json' };
+  return { status: 200, headers, body: `${JSON.stringify(overview, undefined, 2)}\n` };
+}
+
+function plain(status: number, text: string): HttpAnswer {
+  return { status, headers: commonHeaders, body: `${text}\n` };
+}

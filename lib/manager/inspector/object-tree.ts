@@ -1,0 +1,210 @@
+import { controllerUidIndex } from '../../cache/indexer.js';
+import { isNotFound } from '../../object/api-error.js';
+import { describeObject } from '../../object/describe-object.js';
+import type { KubernetesObject, OwnerReference } from '../../object/kubernetes-object.js';
+import { keyString } from '../../object/object-key.js';
+import type { Clock } from '../../system/clock.js';
+import type { ManagedCluster } from '../managed-cluster.js';
+import { viewOf, viewWithout } from './object-view.js';
+import type { ObjectView } from './object-view.js';
+import type { ShownObject } from './overview.js';
+import { maxRows, shownError } from './shown.js';
+
+/** An object, and what hangs on it. */
+export interface TreeNode {
+  readonly view: ObjectView;
+  readonly children: readonly TreeNode[];
+  /** So many more children are not shown. */
+  readonly more: number;
+}
+
+/** Who owns an object, and what it owns. */
+export interface ObjectTree {
+  readonly view: ObjectView;
+  /** Its owners; the children of each are its own owners. */
+  readonly owners: readonly TreeNode[];
+  /** What it controls, as far as the caches know; the children of each are what that controls. */
+  readonly dependents: readonly TreeNode[];
+  readonly moreDependents: number;
+  /** The kinds that were looked through for dependents. */
+  readonly searchedKinds: readonly string[];
+}
+
+/** What {@link ObjectTreeReader} needs. */
+export interface ObjectTreeReaderOptions {
+  readonly cluster: ManagedCluster;
+  readonly clock: Clock;
+}
+
+/** Generations that are followed, in each direction. */
+const maxDepth = 8;
+/** Dependents that are shown, all generations together. */
+const maxDependents = 300;
+/** Reads of the server for one tree. */
+const maxReads = 20;
+/** For how long an answer of the server is good for a live page, in milliseconds. */
+const freshMs = 10_000;
+/** Kinds of which no more than the metadata is read from the server: the rest is data. */
+const dataKinds: ReadonlySet<string> = new Set(['Secret', 'ConfigMap']);
+
+interface Found {
+  readonly view: ObjectView;
+  readonly owners: readonly OwnerReference[];
+}
+
+/**
+ * Reads ownership trees of one cluster: from its caches; what is not in them is read from the server,
+ * with the permissions of the operator, dependents excepted: no server finds objects by their owner.
+ */
+export class ObjectTreeReader {
+  readonly #cluster: ManagedCluster;
+  readonly #clock: Clock;
+  /** What the server said, by kind and key. */
+  readonly #read = new Map<string, { readonly found: Found; readonly atMs: number }>();
+
+  constructor({ cluster, clock }: ObjectTreeReaderOptions) {
+    this.#cluster = cluster;
+    this.#clock = clock;
+  }
+
+  /** @throws the signal's reason, as soon as it is aborted. */
+  async read(object: ShownObject, signal: AbortSignal): Promise<ObjectTree> {
+    const budget = { reads: maxReads, dependents: maxDependents };
+    const { view, owners } = await this.#find(object, budget, signal);
+    const seen = new Set([view.object.uid ?? '']);
+    const up = await this.#owners(
+      { object: view.object, owners },
+      { budget, seen, signal, depth: 1 },
+    );
+    const { nodes, more } = this.#dependents(view.object.uid, new Set(seen), { budget, depth: 1 });
+    const kinds = new Set(this.#cluster.cache.status().map(({ kind }) => kind));
+    return {
+      ...{ view, owners: up, dependents: nodes, moreDependents: more },
+      searchedKinds: [...kinds].sort(),
+    };
+  }
+
+  async #owners(
+    {
+      object,
+      owners,
+    }: { readonly object: ShownObject; readonly owners: readonly OwnerReference[] },
+    walk: {
+      readonly budget: { reads: number };
+      readonly seen: Set<string>;
+      readonly signal: AbortSignal;
+      readonly depth: number;
+    },
+  ): Promise<readonly TreeNode[]> {
+    const nodes: TreeNode[] = [];
+    if (walk.depth > maxDepth) return nodes;
+    for (const { apiVersion, kind, name, uid } of owners.slice(0, maxRows)) {
+      // Nothing keeps references from going in circles.
+      if (walk.seen.has(uid)) continue;
+      walk.seen.add(uid);
+      const { cluster, namespace } = object;
+      const wanted = { cluster, apiVersion, kind, namespace, name, uid };
+      const found = await this.#find(wanted, walk.budget, walk.signal);
+      const next = { object: found.view.object, owners: found.owners };
+      const children = await this.#owners(next, { ...walk, depth: walk.depth + 1 });
+      nodes.push({ view: found.view, children, more: 0 });
+    }
+    return nodes;
+  }
+
+  #dependents(
+    uid: string | undefined,
+    seen: Set<string>,
+    { budget, depth }: { readonly budget: { dependents: number }; readonly depth: number },
+  ): { readonly nodes: readonly TreeNode[]; readonly more: number } {
+    if (uid === undefined || uid === '' || depth > maxDepth) return { nodes: [], more: 0 };
+    const found = this.#controlledBy(uid).filter(({ metadata }) => !seen.has(metadata.uid ?? ''));
+    const shown = found.slice(0, Math.min(maxRows, budget.dependents));
+    budget.dependents -= shown.length;
+    for (const { metadata } of shown) seen.add(metadata.uid ?? '');
+    const { name: cluster } = this.#cluster;
+    const nodes = shown.map((object) => {
+      const below = this.#dependents(object.metadata.uid, seen, { budget, depth: depth + 1 });
+      const view = viewOf(object, { cluster, from: 'cache' });
+      return { view, children: below.nodes, more: below.more };
+    });
+    return { nodes, more: found.length - shown.length };
+  }
+
+  /** What the caches know to be controlled by an object, in the order of kinds and names. */
+  #controlledBy(uid: string): readonly KubernetesObject[] {
+    const { cache } = this.#cluster;
+    const byUid = new Map<string, KubernetesObject>();
+    for (const { apiVersion, kind, metadataOnly } of cache.status()) {
+      const store = cache.peek({ apiVersion, kind }, metadataOnly)?.store;
+      for (const object of store?.byIndex(controllerUidIndex, uid) ?? []) {
+        const whole = { ...object, apiVersion, kind };
+        // Once whole, once its metadata: the one that has conditions counts.
+        if (!metadataOnly || !byUid.has(object.metadata.uid ?? '')) {
+          byUid.set(object.metadata.uid ?? '', whole);
+        }
+      }
+    }
+    const sortKey = (object: KubernetesObject): string => describeObject(object);
+    return [...byUid.values()].sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1));
+  }
+
+  async #find(wanted: ShownObject, budget: { reads: number }, signal: AbortSignal): Promise<Found> {
+    const cached = this.#cached(wanted);
+    if (cached !== undefined) return cached;
+    const id = `${wanted.apiVersion} ${wanted.kind} ${keyString(wanted)} ${wanted.uid ?? ''}`;
+    const known = this.#read.get(id);
+    if (known !== undefined && this.#clock.monotonicMs() - known.atMs < freshMs) return known.found;
+    if (budget.reads === 0) {
+      const problem = `not read: a tree takes ${maxReads} reads of the server at most`;
+      return { view: viewWithout(wanted, 'unreadable', problem), owners: [] };
+    }
+    budget.reads--;
+    const found = await this.#fromServer(wanted, signal);
+    signal.throwIfAborted();
+    this.#read.set(id, { found, atMs: this.#clock.monotonicMs() });
+    return found;
+  }
+
+  #cached(wanted: ShownObject): Found | undefined {
+    const { apiVersion, kind, namespace, name, uid } = wanted;
+    const { cache } = this.#cluster;
+    for (const metadataOnly of [false, true]) {
+      const informer = cache.peek({ apiVersion, kind }, metadataOnly);
+      // An owner may be cluster-scoped where what it owns is not.
+      const object = informer?.get({ namespace, name }) ?? informer?.get({ name });
+      if (object === undefined) continue;
+      if (uid !== undefined && object.metadata.uid !== uid) continue;
+      return foundOf(
+        { ...object, apiVersion, kind },
+        { cluster: this.#cluster.name, from: 'cache' },
+      );
+    }
+    return undefined;
+  }
+
+  async #fromServer(wanted: ShownObject, signal: AbortSignal): Promise<Found> {
+    const { apiVersion, kind, namespace, name, uid } = wanted;
+    const { given: client, name: cluster } = this.#cluster;
+    try {
+      const { namespaced } = await client.resourceType({ apiVersion, kind });
+      const key = namespaced ? { namespace, name } : { name };
+      const type = { apiVersion, kind };
+      const object: KubernetesObject = await client.get(type, key, {
+        ...{ signal, metadataOnly: dataKinds.has(kind) },
+      });
+      if (uid === undefined || object.metadata.uid === uid) {
+        return foundOf({ ...object, apiVersion, kind }, { cluster, from: 'server' });
+      }
+      const problem = 'it is gone: the object of this name is another one (its UID differs)';
+      return { view: viewWithout(wanted, 'gone', problem), owners: [] };
+    } catch (error) {
+      const from = isNotFound(error) ? 'gone' : 'unreadable';
+      return { view: viewWithout(wanted, from, shownError(error)), owners: [] };
+    }
+  }
+}
+
+function foundOf(object: KubernetesObject, where: Parameters<typeof viewOf>[1]): Found {
+  return { view: viewOf(object, where), owners: object.metadata.ownerReferences ?? [] };
+}

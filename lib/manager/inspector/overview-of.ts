@@ -1,0 +1,190 @@
+import { describeMissing } from '../../cache/missing.js';
+import { estimateTotalBytes } from '../../cache/object-bytes.js';
+import type { InformerStatus } from '../../cache/informer.js';
+import { parseKey } from '../../object/object-key.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { Clock } from '../../system/clock.js';
+import type { ManagedCluster } from '../managed-cluster.js';
+import type { ManagerEntries, ManagerEntry } from '../manager-entries.js';
+import type { ManagedControllerStatus, ManagerStatus } from '../manager-status.js';
+import { WebhookServer } from '../webhooks/webhook-server.js';
+import type { Overview, ShownActive, ShownCache, ShownController } from './overview.js';
+import type { ShownKey, ShownRecent, ShownSource, ShownWebhook } from './overview.js';
+import type { RecentReconcile } from './recent-reconciles.js';
+import { firstMapped, firstOf, shownError, shownTime } from './shown.js';
+import { shownCauses } from './shown-cause.js';
+
+/** Where an {@link Overview} is taken from. */
+export interface OverviewSources {
+  readonly status: () => ManagerStatus;
+  readonly clusters: ReadonlyMap<string, ManagedCluster>;
+  readonly entries: ManagerEntries;
+  readonly recent: () => readonly RecentReconcile[];
+  /** Whether replicas compete for a Lease. */
+  readonly isElected: boolean;
+  readonly clock: Clock;
+}
+
+/** What a manager is doing, as it is shown. */
+export function overviewOf(sources: OverviewSources): Overview {
+  const status = sources.status();
+  const keys = new ShownKeys(sources.entries, status);
+  const { controllers, runnables, clusters, shards } = status;
+  const { phase, isLeading, leader } = status;
+  const caches = clusters.flatMap(({ name, caches: kinds }) =>
+    kinds.map((kind) => ({ name, kind })),
+  );
+  return {
+    at: shownTime(sources.clock.now()),
+    ...{ phase, isElected: sources.isElected, isLeading, leader },
+    clusters: firstOf(clusters.map(({ name }) => name)),
+    controllers: firstMapped(controllers, (each) => controllerOf(each, keys)),
+    ...reconcilesOf(controllers, keys),
+    ...failuresOf(controllers, keys),
+    recent: firstMapped(sources.recent(), (each) => recentOf(each, keys)),
+    caches: firstMapped(caches, ({ name, kind }) => cacheOf(sources.clusters.get(name), kind)),
+    troubledSources: firstOf(controllers.flatMap(troubledSourcesOf)),
+    webhooks: firstOf([...sources.entries].flatMap(webhooksOf)),
+    runnables: firstOf(runnables),
+    shards:
+      shards === undefined
+        ? undefined
+        : {
+            ...{ phase: shards.phase, member: shards.member, leader: shards.leader },
+            ...{ members: firstOf(shards.members), epoch: shards.epoch, share: shards.share },
+          },
+  };
+}
+
+/** Says which object a key of a controller stands for. */
+class ShownKeys {
+  readonly #types = new Map<string, { readonly apiVersion: string; readonly kind: string }>();
+
+  constructor(entries: ManagerEntries, { controllers }: ManagerStatus) {
+    for (const { name, kind } of controllers) this.#types.set(name, { apiVersion: '', kind });
+    for (const entry of entries) {
+      if (entry.type !== 'controller') continue;
+      const { name, type } = entry.controller;
+      this.#types.set(name, { apiVersion: apiVersionOf(type), kind: type.kind });
+    }
+  }
+
+  typeOf(controller: string): { readonly apiVersion: string; readonly kind: string } {
+    return this.#types.get(controller) ?? { apiVersion: '', kind: '' };
+  }
+
+  of(controller: string, { cluster, key }: Pick<ShownKey, 'cluster' | 'key'>): ShownKey {
+    const object = { cluster, ...this.typeOf(controller), ...parseKey(key) };
+    return { controller, cluster, key, object };
+  }
+}
+
+function controllerOf(status: ManagedControllerStatus, keys: ShownKeys): ShownController {
+  const { name, phase, isActive, depth, delayed } = status;
+  return {
+    ...{ name, ...keys.typeOf(name), phase, isActive, waiting: depth, delayed },
+    active: status.active.length,
+    held: status.held.length,
+    hotLoops: status.hotLoops.length,
+    failing: status.lastErrors.length,
+    troubledSources: troubledSourcesOf(status).length,
+  };
+}
+
+function reconcilesOf(
+  controllers: readonly ManagedControllerStatus[],
+  keys: ShownKeys,
+): Pick<Overview, 'active' | 'held' | 'queued'> {
+  const active = controllers.flatMap(({ name, active: runs }) =>
+    runs.map((run) => ({ name, run })),
+  );
+  const shown = ({ name, run }: (typeof active)[number]): ShownActive => {
+    const { reconcileID, lastedMs, heldMs, triggers } = run;
+    const causes = shownCauses({ triggers, more: 0 });
+    return { ...keys.of(name, run), reconcileID, lastedMs, heldMs, causes };
+  };
+  const waiting = controllers.flatMap(({ name, longestWaiting, nextDelayed }) => [
+    ...longestWaiting.map((key) => ({ name, key, waits: 'worker' as const, ms: key.waitedMs })),
+    ...nextDelayed.map((key) => ({ name, key, waits: 'time' as const, ms: key.inMs })),
+  ]);
+  const queued = firstMapped(waiting, ({ name, key, waits, ms }) => ({
+    ...keys.of(name, key),
+    ...{ priority: key.priority, waits, ms },
+  }));
+  const total = controllers.reduce((sum, { depth, delayed }) => sum + depth + delayed, 0);
+  return {
+    active: firstMapped(active, shown),
+    held: firstMapped(
+      active.filter(({ run }) => run.isTimedOut),
+      shown,
+    ),
+    queued: { items: queued.items, more: Math.max(0, total - queued.items.length) },
+  };
+}
+
+function failuresOf(
+  controllers: readonly ManagedControllerStatus[],
+  keys: ShownKeys,
+): Pick<Overview, 'failures' | 'hotLoops'> {
+  const failures = controllers.flatMap(({ name, lastErrors }) =>
+    lastErrors.map((error) => ({ name, error })),
+  );
+  const latestFirst = failures.sort((one, other) => other.error.atMs - one.error.atMs);
+  const loops = controllers.flatMap(({ name, hotLoops }) =>
+    hotLoops.map((loop) => ({ name, loop })),
+  );
+  return {
+    failures: firstMapped(latestFirst, ({ name, error }) => {
+      const { outcome, message, failures: count, atMs } = error;
+      return { ...keys.of(name, error), outcome, message, failures: count, at: shownTime(atMs) };
+    }),
+    hotLoops: firstMapped(loops, ({ name, loop }) => ({
+      ...keys.of(name, loop),
+      written: { ...loop.object, cluster: loop.cluster },
+      ...{ writesPerMinute: loop.writesPerMinute, delayMs: loop.delayMs },
+      paths: firstOf(loop.paths, maxParts),
+      managers: firstOf(loop.managers, maxParts),
+    })),
+  };
+}
+
+/** So many paths, and field managers, of a hot loop are shown. */
+const maxParts = 10;
+
+function recentOf({ event, atMs }: RecentReconcile, keys: ShownKeys): ShownRecent {
+  const { controller, reconcileID, outcome, durationMs, againInMs, causes, error } = event;
+  return {
+    ...keys.of(controller, event),
+    ...{ reconcileID, at: shownTime(atMs), outcome, durationMs, againInMs },
+    causes: shownCauses(causes),
+    error: error === undefined ? undefined : shownError(error),
+  };
+}
+
+function troubledSourcesOf({ name, clusters }: ManagedControllerStatus): ShownSource[] {
+  return clusters.flatMap(({ cluster, sources }) =>
+    sources.flatMap(({ source, synced, parked, problem }) => {
+      if (synced && !parked && problem === undefined) return [];
+      const shown = problem === undefined ? undefined : shownError(problem);
+      return [{ controller: name, cluster, source, synced, parked, problem: shown }];
+    }),
+  );
+}
+
+function cacheOf(cluster: ManagedCluster | undefined, status: InformerStatus): ShownCache {
+  const { apiVersion, kind, metadataOnly, objects, synced, parked, problem, missing } = status;
+  const store = cluster?.cache.peek({ apiVersion, kind }, metadataOnly)?.store;
+  return {
+    cluster: cluster?.name ?? '',
+    ...{ apiVersion, kind, metadataOnly, objects, synced, parked, missing },
+    bytes: store === undefined ? 0 : estimateTotalBytes(store.values(), store.size),
+    problem: problem === undefined ? undefined : shownError(problem),
+    remedy: missing === undefined ? undefined : describeMissing(missing),
+  };
+}
+
+function webhooksOf(entry: ManagerEntry): ShownWebhook[] {
+  if (entry.type !== 'runnable' || !(entry.runnable instanceof WebhookServer)) return [];
+  const { webhooks, port } = entry.runnable;
+  return webhooks.map(({ type, name, path }) => ({ type, name, path, port }));
+}

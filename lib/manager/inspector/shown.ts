@@ -1,0 +1,43 @@
+/** The first of many, and how many there are more. */
+export interface Shown<T> {
+  readonly items: readonly T[];
+  readonly more: number;
+}
+
+/** So many rows of a table are shown. */
+export const maxRows = 50;
+
+/** The first `count` of `items`; `total` where there are more than were handed over. */
+export function firstOf<T>(items: readonly T[], count: number = maxRows, total = 0): Shown<T> {
+  const first = items.slice(0, count);
+  return { items: first, more: Math.max(items.length, total) - first.length };
+}
+
+/** As {@link firstOf}, for rows that take work to be made: only those that are shown are. */
+export function firstMapped<T, R>(items: readonly T[], map: (item: T) => R): Shown<R> {
+  const { items: first, more } = firstOf(items);
+  return { items: first.map(map), more };
+}
+
+/** The message of an error, or what was thrown instead, cut to 1,000 characters. */
+export function shownError(error: unknown): string {
+  const text =
+    error instanceof Error ? error.message : typeof error === 'string' ? error : typeof error;
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+}
+
+/** A duration in milliseconds, for people. */
+export function shownDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1_000)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** A time in milliseconds since 1970, in UTC: `2026-01-01T00:00:00.000Z`. */
+export function shownTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+const maxLength = 1_000;
