@@ -17,7 +17,7 @@ export interface RunnableContext {
   readonly signal: AbortSignal;
   readonly logger: Logger;
   /** Call it when what others wait for is there: phases after `server` and `webhook` wait for it. */
-  ready(): void;
+  readonly ready: () => void;
 }
 
 /** Something that a manager runs beside its controllers. */

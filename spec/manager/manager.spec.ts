@@ -194,6 +194,50 @@ describe('Manager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
+  it('leads again after its Lease was lost for a while, by a real election', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager({
+      leaderElection: { name: 'operator', namespace: 'default' },
+      whenLeadershipIsLost: 'standby',
+    });
+    const [seen, log]: [string[], string[]] = [[], []];
+    manager.add(watcher(seen));
+    manager.add(recorder('leader', 'leader', log));
+    await setup.run(manager);
+    await manager.whenLeading();
+    const match = { resource: 'leases', user: 'operator' };
+    const fault = setup.cluster.faults.add({ match, effect: { type: 'status', code: 500 } });
+    await setup.clock.advance(12_000);
+    expect([manager.phase, manager.status().isLeading]).to.deep.equal(['running', false]);
+    const refused = await manager.client.create(configMap('x')).catch((error: unknown) => error);
+    expect(isOperatorError(refused, 'Fenced')).to.equal(true);
+    fault.remove();
+    await setup.clock.advance(30_000);
+    expect(manager.status().isLeading).to.equal(true);
+    seen.length = 0;
+    await setup.create('b');
+    await setup.clock.advance(0);
+    expect([seen.includes('b'), log]).to.deep.equal([
+      true,
+      ['leader starts', 'leader ends', 'leader starts'],
+    ]);
+    expect(await setup.end()).to.equal(undefined);
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  it('fails when its Lease is lost, by a real election', async () => {
+    const setup = await ManagerSetup.start();
+    const leaderElection = { name: 'operator', namespace: 'default' };
+    const manager = setup.manager({ leaderElection });
+    await setup.run(manager);
+    await manager.whenLeading();
+    const match = { resource: 'leases', user: 'operator' };
+    setup.cluster.faults.add({ match, effect: { type: 'status', code: 500 } });
+    await setup.clock.advance(12_000);
+    expect(await setup.running).to.have.property('code', 'LeadershipLost');
+    await setup.end();
+  });
+
   it('reconciles though a kind that it watches too is not served, and says so', async () => {
     const setup = await ManagerSetup.start();
     const seen: string[] = [];

@@ -38,7 +38,7 @@ function secretKeeper() {
 interface Running {
   readonly manager: Manager;
   readonly over: Promise<void>;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** What a manager does on a cluster: the same on the embedded server and on a real one. */

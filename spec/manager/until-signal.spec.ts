@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { untilSignal } from '../../lib/manager/until-signal.js';
+import { aborted, rememberingLogger } from './manager-setup.js';
+import type { LogLine } from './manager-setup.js';
+
+const listeners = (): number => process.listenerCount('SIGTERM') + process.listenerCount('SIGINT');
+
+describe('untilSignal', () => {
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    it(`ends the work at ${name}, and listens no more`, async () => {
+      const others = process.listeners(name);
+      const before = listeners();
+      const lines: LogLine[] = [];
+      const working = untilSignal(aborted, rememberingLogger(lines));
+      // Only what is new: the others are the test runner's.
+      for (const listener of process.listeners(name)) {
+        if (!others.includes(listener)) listener(name);
+      }
+      await working;
+      expect(listeners()).to.equal(before);
+      expect(lines.map(({ message }) => message)).to.deep.equal([`${name}: stops`]);
+    });
+  }
+
+  it('ends the process at the second signal', async () => {
+    const exit = process.exit.bind(process);
+    const codes: unknown[] = [];
+    process.exit = ((code: unknown) => codes.push(code)) as never;
+    try {
+      const others = process.listeners('SIGTERM');
+      let finish: () => void = () => undefined;
+      const work = (): Promise<void> => new Promise((resolve) => (finish = resolve));
+      const working = untilSignal(work, rememberingLogger([]));
+      const [listener] = process.listeners('SIGTERM').filter((each) => !others.includes(each));
+      listener?.('SIGTERM');
+      expect(codes).to.deep.equal([]);
+      listener?.('SIGTERM');
+      expect(codes).to.deep.equal([1]);
+      finish();
+      await working;
+    } finally {
+      process.exit = exit;
+    }
+  });
+
+  it('listens no more when the work fails', async () => {
+    const before = listeners();
+    const failing = untilSignal(async () => {
+      throw new Error('no');
+    }, rememberingLogger([]));
+    expect(await failing.catch((error: unknown) => error)).to.have.property('message', 'no');
+    expect(listeners()).to.equal(before);
+  });
+});
