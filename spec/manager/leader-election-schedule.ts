@@ -1,0 +1,270 @@
+import type { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { createClient, fenced } from '../../lib/client/index.js';
+import type { Client } from '../../lib/client/index.js';
+import { LeaderElector } from '../../lib/manager/leader-election.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { sleep } from '../../lib/system/clock.js';
+import type { Clock } from '../../lib/system/clock.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+import { seededRandom } from '../../lib/system/random.js';
+import type { Random } from '../../lib/system/random.js';
+import type { Transport, TransportRequest, TransportResponse } from '../../lib/system/transport.js';
+import type { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+/** What befalls the leader of a schedule. */
+export const disasters = [
+  ...(['crash', 'pause', 'cut', 'deaf', 'mute', 'slow', 'errors', 'clean'] as const),
+];
+
+type Disaster = (typeof disasters)[number];
+
+/** Times of the elections, in milliseconds. */
+export const leaseDurationMs = 3_000;
+export const renewDeadlineMs = 2_000;
+
+const writeEveryMs = 250;
+
+/** One replica: a process whose callbacks can be held up, and its way to the server. */
+class Replica {
+  readonly name: string;
+  readonly elector: LeaderElector;
+  readonly random: Random;
+  readonly #schedule: Schedule;
+  readonly #held: (() => void)[] = [];
+  readonly #writer: Client;
+  #writes = false;
+  #paused = false;
+  /** Of its wall clock. */
+  skewMs: number;
+  state: Disaster | 'well' = 'well';
+  /** When the last lease request was begun whose grant it has heard of. */
+  grantedMs = -Infinity;
+  readonly ending = new AbortController();
+
+  constructor(schedule: Schedule, name: string, random: Random) {
+    this.#schedule = schedule;
+    this.name = name;
+    this.random = random;
+    this.skewMs = (random.next() - 0.5) * 3_600_000;
+    const clock = this.#clock();
+    const { retryPeriodMs, leaseName } = schedule;
+    const transport = this.#transport(schedule.cluster.server.transport(name));
+    const client = createClient({ transport, clock, random });
+    const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+    const lease = { namespace: 'default', name: leaseName, identity: name };
+    this.elector = new LeaderElector({ client, ...lease, ...times, clock, random });
+    void this.#candidate(clock);
+    this.#writer = fenced(client, this.elector.fence);
+  }
+
+  /** Stops every callback of the process, until {@link Replica.resume}. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    for (const callback of this.#held.splice(0)) callback();
+  }
+
+  async #candidate(clock: Clock): Promise<void> {
+    const { signal } = this.ending;
+    const onStartedLeading = (): void => {
+      // From its first term on, and whatever became of it.
+      if (!this.#writes) void this.#write(clock);
+      this.#writes = true;
+    };
+    while (!signal.aborted) {
+      await this.elector.run({ onStartedLeading }, signal).catch(() => undefined);
+      if (!signal.aborted) await sleep(clock, 1);
+    }
+  }
+
+  async #write(clock: Clock): Promise<void> {
+    const key = { namespace: 'default', name: 'nothing' };
+    while (!this.#schedule.isOver) {
+      // What becomes of it does not matter: that it is started does. Not awaited: they queue up.
+      void this.#writer.delete(ConfigMap, key).catch(() => undefined);
+      await sleep(clock, writeEveryMs);
+    }
+  }
+
+  #clock(): Clock {
+    const { clock } = this.#schedule.cluster;
+    return {
+      now: () => clock.now() + this.skewMs,
+      monotonicMs: () => clock.monotonicMs(),
+      setTimer: (callback, delayMs) => {
+        let cancelled = false;
+        const run = (): void => {
+          if (cancelled) return;
+          if (this.#paused) this.#held.push(run);
+          else callback();
+        };
+        const timer = clock.setTimer(run, delayMs);
+        const cancel = (): void => {
+          cancelled = true;
+          timer.cancel();
+        };
+        return { cancel };
+      },
+    };
+  }
+
+  #transport(server: Transport): Transport {
+    return {
+      request: (request) => this.#request(server, request),
+      close: () => server.close(),
+    };
+  }
+
+  async #request(server: Transport, request: TransportRequest): Promise<TransportResponse> {
+    const { clock } = this.#schedule.cluster;
+    const beganMs = clock.monotonicMs();
+    if (!request.path.includes('/namespaces/')) return server.request(request);
+    const isLease = request.path.includes('/leases');
+    const wayMs =
+      this.state === 'well' ? 1 : this.random.next() * (this.state === 'slow' ? 900 : 3);
+    // Before the send: a pool's queue, a handshake. The process may be stopped there.
+    await this.#passing(wayMs, request);
+    request.beforeSend?.();
+    if (!isLease) this.#schedule.started(this);
+    if (this.state === 'cut' || this.state === 'mute') await never(request);
+    if (this.state === 'errors' && this.random.next() < 0.8) {
+      return this.random.next() < 0.5 ? answerOf(409, 'Conflict') : answerOf(500, 'InternalError');
+    }
+    if (!isLease) return answerOf(404, 'NotFound');
+    const response = await server.request({ ...request, beforeSend: () => undefined });
+    const granted = isLease && request.method !== 'GET' && response.status < 300;
+    if (granted) this.#schedule.granted(request);
+    await this.#passing(wayMs, request);
+    if (this.state === 'cut' || this.state === 'deaf') await never(request);
+    if (granted) this.grantedMs = beganMs;
+    return response;
+  }
+
+  /** Time goes by on the wire; the process hears of nothing while it is stopped. */
+  async #passing(ms: number, { signal }: TransportRequest): Promise<void> {
+    await sleep(this.#schedule.cluster.clock, ms, signal).catch(() => aborted());
+    while (this.#paused) await new Promise<void>((resolve) => this.#held.push(resolve));
+    if (signal?.aborted === true) aborted();
+  }
+}
+
+/** Three replicas, something that befalls the leader, and what must hold all the time. */
+export class Schedule {
+  readonly cluster: EmbeddedCluster<VirtualClock>;
+  readonly leaseName: string;
+  readonly retryPeriodMs: number;
+  readonly disaster: Disaster;
+  readonly violations: string[] = [];
+  isOver = false;
+  readonly #random: Random;
+  readonly #replicas: readonly Replica[];
+  /** Whom the Lease names, on the server. */
+  #holder = '';
+  #lastWriteMs = NaN;
+  #longestGapMs = 0;
+
+  constructor(cluster: EmbeddedCluster<VirtualClock>, seed: number) {
+    this.cluster = cluster;
+    this.leaseName = `schedule-${seed}`;
+    this.#random = seededRandom(seed);
+    this.retryPeriodMs = 400 + Math.floor(this.#random.next() * 400);
+    this.disaster = disasters[seed % disasters.length] ?? 'crash';
+    const names = ['a', 'b', 'c'];
+    this.#replicas = names.map((name, at) => new Replica(this, name, seededRandom(seed * 3 + at)));
+  }
+
+  /** @returns what did not hold */
+  async run(): Promise<readonly string[]> {
+    const { clock } = this.cluster;
+    await clock.advance(100 + this.#random.next() * 1_000);
+    const leader = this.#replicas.find(({ elector }) => elector.isLeader);
+    if (leader === undefined) return ['nobody leads'];
+    this.#befall(leader);
+    await clock.advance(this.#random.next() * 5_000);
+    if (this.disaster !== 'crash') this.#heal(leader);
+    await clock.advance(leaseDurationMs + 2.2 * this.retryPeriodMs + 1_000);
+    this.#checkGap();
+    await this.#end();
+    return this.violations;
+  }
+
+  /** A write is put on the wire now. */
+  started(replica: Replica): void {
+    if (this.isOver) return;
+    const nowMs = this.cluster.clock.monotonicMs();
+    const at = `${Math.round(nowMs)} ${replica.name}`;
+    const lateMs = nowMs - replica.grantedMs - renewDeadlineMs;
+    if (lateMs > 0) this.violations.push(`${at}: writes ${lateMs} ms too late`);
+    if (this.#holder !== replica.name) {
+      this.violations.push(`${at}: writes, but ${this.#holder} holds the Lease`);
+    }
+    const fresh = this.#replicas.filter(({ elector }) => elector.isLeader);
+    if (fresh.length > 1) this.violations.push(`${at}: ${fresh.length} leaders at a time`);
+    if (nowMs - this.#lastWriteMs > this.#longestGapMs) {
+      this.#longestGapMs = nowMs - this.#lastWriteMs;
+    }
+    this.#lastWriteMs = nowMs;
+  }
+
+  /** The server has stored a Lease. */
+  granted({ body = '' }: TransportRequest): void {
+    const lease = JSON.parse(body.toString()) as { spec: { holderIdentity: string } };
+    this.#holder = lease.spec.holderIdentity;
+  }
+
+  #befall(leader: Replica): void {
+    leader.state = this.disaster;
+    // A wall clock jumps, too.
+    leader.skewMs += (this.#random.next() - 0.5) * 600_000;
+    if (this.disaster === 'crash' || this.disaster === 'pause') leader.pause();
+    if (this.disaster === 'clean') leader.ending.abort();
+  }
+
+  #heal(leader: Replica): void {
+    leader.state = 'well';
+    leader.resume();
+  }
+
+  #checkGap(): void {
+    const { retryPeriodMs, disaster, cluster } = this;
+    const lease = disaster === 'clean' ? 0 : leaseDurationMs;
+    const mostMs = lease + 2.2 * retryPeriodMs + 1_000 + writeEveryMs;
+    const sinceMs = cluster.clock.monotonicMs() - this.#lastWriteMs;
+    const gapMs = Math.max(this.#longestGapMs, sinceMs);
+    if (!(gapMs <= mostMs)) this.violations.push(`nobody wrote for ${gapMs} of ${mostMs} ms`);
+  }
+
+  async #end(): Promise<void> {
+    this.isOver = true;
+    for (const replica of this.#replicas) {
+      replica.state = 'well';
+      replica.ending.abort();
+      replica.resume();
+    }
+    await this.cluster.clock.advance(renewDeadlineMs);
+  }
+}
+
+function answerOf(code: number, reason: string): TransportResponse {
+  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason };
+  async function* body() {
+    yield Buffer.from(JSON.stringify(status));
+  }
+  return { status: code, headers: { 'content-type': 'application/json' }, body: body() };
+}
+
+function aborted(): never {
+  throw new OperatorError('Aborted', 'the request was aborted');
+}
+
+/** Nothing comes until the request is given up. */
+function never({ signal }: TransportRequest): Promise<never> {
+  return new Promise((_, reject) => {
+    const onAbort = (): void => reject(new OperatorError('Aborted', 'no answer came'));
+    if (signal?.aborted === true) onAbort();
+    else signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

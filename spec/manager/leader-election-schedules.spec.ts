@@ -1,0 +1,28 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { Schedule, disasters } from './leader-election-schedule.js';
+
+/** Set it to replay one of them. */
+const only = process.env['LEADER_ELECTION_SEED'];
+
+const seeds = only === undefined ? Array.from({ length: 1_000 }, (_, at) => at) : [Number(only)];
+
+describe('leader election in a thousand seeded schedules', () => {
+  for (const [at, disaster] of disasters.entries()) {
+    const own = seeds.filter((seed) => seed % disasters.length === at);
+    if (own.length === 0) continue;
+
+    it(`holds its promises when the leader meets with: ${disaster}`, async function () {
+      this.timeout(60_000);
+      const failures: string[] = [];
+      const cluster = await EmbeddedCluster.start({ clock: new VirtualClock() });
+      for (const seed of own) {
+        const violations = await new Schedule(cluster, seed).run();
+        if (violations.length > 0) failures.push(`seed ${seed}: ${violations[0] ?? ''}`);
+      }
+      await cluster.stop();
+      expect(failures).to.deep.equal([]);
+    });
+  }
+});
