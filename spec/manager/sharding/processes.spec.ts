@@ -7,16 +7,28 @@ import type { ShardingTarget } from './suite/sharding-suite.js';
 
 async function embeddedTarget(): Promise<ShardingTarget> {
   const directory = await mkdtemp(join(tmpdir(), 'sharding-'));
-  const users: Record<string, string> = {};
+  const users = { a: 'a', b: 'b', c: 'c', d: 'd' };
   const cluster = await EmbeddedCluster.start({ users, port: 0, logLength: 100_000 });
   return {
     admin: cluster.client(),
     user: async (name) => {
       const path = join(directory, name);
-      await cluster.writeKubeConfig(path);
+      await cluster.writeKubeConfig(path, name);
       return path;
     },
-    writesOf: () => Promise.resolve(0),
+    writesOf: (name, namespace) => {
+      const { requests } = cluster;
+      const isStored = (code: number): boolean => code < 300;
+      return Promise.resolve(
+        requests.count(
+          (entry) =>
+            entry.user === name &&
+            entry.namespace === namespace &&
+            entry.verb === 'patch' &&
+            isStored(entry.code),
+        ),
+      );
+    },
     close: async () => {
       await cluster.stop();
       await rm(directory, { recursive: true });

@@ -6,11 +6,15 @@ import { pinoLogger } from '../../../../lib/system/pino-logger.js';
 import { times } from '../sharding-setup.js';
 
 /**
- * One replica, as a program: it writes its membership into the ConfigMap of each key that it owns,
+ * One replica, as a program: it writes its name into the ConfigMap of each key that it owns,
  * again and again, in the namespace `<keys>-written`.
  */
 async function main(): Promise<void> {
-  const { KUBECONFIG: path = '', SPEC_NAMESPACE: namespace = '', SPEC_NAME: identity = '' } = process.env;
+  const {
+    KUBECONFIG: path = '',
+    SPEC_NAMESPACE: namespace = '',
+    SPEC_NAME: identity = '',
+  } = process.env;
   const manager = new Manager({
     client: await clientFromKubeConfig({ path }),
     cacheOptions: { namespaces: [namespace] },
@@ -23,9 +27,11 @@ async function main(): Promise<void> {
     .complete(async ({ key, client }) => {
       const { labels = {} } = (await client.get(ConfigMap, key)).metadata;
       if (labels['spec'] !== 'key') return done();
-      const writer = manager.status().shards?.member ?? '';
       const written = { namespace: `${namespace}-written`, name: key.name };
-      await client.live.patch(ConfigMap, written, { type: 'merge', body: { data: { writer, at: String(Date.now()) } } });
+      await client.live.patch(ConfigMap, written, {
+        type: 'merge',
+        body: { data: { writer: identity, at: String(Date.now()) } },
+      });
       return requeueAfter(8_000);
     });
   manager.add(controller, { shards: true });

@@ -9,16 +9,18 @@ import { WriteHistory } from './write-history.js';
 /** The server on which replicas run as processes. */
 export interface ShardingTarget {
   readonly admin: Client;
-  /** A user of this name, who may do all. @returns the path of the kubeconfig */
+  /** A user for a process, `a` to `d`, who may do all. @returns the path of the kubeconfig */
   user(name: string): Promise<string>;
-  /** How many writes of ConfigMaps in the namespace the server stored for the user, by its log. */
-  writesOf(user: string, namespace: string): Promise<number>;
+  /** How many writes of ConfigMaps in the namespace the server stored for a process, by its log. */
+  writesOf(name: string, namespace: string): Promise<number>;
   close(): Promise<void>;
 }
 
 const program = new URL('./sharded-replica.ts', import.meta.url);
 const keyCount = 1_000;
 const promiseMs = times.leaseDurationMs + 4 * times.retryPeriodMs;
+/** What a machine that is busy with other specs may need for 330 reconciles, beside the promise. */
+const workMs = 3_000;
 
 /** What issue 4 wants shown of sharding, with real processes. */
 export function shardingSuite(open: () => Promise<ShardingTarget>): void {
@@ -43,13 +45,12 @@ export function shardingSuite(open: () => Promise<ShardingTarget>): void {
     const [, paused = ''] = ['a', 'b', 'c'].filter((name) => name !== leader);
     const killedMs = await replicas.kill(leader);
     await eventually(() => replicas.nothingLeftOf(leader), 10_000);
-    console.log(replicas.debug());
-    expect(replicas.lastTakenOverMs - killedMs, 'from the dead leader').to.be.at.most(promiseMs);
+    replicas.expectTakenOver(leader, killedMs);
     replicas.signal(paused, 'SIGSTOP');
     const pausedMs = Date.now();
     await replicas.start('d');
     await eventually(() => replicas.nothingLeftOf(paused), 10_000);
-    expect(replicas.lastTakenOverMs - pausedMs, 'from the paused one').to.be.at.most(promiseMs);
+    replicas.expectTakenOver(paused, pausedMs);
     replicas.signal(paused, 'SIGCONT');
     const left = ['a', 'b', 'c', 'd'].filter((name) => name !== leader);
     await eventually(() => replicas.areSharedBy(...left), 15_000);
@@ -81,7 +82,11 @@ class Replicas {
     });
     const { name: namespace = '' } = made.metadata;
     const written = `${namespace}-written`;
-    await admin.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: written } });
+    await admin.create<Namespace>({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: written },
+    });
     for (let from = 0; from < keyCount; from += 50) {
       const names = Array.from({ length: 50 }, (_, n) => `key-${from + n}`);
       const maps = names.flatMap((name) => [configMap(namespace, name), configMap(written, name)]);
@@ -100,29 +105,25 @@ class Replicas {
     const firsts = new Map<string, number>();
     for (const { key, writer, seenMs } of this.history.writes) {
       if (seenMs < this.#lostAtMs || !this.#lostKeys.has(key)) continue;
-      if (this.history.identities.get(writer) === this.#lost || firsts.has(key)) continue;
-      firsts.set(key, seenMs);
+      if (writer !== this.#lost && !firsts.has(key)) firsts.set(key, seenMs);
     }
     return Math.max(...firsts.values());
   }
 
-  debug(): string {
-    const firsts = new Map<string, number>();
-    for (const { key, writer, seenMs } of this.history.writes) {
-      if (seenMs < this.#lostAtMs || !this.#lostKeys.has(key)) continue;
-      if (this.history.identities.get(writer) === this.#lost || firsts.has(key)) continue;
-      firsts.set(key, seenMs - this.#lostAtMs);
-    }
-    const t = [...firsts.values()].sort((a, b) => a - b);
-    const rate = this.history.writes.filter((w) => w.seenMs > this.#lostAtMs && w.seenMs < this.#lostAtMs + 3000).length / 3;
-    return `n ${t.length} first ${t[0]} median ${t[t.length >> 1]} p90 ${t[Math.floor(t.length * 0.9)]} last ${t.at(-1)} rate ${rate} events ${this.history.times.map((x) => x - this.#lostAtMs).filter((x) => x > -3000).join()}`;
+  /** By the server's log: others own its keys, and have written them. */
+  expectTakenOver(name: string, sinceMs: number): void {
+    const assignedMs = this.history.bereftMs(name) - sinceMs;
+    // The heirs see it a retry period later at most.
+    expect(assignedMs, `assigned, from ${name}`).to.be.at.most(promiseMs - times.retryPeriodMs);
+    const writtenMs = this.lastTakenOverMs - sinceMs;
+    expect(writtenMs, `written, from ${name}`).to.be.at.most(promiseMs + workMs);
   }
 
   #lost = '';
   #lostKeys: ReadonlySet<string> = new Set();
 
   async start(name: string): Promise<void> {
-    const path = await this.#target.user(`${this.#namespace}-${name}`);
+    const path = await this.#target.user(name);
     const env = { KUBECONFIG: path, SPEC_NAMESPACE: this.#namespace, SPEC_NAME: name };
     this.#processes.set(name, new SpecProcess(name, program, env));
   }
@@ -143,7 +144,8 @@ class Replicas {
     const holders = this.history.holders();
     const shares = [...holders.values()];
     const count = new Map<string, number>();
-    for (const name of this.history.lastWriters().values()) count.set(name, (count.get(name) ?? 0) + 1);
+    for (const name of this.history.lastWriters().values())
+      count.set(name, (count.get(name) ?? 0) + 1);
     expect([...holders.keys()].sort(), this.#said()).to.deep.equal([...names].sort());
     expect(Math.max(...shares) - Math.min(...shares)).to.be.at.most(1);
     expect([...count.keys()].sort(), 'writers').to.deep.equal([...names].sort());
@@ -164,10 +166,9 @@ class Replicas {
     for (const name of this.#processes.keys()) this.signal(name, 'SIGKILL');
     const { history } = this;
     const byProcess = (name: string): number =>
-      history.writes.filter(({ writer }) => history.identities.get(writer) === name).length;
+      history.writes.filter(({ writer }) => writer === name).length;
     for (const name of this.#processes.keys()) {
-      const user = `${this.#namespace}-${name}`;
-      const logged = await this.#target.writesOf(user, `${this.#namespace}-written`);
+      const logged = await this.#target.writesOf(name, `${this.#namespace}-written`);
       // A request whose process was killed is stored, and nobody reads its answer.
       await eventually(async () => expect(byProcess(name), name).to.be.within(logged, logged + 24));
     }

@@ -8,7 +8,7 @@ import { ConfigMap, Lease } from '../../../../lib/object/kinds.js';
 /** One write of one key, as the server stored it. */
 export interface KeyWrite {
   readonly key: string;
-  /** The Lease of the replica that wrote. */
+  /** The process that wrote. */
   readonly writer: string;
   /** The server's own order of all writes of all kinds. */
   readonly version: number;
@@ -22,15 +22,14 @@ export interface KeyWrite {
  */
 export class WriteHistory {
   readonly writes: KeyWrite[] = [];
-  /** Which process holds, or held, each Lease. */
+  /** Which process holds, or held, each Lease; in the order in which they were created. */
   readonly identities = new Map<string, string>();
   readonly #last = new Map<string, string>();
-  readonly #records: StoredAssignment[] = [];
+  readonly #records: (StoredAssignment & { readonly seenMs: number })[] = [];
   readonly #ending = new AbortController();
   readonly #namespace: string;
   readonly #watches: Promise<void>[];
   #failure: unknown;
-  readonly times: number[] = [];
 
   constructor(client: Client, namespace: string) {
     this.#namespace = namespace;
@@ -45,11 +44,10 @@ export class WriteHistory {
   /** Who wrote each key last, by process. */
   lastWriters(): ReadonlyMap<string, string> {
     if (this.#failure !== undefined) throw this.#failure as Error;
-    const named = (writer: string): string => this.identities.get(writer) ?? writer;
-    return new Map([...this.#last].map(([key, writer]) => [key, named(writer)]));
+    return this.#last;
   }
 
-  /** The process whose Lease is the oldest. */
+  /** How many slots each process has, by the newest record. */
   holders(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const holder of this.#records.at(-1)?.holders ?? []) {
@@ -59,12 +57,22 @@ export class WriteHistory {
     return counts;
   }
 
+  /** When the first record was stored in which the process has no slot, after it had some. */
+  bereftMs(name: string): number {
+    const has = (record: StoredAssignment): boolean =>
+      record.holders.some((holder) => this.identities.get(holder ?? '') === name);
+    const from = this.#records.findIndex(has);
+    return this.#records.find((record, at) => at > from && !has(record))?.seenMs ?? Infinity;
+  }
+
   /** Writes by whoever was not the one that the record in force named. */
   strangers(): readonly string[] {
     return this.writes.flatMap(({ key, writer, version }) => {
-      const record = this.#records.findLast(({ resourceVersion }) => Number(resourceVersion) < version);
+      const record = this.#records.findLast(
+        ({ resourceVersion }) => Number(resourceVersion) < version,
+      );
       const slot = slotOf(hashOfKey({ namespace: this.#namespace, name: key }, 'key'));
-      const holder = record?.holders[slot];
+      const holder = this.identities.get(record?.holders[slot] ?? '');
       if (holder === writer) return [];
       return [`${key} at ${version}: written by ${writer}, in epoch ${record?.epoch} of ${holder}`];
     });
@@ -93,9 +101,10 @@ export class WriteHistory {
       if (event.type === 'BOOKMARK') continue;
       const { name = '' } = event.object.metadata;
       const holder = event.object.spec?.holderIdentity ?? '';
-      if (name === 'replicas-shards') this.times.push(Date.now());
-      if (name === 'replicas-shards') this.#records.push(storedAssignmentOf(event.object, slotCount));
-      else if (holder !== '') this.identities.set(name, holder);
+      if (name === 'replicas-shards') {
+        const record = storedAssignmentOf(event.object, slotCount);
+        this.#records.push({ ...record, seenMs: Date.now() });
+      } else if (holder !== '') this.identities.set(name, holder);
     }
   }
 }

@@ -1,0 +1,16 @@
+/** What a replica is told, as JSON. */
+export interface ReplicaSettings {
+  readonly url: string;
+  /** PEM; undefined: plain HTTP. */
+  readonly ca: string | undefined;
+  readonly token: string;
+  readonly namespace: string;
+  /** The name of the Lease, and of the ConfigMap that the leader writes. */
+  readonly lease: string;
+  readonly identity: string;
+  /** How wrong its wall clock is. */
+  readonly wallSkewMs: number;
+}
+
+/** What a replica tells, a line each. */
+export type ReplicaEvent = 'leads' | 'wrote' | 'lost' | 'gave back';

@@ -1,0 +1,57 @@
+import { bearerToken, createClient, fenced } from '../../../lib/client/index.js';
+import { LeaderElector } from '../../../lib/manager/leader-election.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
+import { sleep, systemClock } from '../../../lib/system/clock.js';
+import type { Clock } from '../../../lib/system/clock.js';
+import { UndiciTransport } from '../../../lib/system/undici-transport.js';
+import type { ReplicaSettings, ReplicaEvent } from './replica-settings.js';
+
+/** A process that stands for election, and writes as long as it may: with its lease or without. */
+async function main(): Promise<void> {
+  const settings = JSON.parse(process.argv[2] ?? '') as ReplicaSettings;
+  const { url, ca, token, namespace, lease, identity, wallSkewMs } = settings;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + wallSkewMs };
+  const tls = ca === undefined ? {} : { ca };
+  const client = createClient({
+    transport: new UndiciTransport({ server: url, tls, maxConnections: 4 }),
+    credentials: bearerToken(token),
+    clock,
+  });
+  const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 400 };
+  const elector = new LeaderElector({ client, name: lease, namespace, identity, clock, ...times });
+  const writer = fenced(client, elector.fence);
+  const ending = new AbortController();
+  process.once('SIGTERM', () => ending.abort());
+  let written = 0;
+  const write = async (): Promise<void> => {
+    const body = { data: { by: identity, at: String(written) } };
+    await writer.patch(ConfigMap, { namespace, name: lease }, { type: 'merge', body });
+    written += 1;
+    if (written % 5 === 0) tell('wrote');
+  };
+  const keepWriting = async (): Promise<void> => {
+    for (;;) {
+      // Not awaited, and not told to stop: only the fence stands between it and the server.
+      void write().catch(() => undefined);
+      await sleep(clock, 40);
+    }
+  };
+  const onStartedLeading = (): void => {
+    tell('leads');
+    void keepWriting();
+  };
+  try {
+    await elector.run({ onStartedLeading }, ending.signal);
+    tell('gave back');
+  } catch {
+    tell('lost');
+  }
+  if (!ending.signal.aborted) await sleep(clock, 60_000);
+  process.exit();
+}
+
+function tell(event: ReplicaEvent): void {
+  process.stdout.write(`${event}\n`);
+}
+
+await main();

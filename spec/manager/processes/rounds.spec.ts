@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { listenHttp } from '../../../lib/apiserver/http-adapter.js';
+import type { Listener } from '../../../lib/apiserver/http-adapter.js';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
+import type { LoggedRequest, Verdict } from './judge.js';
+import { play, rounds } from './rounds.js';
+import type { RoundTarget } from './rounds.js';
+
+const verbs: Readonly<Record<string, string>> = { GET: 'get', POST: 'create', PUT: 'update' };
+
+describe('leader election of real processes on the embedded server', function () {
+  this.timeout(90_000);
+  let cluster: EmbeddedCluster;
+  let listener: Listener;
+  let verdicts: ReadonlyMap<string, Promise<Verdict>>;
+
+  before(async () => {
+    cluster = await EmbeddedCluster.start();
+    const log: LoggedRequest[] = [];
+    // Users are given at the start: a token is its user's name.
+    listener = await listenHttp(async (request) => {
+      const receivedAtMs = Date.now();
+      const user = (request.headers['authorization'] ?? '').replace(/^Bearer /i, '');
+      const response = await cluster.server.transport(user).request(request);
+      const [path = ''] = request.path.split('?');
+      const [, resource = '', name = ''] =
+        /\/namespaces\/[^/]+\/([^/]+)(?:\/([^/]+))?/.exec(path) ?? [];
+      const verb = verbs[request.method] ?? 'patch';
+      log.push({ user, verb, resource, name, code: response.status, receivedAtMs });
+      return response;
+    });
+    const target: RoundTarget = {
+      ...{ port: Number(new URL(listener.url).port), scheme: 'http', ca: undefined },
+      namespace: 'default',
+      token: async (user) => user,
+      prepare: async (name) => {
+        const metadata = { namespace: 'default', name };
+        await cluster.client().create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+      },
+      log: async () => log,
+    };
+    // All at once: most of a round is waiting.
+    verdicts = new Map(rounds.map((round) => [round.name, play(target, round)]));
+    await Promise.allSettled(verdicts.values());
+  });
+
+  after(async () => {
+    await listener.close();
+    await cluster.stop();
+  });
+
+  for (const { name, mostMs } of rounds) {
+    it(`passes to another within ${mostMs} ms, and no former leader writes, when the leader ${name}`, async () => {
+      const { violations, writes, gapMs } = await verdicts.get(name)!;
+      expect(violations).to.deep.equal([]);
+      expect(writes).to.be.above(10);
+      expect(gapMs).to.be.at.most(mostMs);
+    });
+  }
+});
