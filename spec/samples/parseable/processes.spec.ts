@@ -1,52 +1,12 @@
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import { ParseableTenant } from '../../../samples/parseable/tenant.js';
+import { Script } from './suite/script.js';
 import { sampleTenant } from './suite/stage.js';
-
-/** A script of the sample as a process of its own, and what it has written. */
-class Script {
-  readonly #child: ChildProcess;
-  readonly #exited: Promise<number | null>;
-  output = '';
-
-  constructor(file: string, ...args: string[]) {
-    const command = ['--import', 'tsx', `samples/parseable/${file}`, ...args];
-    this.#child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream?.on('data', (chunk: Buffer) => {
-        this.output += chunk.toString();
-      });
-    }
-    this.#exited = new Promise((resolve) => this.#child.on('close', resolve));
-  }
-
-  /** Resolves when it has written `text`; fails when it ends before. */
-  async writes(text: string): Promise<void> {
-    const written = new Promise<void>((resolve) => {
-      const look = (): void => {
-        if (this.output.includes(text)) resolve();
-      };
-      this.#child.stdout?.on('data', look);
-      look();
-    });
-    const ended = this.#exited.then((code) => {
-      throw new Error(`ended with ${code ?? 'a signal'} before «${text}»: ${this.output}`);
-    });
-    await Promise.race([written, ended]);
-  }
-
-  /** @returns its exit code. */
-  ends(signal?: 'SIGTERM'): Promise<number | null> {
-    if (signal !== undefined) this.#child.kill(signal);
-    return this.#exited;
-  }
-}
 
 const wrongUses: readonly [string, string[], RegExp][] = [
   ['a kubeconfig that is not there', ['--kubeconfig', 'nowhere/kubeconfig'], /nowhere\/kubeconfig/],

@@ -1,0 +1,327 @@
+import { expect } from 'chai';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { parseAllDocuments, stringify } from 'yaml';
+import type { Client } from '../../../../lib/client/index.js';
+import { isConditionTrue } from '../../../../lib/object/conditions.js';
+import {
+  ClusterRole,
+  ConfigMap,
+  Lease,
+  Namespace,
+  PersistentVolumeClaim,
+  Role,
+} from '../../../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../../../lib/object/kubernetes-object.js';
+import { pruneClaimsAnnotation } from '../../../../samples/parseable/reconcile-tenant.js';
+import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
+import type { TenantSpec } from '../../../../samples/parseable/tenant.js';
+import { eventually } from '../../../cluster/control-plane/eventually.js';
+import { Script } from './script.js';
+import { sampleTenant } from './stage.js';
+
+/** A request of a user, as the server's own log has it. */
+export interface LoggedRequest {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string | undefined;
+  readonly code: number;
+}
+
+/** A cluster with RBAC, reached over HTTP. */
+export interface DeployedTarget {
+  readonly admin: Client;
+  readonly url: string;
+  /** The server's authority, base64; undefined: it speaks HTTP. */
+  readonly caData: string | undefined;
+  requestsOf(user: string): Promise<readonly LoggedRequest[]>;
+  close(): Promise<void>;
+}
+
+const name = 'parseable-operator';
+
+/** The operator as it is deployed: processes with the rights of `deploy/rbac.yaml`, and no others. */
+export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
+  let target: DeployedTarget;
+  let folder: string;
+  let namespace: string;
+  let replicas: Script[] = [];
+  let installed: UnstructuredObject[] = [];
+
+  before(async function () {
+    this.timeout(120_000);
+    target = await newTarget();
+    folder = await mkdtemp(join(tmpdir(), 'parseable-'));
+    const metadata = { generateName: 'parseable-system-' };
+    const made = await target.admin.create<Namespace>({
+      ...{ apiVersion: 'v1', kind: 'Namespace', metadata },
+    });
+    namespace = made.metadata.name ?? '';
+  });
+  after(async () => {
+    for (const replica of replicas) await replica.ends('SIGTERM');
+    for (const { apiVersion, kind, metadata } of installed) {
+      await target.admin.delete({ apiVersion, kind }, metadata as never);
+    }
+    await target.admin.delete(Namespace, { name: namespace });
+    await target.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('works with two replicas, probes, metrics and a webhook; nothing is denied, each right has its use', async function () {
+    this.timeout(120_000);
+    const webhookPort = await freePort();
+    await install('rbac.yaml');
+    await install('operator.yaml', webhookPort);
+    const first = await startReplica(webhookPort);
+    await first.script.writes('"ready"');
+    await eventually(async () => expect(await holder()).to.not.equal(''));
+    const otherPort = await freePort();
+    const second = await startReplica(otherPort);
+    await second.script.writes('"ready"');
+    await eventually(async () => {
+      expect(await answerOf(first.health, '/readyz')).to.equal(200);
+      expect(await answerOf(second.health, '/readyz')).to.equal(200);
+    });
+    const leader = await holder();
+    await story(async () => {
+      const bad = await target.admin
+        .create(await tenant('bad', withoutConfig))
+        .catch((error: unknown) => error);
+      expect(bad)
+        .to.be.an('error')
+        .with.property('message')
+        .that.contains('spec.nodes[0].k8sConfig');
+    });
+    const metrics = await (await request(`${first.metrics}/metrics`)).body.text();
+    expect(metrics).to.match(
+      /controller_runtime_reconcile_total\{[^}]*controller="parseabletenant"/,
+    );
+    expect(metrics).to.match(/leader_election_master_status\{[^}]*\} 1/);
+    expect(await first.script.ends('SIGTERM')).to.equal(0);
+    // What a Service does by itself.
+    await install('operator.yaml', otherPort);
+    await eventually(async () => expect(await holder()).to.not.be.oneOf(['', leader]));
+    await story(() => Promise.resolve());
+    expect(await second.script.ends('SIGTERM')).to.equal(0);
+    replicas = [];
+    const user = `system:serviceaccount:${namespace}:${name}`;
+    const requests = await target.requestsOf(user);
+    const refused = requests.filter(({ code }) => code === 401 || code === 403);
+    expect(refused, 'denied').to.deep.equal([]);
+    expect(await unusedRights(requests), 'never used').to.deep.equal([]);
+  });
+
+  /** A tenant is made, changed, made smaller and deleted. */
+  async function story(meanwhile: () => Promise<void>): Promise<void> {
+    await target.admin.create(await tenant('ordered'));
+    await available();
+    await meanwhile();
+    await edit((spec) => ({
+      ...spec,
+      parseableConfig: spec.parseableConfig.map((config) => ({
+        ...config,
+        env: { ...config.env, P_LOG_LEVEL: 'debug' },
+      })),
+    }));
+    await available();
+    for (const [gone, left] of [
+      ['console', 2],
+      ['ingestor', 1],
+    ] as const) {
+      await edit((spec) => ({ ...spec, nodes: spec.nodes.filter((each) => each.name !== gone) }));
+      await eventually(async () => {
+        const { items } = await target.admin.list(ConfigMap, {
+          ...{ namespace, labelSelector: 'custom_resource=ordered' },
+        });
+        expect(items).to.have.lengthOf(left);
+      });
+    }
+    await available();
+    await eventually(async () => {
+      const { items } = await target.admin.list(PersistentVolumeClaim, { namespace });
+      expect(items).to.have.lengthOf(0);
+    });
+    await target.admin.delete(ParseableTenant, { namespace, name: 'ordered' });
+    await eventually(async () => {
+      const { items } = await target.admin.list(ConfigMap, {
+        ...{ namespace, labelSelector: 'custom_resource=ordered' },
+      });
+      expect(items).to.have.lengthOf(0);
+    }, 60_000);
+  }
+
+  async function tenant(
+    called: string,
+    change: (spec: TenantSpec) => TenantSpec = withClaim,
+  ): Promise<ParseableTenant> {
+    const sample = await sampleTenant('ordered');
+    const annotations = { [pruneClaimsAnnotation]: 'true' };
+    const metadata = { name: called, namespace, annotations };
+    return { ...sample, metadata, spec: change(sample.spec) };
+  }
+
+  async function edit(change: (spec: TenantSpec) => TenantSpec): Promise<void> {
+    const key = { namespace, name: 'ordered' };
+    const { spec } = await target.admin.get(ParseableTenant, key);
+    const body = { spec: change(spec) };
+    await target.admin.patch(ParseableTenant, key, { type: 'merge', body });
+  }
+
+  async function available(): Promise<void> {
+    await eventually(async () => {
+      const key = { namespace, name: 'ordered' };
+      const { metadata, status } = await target.admin.get(ParseableTenant, key);
+      expect(status?.observedGeneration).to.equal(metadata.generation);
+      expect(isConditionTrue(status?.conditions, 'Available')).to.equal(true);
+      expect(isConditionTrue(status?.conditions, 'Progressing')).to.equal(false);
+    }, 60_000);
+  }
+
+  async function holder(): Promise<string> {
+    const { spec } = await target.admin.get(Lease, { namespace, name });
+    return spec?.holderIdentity ?? '';
+  }
+
+  /** Applies a manifest of `deploy/`, in this spec's namespace; of workloads, none. */
+  async function install(file: string, webhookPort?: number): Promise<void> {
+    const url = new URL(`../../../../samples/parseable/deploy/${file}`, import.meta.url);
+    const text = (await readFile(url, 'utf8')).replaceAll('parseable-system', namespace);
+    const skipped = ['Deployment', 'Service', 'PodDisruptionBudget'];
+    for (const document of parseAllDocuments(text)) {
+      const object = document.toJS() as UnstructuredObject;
+      if (skipped.includes(object.kind)) continue;
+      const local = webhookPort === undefined ? object : reachedByUrl(object, webhookPort);
+      await target.admin.apply(local, { fieldManager: 'spec', force: true });
+      const isNew = installed.every(({ kind }) => kind !== object.kind);
+      if (object.metadata.namespace === undefined && isNew) installed = [...installed, object];
+    }
+  }
+
+  async function startReplica(webhookPort: number) {
+    const [health, metrics] = [await freePort(), await freePort()];
+    const kubeConfig = join(folder, `kubeconfig-${health}`);
+    await writeFile(kubeConfig, kubeConfigOf(await tokenOf()), { mode: 0o600 });
+    const script = new Script(
+      ...['main.ts', '--kubeconfig', kubeConfig, '--leader-elect'],
+      ...['--namespace', namespace, '--operator-namespace', namespace],
+      ...[`--health-port=${health}`, `--metrics-port=${metrics}`, `--webhook-port=${webhookPort}`],
+    );
+    replicas = [...replicas, script];
+    const at = (port: number): string => `http://127.0.0.1:${port}`;
+    return { script, health: at(health), metrics: at(metrics) };
+  }
+
+  async function tokenOf(): Promise<string> {
+    const answer = await target.admin.create<UnstructuredObject>(
+      {
+        ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' },
+        ...{ metadata: { name, namespace }, spec: { expirationSeconds: 3600 } },
+      },
+      { subresource: 'token', parent: { apiVersion: 'v1', kind: 'ServiceAccount' } },
+    );
+    return (answer['status'] as { token: string }).token;
+  }
+
+  function kubeConfigOf(token: string): string {
+    const { url: server, caData } = target;
+    const authority = caData === undefined ? {} : { 'certificate-authority-data': caData };
+    return stringify({
+      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'spec' },
+      clusters: [{ name: 'spec', cluster: { server, ...authority } }],
+      users: [{ name: 'spec', user: { token } }],
+      contexts: [{ name: 'spec', context: { cluster: 'spec', user: 'spec' } }],
+    });
+  }
+
+  /** Rights of the manifest that were not needed: `verb resource`. */
+  async function unusedRights(requests: readonly LoggedRequest[]): Promise<readonly string[]> {
+    const { rules: ofCluster = [] } = await target.admin.get(ClusterRole, { name });
+    const { rules = [] } = await target.admin.get(Role, { namespace, name });
+    const used = new Set(requests.map((each) => rightOf(each.verb, each.group, pathOf(each))));
+    const given = [...ofCluster, ...rules].flatMap(({ verbs, apiGroups = [], resources = [] }) =>
+      verbs.flatMap((verb) =>
+        apiGroups.flatMap((group) => resources.map((each) => rightOf(verb, group, each))),
+      ),
+    );
+    // Server-side apply creates by PATCH; the server asks for the right to create, too.
+    const implied = (right: string): boolean => used.has(right.replace(/^create /, 'patch '));
+    return given.filter((right) => !used.has(right) && !implied(right) && !isSpare(right));
+  }
+}
+
+/** Rights for what does not happen in the story above. */
+function isSpare(right: string): boolean {
+  return (
+    // Servers without streaming lists are listed; a conflict makes the operator look at the object.
+    /^(list|get) (configmaps|services|persistentvolumeclaims|.*\.apps|.*\.parseable\.io)$/.test(
+      right,
+    ) ||
+    // A pod that keeps a rollout waiting is looked for; an event that comes again is patched; a CRD
+    // that is not served yet is waited for; a certificate is replaced.
+    [
+      ...['list pods', 'patch events.events.k8s.io', 'update secrets'],
+      'watch customresourcedefinitions.apiextensions.k8s.io',
+    ].includes(right)
+  );
+}
+
+function rightOf(verb: string, group: string, path: string): string {
+  return `${verb} ${path}${group === '' ? '' : `.${group}`}`;
+}
+
+function pathOf({ resource, subresource = '' }: LoggedRequest): string {
+  return subresource === '' ? resource : `${resource}/${subresource}`;
+}
+
+/** The API server of a spec is no pod: it finds the webhook by an address. */
+function reachedByUrl(object: UnstructuredObject, port: number): UnstructuredObject {
+  const { webhooks } = object as { webhooks?: { clientConfig: { service?: { path: string } } }[] };
+  if (webhooks === undefined) return object;
+  return {
+    ...object,
+    webhooks: webhooks.map((webhook) => {
+      const { path = '' } = webhook.clientConfig.service ?? {};
+      const clientConfig = { url: `https://127.0.0.1:${port}${path}` };
+      return { ...webhook, clientConfig, failurePolicy: 'Fail' };
+    }),
+  };
+}
+
+function withClaim(spec: TenantSpec): TenantSpec {
+  const resources = { requests: { storage: '1Gi' } };
+  const claim = { accessModes: ['ReadWriteOnce'], resources };
+  const storageConfig = [{ name: 'data', mountPath: '/data', spec: claim }];
+  return {
+    ...spec,
+    k8sConfig: spec.k8sConfig.map((each) =>
+      each.name === 'staged' ? { ...each, storageConfig } : each,
+    ),
+  };
+}
+
+function withoutConfig(spec: TenantSpec): TenantSpec {
+  return { ...spec, k8sConfig: [] };
+}
+
+async function answerOf(base: string, path: string): Promise<number> {
+  const { statusCode, body } = await request(`${base}${path}`);
+  await body.dump();
+  return statusCode;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
