@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { fnv1a64, hashOfKey } from '../../../lib/manager/sharding/shard-hash.js';
+import type { Hash64 } from '../../../lib/manager/sharding/shard-hash.js';
+import {
+  rangesOf,
+  shardSelector,
+  slotCount,
+  slotOf,
+} from '../../../lib/manager/sharding/shard-range.js';
+
+const hex = ({ high, low }: Hash64): string =>
+  high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0');
+
+/** FNV-1a as its authors write it. */
+function slowFnv1a64(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(text)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  }
+  return hash.toString(16).padStart(16, '0');
+}
+
+function sharesOf(names: readonly string[], by: 'key' | 'namespace'): readonly number[] {
+  const shares = [0, 0, 0];
+  for (const name of names) {
+    const key = by === 'key' ? { namespace: 'default', name } : { namespace: name, name: 'it' };
+    shares[Math.floor((slotOf(hashOfKey(key, by)) * 3) / slotCount)]! += 1;
+  }
+  return shares;
+}
+
+describe('hashOfKey', () => {
+  it('hashes namespaces as the server does', () => {
+    // The test vectors of the authors of FNV.
+    expect(hex(fnv1a64(''))).to.equal('cbf29ce484222325');
+    expect(hex(fnv1a64('a'))).to.equal('af63dc4c8601ec8c');
+    expect(hex(fnv1a64('foobar'))).to.equal('85944171f73967e8');
+    expect(hashOfKey({ namespace: 'foobar', name: 'x' }, 'namespace')).to.deep.equal(
+      fnv1a64('foobar'),
+    );
+    fc.assert(fc.property(fc.string(), (text) => hex(fnv1a64(text)) === slowFnv1a64(text)));
+  });
+
+  it('spreads keys whose names differ at their end only', () => {
+    const names = Array.from({ length: 999 }, (_, n) => `tenant-${n}`);
+    expect(Math.min(...sharesOf(names, 'key'))).to.be.above(290);
+    // Why namespaces are not the default.
+    expect(Math.min(...sharesOf(names, 'namespace'))).to.equal(0);
+  });
+
+  it('tells clusters, namespaces and names apart', () => {
+    const keys = [
+      { name: 'a' },
+      { namespace: 'a', name: 'a' },
+      { cluster: 'a', name: 'a' },
+      { cluster: 'a', namespace: 'a', name: 'a' },
+    ];
+    expect(new Set(keys.map((key) => hex(hashOfKey(key, 'key')))).size).to.equal(4);
+  });
+
+  it('hashes a cluster-scoped key by its name, where namespaces are asked for', () => {
+    const key = { name: 'node-1' };
+    expect(hashOfKey(key, 'namespace')).to.deep.equal(hashOfKey(key, 'key'));
+  });
+});
+
+describe('rangesOf', () => {
+  it('joins slots that touch; the last range ends at 2^64', () => {
+    const ranges = rangesOf([0, 1, 512, 1023]);
+    expect(ranges).to.deep.equal([
+      { start: '0x0000000000000000', end: '0x0080000000000000' },
+      { start: '0x8000000000000000', end: '0x8040000000000000' },
+      { start: '0xffc0000000000000', end: '0x10000000000000000' },
+    ]);
+    expect(shardSelector(ranges.slice(1))).to.equal(
+      "shardRange(object.metadata.namespace, '0x8000000000000000', '0x8040000000000000') || " +
+        "shardRange(object.metadata.namespace, '0xffc0000000000000', '0x10000000000000000')",
+    );
+  });
+
+  it('has every hash in the range of its slot', () => {
+    const property = fc.property(fc.string(), (name) => {
+      const hash = hashOfKey({ namespace: name, name }, 'namespace');
+      const [range = { start: '', end: '' }] = rangesOf([slotOf(hash)]);
+      const value = BigInt(`0x${hex(hash)}`);
+      return BigInt(range.start) <= value && value < BigInt(range.end);
+    });
+    fc.assert(property);
+  });
+});
