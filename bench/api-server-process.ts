@@ -32,7 +32,8 @@ export async function startMeasuredServer(): Promise<MeasuredServer> {
   };
 }
 
-function kubeConfigOf(server: string): string {
+/** A kubeconfig for a server that asks for no credentials. */
+export function kubeConfigOf(server: string): string {
   return JSON.stringify({
     'current-context': 'bench',
     contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],

@@ -1,21 +1,30 @@
 // Two things measured in one run, pair by pair: `npm run bench`. With KUBECONFIG the client is
 // measured against that cluster, else against an embedded server.
 import { mkdir, writeFile } from 'node:fs/promises';
+import { benchCache } from './cache.js';
 import { benchClient } from './client.js';
 import { benchImportMemory, benchImportTime } from './import.js';
 import { printResult } from './print-result.js';
 import { benchQueue } from './queue.js';
 
-const benches = { benchImportTime, benchImportMemory, benchClient, benchQueue };
-const wanted = process.argv.slice(2);
+const benches = { benchImportTime, benchImportMemory, benchClient, benchQueue, benchCache };
+/** Several by one word: `npm run bench -- runtime`. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  runtime: ['benchQueue', 'benchCache'],
+};
+const wanted = process.argv
+  .slice(2)
+  .filter((word) => !word.startsWith('--'))
+  .flatMap((word) => groups[word] ?? word);
 
 async function main(): Promise<void> {
   const results = [];
   for (const [name, bench] of Object.entries(benches)) {
     if (wanted.length > 0 && !wanted.some((word) => isNamed(name, word))) continue;
-    const result = await bench();
-    printResult(result);
-    results.push(result);
+    for (const result of [await bench()].flat()) {
+      printResult(result);
+      results.push(result);
+    }
   }
   await mkdir('bench/results', { recursive: true });
   await writeFile('bench/results/latest.json', `${JSON.stringify(results, null, 2)}\n`);

@@ -1,0 +1,84 @@
+// Holds the ConfigMaps of the cache bench, in a process of its own: an embedded server, or the one of
+// KUBECONFIG. Commands on stdin, a line of JSON each; an answer on stdout for each. It ends with its
+// parent.
+import { createInterface } from 'node:readline';
+import { readFile } from 'node:fs/promises';
+import { EmbeddedApiServer } from '../lib/apiserver/index.js';
+import { clientFromKubeConfig, createClient } from '../lib/client/index.js';
+import type { Client } from '../lib/client/index.js';
+import { ConfigMap, Namespace } from '../lib/object/kinds.js';
+import { kubeConfigOf } from './api-server-process.js';
+
+interface Command {
+  readonly do: 'fill' | 'churn' | 'clean';
+  readonly namespace: string;
+  readonly count: number;
+  /** Over so many objects. @defaultValue 1 */
+  readonly objects?: number;
+  /** Events per second. */
+  readonly rate?: number;
+}
+
+const writers = 16;
+
+async function connect(): Promise<{ readonly client: Client; readonly kubeConfig: string }> {
+  const path = process.env['KUBECONFIG'] ?? '';
+  if (path !== '') {
+    return {
+      client: await clientFromKubeConfig({ path }),
+      kubeConfig: await readFile(path, 'utf8'),
+    };
+  }
+  const server = new EmbeddedApiServer();
+  const url = await server.listen();
+  return { client: createClient({ transport: server.transport() }), kubeConfig: kubeConfigOf(url) };
+}
+
+function configMap(namespace: string, n: number): ConfigMap {
+  const labels = { app: `app-${n % 100}`, 'app.kubernetes.io/managed-by': 'bench' };
+  const metadata = { name: `c-${n}`, namespace, labels };
+  const data = { key: 'x'.repeat(200), at: String(process.hrtime.bigint()) };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
+}
+
+/** Calls `run` for 0 to `count` - 1, by several at once. */
+async function each(count: number, run: (n: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) await run(next++);
+  };
+  await Promise.all(Array.from({ length: writers }, worker));
+}
+
+async function carryOut(client: Client, command: Command): Promise<object> {
+  const { namespace, count, objects = 1, rate = Infinity } = command;
+  const startMs = performance.now();
+  switch (command.do) {
+    case 'fill':
+      await client.create<Namespace>({
+        ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+      });
+      await each(count, (n) => client.create(configMap(namespace, n)));
+      break;
+    case 'churn':
+      await each(count, async (n) => {
+        const earlyMs = startMs + (n / rate) * 1_000 - performance.now();
+        if (earlyMs > 1) await new Promise((resolve) => setTimeout(resolve, earlyMs));
+        const body = { data: configMap(namespace, 0).data };
+        const name = `c-${n % objects}`;
+        await client.patch(ConfigMap, { namespace, name }, { type: 'merge', body });
+      });
+      break;
+    case 'clean':
+      await client.delete(Namespace, { name: namespace });
+  }
+  return { perSecond: count / ((performance.now() - startMs) / 1_000) };
+}
+
+const { client, kubeConfig } = await connect();
+process.stdout.write(`${JSON.stringify({ kubeConfig })}\n`);
+for await (const line of createInterface({ input: process.stdin })) {
+  const answer = await carryOut(client, JSON.parse(line) as Command);
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+process.exit(0);

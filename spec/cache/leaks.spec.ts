@@ -1,0 +1,99 @@
+import { getEventListeners } from 'node:events';
+import { expect } from 'chai';
+import { Cache, cachedClient } from '../../lib/cache/index.js';
+import { createClient } from '../../lib/client/index.js';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { ConfigMap, Secret } from '../../lib/object/kinds.js';
+import { UndiciTransport } from '../../lib/system/undici-transport.js';
+
+/** What keeps a process alive, but for the pipes of the test runner. */
+function resources(): string[] {
+  const ours = ['Timeout', 'TCPSocketWrap', 'TLSWrap', 'GetAddrInfoReqWrap'];
+  return process.getActiveResourcesInfo().filter((name) => ours.includes(name));
+}
+
+function configMap(n: number): ConfigMap {
+  const metadata = { name: `c-${n}`, namespace: 'default' };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { n: String(n) } };
+}
+
+describe('many starts and stops', () => {
+  let cluster: EmbeddedCluster;
+
+  before(async () => {
+    cluster = await EmbeddedCluster.start();
+    for (let n = 0; n < 10; n++) await cluster.client().create(configMap(n));
+  });
+
+  after(() => cluster.stop());
+
+  it('of caches leave no timer, no listener and no watch, whenever they are stopped', async () => {
+    const client = cluster.client();
+    const before = resources();
+    const { signal } = new AbortController();
+    for (let n = 0; n < 1_000; n++) {
+      const cache = new Cache({ client });
+      cache.informer(ConfigMap).addHandler(() => undefined);
+      cache.start();
+      // Stopped before, while and after it lists.
+      if (n % 3 === 1) await new Promise(setImmediate);
+      if (n % 3 === 2) {
+        await cache.waitForSync(signal);
+        await cachedClient(client, cache).list(ConfigMap, { signal });
+      }
+      await cache.stop();
+    }
+    expect(getEventListeners(signal, 'abort')).to.have.length(0);
+    // One may be the cluster's own: its controllers have timers.
+    expect(resources().length).to.be.at.most(before.length + 1);
+    await client.close();
+  }).timeout(20_000);
+
+  it('of clients over sockets leave none either', async () => {
+    const url = await cluster.listen();
+    const server = resources();
+    for (let n = 0; n < 30; n++) {
+      const client = createClient({ transport: new UndiciTransport({ server: url }) });
+      const cache = new Cache({ client });
+      cache.informer(ConfigMap);
+      cache.informer(Secret);
+      cache.start();
+      if (n % 2 === 1) await cache.waitForSync();
+      await cache.stop();
+      await client.close();
+    }
+    const left = async (): Promise<number> => {
+      // The server's ends of the connections close a little later.
+      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+      return resources().length - server.length;
+    };
+    let open = await left();
+    for (let turn = 0; turn < 100 && open > 0; turn++) open = await left();
+    expect(open).to.be.at.most(0);
+  }).timeout(20_000);
+
+  it('and churn keep the heap where it is', async () => {
+    const client = cluster.client();
+    const cache = new Cache({ client });
+    const informer = cache.informer(ConfigMap);
+    const cached = cachedClient(client, cache);
+    cache.start();
+    await cache.waitForSync();
+    const churn = async (rounds: number): Promise<void> => {
+      for (let n = 0; n < rounds; n++) {
+        const metadata = { name: `churn-${n}`, namespace: 'default' };
+        await cached.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+        await cached.delete(ConfigMap, metadata);
+      }
+    };
+    await churn(150);
+    const { objects } = informer.status();
+    await churn(150);
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    expect(informer.status().objects).to.be.at.most(objects);
+    const overlay = cache.peek(ConfigMap)?.overlay.size;
+    expect(overlay).to.equal(0);
+    await cache.stop();
+    await client.close();
+  }).timeout(20_000);
+});
