@@ -1,11 +1,12 @@
 import type { Metric } from 'prom-client';
 import { Registry } from 'prom-client';
+import { EventRecorder } from '../../../lib/events/event-recorder.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import { allowed } from '../../../lib/manager/webhooks/admission.js';
 import { validatingWebhook } from '../../../lib/manager/webhooks/webhook.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { promMetrics } from '../../../lib/system/prom-metrics.js';
-import { ManagerSetup, watcher } from '../manager-setup.js';
+import { ManagerSetup, aborted, watcher } from '../manager-setup.js';
 import { onLoopback, served } from '../served.js';
 import { staticCertificate } from './static-certificate.js';
 
@@ -29,6 +30,15 @@ export async function scrapedManager(registry = new Registry()) {
     ...{ webhooks, metrics: { ...onLoopback, registry } },
   });
   manager.add(watcher([]));
+  manager.add(watcher([], 'shared'), { shards: true });
+  const { metrics } = manager;
+  const recorder = new EventRecorder({
+    client,
+    controllerName: 'spec',
+    clock: setup.clock,
+    metrics,
+  });
+  manager.add({ name: 'events', run: ({ signal }) => aborted(signal).then(() => recorder.stop()) });
   await setup.create('a');
   await setup.run(manager);
   await manager.whenLeading();
