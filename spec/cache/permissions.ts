@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Cache } from '../../lib/cache/index.js';
 import type { Client } from '../../lib/client/index.js';
-import { ConfigMap, Role, RoleBinding } from '../../lib/object/kinds.js';
-import type { Namespace } from '../../lib/object/kinds.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import type { Namespace, Role, RoleBinding } from '../../lib/object/kinds.js';
 import { fastClock } from '../faults/fast-clock.js';
 
 /** A server with RBAC. */
@@ -17,7 +17,7 @@ export interface PermissionTarget {
 }
 
 const role = { name: 'cache' };
-const apiVersion = 'rbac.authorization.k8s.io/v1';
+const apiVersion = 'rbac.authorization.k8s.io/v1' as const;
 
 /** What a cache makes of permissions that come and go. */
 export function cachePermissions(newTarget: () => Promise<PermissionTarget>): void {
@@ -28,8 +28,8 @@ export function cachePermissions(newTarget: () => Promise<PermissionTarget>): vo
     const namespace = made.metadata.name ?? '';
     const allow = async (verbs: string[]): Promise<void> => {
       const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs }];
-      const object = { apiVersion, kind: 'Role', metadata: { ...role, namespace }, rules };
-      await admin.apply<Role>(object, { fieldManager: 'spec', force: true });
+      const object: Role = { apiVersion, kind: 'Role', metadata: { ...role, namespace }, rules };
+      await admin.apply(object, { fieldManager: 'spec', force: true });
     };
     await allow(['get']);
     await admin.create<RoleBinding>({
