@@ -13,6 +13,7 @@ async function clusterTarget(): Promise<ShardingTarget> {
   const since = await plane.auditLog.mark();
   return {
     admin,
+    workMs: 15_000,
     user: async (name) => (await plane.user(userOf(name))).kubeConfigPath,
     writesOf: async (name, namespace) => {
       const query = {
@@ -29,6 +30,7 @@ async function clusterTarget(): Promise<ShardingTarget> {
   };
 }
 
-describe('Sharding among processes, on a real API server', () => {
+describe('Sharding among processes, on a real API server', function () {
+  this.timeout(240_000);
   shardingSuite(clusterTarget);
 });

@@ -84,14 +84,14 @@ export class ModelGroup {
   }
 
   #judge(changed: ModelProcess): void {
-    const held = new Set(changed.holds);
-    if (held.size === 0) return;
-    for (const other of this.processes) {
-      if (other === changed) continue;
-      const both = other.holds.filter((slot) => held.has(slot));
-      if (both.length === 0) continue;
+    if (!changed.isOpen) return;
+    const others = this.processes.filter((other) => other !== changed && other.isOpen);
+    for (let slot = 0; slot < this.slotCount && others.length > 0; slot++) {
+      if (!changed.holds(slot)) continue;
+      const other = others.find((process) => process.holds(slot));
+      if (other === undefined) continue;
       const at = this.time.nowMs.toFixed(1);
-      this.doubles.push(`${at} ms: ${changed.name} and ${other.name} hold ${both.join()}`);
+      this.doubles.push(`${at} ms: ${changed.name} and ${other.name} hold ${slot}`);
     }
   }
 }

@@ -61,13 +61,15 @@ export class ModelProcess {
     return this.#state === 'paused';
   }
 
-  /** The slots that it may write now, by what it knows. */
-  get holds(): readonly number[] {
+  /** It may write now, by what it knows. */
+  get isOpen(): boolean {
+    return this.isAlive && this.machine.isFresh(this.#nowMs());
+  }
+
+  /** It may write what belongs to `slot` now, by what it knows. */
+  holds(slot: number): boolean {
     const { machine } = this;
-    const nowMs = this.#nowMs();
-    const slots = Array.from({ length: this.#options.slotCount }, (_, slot) => slot);
-    if (!this.isAlive || !machine.isFresh(nowMs)) return [];
-    return slots.filter((slot) => machine.holds(slot, machine.term, nowMs));
+    return machine.holds(slot, machine.term, this.#nowMs());
   }
 
   /** The slots that it works on now. */

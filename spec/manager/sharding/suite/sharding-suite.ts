@@ -9,6 +9,8 @@ import { WriteHistory } from './write-history.js';
 /** The server on which replicas run as processes. */
 export interface ShardingTarget {
   readonly admin: Client;
+  /** What 330 writes may take beside the promise, on a busy machine, in milliseconds. */
+  readonly workMs: number;
   /** A user for a process, `a` to `d`, who may do all. @returns the path of the kubeconfig */
   user(name: string): Promise<string>;
   /** How many writes of ConfigMaps in the namespace the server stored for a process, by its log. */
@@ -19,8 +21,6 @@ export interface ShardingTarget {
 const program = new URL('./sharded-replica.ts', import.meta.url);
 const keyCount = 1_000;
 const promiseMs = times.leaseDurationMs + 4 * times.retryPeriodMs;
-/** What a machine that is busy with other specs may need for 330 reconciles, beside the promise. */
-const workMs = 3_000;
 
 /** What issue 4 wants shown of sharding, with real processes. */
 export function shardingSuite(open: () => Promise<ShardingTarget>): void {
@@ -40,20 +40,20 @@ export function shardingSuite(open: () => Promise<ShardingTarget>): void {
   it('never has two writers of a key while replicas are killed, paused and added', async () => {
     const { history } = replicas;
     await Promise.all(['a', 'b', 'c'].map((name) => replicas.start(name)));
-    await eventually(() => replicas.areSharedBy('a', 'b', 'c'), 20_000);
+    await eventually(() => replicas.areSharedBy('a', 'b', 'c'), 60_000);
     const { leader } = replicas;
     const [, paused = ''] = ['a', 'b', 'c'].filter((name) => name !== leader);
     const killedMs = await replicas.kill(leader);
-    await eventually(() => replicas.nothingLeftOf(leader), 10_000);
+    await eventually(() => replicas.nothingLeftOf(leader), 30_000);
     replicas.expectTakenOver(leader, killedMs);
     replicas.signal(paused, 'SIGSTOP');
     const pausedMs = Date.now();
     await replicas.start('d');
-    await eventually(() => replicas.nothingLeftOf(paused), 10_000);
+    await eventually(() => replicas.nothingLeftOf(paused), 30_000);
     replicas.expectTakenOver(paused, pausedMs);
     replicas.signal(paused, 'SIGCONT');
     const left = ['a', 'b', 'c', 'd'].filter((name) => name !== leader);
-    await eventually(() => replicas.areSharedBy(...left), 15_000);
+    await eventually(() => replicas.areSharedBy(...left), 60_000);
     expect(history.strangers()).to.deep.equal([]);
     await replicas.expectCompleteHistory();
   });
@@ -116,7 +116,7 @@ class Replicas {
     // The heirs see it a retry period later at most.
     expect(assignedMs, `assigned, from ${name}`).to.be.at.most(promiseMs - times.retryPeriodMs);
     const writtenMs = this.lastTakenOverMs - sinceMs;
-    expect(writtenMs, `written, from ${name}`).to.be.at.most(promiseMs + workMs);
+    expect(writtenMs, `written, from ${name}`).to.be.at.most(promiseMs + this.#target.workMs);
   }
 
   #lost = '';
