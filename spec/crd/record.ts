@@ -4,17 +4,22 @@ import { writeFileSync } from 'node:fs';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import { systemRandom } from '../../lib/system/random.js';
 import { serverVerdicts } from './suite/cel-verdicts.js';
+import { featureVerdicts } from './suite/recordings.js';
 
 async function main(path: string): Promise<void> {
   const client = await clientFromKubeConfig({ path });
   try {
     const group = `cel-${systemRandom.uuid().slice(0, 8)}.example.com`;
-    const verdicts = await serverVerdicts(client, group);
-    const file = new URL('recorded/cel-verdicts.json', import.meta.url);
-    writeFileSync(file, `${JSON.stringify(verdicts, undefined, 2)}\n`);
+    write('cel-verdicts', await serverVerdicts(client, group));
+    write('feature-verdicts', await featureVerdicts(client, group));
   } finally {
     await client.close();
   }
+}
+
+function write(name: string, recorded: object): void {
+  const file = new URL(`recorded/${name}.json`, import.meta.url);
+  writeFileSync(file, `${JSON.stringify(recorded, undefined, 2)}\n`);
 }
 
 const [path] = process.argv.slice(2);

@@ -374,6 +374,10 @@ function dispatch(name: string, overloads: readonly Overload[], operands: readon
 const nameless = new Set(['contains', 'endsWith', 'matches', 'startsWith']);
 
 function noSuchOverload(name: string, values: readonly CelValue[]): CelError {
+  const [list, index = null] = values;
+  if (name === '_[_]' && list instanceof CelList) {
+    return new CelError(`unsupported index type '${runtimeTypeName(index)}' in list`);
+  }
   if (/^[_@!-]/.test(name) || nameless.has(name)) return new CelError('no such overload');
   if (name === 'size') return new CelError('no such overload: size');
   return new CelError(`no such overload: ${name}(${values.map(runtimeTypeName).join(', ')})`);

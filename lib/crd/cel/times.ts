@@ -78,6 +78,35 @@ export function parseDuration(text: string): CelDuration | undefined {
   return BigInt.asIntN(64, signed) === signed ? new CelDuration(signed) : undefined;
 }
 
+const longUnits: Readonly<Partial<Record<string, bigint>>> = {
+  ...units,
+  nano: 1n,
+  micro: 1000n,
+  milli: 1_000_000n,
+  sec: second,
+  min: 60n * second,
+  hr: 3600n * second,
+  hour: 3600n * second,
+  d: 86_400n * second,
+  day: 86_400n * second,
+  w: 604_800n * second,
+  wk: 604_800n * second,
+  week: 604_800n * second,
+};
+
+/** Reads what the format `duration` of a schema takes: Go's form, or `3 days`, `1w`. */
+export function parseOpenApiDuration(text: string): CelDuration | undefined {
+  const go = parseDuration(text);
+  if (go !== undefined) return go;
+  let nanos: bigint | undefined;
+  for (const [, amount = '', unit = ''] of text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)) {
+    const size = longUnits[unit] ?? longUnits[unit.replace(/s$/, '')];
+    if (size === undefined) return undefined;
+    nanos = (nanos ?? 0n) + BigInt(amount) * size;
+  }
+  return nanos === undefined ? undefined : new CelDuration(nanos);
+}
+
 /** Seconds, for example `5400s`, as CEL writes a time span. */
 export function durationText({ nanos }: CelDuration): string {
   const [sign, size] = nanos < 0n ? ['-', -nanos] : ['', nanos];

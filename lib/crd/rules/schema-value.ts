@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
-import { parseDay, parseDuration, parseTimestamp } from '../cel/times.js';
+import { parseDay, parseOpenApiDuration, parseTimestamp } from '../cel/times.js';
 import { CelError, CelList, CelOpaque } from '../cel/values.js';
 import type { CelMap, CelValue } from '../cel/values.js';
 import { deepEqual } from '../../object/deep-equal.js';
@@ -69,7 +69,7 @@ function textOf(value: unknown, format: string | undefined): CelValue {
   }
   switch (format) {
     case 'duration':
-      return parseDuration(value) ?? unreadable(`Invalid duration ${value}`);
+      return parseOpenApiDuration(value) ?? unreadable(`Invalid duration ${value}`);
     case 'date':
       return parseDay(value) ?? unreadable(`Invalid date formatted string ${value}`);
     case 'date-time':

@@ -223,8 +223,8 @@ function report(compiled: CompiledRule, { value, tree, at }: Subject, detail: st
       errors.required(path, detail);
       break;
     case 'FieldValueDuplicate':
-      if (isScalar) errors.duplicate(path, value, detail);
-      else errors.duplicateOne(path, detail);
+      if (isScalar) errors.duplicate(path, value);
+      else errors.duplicateOne(path);
       break;
     default:
       if (isScalar) errors.invalid(path, value, detail);

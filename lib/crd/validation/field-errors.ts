@@ -48,13 +48,13 @@ export class FieldErrors {
     this.#add('FieldValueTypeInvalid', field, `Invalid value: ${shown(value)}`, detail);
   }
 
-  duplicate(field: string, value: unknown, detail = ''): void {
-    this.#add('FieldValueDuplicate', field, `Duplicate value: ${shown(value)}`, detail);
+  duplicate(field: string, value: unknown): void {
+    this.#add('FieldValueDuplicate', field, `Duplicate value: ${shown(value)}`);
   }
 
   /** A duplicate whose value is too large to be shown. */
-  duplicateOne(field: string, detail: string): void {
-    this.#add('FieldValueDuplicate', field, 'Duplicate value', detail);
+  duplicateOne(field: string): void {
+    this.#add('FieldValueDuplicate', field, 'Duplicate value');
   }
 
   notFound(field: string, value: unknown, detail = ''): void {

@@ -9,12 +9,19 @@ export function validateListType(
   const type = schema['x-kubernetes-list-type'];
   if (type !== 'set' && type !== 'map') return;
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  const seen = new Set<string>();
+  const seen = new Map<string, number>();
   for (const [index, item] of items.entries()) {
+    if (type === 'map' && !isJsonObject(item)) {
+      const why = 'must be an object for an array of list-type map';
+      errors.invalid(`${path}[${index}]`, item, why);
+      continue;
+    }
     const id = type === 'set' ? item : keyOf(item, keys);
     const text = JSON.stringify(id);
-    if (seen.has(text)) errors.duplicate(`${path}[${index}]`, id);
-    seen.add(text);
+    const count = seen.get(text) ?? 0;
+    // However often it is there, a duplicate is told once.
+    if (count === 1) errors.duplicate(`${path}[${index}]`, id);
+    seen.set(text, count + 1);
   }
 }
 

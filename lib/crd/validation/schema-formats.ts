@@ -1,3 +1,5 @@
+import { parseOpenApiDuration } from '../cel/times.js';
+
 const date = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
 /** Whether there is such a day: the pattern takes the 30th of February. */
 function isDay(text: string): boolean {
@@ -19,7 +21,7 @@ const formats: Readonly<Partial<Record<string, (text: string) => boolean>>> = {
   'date-time': isTime,
   datetime: isTime,
   date: (text) => new RegExp(`^${date}$`).test(text) && isDay(text),
-  duration: (text) => /^[+-]?(?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+$|^[+-]?0$/.test(text),
+  duration: (text) => parseOpenApiDuration(text) !== undefined,
   email: (text) => /^[^\s@<>]+@[^\s@<>]+$/.test(text),
   hostname: (text) =>
     text.length <= 255 && new RegExp(String.raw`^${hostLabel}(?:\.${hostLabel})*\.?$`).test(text),

@@ -24,6 +24,7 @@ export function validateSchema(value: unknown, check: SchemaCheck): void {
   const { schema, path, errors, old } = check;
   if (old !== undefined && deepEqual(value, old)) return;
   if (value === null && schema.nullable === true) return;
+  if (typeof value === 'number') validateRange(value, check);
   if (!hasType(value, schema)) {
     const wanted = schema['x-kubernetes-int-or-string'] === true ? 'integer,string' : schema.type;
     wrongType(value, { path, errors, wanted: wanted ?? '' });
@@ -125,6 +126,15 @@ function validateNumber(value: number, { schema, path, errors }: SchemaCheck): v
   }
 }
 
+/** Go's number types have ends. */
+function validateRange(value: number, { schema, path, errors }: SchemaCheck): void {
+  if (schema.type !== 'integer') return;
+  const isSmall = schema.format === 'int32';
+  if (Number.isInteger(value) && (!isSmall || value === (value | 0))) return;
+  const format = isSmall ? 'with format int32' : '(default format)';
+  errors.invalid('<nil>', '', `Checked value must be of type integer ${format} in ${path}`);
+}
+
 function validateItems(items: readonly unknown[], check: SchemaCheck): void {
   const { schema, path, errors, old } = check;
   const { minItems, maxItems, items: itemSchema } = schema;
@@ -185,10 +195,10 @@ function validateEmbedded(
   { path, errors }: SchemaCheck,
 ): void {
   for (const name of ['apiVersion', 'kind']) {
+    const at = `${path}.${name}`;
     const given = value[name];
-    if (typeof given !== 'string' || given === '') {
-      errors.required(`${path}.${name}`, 'must not be empty');
-    }
+    if (given === undefined) errors.required(at);
+    else if (given === '') errors.invalid(at, given, 'must not be empty');
   }
 }
 

@@ -101,7 +101,7 @@ function scientific(value: CelValue, precision: number): string {
   const sign = exponent.startsWith('-') ? '⁻' : '';
   const digits = exponent.replace(/^[+-]/, '').padStart(2, '0');
   const raised = Array.from(digits, (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)] ?? '').join('');
-  return `${mantissa}\u202f×\u202f10${sign}${raised}`;
+  return `${mantissa}×10${sign}${raised}`;
 }
 
 function shown(value: CelValue): string {
