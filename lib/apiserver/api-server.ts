@@ -4,6 +4,7 @@ import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
 import type { Transport, TransportRequest, TransportResponse } from '../system/transport.js';
+import { AdmissionPolicies } from './admission/admission-policies.js';
 import { WebhookConfigurations } from './admission/webhook-configurations.js';
 import { attributesOf } from './auth/access-attributes.js';
 import { AccessControl } from './auth/access-control.js';
@@ -117,6 +118,7 @@ export class EmbeddedApiServer {
       ...{ log, kinds, access, outside, clock: outside.clock, random: outside.random },
       systemRandom: random,
       webhooks,
+      policies: new AdmissionPolicies(log),
       webhookClient: new WebhookClient(services, clock),
     });
     this.#discovery = new DiscoveryHandler(kinds);

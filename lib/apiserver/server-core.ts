@@ -3,6 +3,7 @@ import type { Clock } from '../system/clock.js';
 import type { Random } from '../system/random.js';
 import type { KindRegistry } from './kinds/kind-registry.js';
 import type { ServedKind } from './kinds/served-kind.js';
+import type { AdmissionPolicies } from './admission/admission-policies.js';
 import type { WebhookConfigurations } from './admission/webhook-configurations.js';
 import type { Outside } from './outside/outside.js';
 import type { WebhookClient } from './outside/webhook-client.js';
@@ -22,6 +23,7 @@ export interface ServerCore {
   /** Chance that a write does not repeat when it is begun anew. */
   readonly systemRandom: Random;
   readonly webhooks: WebhookConfigurations;
+  readonly policies: AdmissionPolicies;
   readonly webhookClient: WebhookClient;
   /** What the rules of kinds see of it. */
   readonly view: ServerView;

@@ -128,7 +128,8 @@ export class ServerLoopback implements Loopback {
   #hooks(
     write: Pick<WriteRequest, 'kind' | 'subresource' | 'namespace' | 'name' | 'manager'>,
   ): WriteHooks | undefined {
-    if (this.#core.webhooks.empty) return undefined;
+    const { webhooks, policies } = this.#core;
+    if (webhooks.empty && policies.empty) return undefined;
     const { kind, subresource = '', name, manager } = write;
     const own = kind.type.group === '' && kind.type.plural === 'namespaces';
     return new WebhookAdmission(this.#core, {

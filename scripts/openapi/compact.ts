@@ -44,14 +44,20 @@ function main(dump: string): void {
 }
 
 interface Role {
-  readonly metadata: { readonly name: string; readonly labels?: object; readonly annotations?: object };
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: object;
+    readonly annotations?: object;
+  };
 }
 
 /** The roles that people and operators are given; those of the cluster's own programs are left out. */
 function bootstrapRoles(read: (file: string) => unknown): unknown {
   const items = ['clusterroles', 'clusterrolebindings'].map((plural) =>
     (read(`${plural}.json`) as { items: readonly Role[] }).items
-      .filter(({ metadata: { name } }) => !/^system:(controller:|kube-|node|certificates)/.test(name))
+      .filter(
+        ({ metadata: { name } }) => !/^system:(controller:|kube-|node|certificates)/.test(name),
+      )
       .map(({ metadata: { name, labels, annotations }, ...rest }) => ({
         metadata: { name, labels, annotations },
         ...rest,

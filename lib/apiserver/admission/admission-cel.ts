@@ -41,7 +41,7 @@ const requestType = structType(
 );
 
 /** What expressions of admission see. */
-const variables: ReadonlyMap<string, CelType> = new Map([
+export const admissionVariables: ReadonlyMap<string, CelType> = new Map([
   ['object', dynType],
   ['oldObject', dynType],
   ['request', requestType],
@@ -54,7 +54,7 @@ function texts(...names: readonly string[]): Map<string, CelType> {
 
 /** Compiles an expression of admission. @throws CelCompileError */
 export function compileAdmission(source: string): CelProgram {
-  return compileCel(source, variables);
+  return compileCel(source, admissionVariables);
 }
 
 /** JSON without a schema, as expressions see it. */

@@ -14,10 +14,16 @@ export interface AdmissionResponse {
   readonly patch: string | undefined;
 }
 
+/** Who reviews, and in which version. */
+export interface ReviewedBy {
+  readonly webhook: Pick<Webhook, 'admissionReviewVersions'>;
+  readonly kind: ServedKind;
+}
+
 /** An `AdmissionReview` that asks, without its uid. */
 export function admissionReview(
   attributes: AdmissionAttributes,
-  { webhook, kind }: { readonly webhook: Webhook; readonly kind: ServedKind },
+  { webhook, kind }: ReviewedBy,
 ): { readonly apiVersion: string; readonly request: Readonly<Record<string, unknown>> } {
   const { namespace, name, operation, user, dryRun, options } = attributes;
   const known = webhook.admissionReviewVersions.find((one) => one === 'v1' || one === 'v1beta1');

@@ -1,13 +1,15 @@
-import type { V1RuleWithOperations } from '@kubernetes/client-node';
+import type { V1MatchResources, V1NamedRuleWithOperations } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
 import { notFound } from '../status-error.js';
 import { isEmptySelector, selects } from '../validation/label-selector.js';
 import type { AdmissionAttributes } from './admission-attributes.js';
-import type { ConfiguredWebhook, Webhook } from './webhook-configurations.js';
+import type { ConfiguredWebhook } from './webhook-configurations.js';
 
-type Rule = Wire<V1RuleWithOperations>;
+/** A rule of a webhook has no names. */
+type Rule = Wire<V1NamedRuleWithOperations>;
+type Selectors = Pick<Wire<V1MatchResources>, 'objectSelector' | 'namespaceSelector'>;
 
 /**
  * In which version of its kind `webhook` wants to see the write; undefined: it does not want to.
@@ -18,10 +20,26 @@ export function invokedKind(
   { webhook, conditions }: ConfiguredWebhook,
   attributes: AdmissionAttributes,
 ): ServedKind | undefined {
-  if (isExempt(attributes.kind) || !objectSelected(webhook, attributes)) return undefined;
-  const kind = ruledKind(core, webhook, attributes);
-  if (kind === undefined || !namespaceSelected(core, webhook, attributes)) return undefined;
-  return conditions.hold(attributes, kind) ? kind : undefined;
+  const { rules = [] } = webhook;
+  const kind = matchedKind(core, { ...webhook, resourceRules: rules }, attributes);
+  return kind !== undefined && conditions.hold(attributes, kind) ? kind : undefined;
+}
+
+/**
+ * In which version of its kind a write is seen by what is about these resources; undefined: it is
+ * about others. @throws StatusError 404: the namespace whose labels count is not there.
+ */
+export function matchedKind(
+  core: ServerCore,
+  resources: Wire<V1MatchResources>,
+  attributes: AdmissionAttributes,
+): ServedKind | undefined {
+  if (isExempt(attributes.kind) || !objectSelected(resources, attributes)) return undefined;
+  const { resourceRules = [], excludeResourceRules = [], matchPolicy } = resources;
+  const kind = ruledKind(core, { rules: resourceRules, matchPolicy }, attributes);
+  if (kind === undefined || !namespaceSelected(core, resources, attributes)) return undefined;
+  const excluded = ruledKind(core, { rules: excludeResourceRules, matchPolicy }, attributes);
+  return excluded === undefined ? kind : undefined;
 }
 
 /** Nothing may stand between an administrator and a webhook that blocks everything. */
@@ -34,7 +52,10 @@ function isExempt({ type }: ServedKind): boolean {
 
 function ruledKind(
   core: ServerCore,
-  { rules = [], matchPolicy }: Webhook,
+  {
+    rules,
+    matchPolicy,
+  }: { readonly rules: readonly Rule[]; readonly matchPolicy: string | undefined },
   attributes: AdmissionAttributes,
 ): ServedKind | undefined {
   const { kind } = attributes;
@@ -58,8 +79,13 @@ function ruleMatches(rule: Rule, { type }: ServedKind, attributes: AdmissionAttr
     has(rule.apiGroups, type.group) &&
     has(rule.apiVersions, type.version) &&
     scopeMatches(rule, type, attributes) &&
+    nameMatches(rule, attributes) &&
     (rule.resources ?? []).some((text) => resourceMatches(text, type.plural, attributes))
   );
+}
+
+function nameMatches({ resourceNames = [] }: Rule, { name }: AdmissionAttributes): boolean {
+  return resourceNames.length === 0 || resourceNames.includes(name);
 }
 
 function scopeMatches(
@@ -84,7 +110,7 @@ function resourceMatches(
 }
 
 function objectSelected(
-  { objectSelector = {} }: Webhook,
+  { objectSelector = {} }: Selectors,
   attributes: AdmissionAttributes,
 ): boolean {
   if (isEmptySelector(objectSelector)) return true;
@@ -95,7 +121,7 @@ function objectSelected(
 
 function namespaceSelected(
   core: ServerCore,
-  { namespaceSelector = {} }: Webhook,
+  { namespaceSelector = {} }: Selectors,
   attributes: AdmissionAttributes,
 ): boolean {
   const { namespace, kind, object, operation, subresource } = attributes;

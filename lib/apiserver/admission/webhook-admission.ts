@@ -12,6 +12,7 @@ import type { AdmittedWrite, WriteHooks } from '../writes/write-hooks.js';
 import type { AdmissionAttributes, AdmissionRequest } from './admission-attributes.js';
 import { admissionReview, inVersion, readAdmissionResponse } from './admission-review.js';
 import type { AdmissionResponse } from './admission-review.js';
+import { checkPolicies } from './policy-admission.js';
 import { invokedKind } from './match-webhook.js';
 import type { ConfiguredWebhook } from './webhook-configurations.js';
 
@@ -29,7 +30,7 @@ interface Invoked extends ConfiguredWebhook {
 /** What a webhook's call led to. */
 type Outcome = { readonly response: AdmissionResponse } | { readonly failure: string };
 
-/** Has the configured webhooks admit the writes of a request. */
+/** Has the configured webhooks and policies admit the writes of a request. */
 export class WebhookAdmission implements WriteHooks {
   readonly #core: ServerCore;
   readonly #request: AdmissionRequest;
@@ -52,10 +53,12 @@ export class WebhookAdmission implements WriteHooks {
   validate(write: AdmittedWrite): void {
     if (write.operation === 'DELETE') this.#mutate(write, 0, new Set());
     const attributes = this.#attributes(write);
+    if (!this.#core.policies.empty) checkPolicies(this.#core, attributes);
     const invoked = this.#invoked('validating', attributes);
     const questions = invoked.map((one) =>
       this.#question(one, attributes, { mutating: false, round: 0 }),
     );
+    if (questions.length === 0) return;
     const outcomes = this.#core.outside.answers(questions);
     for (const [index, one] of invoked.entries()) {
       const outcome = outcomes[index];

@@ -17,9 +17,10 @@ export interface HookedWrite {
 
 /** What has a say in the writes of a request beside the rules of its kind; undefined: nothing. */
 export function requestHooks(context: ResourceContext, write: HookedWrite): WriteHooks | undefined {
-  const { access, webhooks } = context.core;
-  if (access.grants === undefined && webhooks.empty) return undefined;
-  const admission = webhooks.empty
+  const { access, webhooks, policies } = context.core;
+  const unasked = webhooks.empty && policies.empty;
+  if (access.grants === undefined && unasked) return undefined;
+  const admission = unasked
     ? undefined
     : new WebhookAdmission(context.core, admissionRequest(context, write));
   return {
@@ -49,7 +50,7 @@ export function admitSubresource(
   write: SubresourceWrite,
 ): UnstructuredObject {
   const { core } = context;
-  if (core.webhooks.empty) return write.object;
+  if (core.webhooks.empty && core.policies.empty) return write.object;
   const { objectKind, old } = write;
   const request = { ...admissionRequest(context, write), objectKind };
   const admission = new WebhookAdmission(core, request);

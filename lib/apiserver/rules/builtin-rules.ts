@@ -1,3 +1,4 @@
+import { admissionPolicyRules } from './admission-policies.js';
 import { appsRules } from './apps.js';
 import { batchRules } from './batch.js';
 import { crdRules } from '../custom/crd-rules.js';
@@ -20,6 +21,7 @@ export function builtinRules(group: string, version: string, kind: string): Kind
 }
 
 const rules: Readonly<Partial<Record<string, KindRules>>> = {
+  ...admissionPolicyRules,
   ...appsRules,
   ...batchRules,
   ...clusterRules,

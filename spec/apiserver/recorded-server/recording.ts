@@ -44,6 +44,7 @@ export const topics = [
   'tables',
   'access',
   'webhooks',
+  'policies',
 ] as const;
 
 /** Those that are about who may do what. */

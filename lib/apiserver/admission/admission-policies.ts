@@ -1,0 +1,177 @@
+import type {
+  V1MatchResources,
+  V1ParamRef,
+  V1ValidatingAdmissionPolicy,
+  V1ValidatingAdmissionPolicyBinding,
+} from '@kubernetes/client-node';
+import { CelCompileError } from '../../crd/cel/compile-error.js';
+import type { CelProgram } from '../../crd/cel/program.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { groupOf, versionOf } from '../../object/resource-type.js';
+import type { Wire } from '../../object/wire.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import { storageKey } from '../server-core.js';
+import type { ServerCore } from '../server-core.js';
+import type { MvccLog } from '../storage/mvcc-log.js';
+import { selects } from '../validation/label-selector.js';
+import { PolicyPrograms } from './policy-program.js';
+
+type Policy = Wire<V1ValidatingAdmissionPolicy>;
+type Binding = Wire<V1ValidatingAdmissionPolicyBinding>;
+
+/** Which writes a policy or a binding is about. */
+export type MatchResources = Wire<V1MatchResources>;
+
+/** Something that a policy wants to hold. */
+export interface PolicyValidation {
+  readonly expression: string;
+  readonly program: CelProgram;
+  readonly message: string | undefined;
+  readonly messageProgram: CelProgram | undefined;
+  readonly reason: string | undefined;
+}
+
+/** A policy, compiled. */
+export interface CompiledPolicy {
+  readonly name: string;
+  readonly constraints: MatchResources;
+  readonly ignoresFailures: boolean;
+  readonly paramKind: { readonly apiVersion?: string; readonly kind?: string } | undefined;
+  readonly bindings: readonly CompiledBinding[];
+  /** A text: why it can't be compiled. */
+  readonly programs: CompiledPrograms | string;
+}
+
+/** The expressions of a policy. */
+export interface CompiledPrograms {
+  readonly policy: PolicyPrograms;
+  readonly conditions: readonly { readonly expression: string; readonly program: CelProgram }[];
+  readonly validations: readonly PolicyValidation[];
+}
+
+/** Where a policy is in force, and what it does there. */
+export interface CompiledBinding {
+  readonly name: string;
+  readonly resources: MatchResources;
+  readonly actions: readonly string[];
+  readonly paramRef: Wire<V1ParamRef> | undefined;
+}
+
+const group = 'admissionregistration.k8s.io';
+const policies = `${group}/validatingadmissionpolicies`;
+const bindings = `${group}/validatingadmissionpolicybindings`;
+
+/** The ValidatingAdmissionPolicies that are bound at the moment. */
+export class AdmissionPolicies {
+  readonly #log: MvccLog;
+  #state = '';
+  #policies: readonly CompiledPolicy[] = [];
+
+  constructor(log: MvccLog) {
+    this.#log = log;
+  }
+
+  /** Whether none is in force. */
+  get empty(): boolean {
+    return this.#log.collection(bindings).size === 0 || this.#log.collection(policies).size === 0;
+  }
+
+  /** All that are bound. */
+  all(): readonly CompiledPolicy[] {
+    const [ofPolicies, ofBindings] = [policies, bindings].map((name) => this.#log.collection(name));
+    const state = `${ofPolicies?.end ?? 0} ${ofBindings?.end ?? 0}`;
+    if (state === this.#state) return this.#policies;
+    const bound = [...(ofBindings?.contents().values() ?? [])] as unknown as Binding[];
+    this.#policies = [...(ofPolicies?.contents().values() ?? [])]
+      .map((policy) => compiled(policy as unknown as Policy, bound))
+      .filter((policy) => policy.bindings.length > 0);
+    this.#state = state;
+    return this.#policies;
+  }
+}
+
+function compiled({ metadata, spec = {} }: Policy, bound: readonly Binding[]): CompiledPolicy {
+  const name = metadata?.name ?? '';
+  const own = bound.filter((binding) => binding.spec?.policyName === name);
+  return {
+    name,
+    constraints: spec.matchConstraints ?? {},
+    ignoresFailures: spec.failurePolicy === 'Ignore',
+    paramKind: spec.paramKind,
+    bindings: own.map((binding) => ({
+      name: binding.metadata?.name ?? '',
+      resources: binding.spec?.matchResources ?? {},
+      actions: binding.spec?.validationActions ?? [],
+      paramRef: binding.spec?.paramRef,
+    })),
+    programs: compiledPrograms(spec),
+  };
+}
+
+function compiledPrograms(spec: NonNullable<Policy['spec']>): CompiledPrograms | string {
+  try {
+    const policy = new PolicyPrograms(spec.variables ?? []);
+    const conditions = (spec.matchConditions ?? []).map(({ expression }) => {
+      return { expression, program: policy.compile(expression) };
+    });
+    const validations = (spec.validations ?? []).map((validation) => {
+      const { expression, message, messageExpression = '', reason } = validation;
+      const messageProgram =
+        messageExpression === '' ? undefined : policy.compile(messageExpression);
+      return { expression, program: policy.compile(expression), message, messageProgram, reason };
+    });
+    return { policy, conditions, validations };
+  } catch (error) {
+    if (error instanceof CelCompileError) return `compilation error: ${error.message}`;
+    throw error;
+  }
+}
+
+/**
+ * The parameters of a policy by a binding: one evaluation for each; undefined is one without.
+ * @returns a text: why the binding can't be used
+ */
+export function paramsOf(
+  core: ServerCore,
+  { paramKind }: CompiledPolicy,
+  {
+    paramRef,
+    namespace,
+  }: { readonly paramRef: CompiledBinding['paramRef']; readonly namespace: string },
+): readonly (UnstructuredObject | undefined)[] | string {
+  if (paramKind === undefined || paramRef === undefined) return [undefined];
+  const { apiVersion = '', kind: name = '' } = paramKind;
+  const kind = core.kinds.findKind(groupOf(apiVersion), versionOf(apiVersion), name);
+  if (kind === undefined) {
+    return `failed to configure binding: paramKind kind \`${apiVersion}, Kind=${name}\` not known`;
+  }
+  const given = paramRef.namespace ?? '';
+  if (given !== '' && !kind.type.namespaced) {
+    return 'failed to configure binding: paramRef.namespace must not be provided for a cluster-scoped `paramKind`';
+  }
+  const where = kind.type.namespaced ? given || namespace : '';
+  if (kind.type.namespaced && where === '') {
+    return 'failed to configure binding: cannot use namespaced paramRef in policy binding that matches cluster-scoped resources';
+  }
+  const found = selectedParams(core, kind, { paramRef, namespace: where });
+  if (found.length > 0 || paramRef.parameterNotFoundAction !== 'Deny') return found;
+  return 'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction';
+}
+
+function selectedParams(
+  core: ServerCore,
+  kind: ServedKind,
+  { paramRef, namespace }: { readonly paramRef: Wire<V1ParamRef>; readonly namespace: string },
+): UnstructuredObject[] {
+  const collection = core.log.collection(kind.collection);
+  const { name = '', selector } = paramRef;
+  const keys =
+    name === ''
+      ? collection.keys(namespace === '' ? '' : `${namespace}/`)
+      : [storageKey(namespace, name)];
+  return keys
+    .map((key) => collection.get(key))
+    .filter((object) => object !== undefined)
+    .filter((object) => name !== '' || selects(selector ?? {}, object.metadata.labels) === true)
+    .map((object) => kind.fromStorage(object));
+}

@@ -1,0 +1,173 @@
+import { CelError } from '../../crd/cel/values.js';
+import type { CelValue } from '../../crd/cel/values.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { ServerCore } from '../server-core.js';
+import { failure, forbidden } from '../status-error.js';
+import type { AdmissionAttributes } from './admission-attributes.js';
+import { jsonValue } from './admission-cel.js';
+import { paramsOf } from './admission-policies.js';
+import type {
+  CompiledBinding,
+  CompiledPolicy,
+  CompiledPrograms,
+  PolicyValidation,
+} from './admission-policies.js';
+import { admissionReview } from './admission-review.js';
+import { matchedKind } from './match-webhook.js';
+import type { PolicyValues } from './policy-program.js';
+
+/** Why a policy refuses. */
+interface Denial {
+  readonly message: string;
+  readonly reason: string | undefined;
+}
+
+const codes: Readonly<Partial<Record<string, number>>> = {
+  Forbidden: 403,
+  Unauthorized: 401,
+  RequestEntityTooLarge: 413,
+};
+
+/**
+ * Has the ValidatingAdmissionPolicies that are bound judge a write.
+ * @throws StatusError 422 (or the reason that a policy gives): one refuses it.
+ */
+export function checkPolicies(core: ServerCore, attributes: AdmissionAttributes): void {
+  const denials: { readonly message: string; readonly reason: string | undefined }[] = [];
+  for (const policy of core.policies.all()) {
+    const kind = matchedKind(core, policy.constraints, attributes);
+    if (kind === undefined) continue;
+    for (const binding of policy.bindings) {
+      if (!bindingMatches(core, binding, attributes)) continue;
+      for (const denial of denialsOf(core, { policy, binding, kind }, attributes)) {
+        const { message, reason } = denial;
+        const where = `'${policy.name}' with binding '${binding.name}'`;
+        if (binding.actions.includes('Warn')) {
+          attributes.warn(`Validation failed for ValidatingAdmissionPolicy ${where}: ${message}`);
+        }
+        if (!binding.actions.includes('Deny')) continue;
+        denials.push({
+          message: `ValidatingAdmissionPolicy ${where} denied request: ${message}`,
+          reason,
+        });
+      }
+    }
+  }
+  const [first] = denials;
+  if (first !== undefined) throw refusal(attributes, first);
+}
+
+function refusal(
+  { kind, name, object, old }: AdmissionAttributes,
+  { message, reason = 'Invalid' }: Denial,
+): Error {
+  const own = name || (object ?? old)?.metadata.name || '';
+  const { group, plural } = kind.type;
+  const { body } = forbidden({ group, plural, name: own }, message);
+  const details = { ...body.details, causes: [{ message }] };
+  return failure(codes[reason] ?? 422, reason, body.message ?? '', details);
+}
+
+function bindingMatches(
+  core: ServerCore,
+  { resources }: CompiledBinding,
+  attributes: AdmissionAttributes,
+): boolean {
+  const everything = {
+    apiGroups: ['*'],
+    apiVersions: ['*'],
+    resources: ['*', '*/*'],
+    operations: ['*'],
+  };
+  const { resourceRules = [] } = resources;
+  const rules = resourceRules.length === 0 ? [everything] : resourceRules;
+  return matchedKind(core, { ...resources, resourceRules: rules }, attributes) !== undefined;
+}
+
+interface Judged {
+  readonly policy: CompiledPolicy;
+  readonly binding: CompiledBinding;
+  readonly kind: ServedKind;
+}
+
+function denialsOf(core: ServerCore, judged: Judged, attributes: AdmissionAttributes): Denial[] {
+  const { policy, binding, kind } = judged;
+  const failed = (message: string): Denial[] =>
+    policy.ignoresFailures ? [] : [{ message, reason: undefined }];
+  if (typeof policy.programs === 'string') return failed(policy.programs);
+  const { programs } = policy;
+  const { paramRef } = binding;
+  const params = paramsOf(core, policy, { paramRef, namespace: attributes.namespace });
+  if (typeof params === 'string') return failed(params);
+  const seen = valuesOf(core, kind, attributes);
+  return params.flatMap((param) => {
+    const values = programs.policy.withVariables({ ...seen, params: jsonValue(param) });
+    const unmet = conditionsOf(programs, values);
+    if (unmet === 'unmet') return [];
+    if (unmet !== undefined) return failed(unmet);
+    return programs.validations.flatMap((validation) => denialOf(validation, values, failed));
+  });
+}
+
+function valuesOf(
+  core: ServerCore,
+  kind: ServedKind,
+  attributes: AdmissionAttributes,
+): PolicyValues {
+  const { request } = admissionReview(attributes, {
+    webhook: { admissionReviewVersions: ['v1'] },
+    kind,
+  });
+  const { object, oldObject, ...rest } = request;
+  const { namespace } = attributes;
+  const own = attributes.kind.type.group === '' && attributes.kind.type.plural === 'namespaces';
+  const found: UnstructuredObject | undefined =
+    namespace === '' || own ? undefined : core.log.collection('namespaces').get(namespace);
+  return {
+    object: jsonValue(object),
+    oldObject: jsonValue(oldObject),
+    request: jsonValue(rest),
+    namespaceObject: jsonValue(found),
+  };
+}
+
+/** @returns undefined: all hold; otherwise that one does not, or why it can't be told */
+function conditionsOf({ conditions }: CompiledPrograms, values: PolicyValues): string | undefined {
+  const problems: string[] = [];
+  for (const { expression, program } of conditions) {
+    const result = evaluated(() => program.evaluate(values));
+    if (result instanceof CelError) problems.push(failedExpression(expression, result));
+    else if (result === false) return 'unmet';
+  }
+  if (problems.length < 2) return problems[0];
+  return `[${problems.join(', ')}]`;
+}
+
+function denialOf(
+  { expression, program, message, messageProgram, reason }: PolicyValidation,
+  values: PolicyValues,
+  failed: (message: string) => Denial[],
+): Denial[] {
+  const result = evaluated(() => program.evaluate(values));
+  if (result instanceof CelError) return failed(failedExpression(expression, result));
+  if (result === true) return [];
+  const computed = messageProgram && evaluated(() => messageProgram.evaluate(values));
+  const said = typeof computed === 'string' ? computed.trim() : '';
+  const own = said.includes('\n') ? '' : said;
+  const text = own || (message ?? '').trim() || `failed expression: ${expression.trim()}`;
+  return [{ message: text, reason }];
+}
+
+function failedExpression(expression: string, { message }: CelError): string {
+  return `expression '${expression}' resulted in error: ${message}`;
+}
+
+function evaluated(run: () => CelValue): CelValue | CelError {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof CelError) return error;
+    throw error;
+  }
+}
