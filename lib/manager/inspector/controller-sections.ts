@@ -170,8 +170,8 @@ function keyColumns<T extends ShownKey>(): readonly Column<T>[] {
 function causeList(causes: readonly ShownCause[]): Html | undefined {
   if (causes.length === 0) return undefined;
   const items = causes.map(({ text, object }) => {
-    const link = object === undefined ? undefined : html` (${objectLink(object, 'kind')})`;
-    return html`<li>${text}${link}</li>`;
+    const link = object === undefined ? undefined : html`${objectLink(object, 'kind')} `;
+    return html`<li>${link}${text}</li>`;
   });
   return html`<ul class="causes">
     ${items}

@@ -7,7 +7,8 @@ import type { Clock } from '../../system/clock.js';
 import type { ManagedCluster } from '../managed-cluster.js';
 import type { ManagerEntries, ManagerEntry } from '../manager-entries.js';
 import type { ManagedControllerStatus, ManagerStatus } from '../manager-status.js';
-import { WebhookServer } from '../webhooks/webhook-server.js';
+import type { Runnable } from '../runnable.js';
+import type { WebhookServer } from '../webhooks/webhook-server.js';
 import type { Overview, ShownActive, ShownCache, ShownController } from './overview.js';
 import type { ShownKey, ShownRecent, ShownSource, ShownWebhook } from './overview.js';
 import type { RecentReconcile } from './recent-reconciles.js';
@@ -184,7 +185,12 @@ function cacheOf(cluster: ManagedCluster | undefined, status: InformerStatus): S
 }
 
 function webhooksOf(entry: ManagerEntry): ShownWebhook[] {
-  if (entry.type !== 'runnable' || !(entry.runnable instanceof WebhookServer)) return [];
+  if (entry.type !== 'runnable' || !isWebhookServer(entry.runnable)) return [];
   const { webhooks, port } = entry.runnable;
   return webhooks.map(({ type, name, path }) => ({ type, name, path, port }));
+}
+
+// By its shape: a class may be there twice, where a package or a loader is.
+function isWebhookServer(runnable: Runnable): runnable is WebhookServer {
+  return runnable.phase === 'webhook' && 'webhooks' in runnable && 'port' in runnable;
 }

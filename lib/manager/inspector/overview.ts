@@ -15,7 +15,7 @@ export interface ShownObject extends ObjectReference {
 /** Why something is reconciled. */
 export interface ShownCause {
   readonly type: 'event' | 'source' | 'acquired' | 'requeue' | 'retry';
-  /** For people. Of what changed only the paths, no values. */
+  /** For people: what happened (to `object`). Of what changed only the paths, no values. */
   readonly text: string;
   /** What changed, of an `event`. */
   readonly object?: ShownObject | undefined;

@@ -1,5 +1,4 @@
 import type { Trigger, TriggerList } from '../../controller/trigger.js';
-import { describeObject } from '../../object/describe-object.js';
 import type { ShownCause } from './overview.js';
 import { firstOf, shownDuration } from './shown.js';
 
@@ -20,7 +19,7 @@ function shownCause(trigger: Trigger): ShownCause {
   switch (trigger.type) {
     case 'event': {
       const { cluster, object, event } = trigger;
-      const text = `${describeObject(object)} ${event}${detailsOf(trigger)}`;
+      const text = `${event}${detailsOf(trigger)}`;
       return { type: 'event', text, object: { ...object, cluster } };
     }
     case 'source':

@@ -1,0 +1,116 @@
+import { request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Manager } from '../../../lib/manager/manager.js';
+
+/** What the inspector answered. */
+export interface Inspected {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Where the inspector of a manager listens. */
+export function inspectorUrl(manager: Manager): string {
+  return manager.status().runnables.find(({ name }) => name === 'inspector')?.url ?? '';
+}
+
+/** Asks the inspector, over a connection of its own; any header can be sent. */
+export function inspected(
+  manager: Manager,
+  path: string,
+  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
+): Promise<Inspected> {
+  return new Promise((resolve, reject) => {
+    const url = inspectorUrl(manager) + path;
+    const asked = request(url, { method, headers, agent: false }, (response) => {
+      const pieces: Buffer[] = [];
+      response.on('data', (piece: Buffer) => pieces.push(piece));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(pieces).toString();
+        resolve({ status: response.statusCode ?? 0, text, headers: response.headers });
+      });
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+/** The text of a section of a page, without its markup and spaces in a row. */
+export function sectionText(page: string, id: string): string {
+  const [, after = ''] = page.split(`<h2 id="${id}-title">`);
+  const [section = ''] = after.split('</section>');
+  return section
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
+
+/** A live page: what it was told, in order. */
+export class LivePage {
+  readonly #told: { readonly id: string; readonly markup: string }[] = [];
+  readonly #stop = new AbortController();
+  readonly over: Promise<void>;
+  #text = '';
+  #whenMore: () => void = () => undefined;
+
+  private constructor(body: ReadableStream<Uint8Array>) {
+    this.over = this.#read(body);
+  }
+
+  static async open(manager: Manager, path = '/events'): Promise<LivePage> {
+    const answer = await fetch(inspectorUrl(manager) + path);
+    if (answer.body === null || answer.status !== 200) throw new Error(`status ${answer.status}`);
+    return new LivePage(answer.body);
+  }
+
+  /** The ids of the sections that it was told of so far. */
+  get ids(): string[] {
+    return this.#told.map(({ id }) => id);
+  }
+
+  /** The latest markup of a section. */
+  latest(id: string): string {
+    return this.#told.findLast((each) => each.id === id)?.markup ?? '';
+  }
+
+  /** Resolves when the condition holds; the clock is moved on by `turn` meanwhile. */
+  async until(condition: () => boolean, turn: () => Promise<void>): Promise<void> {
+    while (!condition()) {
+      const more = new Promise<void>((resolve) => (this.#whenMore = resolve));
+      await turn();
+      if (!condition()) await Promise.race([more, new Promise((resolve) => setImmediate(resolve))]);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.over;
+  }
+
+  async #read(body: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    try {
+      await body.pipeTo(
+        new WritableStream({
+          write: (piece) => {
+            this.#take(decoder.decode(piece, { stream: true }));
+          },
+        }),
+        { signal: this.#stop.signal },
+      );
+    } catch {
+      // Closed by either side.
+    }
+  }
+
+  #take(text: string): void {
+    const events = (this.#text + text).split('\n\n');
+    this.#text = events.pop() ?? '';
+    for (const event of events) {
+      const data = event.replace(/^event: section\ndata: /, '');
+      this.#told.push(JSON.parse(data) as { id: string; markup: string });
+    }
+    this.#whenMore();
+  }
+}

@@ -1,0 +1,177 @@
+import { expect } from 'chai';
+import { Socket } from 'node:net';
+import { controllerFor } from '../../../lib/controller/controller-builder.js';
+import { done } from '../../../lib/controller/result.js';
+import { LivePages } from '../../../lib/manager/inspector/live-pages.js';
+import { trusted } from '../../../lib/manager/inspector/html.js';
+import type { Section } from '../../../lib/manager/inspector/sections.js';
+import type { Manager } from '../../../lib/manager/manager.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { ManagerSetup, watcher } from '../manager-setup.js';
+import { onLoopback } from '../served.js';
+import { LivePage, inspected, inspectorUrl } from './inspected.js';
+
+/** Takes what it is given, or leaves it pending. */
+class Reader {
+  readonly pieces: string[] = [];
+  pendingBytes = 0;
+  write(piece: string): void {
+    this.pieces.push(piece);
+  }
+}
+
+function sections(texts: Record<string, string>): readonly Section[] {
+  return Object.entries(texts).map(([id, text]) => ({ id, title: id, body: trusted(text) }));
+}
+
+/** The sections that a piece tells of. */
+function idsIn(piece: string | undefined): string[] {
+  return [...(piece ?? '').matchAll(/^data: (.*)$/gm)].map(
+    ([, data = '']) => (JSON.parse(data) as { id: string }).id,
+  );
+}
+
+describe('LivePages', () => {
+  let clock: VirtualClock;
+  let pages: LivePages;
+  let stop: AbortController;
+  let reader: Reader;
+  let shown: Record<string, string>;
+
+  beforeEach(() => {
+    clock = new VirtualClock();
+    pages = new LivePages({ clock, updateMs: 1_000, maxLivePages: 2 });
+    [stop, reader, shown] = [new AbortController(), new Reader(), { a: '1', b: '1' }];
+  });
+
+  /** Opens a page. @returns resolves when it is over */
+  function open(sink = reader): Promise<void> {
+    const { body } = pages.answer(() => sections(shown), { signal: stop.signal });
+    if (typeof body !== 'function') throw new Error('it was refused');
+    return body(sink);
+  }
+
+  it('tells everything first, then what has changed', async () => {
+    const over = open();
+    await clock.advance(1_000);
+    expect(reader.pieces.map(idsIn)).to.deep.equal([['a', 'b']]);
+    shown = { a: '1', b: 'line\nfeed' };
+    await clock.advance(1_000);
+    expect(reader.pieces.map(idsIn)).to.deep.equal([['a', 'b'], ['b']]);
+    stop.abort();
+    await over;
+    expect([clock.pendingTimers, pages.open]).to.deep.equal([0, 0]);
+  });
+
+  it('keeps nothing for a slow reader, and tells it the latest once it has caught up', async () => {
+    const over = open();
+    await clock.advance(0);
+    reader.pendingBytes = 100;
+    for (const text of ['2', '3', '4']) {
+      shown = { a: text, b: '1' };
+      await clock.advance(1_000);
+    }
+    expect(reader.pieces).to.have.length(1);
+    reader.pendingBytes = 0;
+    await clock.advance(1_000);
+    expect(reader.pieces.slice(1)).to.have.length(1);
+    expect(reader.pieces[1]).to.include('"markup":"4"');
+    stop.abort();
+    await over;
+  });
+
+  it('gives up a reader that takes nothing for 10 s', async () => {
+    const over = open();
+    await clock.advance(0);
+    reader.pendingBytes = 100;
+    await clock.advance(9_000);
+    expect(pages.open).to.equal(1);
+    await clock.advance(1_000);
+    await over;
+    expect([clock.pendingTimers, pages.open]).to.deep.equal([0, 0]);
+  });
+
+  it('refuses more pages than are allowed, and says so', async () => {
+    const opened = [open(), open(new Reader())];
+    const refused = pages.answer(() => [], { signal: stop.signal });
+    expect([refused.status, refused.body]).to.deep.equal([
+      ...[503, '2 pages are live already (option maxLivePages): close one\n'],
+    ]);
+    stop.abort();
+    await Promise.all(opened);
+    expect(pages.answer(() => [], { signal: stop.signal }).status).to.equal(200);
+  });
+});
+
+describe('Live pages of the inspector', () => {
+  let setup: ManagerSetup;
+  let manager: Manager;
+
+  beforeEach(async () => {
+    setup = await ManagerSetup.start();
+    manager = setup.manager({ inspector: { ...onLoopback, maxLivePages: 2 } });
+    manager.add(watcher([]));
+    await setup.run(manager);
+    await manager.whenStarted();
+  });
+  afterEach(async () => {
+    await setup.end();
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  const turn = (): Promise<void> => setup.clock.advance(500);
+
+  it('hear of a reconcile', async () => {
+    const page = await LivePage.open(manager);
+    await page.until(() => page.ids.includes('recent'), turn);
+    expect(page.latest('recent')).to.not.include('default/late');
+    await setup.create('late');
+    await page.until(() => page.latest('recent').includes('default/late'), turn);
+    await page.close();
+  });
+
+  it('end with the manager, at once', async () => {
+    const page = await LivePage.open(manager);
+    await page.until(() => page.ids.length > 0, turn);
+    expect(await setup.end()).to.equal(undefined);
+    await page.over;
+  });
+
+  it('leave nothing behind when they are closed', async () => {
+    const pages = [await LivePage.open(manager), await LivePage.open(manager)];
+    expect((await inspected(manager, '/events')).status).to.equal(503);
+    for (const page of pages) await page.close();
+    while (setup.clock.pendingTimers > 0) await new Promise((resolve) => setImmediate(resolve));
+    const again = await LivePage.open(manager);
+    await again.close();
+  });
+
+  it('hold little for a reader that never reads', async () => {
+    // Every update is some megabytes, more than a socket takes.
+    const big = 'x'.repeat(900);
+    for (let n = 0; n < 3; n++) {
+      manager.add(
+        controllerFor(ConfigMap)
+          .withOptions({ name: `failing-${n}` })
+          .complete(async () => {
+            throw new Error(big);
+          }),
+      );
+      void done();
+    }
+    const socket = new Socket();
+    const { hostname, port } = new URL(inspectorUrl(manager));
+    await new Promise<void>((resolve) => socket.connect(Number(port), hostname, resolve));
+    socket.pause();
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.on('error', () => undefined);
+    socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    for (let n = 0; n < 50; n++) {
+      await setup.create(`n${n}`);
+      await setup.clock.advance(1_000);
+    }
+    socket.destroy();
+    await closed;
+  });
+});

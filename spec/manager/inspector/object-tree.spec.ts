@@ -1,0 +1,175 @@
+import { expect } from 'chai';
+import { controllerFor } from '../../../lib/controller/controller-builder.js';
+import { done } from '../../../lib/controller/result.js';
+import type { Manager } from '../../../lib/manager/manager.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import { ConfigMap, Deployment, Secret } from '../../../lib/object/kinds.js';
+import { ManagerSetup, configMap } from '../manager-setup.js';
+import { onLoopback } from '../served.js';
+import { inspected, sectionText } from './inspected.js';
+
+/** A reference to an object, as its controller. */
+function ownedBy({ apiVersion, kind, metadata }: KubernetesObject) {
+  const { name = '', uid = '' } = metadata;
+  return { apiVersion, kind, name, uid, controller: true };
+}
+
+describe('The ownership tree of the inspector', () => {
+  let setup: ManagerSetup;
+  let manager: Manager;
+
+  beforeEach(async () => {
+    setup = await ManagerSetup.start();
+    manager = setup.manager({ inspector: onLoopback });
+    manager.add(
+      controllerFor(ConfigMap)
+        .owns(Secret)
+        .complete(async () => done()),
+    );
+    await setup.run(manager);
+    await manager.whenStarted();
+    await setup.clock.advance(0);
+  });
+  afterEach(() => setup.end());
+
+  async function create<T extends KubernetesObject>(object: T, owner?: KubernetesObject) {
+    const ownerReferences = owner === undefined ? [] : [ownedBy(owner)];
+    const metadata = { namespace: 'default', ...object.metadata, ownerReferences };
+    return setup.person.create<T>({ ...object, metadata });
+  }
+
+  const secret = (name: string): Secret => ({
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name } },
+    data: { password: Buffer.from('hush').toString('base64') },
+    stringData: { other: 'hush' },
+  });
+
+  function treeOf(object: Record<string, string>) {
+    return inspected(manager, `/object?${new URLSearchParams(object).toString()}`);
+  }
+
+  const shop = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'shop' };
+
+  it('goes up by owner references, and down by the index of the caches', async () => {
+    const top = await create(configMap('top'));
+    const middle = await create(configMap('shop'), top);
+    const low = await create(configMap('low'), middle);
+    await create(secret('lowest'), low);
+    await setup.clock.advance(0);
+    const { status, text } = await treeOf(shop);
+    expect(status).to.equal(200);
+    expect(sectionText(text, 'owners')).to.equal('Owned by ConfigMap default/top');
+    expect(sectionText(text, 'dependents')).to.equal(
+      'Controls ConfigMap default/low Secret default/lowest Looked for among the cached kinds: ConfigMap, Secret.',
+    );
+    expect(sectionText(text, 'object')).to.include('Read from the cache');
+  });
+
+  it('reads from the server what is not cached: as metadata where the kind is nothing but data', async () => {
+    const labels = { app: 'shop' };
+    const deployment = await create<Deployment>({
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i:1' }] } },
+      },
+    });
+    await create(configMap('shop'), deployment);
+    await setup.clock.advance(0);
+    const mark = setup.cluster.requests.mark();
+    const { text } = await treeOf(shop);
+    expect(sectionText(text, 'owners')).to.include('Deployment default/web read from the server');
+    expect(mark).to.not.equal(undefined);
+    const uncached = { ...shop, kind: 'ServiceAccount', name: 'nobody' };
+    const missing = await treeOf(uncached);
+    expect(missing.status).to.equal(404);
+    expect(sectionText(missing.text, 'object')).to.include('nowhere: there is no such object');
+  });
+
+  it('shows conditions, and nothing else of an object', async () => {
+    const labels = { app: 'never-shown' };
+    const web = await create<Deployment>({
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
+      metadata: { name: 'web', labels, annotations: { note: 'never-shown' } },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i:1' }] } },
+      },
+    });
+    const conditions = [{ type: 'Available', status: 'False', reason: 'Slow', message: 'still' }];
+    const status = { conditions, note: 'never-shown' } as never;
+    await setup.person.update({ ...web, status }, { subresource: 'status' });
+    const { text } = await treeOf({
+      ...shop,
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      name: 'web',
+    });
+    expect(sectionText(text, 'conditions')).to.include('Available False Slow still');
+    expect(text).to.not.include('never-shown');
+  });
+
+  it('never shows the data of a Secret, cached or not', async () => {
+    await create(secret('key'));
+    await setup.clock.advance(0);
+    const key = { ...shop, kind: 'Secret', name: 'key' };
+    const { status, text } = await treeOf(key);
+    expect([status, sectionText(text, 'object')].join()).to.include('Name key');
+    for (const hidden of ['hush', Buffer.from('hush').toString('base64'), 'password']) {
+      expect(text).to.not.include(hidden);
+    }
+  });
+
+  it('says that an owner is gone when another object has its name', async () => {
+    const earlier = await create(configMap('owner'));
+    await setup.person.delete(ConfigMap, { namespace: 'default', name: 'owner' });
+    await create(configMap('owner'));
+    await create(configMap('shop'), earlier);
+    await setup.clock.advance(0);
+    const { text } = await treeOf(shop);
+    expect(sectionText(text, 'owners')).to.include('the object of this name is another one');
+  });
+
+  it('does not go in circles', async () => {
+    const one = await create(configMap('shop'));
+    const two = await create(configMap('other'), one);
+    await setup.person.update({
+      ...one,
+      metadata: { ...one.metadata, ownerReferences: [ownedBy(two)] },
+    });
+    await setup.clock.advance(0);
+    const { status, text } = await treeOf(shop);
+    expect(status).to.equal(200);
+    expect(sectionText(text, 'owners')).to.equal('Owned by ConfigMap default/other');
+  });
+
+  it('shows 50 dependents of many, and how many there are more', async () => {
+    const owner = await create(configMap('shop'));
+    for (let n = 0; n < 60; n++) await create(configMap(`child-${n}`), owner);
+    await setup.clock.advance(0);
+    const dependents = sectionText((await treeOf(shop)).text, 'dependents');
+    expect(dependents.match(/ConfigMap default\/child-/g)).to.have.length(50);
+    expect(dependents).to.include('and 10 more');
+  });
+
+  it('lists objects of a cached kind, to choose from', async () => {
+    await create(configMap('shop'));
+    await setup.clock.advance(0);
+    const { status, text } = await inspected(manager, '/objects?apiVersion=v1&kind=ConfigMap');
+    expect([status, text.includes('name=shop')]).to.deep.equal([200, true]);
+    const unknown = await inspected(manager, '/objects?apiVersion=v1&kind=Pod');
+    expect(unknown.status).to.equal(404);
+  });
+
+  for (const [what, query, status] of [
+    ['names no object', { apiVersion: 'v1', kind: 'ConfigMap' }, 400],
+    ['names an unknown cluster', { ...shop, cluster: 'moon' }, 404],
+    ['names a kind that is not served', { ...shop, kind: 'Nothing' }, 502],
+    ['has a name that is none', { ...shop, kind: 'Service', name: '../secrets' }, 502],
+    ['names a namespace that is none', { ...shop, kind: 'Service', namespace: 'a/b' }, 502],
+  ] as const) {
+    it(`says so when a request ${what}`, async () => {
+      expect((await treeOf(query)).status).to.equal(status);
+    });
+  }
+});

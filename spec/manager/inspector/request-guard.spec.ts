@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import {
+  isLoopback,
+  resolveInspectorOptions,
+} from '../../../lib/manager/inspector/inspector-options.js';
+import { isAllowedHost, refusalOf } from '../../../lib/manager/inspector/request-guard.js';
+import type { Manager } from '../../../lib/manager/manager.js';
+import { ManagerSetup } from '../manager-setup.js';
+import { onLoopback } from '../served.js';
+import { inspected } from './inspected.js';
+
+describe('The hosts that the inspector answers for', () => {
+  const allowed = new Set(['inspector.corp.example']);
+  const good = [
+    ...[
+      'localhost',
+      'LOCALHOST:8082',
+      'a.localhost:80',
+      '127.0.0.1:8082',
+      '10.1.2.3',
+      '[::1]:8082',
+    ],
+    ...['inspector.corp.example', 'Inspector.Corp.Example:80', 'localhost.'],
+  ];
+  const bad = [
+    ...['', 'evil.example', 'evil.example:8082', 'localhost.evil.example', 'notlocalhost'],
+    ...['localhost@evil.example', 'evil.example#localhost', 'evil.example/localhost', '[::1'],
+    ...['127.0.0.1.evil.example', 'localhost evil', 'corp.example', '%31evil'],
+  ];
+  for (const host of good) {
+    it(`include ${host}`, () => expect(isAllowedHost(host, allowed)).to.equal(true));
+  }
+  for (const host of bad) {
+    it(`do not include ${JSON.stringify(host)}`, () =>
+      expect(isAllowedHost(host, allowed)).to.equal(false));
+  }
+});
+
+describe('Requests to the inspector', () => {
+  const refusal = (headers: Record<string, string>): string | undefined =>
+    refusalOf({ headers: { host: 'localhost', ...headers } }, new Set());
+
+  it('come from no page, or its own', () => {
+    expect(refusal({})).to.equal(undefined);
+    expect(refusal({ 'sec-fetch-site': 'none' })).to.equal(undefined);
+    expect(refusal({ 'sec-fetch-site': 'same-origin' })).to.equal(undefined);
+  });
+
+  it('come from no other page, unless somebody clicked on a link there', () => {
+    for (const site of ['cross-site', 'same-site']) {
+      const from = { 'sec-fetch-site': site };
+      expect(refusal(from)).to.include('another origin');
+      const frame = { ...from, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' };
+      expect(refusal(frame)).to.include('another origin');
+      expect(refusal({ ...frame, 'sec-fetch-dest': 'document' })).to.equal(undefined);
+    }
+  });
+});
+
+describe('The server of the inspector', () => {
+  let setup: ManagerSetup;
+  let manager: Manager;
+
+  beforeEach(async () => {
+    setup = await ManagerSetup.start();
+    manager = setup.manager({ inspector: { ...onLoopback, allowedHosts: ['Inspector.Corp'] } });
+    await setup.run(manager);
+    await manager.whenStarted();
+  });
+  afterEach(() => setup.end());
+
+  it('refuses other hosts on every path', async () => {
+    for (const path of ['/', '/events', '/status.json', '/object', '/objects', '/other']) {
+      const headers = { host: 'evil.example' };
+      const { status, text } = await inspected(manager, path, { headers });
+      expect([status, text]).to.deep.equal([
+        ...[403, '"evil.example" is no host of the inspector (see its option allowedHosts)\n'],
+      ]);
+    }
+    const { status } = await inspected(manager, '/', { headers: { host: 'inspector.corp:80' } });
+    expect(status).to.equal(200);
+  });
+
+  it('answers GET and HEAD only', async () => {
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      const { status, headers } = await inspected(manager, '/', { method });
+      expect([status, headers.allow]).to.deep.equal([405, 'GET, HEAD']);
+    }
+    const { status, text } = await inspected(manager, '/events', { method: 'HEAD' });
+    expect([status, text]).to.deep.equal([200, '']);
+  });
+
+  it('lets in the style and the script of the page, by a nonce that is new each time', async () => {
+    const answers = [await inspected(manager, '/'), await inspected(manager, '/')];
+    const nonces = answers.map(({ headers, text }) => {
+      const policy = String(headers['content-security-policy']);
+      const [, nonce = ''] = /script-src 'nonce-([^']+)'/.exec(policy) ?? [];
+      expect(policy).to.include("default-src 'none'").and.not.include('unsafe');
+      expect(text).to.include(`<script nonce="${nonce}">`).and.include(`<style nonce="${nonce}">`);
+      expect(text).to.not.match(/ style=| on[a-z]+=/);
+      return nonce;
+    });
+    expect(nonces[0]).to.not.equal(nonces[1]);
+    expect(answers[0]!.headers).to.include({
+      'cache-control': 'no-store',
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+  });
+
+  it('knows no other page', async () => {
+    expect((await inspected(manager, '/secrets')).status).to.equal(404);
+  });
+});
+
+describe('The options of the inspector', () => {
+  it('have it listen on loopback', () => {
+    expect(resolveInspectorOptions({})).to.deep.equal({
+      ...{ port: 8082, host: '127.0.0.1', allowedHosts: new Set(), maxLivePages: 8 },
+      updateMs: 1_000,
+    });
+    expect(['127.0.0.1', '127.9.9.9', '::1', 'localhost'].map(isLoopback)).to.not.include(false);
+    expect(['0.0.0.0', '::', '10.0.0.1', '127.evil.example'].map(isLoopback)).to.not.include(true);
+  });
+
+  for (const options of [
+    ...[{ port: -1 }, { port: 65_536 }, { port: 1.5 }, { host: '' }, { maxLivePages: 0 }],
+    ...[{ maxLivePages: NaN }, { updateMs: 99 }, { updateMs: NaN }, { updateMs: Infinity }],
+  ]) {
+    it(`refuse ${JSON.stringify(options)}`, () => {
+      expect(() => resolveInspectorOptions(options))
+        .to.throw('inspector')
+        .with.property('code', 'InvalidOption');
+    });
+  }
+});
