@@ -40,8 +40,9 @@ export async function observe(observation: Observation): Promise<ClusterState> {
   const all = lists.flat();
   const uids = new Map(all.map((object) => [object.metadata.uid ?? '', describeObject(object)]));
   const observed = all.map((live) => {
-    const comparable = observation.comparable(comparableObject(live, uids));
-    return { name: nameOf(live), live, comparable };
+    const { namespace } = observation;
+    const comparable = observation.comparable(comparableObject(live, { uids, namespace }));
+    return { name: withoutNamespace(nameOf(live), namespace), live, comparable };
   });
   return new Map(numbered(observed).map((each) => [keyOf(each), each]));
 }
@@ -60,6 +61,11 @@ async function listKind(
     if (isNotFound(error) || isOperatorError(error, 'UnknownKind')) return [];
     throw error;
   }
+}
+
+/** Each run may have a namespace of its own. */
+function withoutNamespace(name: string, namespace: string | undefined): string {
+  return namespace === undefined ? name : name.replace(`${namespace}/`, '');
 }
 
 function nameOf(object: UnstructuredObject): string {

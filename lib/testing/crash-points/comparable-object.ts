@@ -22,10 +22,7 @@ const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
  * objects become their names), times, versions, generations (as long as `observedGeneration` is the
  * newest one), addresses, and the order of managed fields.
  */
-export function comparableObject(
-  object: UnstructuredObject,
-  uids: ReadonlyMap<string, string>,
-): UnstructuredObject {
+export function comparableObject(object: UnstructuredObject, names: Names): UnstructuredObject {
   const { metadata, ...rest } = object;
   const { generation, generateName, managedFields = [], deletionTimestamp } = metadata;
   const kept = omit(metadata, [
@@ -40,11 +37,18 @@ export function comparableObject(
       managedFields: managedFields.map(withoutTime).toSorted(byText),
     },
   };
-  return stable(whole, { uids, generation }) as UnstructuredObject;
+  return stable(whole, { ...names, generation }) as UnstructuredObject;
 }
 
-interface Known {
+/** What stands for what in a {@link comparableObject}. */
+export interface Names {
+  /** The objects that have them. */
   readonly uids: ReadonlyMap<string, string>;
+  /** The one in which the run takes place, where each has its own. */
+  readonly namespace: string | undefined;
+}
+
+interface Known extends Names {
   readonly generation: number | undefined;
 }
 
@@ -60,7 +64,8 @@ function stable(value: unknown, known: Known): unknown {
   return Object.fromEntries(members);
 }
 
-function stableText(text: string, { uids }: Known): string {
+function stableText(given: string, { uids, namespace }: Known): string {
+  const text = namespace === undefined ? given : given.replaceAll(namespace, '(namespace)');
   if (text.length < 20) return text;
   const timeless = text.replaceAll(time, '(time)');
   return timeless.replaceAll(uuid, (uid) => `(uid of ${uids.get(uid) ?? 'something else'})`);

@@ -51,9 +51,9 @@ export async function crashPoints<C extends CrashCluster = DefaultCrashCluster>(
 ): Promise<CrashPointsReport> {
   const asGiven = resolveScenario(scenario);
   // Once to learn the kinds, so that their objects are looked at from the start.
-  const { writtenKinds } = await Play.run(asGiven);
-  const resolved = { ...asGiven, kinds: [...asGiven.kinds, ...writtenKinds] };
-  const whole = await Play.run(resolved);
+  const first = await Play.run(asGiven);
+  const resolved = { ...asGiven, kinds: [...asGiven.kinds, ...first.writtenKinds] };
+  const whole = first.problems.length > 0 ? first : await Play.run(resolved);
   const { name } = scenario;
   if (whole.problems.length > 0) {
     throw new CrashPointsError({ scenario: name, requests: whole.requests, results: [] }, [

@@ -38,7 +38,8 @@ function createdTwice(step: PlayedStep, whole: PlayedStep): CrashProblem[] {
 function creationsIn(requests: readonly CrashRequest[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const request of requests.filter(({ created }) => created)) {
-    const name = describeRequest(request);
+    // Each run may have a namespace of its own.
+    const name = describeRequest({ ...request, namespace: undefined });
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return counts;

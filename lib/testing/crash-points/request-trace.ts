@@ -21,7 +21,7 @@ export interface TracedRequest {
   ended(): void;
 }
 
-const hotLoop = 2_000;
+const hotLoop = 500;
 const writing = ['create', 'update', 'patch', 'apply', 'delete', 'deletecollection'];
 
 /** The requests of all lives of an operator in one run, and how many are under way. */
