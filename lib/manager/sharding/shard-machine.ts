@@ -215,7 +215,10 @@ export class ShardMachine {
     const { retryPeriodMs } = this.#options.times;
     switch (outcome.type) {
       case 'stored':
-        if (outcome.object.holder === '') return this.#end();
+        if (outcome.object.holder === '') {
+          this.#end();
+          return;
+        }
         this.#renewedMs = startedMs;
         this.#writeAtMs = Math.max(nowMs, startedMs + retryPeriodMs);
         if (this.#own === undefined) this.#joined(outcome.object, nowMs);
@@ -279,7 +282,10 @@ export class ShardMachine {
   #writeOwn(nowMs: number): void {
     const lease = this.#own;
     if (this.#phase === 'left') return;
-    if (this.#phase === 'leaving' && this.#canEnd(nowMs)) return this.#end();
+    if (this.#phase === 'leaving' && this.#canEnd(nowMs)) {
+      this.#end();
+      return;
+    }
     if (!this.#canWriteOwn(nowMs)) return;
     const { acknowledged } = this.#possession;
     const isNews = !isSame(acknowledged, this.#attempted);

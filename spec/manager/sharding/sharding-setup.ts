@@ -84,7 +84,9 @@ export function heldWork(): KeyOwnershipListener & {
   const work = {
     graces,
     acquisitions: 0,
-    acquired: () => void work.acquisitions++,
+    acquired: () => {
+      work.acquisitions++;
+    },
     released: (graceMs: number) => {
       graces.push(graceMs);
       return new Promise<void>((resolve) => ends.push(resolve));
