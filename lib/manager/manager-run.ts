@@ -3,9 +3,10 @@ import { endsWithin } from '../controller/ends-within.js';
 import type { KeyOwnership } from '../controller/key-ownership.js';
 import { sleep } from '../system/clock.js';
 import type { Metrics } from '../system/metrics.js';
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import { neededAccess } from './access/needed-access.js';
 import { preflight } from './access/preflight.js';
+import type { RequiredAccess } from './access/required-access.js';
 import { ControllerGroup } from './controller-group.js';
 import { electionAccess } from './leadership.js';
 import type { Leadership } from './leadership.js';
@@ -178,20 +179,34 @@ export class ManagerRun {
     this.#election = this.#elect();
   }
 
-  /** Asks each cluster for the permissions that its controllers need. */
+  /**
+   * Asks each cluster for the permissions that its controllers need. Waits for the first only: one
+   * that does not answer must not keep the others from work.
+   */
   async #preflight(signal: AbortSignal): Promise<void> {
-    const { options, clusters, entries } = this.#parts;
-    const { rbacPreflight: mode, logger } = options;
+    const [home, ...others] = this.#parts.clusters.values();
+    for (const cluster of others) {
+      this.#review(cluster, signal, []).catch((error: unknown) => {
+        if (isOperatorError(error, 'MissingPermission')) this.#fail(error);
+        else this.#parts.options.logger.warn('permissions could not be reviewed', { error });
+      });
+    }
+    if (home === undefined) return;
+    await this.#review(home, signal, electionAccess(this.#parts.options.leaderElection));
+  }
+
+  async #review(
+    cluster: ManagedCluster,
+    signal: AbortSignal,
+    more: readonly RequiredAccess[],
+  ): Promise<void> {
+    const { options, entries } = this.#parts;
+    const { rbacPreflight: mode } = options;
     const declared = [...options.requires, ...[...entries].flatMap(({ requires }) => requires)];
-    const [home] = clusters.values();
-    const asked = [...clusters.values()].map(async (cluster) => {
-      const election = cluster === home ? electionAccess(options.leaderElection) : [];
-      const required = neededAccess(cluster, [...declared, ...election]);
-      const named = cluster.name === '' ? logger : logger.child({ cluster: cluster.name });
-      const asking = { client: cluster.given, required, roleName: 'operator', signal };
-      await preflight({ ...asking, mode, logger: named });
-    });
-    await Promise.all(asked);
+    const required = neededAccess(cluster, [...declared, ...more]);
+    const { name, given: client } = cluster;
+    const logger = name === '' ? options.logger : options.logger.child({ cluster: name });
+    await preflight({ mode, client, required, roleName: 'operator', logger, signal });
   }
 
   /** Of several clusters waits for the first: the others join when they can. */

@@ -3,6 +3,7 @@ import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
 import { controllerFor } from '../../lib/controller/controller-builder.js';
 import { done } from '../../lib/controller/result.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
+import { forwarding } from '../../lib/client/forwarding.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
 import {
   ManagerSetup,
@@ -291,9 +292,9 @@ describe('Manager', () => {
 
   it('goes on with the first cluster while another one does not answer', async () => {
     const setup = await ManagerSetup.start();
-    const dead = await EmbeddedCluster.start({ clock: setup.clock });
-    const client = dead.client();
-    await dead.stop();
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const hanging = { get: never, list: never, create: never, resourceType: never };
+    const client = { ...forwarding(setup.client), ...hanging };
     const seen: string[] = [];
     const clusters = [
       { name: 'home', client: setup.client },
