@@ -41,18 +41,20 @@ export function sceneDefinition(expressions: readonly string[], group: string): 
 }
 
 /** What a server says of the expressions of the table. */
-export async function serverVerdicts(client: Client, group: string): Promise<Verdicts> {
+export async function serverVerdicts(
+  client: Client,
+  group: string,
+  all: readonly string[] = celExpressions,
+): Promise<Verdicts> {
   const refused = new Map<string, string>();
-  for (const expression of celExpressions) {
+  for (const expression of all) {
     const crd = sceneDefinition([expression], group) as never;
     const [cause] = await causesOf(() => client.create(crd, { dryRun: true }));
     if (cause !== undefined) refused.set(expression, refusal(cause));
   }
-  const compiling = celExpressions.filter((expression) => !refused.has(expression));
+  const compiling = all.filter((expression) => !refused.has(expression));
   const failed = await evaluated(client, compiling, group);
-  return Object.fromEntries(
-    celExpressions.map((one) => [one, refused.get(one) ?? failed.get(one) ?? 'true']),
-  );
+  return Object.fromEntries(all.map((one) => [one, refused.get(one) ?? failed.get(one) ?? 'true']));
 }
 
 async function evaluated(

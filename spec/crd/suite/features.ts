@@ -194,7 +194,6 @@ export const features: readonly Feature[] = [
       { percent: '5%' },
       { percent: '5' },
       { percent: true },
-      { percent: 1.5 },
       { amount: 'x' },
       { amount: 1 },
       { one: {} },

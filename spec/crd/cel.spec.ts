@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { compileCel } from '../../lib/crd/cel/program.js';
+import { celExpressions } from './suite/cel-expressions.js';
+import { localVerdicts, serverVerdicts } from './suite/cel-verdicts.js';
+import type { Verdicts } from './suite/cel-verdicts.js';
+import recorded from './recorded/cel-verdicts.json' with { type: 'json' };
+
+const real: Verdicts = recorded;
+
+/** The real server also refuses rules that could be too expensive; ours does not estimate costs. */
+function withoutCosts(verdicts: Verdicts): Verdicts {
+  const entries = Object.entries(verdicts);
+  return Object.fromEntries(
+    entries.filter(([expression]) => real[expression]?.includes('estimated rule cost') !== true),
+  );
+}
+
+describe('CEL', () => {
+  it('has a recorded verdict of the real server for every expression', () => {
+    expect(Object.keys(real)).to.have.members([...celExpressions]);
+    expect(celExpressions.length).to.be.greaterThan(600);
+  });
+
+  it('compiles and evaluates as the real server, messages included', () => {
+    expect(withoutCosts(localVerdicts())).to.deep.equal(withoutCosts(real));
+  });
+
+  it('is to the embedded server what it is to validate', async () => {
+    const cluster = await EmbeddedCluster.start();
+    // The engine is the same one: a part is enough to see that the server uses it.
+    const some = celExpressions.filter((_, index) => index % 10 === 0);
+    const verdicts = await serverVerdicts(cluster.client(), 'cel.example.com', some);
+    await cluster.stop();
+    const wanted = Object.fromEntries(some.map((one) => [one, real[one] ?? '']));
+    expect(withoutCosts(verdicts)).to.deep.equal(withoutCosts(wanted));
+  });
+
+  it('points at the place of an error behind characters of two code units', () => {
+    const compile = () => compileCel('"😀" == nope', new Map());
+    expect(compile).to.throw('<input>:1:8: undeclared reference to');
+  });
+
+  it('refuses what is nested too deeply', () => {
+    const deep = `${'('.repeat(300)}1${')'.repeat(300)} == 1`;
+    expect(() => compileCel(deep, new Map())).to.throw('recursion limit');
+  });
+});

@@ -1,0 +1,246 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { expectTypeOf } from 'expect-type';
+import { InvalidDefinitionError, defineResource, s } from '../../lib/crd/index.js';
+import type { ObjectOf, ResourceDefinition, VersionDefinition } from '../../lib/crd/index.js';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { isApiError } from '../../lib/object/api-error.js';
+import type { ResourceType } from '../../lib/object/resource-type.js';
+
+const CronTab = defineResource({
+  group: 'example.com',
+  kind: 'CronTab',
+  shortNames: ['ct'],
+  categories: ['all'],
+  versions: [
+    {
+      name: 'v1',
+      storage: true,
+      schema: s.object({
+        spec: s.object(
+          {
+            schedule: s.string({ maxLength: 50 }),
+            mode: s.optional(s.string({ enum: ['Allow', 'Forbid'] })),
+            replicas: s.defaulted(s.integer({ minimum: 0 }), 1),
+            note: s.optional(s.nullable(s.string())),
+            template: s.optional(s.builtIn('PodTemplateSpec')),
+          },
+          { rules: [{ rule: 'self.replicas < 5', message: 'at most four' }] },
+        ),
+      }),
+      status: s.object({ replicas: s.optional(s.integer()), conditions: s.conditions() }),
+      scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
+      selectableFields: ['.spec.schedule'],
+      printerColumns: [{ name: 'Schedule', type: 'string', jsonPath: '.spec.schedule' }],
+    },
+    { name: 'v1alpha1', schema: s.object({ spec: s.object({ cron: s.string() }) }) },
+  ],
+  conversion: {
+    hub: 'v1',
+    spokes: {
+      v1alpha1: {
+        toHub: (old) => ({ ...old, spec: { schedule: old.spec.cron, replicas: 1 } }),
+        fromHub: (hub) => ({ ...hub, spec: { cron: hub.spec.schedule } }),
+      },
+    },
+  },
+});
+type CronTab = ObjectOf<typeof CronTab>;
+
+const metadata = { name: 'one', namespace: 'default' };
+
+describe('defineResource', () => {
+  it('gives the type of the objects', () => {
+    expectTypeOf<CronTab['spec']['replicas']>().toEqualTypeOf<number>();
+    expectTypeOf<CronTab['spec']['mode']>().toEqualTypeOf<'Allow' | 'Forbid' | undefined>();
+    expectTypeOf<CronTab['spec']['note']>().toEqualTypeOf<string | null | undefined>();
+    expectTypeOf<NonNullable<CronTab['status']>['replicas']>().toEqualTypeOf<number | undefined>();
+    expectTypeOf(CronTab).toExtend<ResourceType<CronTab>>();
+  });
+
+  it('guesses names, and lists what is given', () => {
+    const { metadata: named, spec } = CronTab.crd;
+    expect(named.name).to.equal('crontabs.example.com');
+    expect(spec.names).to.deep.equal({
+      ...{ kind: 'CronTab', listKind: 'CronTabList', plural: 'crontabs', singular: 'crontab' },
+      ...{ shortNames: ['ct'], categories: ['all'] },
+    });
+  });
+
+  it('builds objects with defaults, which leave their input alone', () => {
+    const input = { metadata, spec: { schedule: '* * * * *' } };
+    expect(CronTab.object(input).spec).to.deep.equal({ schedule: '* * * * *', replicas: 1 });
+    expect(input.spec).to.deep.equal({ schedule: '* * * * *' });
+  });
+
+  it('prunes, and says what', () => {
+    const object = CronTab.object({ metadata, spec: { schedule: 'x' } });
+    const { value, unknownFields } = CronTab.prune({ ...object, spec: { ...object.spec, odd: 1 } });
+    expect(value).to.deep.equal(object);
+    expect(unknownFields).to.deep.equal(['spec.odd']);
+  });
+
+  it('throws what validate finds', () => {
+    const object = CronTab.object({ metadata, spec: { schedule: 'x', replicas: 7 } });
+    const assert = () => CronTab.assertValid(object);
+    expect(assert).to.throw('CronTab default/one is invalid: spec: Invalid value: at most four');
+  });
+
+  it('embeds built-in types with metadata, key defaults and without descriptions', () => {
+    const text = JSON.stringify(CronTab.crd);
+    expect(text).not.to.contain('description');
+    expect(text).to.match(/"protocol":\{[^}]*"default":"TCP"/);
+    expect(text).to.contain('"annotations":{"type":"object","additionalProperties"');
+  });
+
+  it('is served, typed, with its subresources', async () => {
+    const cluster = await EmbeddedCluster.start({ crds: [CronTab] });
+    const client = cluster.client();
+    const made = await client.create(CronTab.object({ metadata, spec: { schedule: 'x' } }));
+    const found = await client.get(CronTab, metadata);
+    expect(found.spec.replicas).to.equal(made.spec.replicas);
+    const { items } = await client.list(CronTab, { fieldSelector: 'spec.schedule=x' });
+    expect(items).to.have.length(1);
+    await cluster.stop();
+  });
+
+  it('converts by way of the hub, and back', () => {
+    const old = {
+      apiVersion: 'example.com/v1alpha1',
+      kind: 'CronTab',
+      metadata,
+      spec: { cron: 'x' },
+    };
+    const hub = CronTab.convert(old, 'example.com/v1');
+    expect(hub).to.deep.equal({
+      ...{ apiVersion: 'example.com/v1', kind: 'CronTab', metadata },
+      spec: { schedule: 'x', replicas: 1 },
+    });
+    expect(CronTab.convert(hub, 'example.com/v1alpha1')).to.deep.equal(old);
+    expect(() => CronTab.convert(old, 'example.com/v2')).to.throw('is no version of CronTab');
+  });
+
+  it('refuses a conversion that changes the metadata', () => {
+    const Odd = defineResource({
+      ...{ group: 'example.com', kind: 'Odd' },
+      versions: [
+        { name: 'v1', storage: true, schema: s.object({}) },
+        { name: 'v2', schema: s.object({}) },
+      ],
+      conversion: {
+        hub: 'v1',
+        spokes: {
+          v2: {
+            toHub: (object) => ({ ...object, metadata: { name: 'other' } }),
+            fromHub: () => {
+              throw new Error('broken');
+            },
+          },
+        },
+      },
+    });
+    const object = { apiVersion: 'example.com/v2', kind: 'Odd', metadata };
+    expect(() => Odd.convert(object, 'example.com/v1')).to.throw('changed the metadata');
+    const back = () => Odd.convert({ ...object, apiVersion: 'example.com/v1' }, 'example.com/v2');
+    expect(back).to.throw('failed: broken').with.property('code', 'InvalidObject');
+  });
+
+  const schema = s.object({ spec: s.object({ text: s.string() }) });
+  const v1: VersionDefinition = { name: 'v1', schema };
+  type Bad = Partial<ResourceDefinition<readonly VersionDefinition[], string>>;
+  const bad: readonly [string, Bad, string][] = [
+    ['no version', { versions: [] }, 'versions: give at least one'],
+    ['a group without a dot', { group: 'example' }, 'group: has no dot'],
+    ['a small kind', { kind: 'thing' }, 'kind: must begin with a capital'],
+    [
+      'two storage versions',
+      {
+        versions: [
+          { ...v1, storage: true },
+          { ...v1, name: 'v2', storage: true },
+        ],
+      },
+      'versions: exactly one version must have storage: true, v1 and v2 have',
+    ],
+    ['no storage version', { versions: [v1, { ...v1, name: 'v2' }] }, 'none has'],
+    ['one name twice', { versions: [{ ...v1, storage: true }, v1] }, 'versions[1].name: v1'],
+    ['no schema', { versions: [{ name: 'v1' } as never] }, 'versions[0].schema: is missing'],
+    [
+      'a status in the schema',
+      { versions: [{ name: 'v1', schema: s.object({ status: s.object({}) }) }] },
+      'give it as status',
+    ],
+    [
+      'an unknown scale path',
+      { scale: { specReplicasPath: '.spec.nope', statusReplicasPath: '.status.replicas' } },
+      'versions[0].scale.specReplicasPath: .spec.nope is no field of the schema',
+    ],
+    [
+      'an unknown selectable field',
+      { selectableFields: ['.spec.nope'] },
+      'versions[0].selectableFields[0]: .spec.nope is no field',
+    ],
+    [
+      'a spoke without functions',
+      {
+        versions: [
+          { ...v1, storage: true },
+          { ...v1, name: 'v2' },
+        ],
+        conversion: { hub: 'v1', spokes: {} } as never,
+      },
+      'conversion.spokes.v2: is missing',
+    ],
+  ];
+  for (const [title, change, message] of bad) {
+    it(`refuses ${title}`, () => {
+      const define = () =>
+        defineResource({ group: 'example.com', kind: 'Thing', versions: [v1], ...change });
+      expect(define).to.throw(InvalidDefinitionError, message);
+      expect(define).to.throw().with.property('code', 'InvalidDefinition');
+    });
+  }
+
+  it('refuses a rule that does not compile, where it is first needed', () => {
+    const Wrong = defineResource({
+      ...{ group: 'example.com', kind: 'Wrong' },
+      versions: [
+        { name: 'v1', schema: s.object({ spec: s.object({}, { rules: ['self.nope'] }) }) },
+      ],
+    });
+    const field = 'versions[0].schema.properties[spec].x-kubernetes-validations[0].rule';
+    expect(() => Wrong.crd).to.throw(InvalidDefinitionError, field);
+    expect(() => Wrong.crd).to.throw("undefined field 'nope'");
+  });
+
+  it('accepts what the server accepts, and no more', async () => {
+    const cluster = await EmbeddedCluster.start({ crds: [CronTab] });
+    const client = cluster.client();
+    const value = fc.oneof(
+      fc.integer({ min: -1, max: 9 }),
+      fc.constantFrom('x', null, true),
+      fc.array(fc.string()),
+    );
+    const spec = fc.record(
+      {
+        schedule: value,
+        mode: fc.constantFrom('Allow', 'Deny', 1),
+        replicas: value,
+        note: value,
+        odd: value,
+      },
+      { requiredKeys: [] },
+    );
+    const property = fc.asyncProperty(spec, async (given) => {
+      const object = { apiVersion: 'example.com/v1', kind: 'CronTab', metadata, spec: given };
+      const causes = CronTab.validate(object);
+      const answer = await client.create(object, { dryRun: true }).then(
+        () => [],
+        (error: unknown) => (isApiError(error) ? error.causes : [error]),
+      );
+      expect(answer).to.deep.equal(causes);
+    });
+    await fc.assert(property, { numRuns: 200 });
+    await cluster.stop();
+  });
+});
