@@ -35,7 +35,9 @@ async function prepareOurs(): Promise<Start> {
     await informer.waitForSync();
     const begin = async (): Promise<void> => {
       let first = 0;
-      followed.onChange = () => void first++;
+      followed.onChange = () => {
+        first++;
+      };
       controllerFor(ConfigMap)
         .withOptions({ maxConcurrentReconciles: 4 })
         .complete(async ({ key }) => {

@@ -26,9 +26,9 @@ export function startLineProcess(
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   return {
     next: async <T>() => {
-      const { value, done = false } = await lines.next();
-      if (done) throw new Error(`${script} ended before its answer`);
-      return JSON.parse(String(value)) as T;
+      const line: IteratorResult<string, unknown> = await lines.next();
+      if (line.done === true) throw new Error(`${script} ended before its answer`);
+      return JSON.parse(line.value) as T;
     },
     send: (line) => void child.stdin.write(`${line}\n`),
     end: async () => {

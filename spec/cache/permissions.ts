@@ -12,8 +12,8 @@ export interface PermissionTarget {
   readonly user: string;
   readonly client: Client;
   /** Ends the watches that are open: a permission is looked at when one begins. */
-  endWatches(): void | Promise<void>;
-  close(): Promise<void>;
+  readonly endWatches: () => void;
+  readonly close: () => Promise<void>;
 }
 
 const role = { name: 'cache' };
@@ -61,7 +61,7 @@ export function cachePermissions(newTarget: () => Promise<PermissionTarget>): vo
     await allow(['list', 'watch']);
     await until(() => expect(informer.status().problem).to.equal(undefined));
     await allow(['get']);
-    await endWatches();
+    endWatches();
     await until(() => expect(informer.status().missing).to.deep.include({ type: 'permission' }));
     const object = { name: 'meanwhile', namespace };
     await admin.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata: object });
