@@ -16,7 +16,7 @@ export class ReplicaProcess {
   constructor(settings: ReplicaSettings) {
     this.identity = settings.identity;
     const args = ['--import', 'tsx', script, JSON.stringify(settings)];
-    this.#child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     let rest = '';
     this.#child.stdout?.on('data', (data: Buffer) => {
       const lines = (rest + data.toString()).split('\n');

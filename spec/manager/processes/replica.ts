@@ -22,6 +22,8 @@ async function main(): Promise<void> {
   const writer = fenced(client, elector.fence);
   const ending = new AbortController();
   process.once('SIGTERM', () => ending.abort());
+  // Whoever started it is gone.
+  process.stdin.once('end', () => process.exit()).resume();
   let written = 0;
   const write = async (): Promise<void> => {
     const body = { data: { by: identity, at: String(written) } };
