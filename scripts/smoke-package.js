@@ -1,25 +1,45 @@
-// Uses the built package as somebody who installed it: by import and by require, and reconciles one
-// chain on the embedded server. What tsc and the packing get wrong, specs on the sources can't see.
+// Uses the built package as somebody who installed it: by import and by require, and lets a manager
+// reconcile a custom resource on the embedded server. What tsc and the packing get wrong, specs on the
+// sources can't see.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
-import { Builder, ConfigMap } from 'operator-builder';
+import { Builder, Manager, controllerFor, done } from 'operator-builder';
 import { EmbeddedCluster } from 'operator-builder/apiserver';
+import { defineResource, s } from 'operator-builder/crd';
+import { eventually } from 'operator-builder/testing';
 
-const required = createRequire(import.meta.url)('operator-builder');
-assert.equal(required.Builder, Builder);
+const require = createRequire(import.meta.url);
+assert.equal(require('operator-builder').Builder, Builder);
+assert.equal(require('operator-builder/crd').defineResource, defineResource);
 
-const cluster = await EmbeddedCluster.start({ simulateWorkloads: true });
+const Shop = defineResource({
+  group: 'example.com',
+  kind: 'Shop',
+  versions: [{ name: 'v1', schema: s.object({ spec: s.object({ image: s.string() }) }) }],
+});
+const cluster = await EmbeddedCluster.start({ crds: [Shop], simulateWorkloads: true });
 const client = cluster.client();
-const metadata = { name: 'owner', namespace: 'default' };
-const owner = await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
-const podSpec = { containers: [{ name: 'app', image: 'app:1' }] };
-const results = await new Builder({ client, owner, controllerName: 'smoke', owns: [ConfigMap] })
-  .configMap({ name: 'env', data: { A: '1' } })
-  .deployment({ name: 'app', podSpec, envFromConfigMap: ['env'] })
-  .reconcile();
-await cluster.stop();
-assert.deepEqual(
-  results.map(({ operation }) => operation),
-  ['created', 'created'],
+const local = { host: '127.0.0.1', port: 0 };
+const manager = new Manager({ client: cluster.client(), health: local, metrics: local });
+const operations = [];
+manager.add(
+  controllerFor(Shop).complete(async ({ key, client: own }) => {
+    const owner = await own.get(Shop, key);
+    const podSpec = { containers: [{ name: 'app', image: owner.spec.image }] };
+    const results = await new Builder({ client: own, owner, controllerName: 'smoke' })
+      .configMap({ name: 'env', data: { A: '1' } })
+      .deployment({ name: 'app', podSpec, envFromConfigMap: ['env'] })
+      .reconcile();
+    operations.push(...results.map(({ operation }) => operation));
+    return done();
+  }),
 );
+const stop = new globalThis.AbortController();
+const running = manager.run(stop.signal);
+const metadata = { name: 'shop', namespace: 'default' };
+await client.create({ apiVersion: 'example.com/v1', kind: 'Shop', metadata, spec: { image: 'a' } });
+await eventually(() => assert.deepEqual(operations.slice(0, 2), ['created', 'created']));
+stop.abort();
+await running;
+await cluster.stop();
 console.log('the built package imports, requires, and reconciles');

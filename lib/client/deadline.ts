@@ -1,4 +1,8 @@
+import { defaultMaxListeners, getMaxListeners, setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '../system/clock.js';
+
+/** So many requests of one reconcile at once are no leak; the number is that of Node's own `fetch`. */
+const maxRequestsAtOnce = 1500;
 
 /**
  * A signal that is aborted by the caller's or by the time. Not `AbortSignal.any`: on Node 20 every
@@ -25,6 +29,10 @@ export class Deadline {
     if (source === undefined || this.#sources.has(source)) return;
     const onAbort = (): void => this.#controller.abort(source.reason);
     if (source.aborted) onAbort();
+    // Node would warn of a leak at the eleventh request under way.
+    if (getMaxListeners(source) === defaultMaxListeners) {
+      setMaxListeners(maxRequestsAtOnce, source);
+    }
     source.addEventListener('abort', onAbort, { once: true });
     this.#sources.set(source, onAbort);
   }

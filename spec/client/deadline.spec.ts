@@ -22,6 +22,19 @@ describe('Deadline', () => {
     expect(deadline.expired).to.equal(false);
   });
 
+  it('lets many requests of one caller go on at once, without a warning from Node', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): number => warnings.push(warning);
+    process.on('warning', onWarning);
+    const { signal } = new AbortController();
+    const clock = new VirtualClock();
+    const deadlines = Array.from({ length: 100 }, () => new Deadline(signal, clock, Infinity));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', onWarning);
+    for (const deadline of deadlines) deadline.release();
+    expect(warnings).to.deep.equal([]);
+  });
+
   it('is over from the start when its source is', () => {
     const clock = new VirtualClock();
     const deadline = new Deadline(AbortSignal.abort(), clock, 100);
