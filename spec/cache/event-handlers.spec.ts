@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { EventHandlers } from '../../lib/cache/event-handlers.js';
+import type { CacheEvent } from '../../lib/cache/informer.js';
+import { ObjectStore } from '../../lib/cache/object-store.js';
+import { put, take } from '../../lib/cache/store-changes.js';
+import { FakeServer } from './fake-server.js';
+import type { Thing } from './fake-server.js';
+
+describe('EventHandlers', () => {
+  it('tell nothing more to a handler that another one has removed', () => {
+    const object = new FakeServer().put('a');
+    const event: CacheEvent<Thing> = { type: 'added', object, isInInitialList: false };
+    const handlers = new EventHandlers<Thing>((error) => expect.fail(String(error)));
+    let told = 0;
+    handlers.add(() => second.remove(), []);
+    const second = handlers.add(() => told++, []);
+    handlers.emit([event, event]);
+    expect(told).to.equal(0);
+  });
+});
+
+describe('take', () => {
+  it('knows the final state of a deletion that was seen', () => {
+    const object = new FakeServer().put('a');
+    const store = new ObjectStore<Thing>();
+    put(store, object);
+    expect(take(store, object)).to.deep.equal([
+      { type: 'deleted', object, finalStateUnknown: false },
+    ]);
+    expect(take(store, object)).to.deep.equal([]);
+  });
+});
