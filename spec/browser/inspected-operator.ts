@@ -4,7 +4,8 @@ import { done } from '../../lib/controller/result.js';
 import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
 import { Manager } from '../../lib/manager/manager.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
-import { ConfigMap, Deployment, Secret } from '../../lib/object/kinds.js';
+import type { Deployment } from '../../lib/object/kinds.js';
+import { ConfigMap, Secret } from '../../lib/object/kinds.js';
 import { inspectorUrl } from '../manager/inspector/inspected.js';
 
 /** Names, errors and conditions that would run a script if they were not escaped. */
@@ -70,11 +71,14 @@ export class InspectedOperator {
           spec: { containers: [{ name: 'web', image: 'web:1' }] },
         },
       },
-    } as Deployment);
-    const conditions = [{ type: 'Available', status: 'True', reason: 'Fine', message: hostile }];
-    await this.person.update<Deployment>({ ...deployment, status: { conditions } } as Deployment, {
-      subresource: 'status',
     });
+    const conditions = [{ type: 'Available', status: 'True', reason: 'Fine', message: hostile }];
+    await this.person.update<Deployment>(
+      { ...deployment, status: { conditions } },
+      {
+        subresource: 'status',
+      },
+    );
     const config = await this.person.create<ConfigMap>({
       ...{ apiVersion: 'v1', kind: 'ConfigMap' },
       metadata: { name: 'shop', namespace: 'default', ownerReferences: [ownedBy(deployment)] },

@@ -4,7 +4,7 @@ import { startChromium } from './chromium.js';
 import { InspectedOperator } from './inspected-operator.js';
 
 describe('The inspector in Chromium', () => {
-  let browser: Browser;
+  let browser: Browser | undefined;
   let operator: InspectedOperator;
   let context: BrowserContext;
   /** What the console said that it should not. */
@@ -28,6 +28,7 @@ describe('The inspector in Chromium', () => {
 
   /** A page that tells of errors, and of everything that the Content-Security-Policy refuses. */
   async function open(path = '/', { javaScriptEnabled = true } = {}): Promise<Page> {
+    if (browser === undefined) throw new Error('Chromium was not started');
     context = await browser.newContext({ javaScriptEnabled });
     const page = await context.newPage();
     page.on('console', (message) => {
@@ -177,13 +178,15 @@ describe('The inspector in Chromium', () => {
       await operator.create('bad');
       const page = await open();
       await page.emulateMedia({ colorScheme });
-      const colours = (await page.evaluate(`[...document.querySelectorAll('main *, header *')]
+      const colours = await page.evaluate<
+        [string, string][]
+      >(`[...document.querySelectorAll('main *, header *')]
         .filter((each) => each.childElementCount === 0 && each.textContent.trim() !== '')
         .map((each) => {
           let ground = each;
           while (ground && getComputedStyle(ground).backgroundColor === 'rgba(0, 0, 0, 0)') ground = ground.parentElement;
           return [getComputedStyle(each).color, getComputedStyle(ground ?? document.body).backgroundColor];
-        })`)) as [string, string][];
+        })`);
       const pairs = new Map(colours.map((pair) => [pair.join(' on '), contrast(...pair)]));
       expect(pairs.size).to.be.at.least(3);
       for (const [pair, ratio] of pairs) expect(ratio, pair).to.be.at.least(4.5);

@@ -236,9 +236,9 @@ describe('The inspector', () => {
     manager = setup.manager({ inspector: onLoopback });
     const flood: Source = {
       name: 'flood',
-      start: ({ enqueue }) => {
+      start: (context) => {
         const trigger = { type: 'source', source: 'flood' } as const;
-        for (let n = 0; n < 10_000; n++) enqueue({ name: `key-${n}` }, { trigger });
+        for (let n = 0; n < 10_000; n++) context.enqueue({ name: `key-${n}` }, { trigger });
         return { stop: () => undefined };
       },
     };
