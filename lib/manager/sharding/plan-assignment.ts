@@ -17,8 +17,8 @@ export interface AssignmentFacts {
   readonly standingOf: (member: string) => MemberStanding;
   /** Who may be given slots, the oldest first. */
   readonly candidates: readonly string[];
-  /** Others that may hold slots where there is no record (any more). */
-  readonly others: readonly string[];
+  /** Who may hold slots of a record that is lost, where there is none (any more). */
+  readonly mayHold: readonly string[];
 }
 
 /**
@@ -54,10 +54,10 @@ export function planAssignment(facts: AssignmentFacts): Assignment | undefined {
 }
 
 /** No record, or a lost one: nothing is given away before all members know that it is a new one. */
-function firstAssignment({ slotCount, candidates, others }: AssignmentFacts): Assignment {
+function firstAssignment({ slotCount, candidates, mayHold }: AssignmentFacts): Assignment {
   const nobody = Array<undefined>(slotCount).fill(undefined);
-  const holders = others.length === 0 ? rebalance(nobody, candidates) : nobody;
-  const awaited = new Map(others.map((member) => [member, 1]));
+  const holders = mayHold.length === 0 ? rebalance(nobody, candidates) : nobody;
+  const awaited = new Map(mayHold.map((member) => [member, 1]));
   return { epoch: 1, holders, targets: nobody, awaited };
 }
 

@@ -162,7 +162,8 @@ export class ShardLeader {
       slotCount: this.#options.slotCount,
       standingOf: (member) => this.#standingOf(member, context),
       candidates: held.filter((name) => !isLeaving || name !== self),
-      others: held.filter((name) => name !== self),
+      // What it holds itself it need not wait for, unless others are to get some of it.
+      mayHold: held.some((name) => name !== self) ? held : [],
     };
   }
 
