@@ -203,18 +203,19 @@ export class LeaderElector implements Leadership {
     const { clock, retryPeriodMs } = this.#options;
     const over = new AbortController();
     const deadline = new LeaseDeadline(clock, fence, over);
-    const work = { isDone: false };
+    let isDone = false;
+    const isOver = (): boolean => isDone;
     const drain = async (): Promise<void> => {
       await aborted(until.ending);
       await until.drained;
-      work.isDone = true;
+      isDone = true;
       over.abort();
     };
     void drain();
     try {
-      while (!work.isDone) {
+      while (!isOver()) {
         await sleep(clock, retryPeriodMs, over.signal).catch(() => undefined);
-        if (work.isDone) return;
+        if (isOver()) return;
         deadline.check();
         await this.#renew(claim, fence, over.signal);
         deadline.restart();

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { Fence } from '../client/fence.js';
 import type { Clock } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
@@ -44,8 +43,6 @@ export class LeaseFence implements Fence {
   constructor(options: LeaseFenceOptions, acquired: Moment) {
     this.#options = options;
     this.#renewed = acquired;
-    // Each write that is under way listens; more than ten are no leak.
-    setMaxListeners(0, this.#lost.signal);
   }
 
   get lost(): AbortSignal {

@@ -71,13 +71,18 @@ class Replica {
     const { signal } = this.ending;
     const onStartedLeading = (): void => {
       // From its first term on, and whatever became of it.
-      if (!this.#writes) void this.#write(clock);
-      this.#writes = true;
+      this.#begin(clock);
     };
-    while (!signal.aborted) {
+    const isEnding = (): boolean => signal.aborted;
+    while (!isEnding()) {
       await this.elector.run({ onStartedLeading }, signal).catch(() => undefined);
-      if (!signal.aborted) await sleep(clock, 1);
+      if (!isEnding()) await sleep(clock, 1);
     }
+  }
+
+  #begin(clock: Clock): void {
+    if (!this.#writes) void this.#write(clock);
+    this.#writes = true;
   }
 
   async #write(clock: Clock): Promise<void> {
@@ -135,7 +140,7 @@ class Replica {
     }
     if (!isLease) return answerOf(404, 'NotFound');
     const response = await server.request({ ...request, beforeSend: () => undefined });
-    const granted = isLease && request.method !== 'GET' && response.status < 300;
+    const granted = request.method !== 'GET' && response.status < 300;
     if (granted) this.#schedule.granted(request);
     await this.#passing(wayMs, request);
     if (this.state === 'cut' || this.state === 'deaf') await never(request);

@@ -16,7 +16,8 @@ const write = (path: string, beforeSend?: () => void): TransportRequest => ({
 });
 
 async function read({ body }: TransportResponse): Promise<void> {
-  for await (const chunk of body) void chunk;
+  const chunks = [];
+  for await (const chunk of body) chunks.push(chunk);
 }
 
 const failureOf = (promise: Promise<unknown>): Promise<Error> =>

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { listenHttp } from '../../../lib/apiserver/http-adapter.js';
 import type { Listener } from '../../../lib/apiserver/http-adapter.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
-import { ConfigMap } from '../../../lib/object/kinds.js';
+import type { ConfigMap } from '../../../lib/object/kinds.js';
 import type { LoggedRequest, Verdict } from './judge.js';
 import { play, rounds } from './rounds.js';
 import type { RoundTarget } from './rounds.js';

@@ -22,7 +22,7 @@ export interface Round {
   readonly name: string;
   readonly mostMs: number;
   /** @returns what ends it, so that the former leader comes back; undefined: it does not */
-  readonly befall: (leader: ReplicaProcess, proxy: SilentProxy) => (() => void) | undefined;
+  readonly befall: (leader: ReplicaProcess, proxy: SilentProxy) => (() => void) | void;
   /** By how much the wall clock of each replica is wrong. */
   readonly skewsMs?: readonly number[];
 }
@@ -35,7 +35,9 @@ export const rounds: readonly Round[] = [
   {
     name: 'is killed',
     mostMs: brokenMs,
-    befall: (leader) => void leader.signal('SIGKILL'),
+    befall: (leader) => {
+      leader.signal('SIGKILL');
+    },
   },
   {
     name: 'is stopped for a while',
@@ -48,7 +50,9 @@ export const rounds: readonly Round[] = [
   {
     name: 'is killed among wrong clocks',
     mostMs: brokenMs,
-    befall: (leader) => void leader.signal('SIGKILL'),
+    befall: (leader) => {
+      leader.signal('SIGKILL');
+    },
     skewsMs: [-3_600_000, 0, 3_600_000],
   },
   {
@@ -62,7 +66,9 @@ export const rounds: readonly Round[] = [
   {
     name: 'ends in good order',
     mostMs: cleanMs,
-    befall: (leader) => void leader.signal('SIGTERM'),
+    befall: (leader) => {
+      leader.signal('SIGTERM');
+    },
   },
 ];
 
