@@ -57,7 +57,7 @@ export class HttpsListener {
     this.#server?.setSecureContext({ cert: certificate, key: privateKey });
   }
 
-  /** @throws OperatorError `InvalidOption`: the port is taken, or the certificate is no good. */
+  /** @throws OperatorError `ListenFailed`: the port is taken. */
   async listen(certificate: ServingCertificate, options: ListenOptions): Promise<void> {
     const { port, host, clientAuthorities } = options;
     const server = createServer(
@@ -78,7 +78,7 @@ export class HttpsListener {
       server.once('error', (cause) => {
         const remedy = 'choose another port, or end what listens there';
         const message = `webhooks: port ${port}: ${cause.message} (${remedy})`;
-        reject(new OperatorError('InvalidOption', message, { cause }));
+        reject(new OperatorError('ListenFailed', message, { cause }));
       });
       server.listen({ port, host }, resolve);
     });

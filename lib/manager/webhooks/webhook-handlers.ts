@@ -53,7 +53,7 @@ export class WebhookHandlers {
         this.#logger.warn(`webhook ${webhook.name}: ${error.message}`);
         return refusal(error.status, error.message);
       }
-      this.#metrics.handlerThrew();
+      this.#metrics.handlerThrew(webhook.type);
       this.#logger.error(`webhook ${webhook.name} threw`, { webhook: webhook.name, error });
       return refusal(500, `webhook ${webhook.name} failed: ${messageOf(error)}`);
     }
@@ -90,7 +90,7 @@ export class WebhookHandlers {
       return { status: 200, body: convertedReview(uid, convertAll(request, resources)) };
     } catch (error) {
       const names = objects.slice(0, 3).map((object) => keyString(keyOf(object)));
-      this.#metrics.handlerThrew();
+      this.#metrics.handlerThrew('conversion');
       this.#logger.error(`conversion to ${desiredApiVersion} failed`, { objects: names, error });
       return { status: 200, body: failedReview(uid, messageOf(error)) };
     }

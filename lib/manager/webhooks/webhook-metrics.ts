@@ -1,5 +1,6 @@
 import type { Clock } from '../../system/clock.js';
 import type { Metrics } from '../../system/metrics.js';
+import type { Webhook } from './webhook.js';
 
 // controller-runtime's: 10 ns to 1,000 s, each ten times the one before.
 const buckets = Array.from({ length: 12 }, (_, n) => 10 ** (n - 8));
@@ -11,6 +12,7 @@ export class WebhookMetrics {
   readonly #requests;
   readonly #inFlight;
   readonly #panics;
+  readonly #conversionPanics;
 
   constructor(metrics: Metrics, clock: Clock) {
     const prefix = 'controller_runtime_webhook';
@@ -33,7 +35,11 @@ export class WebhookMetrics {
     });
     this.#panics = metrics.counter({
       name: `${prefix}_panics_total`,
-      help: 'Webhook requests whose handler threw.',
+      help: 'Admission requests whose handler threw.',
+    });
+    this.#conversionPanics = metrics.counter({
+      name: 'controller_runtime_conversion_webhook_panics_total',
+      help: 'Conversion requests whose converter threw.',
     });
   }
 
@@ -54,7 +60,7 @@ export class WebhookMetrics {
     };
   }
 
-  handlerThrew(): void {
-    this.#panics.add();
+  handlerThrew(type: Webhook['type']): void {
+    (type === 'conversion' ? this.#conversionPanics : this.#panics).add();
   }
 }

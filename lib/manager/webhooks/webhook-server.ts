@@ -74,7 +74,7 @@ export class WebhookServer implements Runnable, HealthCheck {
 
   /**
    * Serves until `signal` is aborted; what is being answered then is answered.
-   * @throws OperatorError `InvalidOption`: no certificate, or the port is taken.
+   * @throws OperatorError `ListenFailed`: the port is taken; or what its certificates threw.
    */
   async run(context: RunnableContext): Promise<void> {
     const { signal } = context;

@@ -12,7 +12,7 @@ const queue = ['name', 'controller'];
 
 /**
  * The metrics of controller-runtime 0.24: the facts that dashboards and alarms know. Left out are those
- * of its own runtime (`go_…`), of files of certificates (`certwatcher_…`) and of conversion panics.
+ * of its own runtime (`go_…`) and of files of certificates (`certwatcher_…`).
  */
 export const theirMetrics: Readonly<Record<string, KnownMetric>> = {
   controller_runtime_reconcile_total: known('counter', 'controller', 'result'),
@@ -37,4 +37,5 @@ export const theirMetrics: Readonly<Record<string, KnownMetric>> = {
   controller_runtime_webhook_requests_total: known('counter', 'webhook', 'code'),
   controller_runtime_webhook_requests_in_flight: known('gauge', 'webhook'),
   controller_runtime_webhook_panics_total: known('counter'),
+  controller_runtime_conversion_webhook_panics_total: known('counter'),
 };

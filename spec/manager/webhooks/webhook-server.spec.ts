@@ -193,7 +193,7 @@ describe('WebhookServer', () => {
   it('says that a port is taken', async () => {
     const port = server.server.port;
     const second = await serving([validating], own, { port }).catch((error: unknown) => error);
-    expect(second).to.be.an('error').with.property('code', 'InvalidOption');
+    expect(second).to.be.an('error').with.property('code', 'ListenFailed');
     expect((second as Error).message).to.contain(`port ${port}`);
   });
 
