@@ -52,6 +52,11 @@ function agree(model: QueueModel, { clock, queue }: Real): void {
     .toSorted(([, one], [, other]) => one.dueMs - other.dueMs || one.order - other.order)
     .map(([key, { dueMs, priority }]) => ({ key, priority, inMs: dueMs - model.nowMs }));
   expect(queue.soonest(3)).to.deep.equal(soonest.slice(0, 3));
+  const longest = queue.longestWaiting(3);
+  expect(longest).to.have.length(Math.min(3, model.ready.size));
+  for (const { key } of longest) expect(model.ready.has(key), key).to.equal(true);
+  const waitedMs = longest.map((each) => each.waitedMs);
+  expect(waitedMs).to.deep.equal(waitedMs.toSorted((one, other) => other - one));
   expect(clock.pendingTimers).to.equal(model.delayed.size > 0 ? 1 : 0);
   for (const [key, failures] of model.failures) expect(queue.failures(key)).to.equal(failures);
 }

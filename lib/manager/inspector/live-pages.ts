@@ -68,8 +68,10 @@ export class LivePages {
       // The first is never late: what is pending then are the headers.
       if (told.size === 0 || sink.pendingBytes === 0) {
         takenMs = clock.monotonicMs();
-        const text = changes(await render(), told);
-        if (text !== '' && !isAborted(signal)) sink.write(text);
+        const sections = await rendered(render, signal);
+        if (sections === undefined) return;
+        const text = changes(sections, told);
+        if (text !== '') sink.write(text);
       } else if (clock.monotonicMs() - takenMs >= slowMs) return;
       // Aborted: the page was closed, or the server stops.
       await sleep(clock, updateMs, signal).catch(() => undefined);
@@ -77,9 +79,18 @@ export class LivePages {
   }
 }
 
-// The compiler takes it that a signal that was not aborted before an await is not after it.
-function isAborted(signal: AbortSignal): boolean {
-  return signal.aborted;
+/** What there is to tell; undefined: nobody listens any more, and what was read for it was broken off. */
+async function rendered(
+  render: () => Promise<readonly Section[]> | readonly Section[],
+  signal: AbortSignal,
+): Promise<readonly Section[] | undefined> {
+  try {
+    const sections = await render();
+    return signal.aborted ? undefined : sections;
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
 }
 
 /** An event for each section that differs from what was `told`, which is brought up to date. */

@@ -14,7 +14,8 @@ export interface ShownObject extends ObjectReference {
 
 /** Why something is reconciled. */
 export interface ShownCause {
-  readonly type: 'event' | 'source' | 'acquired' | 'requeue' | 'retry';
+  /** `more`: there are more causes than are shown. */
+  readonly type: 'event' | 'source' | 'acquired' | 'requeue' | 'retry' | 'more';
   /** For people: what happened (to `object`). Of what changed only the paths, no values. */
   readonly text: string;
   /** What changed, of an `event`. */

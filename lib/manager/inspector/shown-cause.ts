@@ -12,7 +12,7 @@ export function shownCauses({ triggers, more }: TriggerList): readonly ShownCaus
   const { items, more: cut } = firstOf(triggers, maxCauses);
   const causes = items.map(shownCause);
   const left = cut + more;
-  return left === 0 ? causes : [...causes, { type: 'source', text: `and ${left} more` }];
+  return left === 0 ? causes : [...causes, { type: 'more', text: `and ${left} more` }];
 }
 
 function shownCause(trigger: Trigger): ShownCause {

@@ -90,6 +90,20 @@ describe('LivePages', () => {
     expect([clock.pendingTimers, pages.open]).to.deep.equal([0, 0]);
   });
 
+  it('ends when what it reads is broken off with the page, and fails when it is not', async () => {
+    const broken = (signal: AbortSignal) => {
+      const { body } = pages.answer(() => Promise.reject(new Error('broken off')), { signal });
+      return typeof body === 'function' ? body(reader) : undefined;
+    };
+    const failed: unknown = await Promise.resolve(broken(stop.signal)).catch((error) => error);
+    expect(String(failed)).to.equal('Error: broken off');
+    const closed = new AbortController();
+    const over = broken(closed.signal);
+    closed.abort();
+    await over;
+    expect(pages.open).to.equal(0);
+  });
+
   it('refuses more pages than are allowed, and says so', async () => {
     const opened = [open(), open(new Reader())];
     const refused = pages.answer(() => [], { signal: stop.signal });
@@ -160,6 +174,25 @@ describe('Live pages of the inspector', () => {
     await page.close();
   });
 
+  it('leave no timer, socket or listener behind, however often a manager is started', async () => {
+    const timers = setup.clock.pendingTimers;
+    const before = sockets();
+    for (let n = 0; n < 20; n++) {
+      const other = setup.manager({ inspector: onLoopback });
+      const stop = new AbortController();
+      const running = other.run(stop.signal);
+      await other.whenStarted();
+      const page = await LivePage.open(other);
+      await page.until(() => page.ids.length > 0, turn);
+      stop.abort();
+      await running;
+      await page.over;
+    }
+    // The client's end of the last connection may take a turn more. What is left over times out here.
+    while (sockets() > before) await new Promise((resolve) => setImmediate(resolve));
+    expect(setup.clock.pendingTimers).to.equal(timers);
+  });
+
   it('end with the manager, at once', async () => {
     const page = await LivePage.open(manager);
     await page.until(() => page.ids.length > 0, turn);
@@ -179,3 +212,10 @@ describe('Live pages of the inspector', () => {
     await again.close();
   });
 });
+
+/** Servers and connections that were accepted, which this process holds. */
+function sockets(): number {
+  return process
+    .getActiveResourcesInfo()
+    .filter((kind) => kind === 'TCPServerWrap' || kind === 'TCPSocketWrap').length;
+}

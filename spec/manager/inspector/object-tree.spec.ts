@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import type { Client } from '../../../lib/client/client.js';
+import { forwarding } from '../../../lib/client/forwarding.js';
 import { controllerFor } from '../../../lib/controller/controller-builder.js';
 import { done } from '../../../lib/controller/result.js';
 import type { Manager } from '../../../lib/manager/manager.js';
@@ -84,6 +86,33 @@ describe('The ownership tree of the inspector', () => {
     const missing = await treeOf(uncached);
     expect(missing.status).to.equal(404);
     expect(sectionText(missing.text, 'object')).to.include('nowhere: there is no such object');
+  });
+
+  it('reads no more than the metadata where the kind is nothing but data', async () => {
+    const asked: string[] = [];
+    const client: Client = {
+      ...forwarding(setup.client),
+      get: (type, key, options = {}) => {
+        asked.push(`${type.kind} ${key.name} ${String(options.metadataOnly)}`);
+        return setup.client.get(type, key, options);
+      },
+    };
+    const other = setup.manager({ client, inspector: onLoopback });
+    const stop = new AbortController();
+    const running = other.run(stop.signal);
+    await other.whenStarted();
+    await create(secret('key'));
+    await create(configMap('map'));
+    for (const [kind, name] of [
+      ['Secret', 'key'],
+      ['ConfigMap', 'map'],
+      ['Service', 'none'],
+    ]) {
+      await inspected(other, `/object?apiVersion=v1&kind=${kind}&namespace=default&name=${name}`);
+    }
+    stop.abort();
+    await running;
+    expect(asked).to.deep.equal(['Secret key true', 'ConfigMap map true', 'Service none false']);
   });
 
   it('shows conditions, and nothing else of an object', async () => {

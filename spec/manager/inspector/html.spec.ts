@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { escapeHtml, html, trusted } from '../../../lib/manager/inspector/html.js';
+
+const names: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&#96;': '`',
+};
+
+/** What a browser reads. */
+function read(markup: string): string {
+  return markup.replaceAll(/&[^;]+;/g, (name) => names[name] ?? name);
+}
+
+describe('html', () => {
+  it('escapes every value, in texts and attributes', () => {
+    const value = `<b>&"'\``;
+    expect(html`<a href="${value}">${value}</a>`.text).to.equal(
+      '<a href="&lt;b&gt;&amp;&quot;&#39;&#96;">&lt;b&gt;&amp;&quot;&#39;&#96;</a>',
+    );
+  });
+
+  it('joins lists, leaves out what is undefined, and keeps markup of its own', () => {
+    const items = ['<', 2, html`<i>${'>'}</i>`, undefined, trusted('<hr>')];
+    expect(html`${items}`.text).to.equal('&lt;2<i>&gt;</i><hr>');
+  });
+
+  it('takes nothing for markup that only looks like it', () => {
+    const forged = { text: '<script>' } as never;
+    expect(() => html`${forged}`.text).to.throw(TypeError);
+  });
+
+  it('lets no text out of its place, and loses nothing of it', () => {
+    const hostile = fc.array(fc.constantFrom('<', '>', '&', '"', "'", '`', '&lt;', 'a', ' ', ';'));
+    const property = fc.property(
+      fc.oneof(
+        fc.string(),
+        hostile.map((parts) => parts.join('')),
+      ),
+      (text) => {
+        const escaped = escapeHtml(text);
+        expect(escaped).to.not.match(/[<>"'`]/);
+        expect(read(escaped)).to.equal(text.replaceAll(/[^\P{Cc}\t\n]/gu, '\ufffd'));
+      },
+    );
+    fc.assert(property, { numRuns: 1_000 });
+  });
+
+  it('shows marks that make a name look like another', () => {
+    expect(escapeHtml('a\u202eb\u2066c\u0000d\u0085e\tf\n')).to.equal(
+      'a\ufffdb\ufffdc\ufffdd\ufffde\tf\n',
+    );
+  });
+});
