@@ -105,13 +105,9 @@ describe('a fenced client', () => {
     const clock = new VirtualClock();
     const { sent, asking } = sending(() => {
       gate.isOpen = false;
-      return refusal(429, 'TooManyRequests', { headers: { 'retry-after': '1' } });
+      return { ...refusal(429, 'TooManyRequests'), headers: { 'retry-after': '1' } };
     });
-    const later: Script = async (request, nth) => {
-      const answer = await asking(request, nth);
-      return { ...answer, headers: { 'retry-after': '1' } };
-    };
-    const { client } = scripted(later, { clock });
+    const { client } = scripted(asking, { clock });
     const failure = failureOf(fenced(client, gate).create(configMap));
     await clock.advance(2_000);
     expect([(await failure).message, sent.length]).to.deep.equal([

@@ -44,6 +44,11 @@ export class ReplicaProcess {
     return this.#when(() => this.count(event) >= target);
   }
 
+  /** Resolves when it has told `event`, before or from now on. */
+  once(event: ReplicaEvent): Promise<this> {
+    return this.#when(() => this.count(event) > 0);
+  }
+
   async end(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#when(() => this.#exited);

@@ -13,4 +13,4 @@ export interface ReplicaSettings {
 }
 
 /** What a replica tells, a line each. */
-export type ReplicaEvent = 'leads' | 'wrote' | 'lost' | 'gave back';
+export type ReplicaEvent = 'sees' | 'leads' | 'wrote' | 'lost' | 'gave back';

@@ -43,7 +43,7 @@ async function main(): Promise<void> {
     void keepWriting();
   };
   try {
-    await elector.run({ onStartedLeading }, ending.signal);
+    await elector.run({ onStartedLeading, onNewLeader: () => tell('sees') }, ending.signal);
     tell('gave back');
   } catch {
     tell('lost');

@@ -22,7 +22,7 @@ export interface Round {
   readonly name: string;
   readonly mostMs: number;
   /** @returns what ends it, so that the former leader comes back; undefined: it does not */
-  readonly befall: (leader: ReplicaProcess, proxy: SilentProxy) => (() => void) | void;
+  readonly befall: (leader: ReplicaProcess, proxy: SilentProxy) => (() => void) | undefined;
   /** By how much the wall clock of each replica is wrong. */
   readonly skewsMs?: readonly number[];
 }
@@ -37,6 +37,7 @@ export const rounds: readonly Round[] = [
     mostMs: brokenMs,
     befall: (leader) => {
       leader.signal('SIGKILL');
+      return undefined;
     },
   },
   {
@@ -52,6 +53,7 @@ export const rounds: readonly Round[] = [
     mostMs: brokenMs,
     befall: (leader) => {
       leader.signal('SIGKILL');
+      return undefined;
     },
     skewsMs: [-3_600_000, 0, 3_600_000],
   },
@@ -68,6 +70,7 @@ export const rounds: readonly Round[] = [
     mostMs: cleanMs,
     befall: (leader) => {
       leader.signal('SIGTERM');
+      return undefined;
     },
   },
 ];
@@ -92,6 +95,8 @@ export async function play(target: RoundTarget, round: Round): Promise<Verdict> 
     }
     const leader = await Promise.race(replicas.map((replica) => replica.until('leads')));
     await leader.until('wrote', 2);
+    // The others stand by: they are up, and have seen who leads.
+    await Promise.all(replicas.map((replica) => replica.once('sees')));
     const proxy = proxies[replicas.indexOf(leader)]!;
     const others = replicas.filter((replica) => replica !== leader);
     const next = Promise.race(others.map((replica) => replica.until('leads')));
@@ -105,7 +110,9 @@ export async function play(target: RoundTarget, round: Round): Promise<Verdict> 
       await comesBack;
       await successor.until('wrote', 2);
     }
-    const log = (await target.log()).filter(({ user }) => user.startsWith(lease));
+    const log = (await target.log()).filter(({ user }) =>
+      replicas.some(({ identity }) => identity === user),
+    );
     return judge(log, lease, { former: leader.identity, sinceMs });
   } finally {
     await Promise.all(replicas.map((replica) => replica.end()));
