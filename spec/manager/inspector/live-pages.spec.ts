@@ -95,7 +95,9 @@ describe('LivePages', () => {
       const { body } = pages.answer(() => Promise.reject(new Error('broken off')), { signal });
       return typeof body === 'function' ? body(reader) : undefined;
     };
-    const failed: unknown = await Promise.resolve(broken(stop.signal)).catch((error) => error);
+    const failed: unknown = await Promise.resolve(broken(stop.signal)).catch(
+      (error: unknown) => error,
+    );
     expect(String(failed)).to.equal('Error: broken off');
     const closed = new AbortController();
     const over = broken(closed.signal);
