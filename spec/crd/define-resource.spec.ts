@@ -187,7 +187,7 @@ describe('defineResource', () => {
           { ...v1, storage: true },
           { ...v1, name: 'v2' },
         ],
-        conversion: { hub: 'v1', spokes: {} } as never,
+        conversion: { hub: 'v1', spokes: {} },
       },
       'conversion.spokes.v2: is missing',
     ],

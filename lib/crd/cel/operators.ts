@@ -3,8 +3,8 @@ import { declare } from './overload.js';
 import type { Declaration } from './overload.js';
 import { checkedDuration, checkedTimestamp } from './times.js';
 import { runtimeTypeName } from './type-of.js';
-import { CelDuration, CelError, CelList, CelTimestamp, CelUint, isMap } from './values.js';
-import type { CelMap, CelValue } from './values.js';
+import { CelError, CelList, CelUint, isMap } from './values.js';
+import type { CelMap, CelValue, CelDuration, CelTimestamp } from './values.js';
 
 /** The number, if it fits 64 bits. @throws CelError */
 export function checkedInt(value: bigint): bigint {
@@ -40,7 +40,7 @@ export function itemAt(list: CelList, index: CelValue): CelValue {
     throw new CelError(`unsupported index type '${runtimeTypeName(index)}' in list`);
   }
   const item = list.items[position];
-  if (item === undefined) throw new CelError(`index out of bounds: ${String(index)}`);
+  if (item === undefined) throw new CelError(`index out of bounds: ${position}`);
   return item;
 }
 
@@ -59,7 +59,7 @@ function entryOf(map: CelMap, key: CelValue): CelValue {
 
 /** How messages write a key. */
 export function keyText(key: CelValue): string {
-  return key instanceof CelUint ? String(key.value) : String(key as string | bigint | boolean);
+  return key instanceof CelUint ? String(key.value) : String(key);
 }
 
 function isIn(value: CelValue, container: CelValue): boolean {

@@ -57,7 +57,7 @@ function evaluateConstants({ overloads }: Checked): void {
     const value = args[0] === undefined ? undefined : constantOf(args[0]);
     if (value === undefined || (target !== undefined) !== isPattern) continue;
     try {
-      if (isPattern) patternOf(String(value));
+      if (isPattern) patternOf(typeof value === 'string' ? value : '');
       else dispatch(name, candidates, [() => value])([]);
     } catch (error) {
       if (error instanceof CelError) throw new CelConstantError(error.message);
@@ -348,7 +348,7 @@ const folds: Readonly<Record<ComprehensionExpression['macro'], Fold>> = {
     for (const one of elements) {
       const entries = run(one);
       if (entries === null || !isMap(entries)) throw new CelError('no such overload');
-      for (const key of entries.keys()) map.insert(key, (entries as CelMap).get(key) ?? null);
+      for (const key of entries.keys()) map.insert(key, entries.get(key) ?? null);
     }
     return map;
   },

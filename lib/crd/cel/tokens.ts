@@ -137,10 +137,11 @@ const escape =
   /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|[xX]([0-9a-fA-F]{2})|([0-3][0-7]{2})|([\s\S]))/g;
 
 function unescapeText(content: string, at: number): string {
-  return content.replaceAll(escape, (_all, short, long, hex, octal, one: string | undefined) => {
+  return content.replaceAll(escape, (_all, ...parts: (string | undefined)[]) => {
+    const [short, long, hex, octal, one] = parts;
     if (one !== undefined) return simple[one] ?? invalidEscape(at);
-    const [code, radix] = [short ?? long ?? hex ?? octal, octal === undefined ? 16 : 8];
-    const point = parseInt(code as string, radix);
+    const code = short ?? long ?? hex ?? octal ?? '';
+    const point = parseInt(code, octal === undefined ? 16 : 8);
     if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return invalidEscape(at);
     return String.fromCodePoint(point);
   });

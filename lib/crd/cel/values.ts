@@ -151,7 +151,7 @@ export class CelDictionary implements CelMap {
   insert(key: CelValue, value: CelValue): void {
     const id = keyId(key);
     if (this.#entries.has(id))
-      throw new CelError(`insert failed: key ${String(key)} already exists`);
+      throw new CelError(`insert failed: key ${id.slice(1)} already exists`);
     this.#entries.set(id, [key, value]);
   }
 

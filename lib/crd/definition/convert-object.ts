@@ -1,5 +1,6 @@
 import { deepEqual } from '../../object/deep-equal.js';
 import { describeObject } from '../../object/describe-object.js';
+import { withoutMember } from '../../object/json.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { groupOf, versionOf } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
@@ -48,12 +49,9 @@ function attempt<T>(object: KubernetesObject, version: string, convert: () => T)
 
 /** The API server refuses a conversion that changes more of the metadata than this. */
 function checkMetadata(before: KubernetesObject, after: KubernetesObject): void {
-  const fixed = ({
-    labels: _labels,
-    annotations: _annotations,
-    ...rest
-  }: KubernetesObject['metadata']) => rest;
-  if (deepEqual(fixed(before.metadata), fixed(after.metadata))) return;
+  const fixed = ({ metadata }: KubernetesObject): object =>
+    withoutMember(withoutMember({ ...metadata }, 'labels'), 'annotations');
+  if (deepEqual(fixed(before), fixed(after))) return;
   throw invalid(
     before,
     'its conversion changed the metadata: leave all but labels and annotations',

@@ -52,6 +52,7 @@ export function schemaType(schema: Schema, name: string, isRoot = false): CelTyp
       return doubleType;
     case 'integer':
       return intType;
+    case undefined:
     default:
       return undefined;
   }

@@ -36,6 +36,7 @@ export function schemaValue(value: unknown, schema: Schema): CelValue {
     case 'boolean':
       if (typeof value === 'boolean') return value;
       throw new CelError(`invalid data, expected bool, got ${typeof value}`);
+    case undefined:
     default:
       return new CelOpaque('unknown', value, (other) => deepEqual(value, other));
   }
@@ -76,6 +77,7 @@ function textOf(value: unknown, format: string | undefined): CelValue {
       return parseTimestamp(value) ?? unreadable(`Invalid date-time formatted string ${value}`);
     case 'byte':
       return new Uint8Array(Buffer.from(value, 'base64'));
+    case undefined:
     default:
       return value;
   }

@@ -201,7 +201,8 @@ const longestMessage = 5 * 1024;
 /** undefined: it failed, or is no message; then the fixed one counts. */
 function evaluateMessage(program: CelProgram, variables: Variables): string | undefined {
   try {
-    const text = String(run(program, variables)).trim();
+    const value = run(program, variables);
+    const text = typeof value === 'string' ? value.trim() : '';
     const usable = text !== '' && !text.includes('\n') && Buffer.byteLength(text) <= longestMessage;
     return usable ? text : undefined;
   } catch (error) {
@@ -226,6 +227,7 @@ function report(compiled: CompiledRule, { value, tree, at }: Subject, detail: st
       if (isScalar) errors.duplicate(path, value);
       else errors.duplicateOne(path);
       break;
+    case undefined:
     default:
       if (isScalar) errors.invalid(path, value, detail);
       else errors.wrong(path, detail);

@@ -116,7 +116,7 @@ function schemaOf(type: Schema, options: object): Schema {
     if (value === undefined || value === false) continue;
     schema[keywords[option] ?? option] = option === 'rules' ? rulesOf(value) : value;
   }
-  return schema as Schema;
+  return schema;
 }
 
 function rulesOf(rules: unknown): readonly SchemaRule[] {
@@ -233,9 +233,7 @@ function builtIn<N extends BuiltInTypeName>(
   name: N,
   options: SchemaOptions = {},
 ): Required<BuiltInTypes[N]> {
-  return { ...schemaOf({ type: 'object' }, options), [builtInType]: name } as Required<
-    BuiltInTypes[N]
-  >;
+  return { ...schemaOf({ type: 'object' }, options), [builtInType]: name };
 }
 
 type Conditions = readonly BuiltInTypes['Condition'][];

@@ -1,3 +1,4 @@
+import { withoutMember } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
 import { ruleTree } from '../rules/rule-tree.js';
 import { validateRules } from '../rules/validate-rules.js';
@@ -54,9 +55,7 @@ const blocking: ReadonlySet<string> = new Set([
 ]);
 
 function withoutMeta(object: Readonly<Record<string, unknown>> | undefined): unknown {
-  if (object === undefined) return undefined;
-  const { metadata: _metadata, ...rest } = object;
-  return rest;
+  return object && withoutMember(object, 'metadata');
 }
 
 /** A status is checked by itself: messages leave out where it is, fields don't. */

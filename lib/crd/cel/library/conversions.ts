@@ -10,8 +10,8 @@ import {
   timestampText,
 } from '../times.js';
 import { typeOf } from '../type-of.js';
-import { CelDuration, CelError, CelList, CelTimestamp, CelTypeValue, CelUint } from '../values.js';
-import type { CelMap, CelValue } from '../values.js';
+import { CelDuration, CelError, CelTypeValue, CelUint } from '../values.js';
+import type { CelMap, CelValue, CelList, CelTimestamp } from '../values.js';
 
 function unreadable(from: string, to: string): CelError {
   return new CelError(`type conversion error from '${from}' to '${to}'`);

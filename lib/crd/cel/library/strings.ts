@@ -75,9 +75,9 @@ function split(text: string, separator: string, limit = -1n): CelList {
 
 function join(list: CelList, separator = ''): string {
   for (const item of list.items) {
-    if (typeof item !== 'string') throw new CelError(`join: invalid input: ${String(item)}`);
+    if (typeof item !== 'string') throw new CelError('no such overload');
   }
-  return list.items.join(separator);
+  return (list.items as readonly string[]).join(separator);
 }
 
 const escapes: Readonly<Partial<Record<string, string>>> = {
