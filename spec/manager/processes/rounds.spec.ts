@@ -13,7 +13,7 @@ describe('leader election of real processes on the embedded server', function ()
   this.timeout(90_000);
   let cluster: EmbeddedCluster;
   let listener: Listener;
-  let verdicts: ReadonlyMap<string, Promise<Verdict>>;
+  let verdicts: Map<string, Promise<Verdict>>;
 
   before(async () => {
     cluster = await EmbeddedCluster.start();
@@ -40,9 +40,17 @@ describe('leader election of real processes on the embedded server', function ()
       },
       log: async () => log,
     };
-    // All at once: most of a round is waiting.
-    verdicts = new Map(rounds.map((round) => [round.name, play(target, round)]));
-    await Promise.allSettled(verdicts.values());
+    // Two at a time: most of a round is waiting, but the machine has few cores.
+    verdicts = new Map();
+    const left = [...rounds];
+    const playAll = async (): Promise<void> => {
+      for (let round = left.shift(); round !== undefined; round = left.shift()) {
+        const verdict = play(target, round);
+        verdicts.set(round.name, verdict);
+        await verdict.catch(() => undefined);
+      }
+    };
+    await Promise.all([playAll(), playAll()]);
   });
 
   after(async () => {
