@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { controllerFor, done } from '../../../lib/controller/index.js';
-import { Manager } from '../../../lib/manager/index.js';
+import type { Manager } from '../../../lib/manager/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { ManagerSetup, configMap, watcher } from '../manager-setup.js';
 import { times } from './sharding-setup.js';

@@ -4,8 +4,8 @@ import { Possession } from '../../../lib/manager/sharding/possession.js';
 
 /** Slots by holders: `a`, `b`, `-` for nobody; in upper case: it is to be given up. */
 function record(epoch: number, slots: string, uid = 'r'): StoredAssignment {
-  const holders = [...slots].map((at) => (at === '-' ? undefined : at.toLowerCase()));
-  const targets = [...slots].map((at) => (/[A-Z]/.test(at) ? 'other' : undefined));
+  const holders = slots.split('').map((at) => (at === '-' ? undefined : at.toLowerCase()));
+  const targets = slots.split('').map((at) => (/[A-Z]/.test(at) ? 'other' : undefined));
   return { uid, resourceVersion: String(epoch), epoch, holders, targets, awaited: new Map() };
 }
 
