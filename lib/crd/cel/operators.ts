@@ -3,7 +3,7 @@ import { declare } from './overload.js';
 import type { Declaration } from './overload.js';
 import { checkedDuration, checkedTimestamp } from './times.js';
 import { runtimeTypeName } from './type-of.js';
-import { CelError, CelList, CelUint, isMap } from './values.js';
+import { CelError, CelList, CelUint, isMap, keyId } from './values.js';
 import type { CelMap, CelValue, CelDuration, CelTimestamp } from './values.js';
 
 /** The number, if it fits 64 bits. @throws CelError */
@@ -59,7 +59,7 @@ function entryOf(map: CelMap, key: CelValue): CelValue {
 
 /** How messages write a key. */
 export function keyText(key: CelValue): string {
-  return key instanceof CelUint ? String(key.value) : String(key);
+  return keyId(key).slice(1);
 }
 
 function isIn(value: CelValue, container: CelValue): boolean {

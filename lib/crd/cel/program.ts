@@ -15,7 +15,7 @@ import { parseExpression } from './parser.js';
 import type { CelType } from './types.js';
 import { isOfType, runtimeTypeName, typeOf } from './type-of.js';
 import { CelDictionary, CelError, CelList, CelOptional, CelTypeValue, isMap } from './values.js';
-import type { CelMap, CelValue } from './values.js';
+import type { CelValue } from './values.js';
 
 /** A compiled expression. */
 export interface CelProgram {
