@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { Fence } from '../../client/fence.js';
 import type { KeyOwnership, KeyOwnershipListener } from '../../controller/key-ownership.js';
 import type { ReconcileKey } from '../../controller/reconcile-key.js';
@@ -69,7 +68,7 @@ export class Sharding implements KeyOwnership, Runnable {
   readonly #listeners = new Set<KeyOwnershipListener>();
   readonly #origin: Moment;
   readonly #ended = new AbortController();
-  #term = newTerm();
+  #term = new AbortController();
   #termNumber = 1;
   #store: ShardStore | undefined;
   #timer: Timer | undefined;
@@ -180,7 +179,7 @@ export class Sharding implements KeyOwnership, Runnable {
     const message = `sharding: the Lease of this replica was taken from it`;
     this.#options.logger.warn(message, { joinsAgainAs: this.#machine.name });
     this.#term.abort(new OperatorError('Fenced', message));
-    this.#term = newTerm();
+    this.#term = new AbortController();
   }
 
   #carryOut(command: ShardCommand): void {
@@ -274,13 +273,6 @@ export class Sharding implements KeyOwnership, Runnable {
   #slotOf(key: ReconcileKey): number {
     return slotOf(hashOfKey(key, this.#options.by));
   }
-}
-
-/** Every write under way listens to it: there may be any number. */
-function newTerm(): AbortController {
-  const term = new AbortController();
-  setMaxListeners(0, term.signal);
-  return term;
 }
 
 function own(

@@ -148,7 +148,7 @@ class Replicas {
       count.set(name, (count.get(name) ?? 0) + 1);
     expect([...holders.keys()].sort(), this.#said()).to.deep.equal([...names].sort());
     expect(Math.max(...shares) - Math.min(...shares)).to.be.at.most(1);
-    expect([...count.keys()].sort(), 'writers').to.deep.equal([...names].sort());
+    expect([...count.keys()].sort(), `writers; ${this.#said()}`).to.deep.equal([...names].sort());
     expect(Math.max(...count.values()) / Math.min(...count.values())).to.be.below(1.3);
     expect(this.history.lastWriters().size).to.equal(keyCount);
     return Promise.resolve();
@@ -188,7 +188,7 @@ class Replicas {
 
   #said(): string {
     return [...this.#processes.values()]
-      .map(({ name, output }) => `${name}: ${output.slice(-500)}`)
+      .map(({ name, output }) => `${name}: ${output.slice(-2_000)}`)
       .join('\n');
   }
 }
