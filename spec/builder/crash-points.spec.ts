@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { ConfigMap, Pod, Service } from '../../lib/object/kinds.js';
+import {
+  ConfigMap,
+  PersistentVolumeClaim,
+  Pod,
+  Service,
+  StatefulSet,
+} from '../../lib/object/kinds.js';
+import { compareQuantities } from '../../lib/object/quantity.js';
 import { crashPoints } from '../../lib/testing/index.js';
 import type { CrashCluster, CrashPointsReport, CrashStage } from '../../lib/testing/index.js';
 import { deletion, meddling, shopScenario, wish } from './suite/crash-scenarios.js';
@@ -75,6 +82,7 @@ async function podsHaveTheirConfiguration({ client }: CrashStage<CrashCluster>):
 const recreation: ShopScenario = {
   name: 'a StatefulSet made anew around its pods',
   kinds: [Pod],
+  invariant: claimsAreAsLargeAsTheirSet,
   options: { onImmutable: 'recreateOrphan' },
   chain: (builder, { service = '', storage = '1Gi' }) =>
     builder.statefulSet({
@@ -92,6 +100,28 @@ const recreation: ShopScenario = {
     wish('bigger claims', { service: 'two', storage: '2Gi' }),
   ],
 };
+
+/** A set finds its claims by name, and never grows one: whoever makes it anew has to be done with that. */
+async function claimsAreAsLargeAsTheirSet({ client }: CrashStage<CrashCluster>): Promise<void> {
+  const [sets, claims] = await Promise.all([
+    client.list(StatefulSet),
+    client.list(PersistentVolumeClaim),
+  ]);
+  for (const { metadata, spec } of sets.items) {
+    for (const template of spec?.volumeClaimTemplates ?? []) {
+      const prefix = `${template.metadata?.name ?? ''}-${metadata.name ?? ''}-`;
+      const own = claims.items.filter((claim) => claim.metadata.name?.startsWith(prefix));
+      const asked = storageOf(template);
+      for (const claim of own) {
+        expect(compareQuantities(storageOf(claim), asked), `${prefix}*`).to.be.at.least(0);
+      }
+    }
+  }
+}
+
+function storageOf({ spec }: Pick<PersistentVolumeClaim, 'spec'>): string {
+  return String(spec?.resources?.requests?.['storage']);
+}
 
 const replicas: ShopScenario = {
   name: 'replicas handed over to an autoscaler',

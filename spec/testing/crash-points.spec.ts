@@ -3,8 +3,11 @@ import type { Client } from '../../lib/client/index.js';
 import { controllerFor, done } from '../../lib/controller/index.js';
 import { Manager } from '../../lib/manager/index.js';
 import { isNotFound } from '../../lib/object/api-error.js';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { ownerReferenceTo } from '../../lib/object/owner-reference.js';
+import { seededRandom } from '../../lib/system/random.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { CrashPointsError, crashPoints, describeRequest } from '../../lib/testing/index.js';
 import type { CrashPointsOptions, CrashScenario, OperatorStage } from '../../lib/testing/index.js';
 
@@ -116,9 +119,41 @@ describe('crashPoints', () => {
     expect(await crashPoints(shopScenario(right), { sample })).to.deep.equal(drawn);
   });
 
+  it('plays some points at once, with the same results', async () => {
+    const clusters = { running: 0, most: 0 };
+    const cluster = async (): Promise<EmbeddedCluster<VirtualClock>> => {
+      const clock = new VirtualClock();
+      const started = await EmbeddedCluster.start({ clock, random: seededRandom(1) });
+      clusters.most = Math.max(clusters.most, ++clusters.running);
+      const stop = started.stop.bind(started);
+      started.stop = () => stop().finally(() => (clusters.running -= 1));
+      return started;
+    };
+    const scenario = shopScenario(right, { cluster });
+    const oneByOne = await crashPoints(scenario);
+    expect(clusters).to.deep.equal({ running: 0, most: 1 });
+    expect(await crashPoints(scenario, { concurrency: 3 })).to.deep.equal(oneByOne);
+    expect(clusters).to.deep.equal({ running: 0, most: 3 });
+    for (const concurrency of [0, 1.5, NaN]) {
+      const error = await crashPoints(scenario, { concurrency }).catch((thrown: unknown) => thrown);
+      expect(error).to.include({ code: 'InvalidOption' });
+    }
+  });
+
+  it('plays the whole scenario once where it is told of all kinds, or else once more', async () => {
+    const plays: number[] = [];
+    for (const kinds of [[ConfigMap], []]) {
+      let count = 0;
+      const setup = (): Promise<void> => Promise.resolve(void (count += 1));
+      await crashPoints(shopScenario(right, { kinds, setup }), { sample: { count: 1, seed: 1 } });
+      plays.push(count);
+    }
+    expect(plays).to.deep.equal([2, 3]);
+  });
+
   it('sends nothing after the crash, and the answer only where it is seen', async () => {
     const seen: string[] = [];
-    const scenario = shopScenario(async (client, shop) => {
+    const reconcile: Reconcile = async (client, shop) => {
       if (shop.data?.['done'] === 'yes') return;
       await client.apply(configMap('env', { a: '1' }), by).then(
         () => seen.push('answer'),
@@ -126,7 +161,8 @@ describe('crashPoints', () => {
       );
       await client.apply(configMap('more'), by);
       await note(client);
-    });
+    };
+    const scenario = shopScenario(reconcile, { kinds: [ConfigMap] });
     for (const mode of ['unanswered', 'answered'] as const) {
       seen.length = 0;
       await crashPoints(scenario, { only: { request: 2, mode } });

@@ -37,10 +37,12 @@ export interface Observation {
 export async function observe(observation: Observation): Promise<ClusterState> {
   const kinds = uniqBy(observation.kinds, (kind) => `${apiVersionOf(kind)} ${kind.kind}`);
   const lists = await Promise.all(kinds.map((kind) => listKind(kind, observation)));
+  const { namespace } = observation;
   const all = lists.flat();
-  const uids = new Map(all.map((object) => [object.metadata.uid ?? '', describeObject(object)]));
+  const named = (object: UnstructuredObject): string =>
+    withoutNamespace(describeObject(object), namespace);
+  const uids = new Map(all.map((object) => [object.metadata.uid ?? '', named(object)]));
   const observed = all.map((live) => {
-    const { namespace } = observation;
     const comparable = observation.comparable(comparableObject(live, { uids, namespace }));
     return { name: withoutNamespace(nameOf(live), namespace), live, comparable };
   });
