@@ -26,11 +26,13 @@ label { display: grid; gap: 0.15rem; }
 table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; color: var(--dim); padding-bottom: 0.25rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.75rem 0.3rem 0; font-weight: normal;
-  border-bottom: 1px solid var(--line); overflow-wrap: anywhere; min-width: 4rem; }
+  border-bottom: 1px solid var(--line); overflow-wrap: break-word; max-width: 40rem; }
 thead th { font-weight: 600; white-space: nowrap; background: var(--band); }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 .none, .more, .note { color: var(--dim); }
 .bad { color: var(--bad); }
+time, .number { white-space: nowrap; }
+h1, .message { overflow-wrap: anywhere; }
 .message { white-space: pre-wrap; }
 .causes { margin: 0; padding-left: 1rem; }
 dl { display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; margin: 0; }
