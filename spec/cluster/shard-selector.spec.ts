@@ -7,7 +7,7 @@ import {
   slotOf,
 } from '../../lib/manager/sharding/shard-range.js';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
-import { ConfigMap } from '../../lib/object/kinds.js';
+import type { ConfigMap } from '../../lib/object/kinds.js';
 import type { Namespace } from '../../lib/object/kinds.js';
 import { startControlPlane } from './control-plane/index.js';
 
