@@ -30,9 +30,7 @@ export class Deadline {
     const onAbort = (): void => this.#controller.abort(source.reason);
     if (source.aborted) onAbort();
     // Node would warn of a leak at the eleventh request under way.
-    if (getMaxListeners(source) === defaultMaxListeners) {
-      setMaxListeners(maxRequestsAtOnce, source);
-    }
+    if (isLimited(source)) setMaxListeners(maxRequestsAtOnce, source);
     source.addEventListener('abort', onAbort, { once: true });
     this.#sources.set(source, onAbort);
   }
@@ -70,5 +68,14 @@ export class Deadline {
     this.#timer = undefined;
     for (const [source, onAbort] of this.#sources) source.removeEventListener('abort', onAbort);
     this.#sources.clear();
+  }
+}
+
+/** Whether `signal` has Node's own limit of listeners, and not one that somebody chose. */
+function isLimited(signal: AbortSignal): boolean {
+  try {
+    return getMaxListeners(signal) === defaultMaxListeners;
+  } catch {
+    return false; // Node 20 throws where the limit is 0, which is none.
   }
 }

@@ -1,3 +1,4 @@
+import { getMaxListeners, setMaxListeners } from 'node:events';
 import { expect } from 'chai';
 import { Deadline } from '../../lib/client/deadline.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -33,6 +34,17 @@ describe('Deadline', () => {
     process.off('warning', onWarning);
     for (const deadline of deadlines) deadline.release();
     expect(warnings).to.deep.equal([]);
+  });
+
+  it('leaves a limit alone that somebody chose for a signal, and none too', () => {
+    for (const limit of [0, 3]) {
+      const source = new AbortController();
+      setMaxListeners(limit, source.signal);
+      const deadline = new Deadline(source.signal, new VirtualClock(), Infinity);
+      source.abort();
+      expect(deadline.signal.aborted).to.equal(true);
+      if (limit > 0) expect(getMaxListeners(source.signal)).to.equal(limit);
+    }
   });
 
   it('is over from the start when its source is', () => {
