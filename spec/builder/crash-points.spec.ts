@@ -9,11 +9,10 @@ import {
 import { compareQuantities } from '../../lib/object/quantity.js';
 import { crashPoints } from '../../lib/testing/index.js';
 import type { CrashCluster, CrashPointsReport, CrashStage } from '../../lib/testing/index.js';
-import { deletion, meddling, shopScenario, wish } from './suite/crash-scenarios.js';
+import { deletion, meddling, rollout, shopScenario, wish } from './suite/crash-scenarios.js';
 import type { ShopScenario } from './suite/crash-scenarios.js';
 
-const containers = [{ name: 'main', image: 'registry.example/main:1' }];
-const podSpec = { containers };
+const podSpec = { containers: [{ name: 'main', image: 'registry.example/main:1' }] };
 
 async function everyPoint(scenario: ShopScenario): Promise<CrashPointsReport> {
   const report = await crashPoints(shopScenario(scenario));
@@ -40,43 +39,6 @@ const live: ShopScenario = {
     deletion(),
   ],
 };
-
-const rollout: ShopScenario = {
-  name: 'a rollout in order',
-  invariant: podsHaveTheirConfiguration,
-  chain: (builder, { size = '', web = '', env = 'env' }) => {
-    const data = builder
-      .configMap({ name: env, data: { size } })
-      .secret({ name: 'token', stringData: { token: 'x' } })
-      .service({ name: 'data', spec: { ports: [{ port: 80 }] } })
-      .statefulSet({
-        ...{ name: 'data', serviceName: 'data', podSpec },
-        ...{ envFromConfigMap: [env], envFromSecret: ['token'] },
-      });
-    if (web === '') return data;
-    return data.deployment({ name: 'web', podSpec, envFromConfigMap: [env] });
-  },
-  steps: [
-    wish('create', { size: '1', web: 'yes' }),
-    wish('roll', { size: '2', web: 'yes' }),
-    wish('another ConfigMap', { size: '2', web: 'yes', env: 'env-2' }),
-    wish('prune', { size: '2', env: 'env-2' }),
-    deletion(),
-  ],
-};
-
-/** A pod whose ConfigMap is gone could not be started again. */
-async function podsHaveTheirConfiguration({ client }: CrashStage<CrashCluster>): Promise<void> {
-  const [pods, maps] = await Promise.all([client.list(Pod), client.list(ConfigMap)]);
-  const names = maps.items.map(({ metadata }) => metadata.name);
-  for (const { metadata, spec } of pods.items) {
-    // What is on its way out is not started again.
-    if (metadata.deletionTimestamp !== undefined) continue;
-    for (const { configMapRef } of spec?.containers[0]?.envFrom ?? []) {
-      if (configMapRef !== undefined) expect(names).to.include(configMapRef.name);
-    }
-  }
-}
 
 /** The pods and the claims live through all of it. */
 const recreation: ShopScenario = {

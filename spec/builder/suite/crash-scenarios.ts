@@ -1,10 +1,11 @@
+import { expect } from 'chai';
 import { Builder, requeueAfterOf } from '../../../lib/builder/index.js';
 import type { BuilderOptions, ObjectResult } from '../../../lib/builder/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { controllerFor, done, requeueAfter } from '../../../lib/controller/index.js';
 import { Manager } from '../../../lib/manager/index.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
-import { ConfigMap } from '../../../lib/object/kinds.js';
+import { ConfigMap, Pod } from '../../../lib/object/kinds.js';
 import type { KubernetesObject, ObjectKey } from '../../../lib/object/kubernetes-object.js';
 import type {
   CrashCluster,
@@ -30,6 +31,7 @@ export interface ShopScenario extends Pick<CrashScenario<CrashCluster>, 'kinds' 
 }
 
 const shop = 'shop';
+const podSpec = { containers: [{ name: 'main', image: 'registry.example/main:1' }] };
 const doneAnnotation = 'shop.example.com/done';
 
 /** A {@link ShopScenario} as `crashPoints` takes it, on whatever cluster. */
@@ -67,10 +69,15 @@ export function deletion(): CrashStep<CrashCluster> {
     change: ({ client, cluster }) => client.delete(ConfigMap, keyIn(cluster, shop)),
     until: async ({ client, cluster }) => {
       const { namespace } = keyIn(cluster, shop);
-      const left = await client.list(ConfigMap, { namespace });
-      return left.items.every(({ metadata }) => metadata.name === 'kube-root-ca.crt');
+      const lists = await Promise.all(usedKinds.map((kind) => client.list(kind, { namespace })));
+      const left = lists.flatMap(({ items }) => items);
+      return left.every(({ metadata }) => metadata.name !== shop && !isOwned(metadata));
     },
   };
+}
+
+function isOwned({ ownerReferences = [] }: KubernetesObject['metadata']): boolean {
+  return ownerReferences.length > 0;
 }
 
 /** The step in which somebody else touches an object, of which nothing is to be left in the end. */
@@ -85,6 +92,49 @@ export function meddling(
     change: (stage) => change(stage.client, within(stage)),
     until: (stage) => isMended(stage.client, within(stage)),
   };
+}
+
+/** Two workloads that roll one after the other as what they refer to changes. */
+export const rollout: ShopScenario = {
+  name: 'a rollout in order',
+  invariant: podsHaveTheirConfiguration,
+  chain: (builder, { size = '', web = '', env = 'env' }) => {
+    const data = builder
+      .configMap({ name: env, data: { size } })
+      .secret({ name: 'token', stringData: { token: 'x' } })
+      .service({ name: 'data', spec: { ports: [{ port: 80 }] } })
+      .statefulSet({
+        ...{ name: 'data', serviceName: 'data', podSpec },
+        ...{ envFromConfigMap: [env], envFromSecret: ['token'] },
+      });
+    if (web === '') return data;
+    return data.deployment({ name: 'web', podSpec, envFromConfigMap: [env] });
+  },
+  steps: [
+    wish('create', { size: '1', web: 'yes' }),
+    wish('roll', { size: '2', web: 'yes' }),
+    wish('another ConfigMap', { size: '2', web: 'yes', env: 'env-2' }),
+    wish('prune', { size: '2', env: 'env-2' }),
+    deletion(),
+  ],
+};
+
+/** A pod whose ConfigMap is gone could not be started again. */
+async function podsHaveTheirConfiguration(stage: CrashStage<CrashCluster>): Promise<void> {
+  const { client, cluster } = stage;
+  const { namespace } = keyIn(cluster, shop);
+  const [pods, maps] = await Promise.all([
+    client.list(Pod, { namespace }),
+    client.list(ConfigMap, { namespace }),
+  ]);
+  const names = maps.items.map(({ metadata }) => metadata.name);
+  for (const { metadata, spec } of pods.items) {
+    // What is on its way out is not started again.
+    if (metadata.deletionTimestamp !== undefined) continue;
+    for (const { configMapRef } of spec?.containers[0]?.envFrom ?? []) {
+      if (configMapRef !== undefined) expect(names).to.include(configMapRef.name);
+    }
+  }
 }
 
 function keyIn({ namespace = 'default' }: CrashCluster, name: string) {
