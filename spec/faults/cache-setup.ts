@@ -109,7 +109,10 @@ export class CacheSetup {
   async followed(): Promise<void> {
     await this.until(async () => {
       const live = await this.#live();
-      return this.proxy.watches > 0 && same(this.informer.list(), live);
+      const { problem } = this.informer.status();
+      // The watch that ends with a fault may still be open.
+      const isWell = this.proxy.watches > 0 && problem === undefined;
+      return isWell && same(this.informer.list(), live);
     });
     const live = await this.#live();
     const byName = (objects: readonly KubernetesObject[]): ReadonlyMap<unknown, KubernetesObject> =>
