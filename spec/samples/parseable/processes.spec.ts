@@ -1,7 +1,10 @@
 import { expect } from 'chai';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parseAllDocuments } from 'yaml';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import { ParseableTenant } from '../../../samples/parseable/tenant.js';
@@ -54,6 +57,19 @@ describe('The Parseable sample as a process', function () {
     }
   });
 
+  it('starts as its manifest says, where no folder can be written to', async () => {
+    const { command, env } = await deployedContainer();
+    const own = env.map(({ name, value = 'parseable-system' }) => [name, value] as const);
+    const { PATH = '' } = process.env;
+    const surroundings = { PATH, TMPDIR: '/dev/null/tmp', ...Object.fromEntries(own) };
+    const [program = '', ...args] = command;
+    expect(program).to.equal('node');
+    const started = promisify(execFile)(process.execPath, [...args, '--help'], {
+      env: surroundings,
+    });
+    expect((await started).stdout).to.match(/^Usage: /);
+  });
+
   for (const [title, args, message] of wrongUses) {
     it(`says what is wrong with ${title}, and ends with 1`, async () => {
       const operator = new Script('main.ts', ...args);
@@ -63,3 +79,20 @@ describe('The Parseable sample as a process', function () {
     });
   }
 });
+
+interface Container {
+  readonly command: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+}
+
+/** The operator's container, as `deploy/operator.yaml` has it. */
+async function deployedContainer(): Promise<Container> {
+  const text = await readFile('samples/parseable/deploy/operator.yaml', 'utf8');
+  const all = parseAllDocuments(text).map((document) => document.toJS() as { kind: string });
+  const deployment = all.find(({ kind }) => kind === 'Deployment') as unknown as {
+    spec: { template: { spec: { containers: Container[] } } };
+  };
+  const [container] = deployment.spec.template.spec.containers;
+  if (container === undefined) throw new Error('the Deployment has no container');
+  return container;
+}
