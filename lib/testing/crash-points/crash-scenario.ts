@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import type { EmbeddedCluster } from '../../embedded/embedded-cluster.js';
 import type { Clock } from '../../system/clock.js';
@@ -75,7 +75,7 @@ export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {
    * Kinds whose objects have to be the same in the end, beside those that the operator writes.
    * @defaultValue none
    */
-  readonly kinds?: readonly TypeReference[];
+  readonly kinds?: readonly TypeReference<KubernetesObject>[];
   /**
    * Kinds that do not count, neither their objects nor requests for them.
    * @defaultValue Event and Lease
