@@ -38,17 +38,23 @@ async function main(): Promise<void> {
       await sleep(clock, 40);
     }
   };
+  let isWriting = false;
   const onStartedLeading = (): void => {
     tell('leads');
-    void keepWriting();
+    // From its first term on, and whatever becomes of that.
+    if (!isWriting) void keepWriting();
+    isWriting = true;
   };
-  try {
-    await elector.run({ onStartedLeading, onNewLeader: () => tell('sees') }, ending.signal);
-    tell('gave back');
-  } catch {
-    tell('lost');
+  const isEnding = (): boolean => ending.signal.aborted;
+  while (!isEnding()) {
+    try {
+      await elector.run({ onStartedLeading, onNewLeader: () => tell('sees') }, ending.signal);
+      tell('gave back');
+    } catch {
+      // Who lost it stands again, as a process that is started again.
+      tell('lost');
+    }
   }
-  if (!ending.signal.aborted) await sleep(clock, 60_000);
   process.exit();
 }
 

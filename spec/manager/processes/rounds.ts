@@ -93,22 +93,19 @@ export async function play(target: RoundTarget, round: Round): Promise<Verdict> 
       const more = { namespace, lease, identity, wallSkewMs };
       replicas.push(new ReplicaProcess({ url, ca, token, ...more }));
     }
-    const leader = await Promise.race(replicas.map((replica) => replica.until('leads')));
-    await leader.until('wrote', 2);
-    // The others stand by: they are up, and have seen who leads.
-    await Promise.all(replicas.map((replica) => replica.once('sees')));
+    const leader = await steadyLeader(replicas);
     const proxy = proxies[replicas.indexOf(leader)]!;
     const others = replicas.filter((replica) => replica !== leader);
-    const next = Promise.race(others.map((replica) => replica.until('leads')));
+    const next = Promise.any(others.map((replica) => replica.until('leads')));
+    const lost = leader.count('lost') + 1;
     const sinceMs = Date.now();
     const heal = round.befall(leader, proxy);
-    const successor = await next;
-    await successor.until('wrote');
+    await next;
+    await Promise.any(others.map((replica) => replica.until('wrote')));
     if (heal !== undefined) {
-      const comesBack = leader.count('lost') === 0 ? leader.until('lost') : undefined;
       heal();
-      await comesBack;
-      await successor.until('wrote', 2);
+      await leader.when('lost', () => leader.count('lost') >= lost);
+      await Promise.any(replicas.map((replica) => replica.until('wrote', 2)));
     }
     const log = (await target.log()).filter(({ user }) =>
       replicas.some(({ identity }) => identity === user),
@@ -117,5 +114,21 @@ export async function play(target: RoundTarget, round: Round): Promise<Verdict> 
   } finally {
     await Promise.all(replicas.map((replica) => replica.end()));
     await Promise.all(proxies.map((proxy) => proxy.close()));
+  }
+}
+
+/**
+ * One that leads, and writes, while the others stand by. Where the machine has so much to do that a
+ * leader loses its Lease before anything befalls it, the next one is waited for.
+ */
+async function steadyLeader(replicas: readonly ReplicaProcess[]): Promise<ReplicaProcess> {
+  await Promise.all(replicas.map((replica) => replica.once('sees')));
+  for (;;) {
+    const leader = await Promise.any(
+      replicas.map((replica) => replica.when('leads', () => replica.leads)),
+    );
+    const written = leader.count('wrote') + 2;
+    await leader.when('wrote', () => leader.count('wrote') >= written || !leader.leads);
+    if (leader.leads) return leader;
   }
 }

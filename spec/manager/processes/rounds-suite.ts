@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import type { Verdict } from './judge.js';
+import { play, rounds } from './rounds.js';
+import type { RoundTarget } from './rounds.js';
+
+/**
+ * Declares the five rounds against a server, all at once: most of a round is waiting.
+ * @param start - is called once; `target.close` at the end
+ */
+export function roundsSuite(
+  start: () => Promise<RoundTarget & { readonly close: () => Promise<void> }>,
+): void {
+  const verdicts = new Map<string, Promise<Verdict>>();
+  let close: (() => Promise<void>) | undefined;
+
+  before(async () => {
+    const target = await start();
+    close = target.close;
+    for (const round of rounds) verdicts.set(round.name, play(target, round));
+    // Each spec reports its own.
+    await Promise.allSettled(verdicts.values());
+  });
+
+  after(() => close?.());
+
+  for (const { name, mostMs } of rounds) {
+    it(`passes to another within ${mostMs} ms, and no former leader writes, when the leader ${name}`, async () => {
+      const { violations, writes, gapMs } = await verdicts.get(name)!;
+      expect(violations).to.deep.equal([]);
+      expect(writes).to.be.above(10);
+      expect(gapMs).to.be.at.most(mostMs);
+    });
+  }
+}
