@@ -8,7 +8,8 @@ import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Runnable, RunnableContext } from '../runnable.js';
-import type { CertificateSource } from '../webhooks/certificate-source.js';
+import type { CertificateSource, ServingCertificate } from '../webhooks/certificate-source.js';
+import { OpenSockets } from './open-sockets.js';
 
 /** What an {@link HttpEndpoint} answers. */
 export interface HttpAnswer {
@@ -79,6 +80,7 @@ export class HttpEndpoint implements Runnable {
   async run(context: RunnableContext): Promise<void> {
     const { signal, logger } = context;
     const server = await this.#newServer(context);
+    const sockets = new OpenSockets(server);
     try {
       await this.#listen(server);
       logger.info(`${this.name} listens`, { url: this.#url });
@@ -86,7 +88,7 @@ export class HttpEndpoint implements Runnable {
       await ended(server, signal);
     } finally {
       this.#url = undefined;
-      await this.#close(server);
+      await this.#close(server, sockets);
     }
   }
 
@@ -100,14 +102,14 @@ export class HttpEndpoint implements Runnable {
     };
     // A probe is a line and some headers: who takes longer only holds a socket.
     const limits = { requestTimeout: 10_000, headersTimeout: 10_000, keepAliveTimeout: 60_000 };
+    const handshakeTimeout = 10_000;
     if (certificate === undefined) return createServer(limits, listener);
     const held: { server?: TlsServer } = {};
     const first = await certificate.start({
       ...{ clock, signal: context.signal, logger: context.logger },
-      onChange: (next) =>
-        held.server?.setSecureContext({ cert: next.certificate, key: next.privateKey }),
+      onChange: (next) => held.server?.setSecureContext(secureContextOf(next)),
     });
-    const tls = { cert: first.certificate, key: first.privateKey, minVersion: 'TLSv1.2' as const };
+    const tls = { ...secureContextOf(first), handshakeTimeout };
     held.server = createTlsServer({ ...limits, ...tls }, listener);
     return held.server;
   }
@@ -127,13 +129,13 @@ export class HttpEndpoint implements Runnable {
     this.#url = `${certificate === undefined ? 'http' : 'https'}://${shown}:${taken}`;
   }
 
-  async #close(server: Server): Promise<void> {
+  async #close(server: Server, sockets: OpenSockets): Promise<void> {
     if (!server.listening) return;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeIdleConnections();
     const answered = Promise.all(this.#answering).then(() => undefined);
     await endsWithin(answered, unwindMs, this.#options.clock);
-    server.closeAllConnections();
+    sockets.destroy();
     await closed;
   }
 
@@ -177,6 +179,11 @@ export class HttpEndpoint implements Runnable {
       return { status: 500, body: 'Internal Server Error\n' };
     }
   }
+}
+
+/** All of it: what is left out when a certificate is replaced goes back to its default. */
+function secureContextOf({ certificate, privateKey }: ServingCertificate) {
+  return { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' as const };
 }
 
 async function send(

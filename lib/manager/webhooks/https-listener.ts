@@ -2,8 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+import { endsWithin } from '../../controller/ends-within.js';
+import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
+import { OpenSockets } from '../http/open-sockets.js';
 import type { ServingCertificate } from './certificate-source.js';
 
 /** A request with a JSON body, read to its end. */
@@ -33,18 +37,29 @@ export const maxBodyBytes = 7 * 1024 * 1024;
 /** How long a client may take to send its request, in milliseconds: the API server waits 30 s at most. */
 const requestTimeoutMs = 30_000;
 
+/** How long a client may take to agree on TLS, in milliseconds. */
+const handshakeTimeoutMs = 10_000;
+
+/** How long what is being answered may take when it is closed: webhooks time out after 10 s. */
+const answerGraceMs = 10_000;
+
 /** An HTTPS server for posted JSON, whose certificate can be replaced while it runs. */
 export class HttpsListener {
   readonly #answer: (request: PostedRequest) => Promise<PostedAnswer>;
   readonly #logger: Logger;
+  readonly #clock: Clock;
+  readonly #answering = new Set<Promise<void>>();
+  #clientAuthorities: string | undefined;
   #server: Server | undefined;
+  #sockets: OpenSockets | undefined;
 
   constructor(
     answer: (request: PostedRequest) => Promise<PostedAnswer>,
-    { logger }: { readonly logger: Logger },
+    { logger, clock }: { readonly logger: Logger; readonly clock: Clock },
   ) {
     this.#answer = answer;
     this.#logger = logger;
+    this.#clock = clock;
   }
 
   /** The port that it listens on. */
@@ -53,23 +68,28 @@ export class HttpsListener {
   }
 
   /** Shows `certificate` to those who connect from now on. */
-  use({ certificate, privateKey }: ServingCertificate): void {
-    this.#server?.setSecureContext({ cert: certificate, key: privateKey });
+  use(certificate: ServingCertificate): void {
+    this.#server?.setSecureContext(this.#secureContextOf(certificate));
   }
 
   /** @throws OperatorError `ListenFailed`: the port is taken. */
   async listen(certificate: ServingCertificate, options: ListenOptions): Promise<void> {
     const { port, host, clientAuthorities } = options;
+    this.#clientAuthorities = clientAuthorities;
     const server = createServer(
       {
-        ...{ cert: certificate.certificate, key: certificate.privateKey, minVersion: 'TLSv1.2' },
-        ...(clientAuthorities !== undefined && {
-          ...{ ca: clientAuthorities, requestCert: true, rejectUnauthorized: true },
-        }),
-        requestTimeout: requestTimeoutMs,
+        ...this.#secureContextOf(certificate),
+        ...(clientAuthorities !== undefined && { requestCert: true, rejectUnauthorized: true }),
+        ...{ requestTimeout: requestTimeoutMs, handshakeTimeout: handshakeTimeoutMs },
       },
-      (request, response) => void this.#serve(request, response),
+      (request, response) => {
+        const answering = this.#serve(request, response).finally(() =>
+          this.#answering.delete(answering),
+        );
+        this.#answering.add(answering);
+      },
     );
+    this.#sockets = new OpenSockets(server);
     server.on('tlsClientError', (error) => {
       // Whoever connects without TLS, or does not trust us, is told by TLS.
       this.#logger.debug('a TLS handshake failed', { error });
@@ -85,15 +105,34 @@ export class HttpsListener {
     this.#server = server;
   }
 
-  /** Takes no more connections; resolves when what is being answered was. */
+  /**
+   * Takes no more connections; resolves when what is being answered was, after 10 s at the latest,
+   * and no connection is left.
+   */
   async close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
     if (server === undefined) return;
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeIdleConnections();
-    });
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeIdleConnections();
+    if (!(await endsWithin(this.#allAnswered(), answerGraceMs, this.#clock))) {
+      const count = this.#answering.size;
+      this.#logger.warn(`webhooks: ${count} not answered ${answerGraceMs} ms after the stop`);
+    }
+    this.#sockets?.destroy();
+    await closed;
+  }
+
+  /** All of it: what is left out when a certificate is replaced goes back to its default. */
+  #secureContextOf({ certificate, privateKey }: ServingCertificate): SecureContextOptions {
+    const ca = this.#clientAuthorities;
+    const own = { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' } as const;
+    return { ...own, ...(ca !== undefined && { ca }) };
+  }
+
+  /** Connections that are open already may have sent one more meanwhile. */
+  async #allAnswered(): Promise<void> {
+    while (this.#answering.size > 0) await Promise.all(this.#answering);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -103,11 +142,16 @@ export class HttpsListener {
     try {
       const { status, body } = await this.#answerTo(request, gone.signal);
       if (response.destroyed) return;
+      response.off('close', onClose);
       const text = JSON.stringify(body);
       // What is left of a body that was refused is not read: the connection can't be used again.
       const ends = request.complete && this.#server !== undefined ? {} : { connection: 'close' };
       response.writeHead(status, { 'content-type': 'application/json', ...ends });
-      response.end(text);
+      // Who closes waits for this: the last bytes have left when it is over.
+      await new Promise<void>((resolve) => {
+        response.once('close', resolve);
+        response.end(text);
+      });
     } catch (error) {
       this.#logger.debug('a webhook request ended early', { error });
       response.destroy();

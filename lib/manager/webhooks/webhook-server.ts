@@ -73,7 +73,7 @@ export class WebhookServer implements Runnable, HealthCheck {
   }
 
   /**
-   * Serves until `signal` is aborted; what is being answered then is answered.
+   * Serves until `signal` is aborted; what is being answered then is answered, within 10 s.
    * @throws OperatorError `ListenFailed`: the port is taken; or what its certificates threw.
    */
   async run(context: RunnableContext): Promise<void> {
@@ -84,7 +84,8 @@ export class WebhookServer implements Runnable, HealthCheck {
     const end = (): void => ending.abort();
     signal.addEventListener('abort', end, { once: true });
     const handlers = new WebhookHandlers(this.webhooks, { metrics: this.#metrics, logger });
-    const listener = new HttpsListener((request) => handlers.answer(request), { logger });
+    const listening = { logger, clock: this.#clock };
+    const listener = new HttpsListener((request) => handlers.answer(request), listening);
     try {
       if (signal.aborted) return;
       const first = await certificates.start({

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { Agent, request } from 'undici';
+import { HttpEndpoint } from '../../../lib/manager/http/http-endpoint.js';
+import type { CertificateSource } from '../../../lib/manager/webhooks/index.js';
+import { systemClock } from '../../../lib/system/clock.js';
+import { silentLogger } from '../../../lib/system/logger.js';
+import { ownCertificate } from '../webhooks/suite/serving.js';
+
+interface Running {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+async function running(certificate?: CertificateSource): Promise<Running> {
+  const endpoint = new HttpEndpoint({
+    ...{ name: 'spec', host: '127.0.0.1', port: 0, certificate, clock: systemClock },
+    answer: () => Promise.resolve({ status: 200, body: 'fine' }),
+  });
+  const ending = new AbortController();
+  let run = Promise.resolve();
+  await new Promise<void>((resolve, reject) => {
+    run = endpoint.run({ signal: ending.signal, logger: silentLogger, ready: resolve });
+    run.catch(reject);
+  });
+  return {
+    url: endpoint.url ?? '',
+    stop: () => {
+      ending.abort();
+      return run;
+    },
+  };
+}
+
+async function statusOf(url: string, ca?: string): Promise<number> {
+  const dispatcher = new Agent({ connect: { ca } });
+  try {
+    const { statusCode, body } = await request(url, { dispatcher });
+    await body.dump();
+    return statusCode;
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+describe('HttpEndpoint', () => {
+  for (const scheme of ['http', 'https']) {
+    it(`ends with a connection that has sent nothing: ${scheme}`, async () => {
+      const { source, authority } = await ownCertificate();
+      const endpoint = await running(scheme === 'https' ? source : undefined);
+      const { port, hostname } = new URL(endpoint.url);
+      const socket = connect({ port: Number(port), host: hostname });
+      await once(socket, 'connect');
+      socket.on('error', () => undefined); // The server hangs up: either a reset or an end is fine.
+      // The server knows of it when it has answered somebody who came later.
+      expect(await statusOf(endpoint.url, authority)).to.equal(200);
+      const closed = once(socket, 'close');
+      await endpoint.stop();
+      await closed;
+    });
+  }
+});
