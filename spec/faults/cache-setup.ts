@@ -75,6 +75,11 @@ export class CacheSetup {
     return setup;
   }
 
+  /** The version that the cache has come to, by an event or a bookmark. */
+  get progress(): string | undefined {
+    return this.#cache.peek(ConfigMap)?.progress(this.namespace);
+  }
+
   async stop(): Promise<void> {
     await this.#cache.stop();
     await this.#client.close();
