@@ -1,5 +1,6 @@
 import type { Fence } from '../client/fence.js';
 import type { Controller } from '../controller/controller.js';
+import { endsWithin } from '../controller/ends-within.js';
 import type { ControllerEventListener } from '../controller/controller-event.js';
 import type { KeyOwnership } from '../controller/key-ownership.js';
 import type { RunningController } from '../controller/running-controller.js';
@@ -9,6 +10,7 @@ import type { Metrics } from '../system/metrics.js';
 import type { Random } from '../system/random.js';
 import type { Tracer } from '../system/tracer.js';
 import type { ManagedCluster } from './managed-cluster.js';
+import { unwindMs } from './runnable-group.js';
 
 /** What the controllers of a manager share. */
 export interface ControllerGroupParts {
@@ -29,10 +31,19 @@ export interface ControllerGroupParts {
   readonly failed: (error: unknown) => void;
 }
 
+/** A controller on its way out. */
+interface Stopping {
+  readonly controller: Controller;
+  readonly running: RunningController;
+  readonly ended: Promise<void>;
+}
+
 /** The controllers that become active together: on every replica, or on the leader. */
 export class ControllerGroup {
   readonly #parts: ControllerGroupParts;
   readonly #running = new Map<Controller, RunningController>();
+  // Apart from the others: nothing brings these back, but they count until they have ended.
+  readonly #stopping = new Set<Stopping>();
   #isActive = false;
 
   constructor(parts: ControllerGroupParts) {
@@ -44,9 +55,10 @@ export class ControllerGroup {
     return this.#isActive;
   }
 
-  /** The controller at work, or undefined where it was not started. */
+  /** The controller at work, or on its way out; undefined where it was not started. */
   running(controller: Controller): RunningController | undefined {
-    return this.#running.get(controller);
+    const isIt = (each: Stopping): boolean => each.controller === controller;
+    return this.#running.get(controller) ?? [...this.#stopping].find(isIt)?.running;
   }
 
   /** Starts a controller: its caches fill; it reconciles when the group is active. */
@@ -62,27 +74,33 @@ export class ControllerGroup {
     for (const running of this.#running.values()) this.#activate(running);
   }
 
-  /** Has all controllers run on one more cluster. */
+  /**
+   * Has all controllers run on one more cluster.
+   * @throws what one of them throws: those before it have the cluster then.
+   */
   addCluster(cluster: ManagedCluster): void {
     for (const running of this.#running.values()) running.addCluster(cluster.forControllers);
   }
 
   /** Has all controllers run on a cluster no more; reconciles have `graceMs` to end. */
   async removeCluster(name: string, graceMs: number): Promise<void> {
-    const running = [...this.#running.values()];
+    const stopping = [...this.#stopping].map(({ running }) => running);
+    const running = [...this.#running.values(), ...stopping];
     await Promise.all(running.map((each) => each.removeCluster(name, graceMs)));
   }
 
-  /** Ends the controllers, or one of them; their reconciles have `graceMs` to end. */
+  /**
+   * Ends the controllers, or one of them; their reconciles have `graceMs` to end, those of controllers
+   * that were to end before, too.
+   */
   async stop(graceMs: number, only?: Controller): Promise<void> {
-    const stopping = [...this.#running].filter(
-      ([controller]) => only === undefined || controller === only,
-    );
+    const isMeant = (controller: Controller): boolean => only === undefined || controller === only;
     if (only === undefined) this.#isActive = false;
-    await Promise.all(stopping.map(([, running]) => running.stop(graceMs)));
-    for (const [controller, running] of stopping) {
-      if (this.#running.get(controller) === running) this.#running.delete(controller);
-    }
+    const earlier = [...this.#stopping].filter(({ controller }) => isMeant(controller));
+    const ends = [...this.#running]
+      .filter(([controller]) => isMeant(controller))
+      .map(([controller, running]) => this.#stop(controller, running, graceMs));
+    await Promise.all([...ends, ...earlier.map((each) => this.#hasten(each, graceMs))]);
   }
 
   /**
@@ -91,14 +109,36 @@ export class ControllerGroup {
    */
   async standBy(): Promise<void> {
     this.#isActive = false;
-    const before = [...this.#running];
+    const [before, earlier] = [[...this.#running], [...this.#stopping]];
     // The new ones first: a cache that nobody uses any more is dropped.
     for (const [controller] of before) this.#newRunning(controller);
-    await Promise.all(before.map(([, running]) => running.stop(0)));
+    await Promise.all([
+      ...before.map(([controller, running]) => this.#stop(controller, running, 0)),
+      ...earlier.map((each) => this.#hasten(each, 0)),
+    ]);
   }
 
   #activate(running: RunningController): void {
     running.activate().catch((error: unknown) => this.#parts.failed(error));
+  }
+
+  async #stop(controller: Controller, running: RunningController, graceMs: number): Promise<void> {
+    if (this.#running.get(controller) === running) this.#running.delete(controller);
+    const stopping: Stopping = { controller, running, ended: running.stop(graceMs) };
+    this.#stopping.add(stopping);
+    try {
+      await stopping.ended;
+    } finally {
+      this.#stopping.delete(stopping);
+    }
+  }
+
+  /** Waits for the end of a controller that has a time of its own, maybe a longer one. */
+  async #hasten({ running, ended }: Stopping, graceMs: number): Promise<void> {
+    const { clock } = this.#parts;
+    if (graceMs > 0 && (await endsWithin(ended, graceMs, clock))) return;
+    void running.stop(0);
+    await endsWithin(ended, unwindMs, clock);
   }
 
   #newRunning(controller: Controller): RunningController {
