@@ -27,7 +27,8 @@ export interface Added {
   readonly name: string;
   /**
    * Stops it, if it runs, and takes it out; resolves when it has ended. Reconciles, or the runnable,
-   * have `graceMs` milliseconds for that (the manager's `gracefulShutdownMs`).
+   * have `graceMs` milliseconds for that (the manager's `gracefulShutdownMs`). Its name is free again
+   * when this has settled, not before: else two could work on one key.
    */
   remove(graceMs?: number): Promise<void>;
 }
@@ -61,15 +62,25 @@ export function entryName(entry: ManagerEntry): string {
 /** What a manager was given to run, in that order. */
 export class ManagerEntries implements Iterable<ManagerEntry> {
   readonly #entries = new Set<ManagerEntry>();
+  readonly #leaving = new Set<ManagerEntry>();
+
+  /** Those that were taken out and have not ended. */
+  get leaving(): readonly ManagerEntry[] {
+    return [...this.#leaving];
+  }
 
   /**
    * @throws OperatorError `InvalidOption`: two controllers, or two runnables, share a name: metrics,
-   * logs and checks could not tell them apart.
+   * logs and checks could not tell them apart. Also while the other one is being removed.
    */
   add(entry: ManagerEntry): void {
     const name = entryName(entry);
-    for (const other of this.#entries) {
+    for (const other of [...this.#entries, ...this.#leaving]) {
       if (other.type !== entry.type || entryName(other) !== name) continue;
+      if (this.#leaving.has(other)) {
+        const message = `${entry.type} ${name} is being removed: wait until remove() has resolved`;
+        throw new OperatorError('InvalidOption', message);
+      }
       const remedy =
         entry.type === 'controller' ? ': name one of them with withOptions({ name })' : '';
       const message = `two ${entry.type}s are called ${name}${remedy}`;
@@ -78,8 +89,18 @@ export class ManagerEntries implements Iterable<ManagerEntry> {
     this.#entries.add(entry);
   }
 
-  delete(entry: ManagerEntry): boolean {
-    return this.#entries.delete(entry);
+  /** Takes an entry out; its name stays taken until `ended` has settled. */
+  async delete(entry: ManagerEntry, ended: () => Promise<void> | undefined): Promise<void> {
+    const isFirst = this.#entries.delete(entry);
+    if (!isFirst && !this.#leaving.has(entry)) return;
+    this.#leaving.add(entry);
+    try {
+      // Asked again it may have less time.
+      const ending = ended();
+      if (ending !== undefined) await ending;
+    } finally {
+      this.#leaving.delete(entry);
+    }
   }
 
   [Symbol.iterator](): Iterator<ManagerEntry> {

@@ -149,11 +149,20 @@ export class ManagerRun {
     throw new OperatorError('Timeout', `${name}: has not ended ${graceMs} ms after it was removed`);
   }
 
-  /** Works on one more cluster from now on. */
+  /** Works on one more cluster from now on: with all controllers, or it throws and none does. */
   addCluster(cluster: ManagedCluster): void {
     if (this.#ending.signal.aborted || !this.#open.has('caches')) return;
     cluster.cache.start();
-    for (const group of Object.values(this.#controllers)) group.addCluster(cluster);
+    try {
+      for (const group of Object.values(this.#controllers)) group.addCluster(cluster);
+    } catch (error) {
+      // Nothing of it is cached yet, so that no reconcile can be under way.
+      this.removeCluster(cluster, 0).catch((failed: unknown) => {
+        const { logger } = this.#parts.options;
+        logger.error('a cluster could not be left', { error: failed, cluster: cluster.name });
+      });
+      throw error;
+    }
   }
 
   /** Works on a cluster no more. */

@@ -41,7 +41,7 @@ export interface ManagerStatus {
   /** Who leads, as far as it is known. */
   readonly leader: string | undefined;
   readonly clusters: readonly ManagedClusterStatus[];
-  /** Those that were started. */
+  /** Those that were started; one that is being removed until it has ended. */
   readonly controllers: readonly ManagedControllerStatus[];
   readonly runnables: readonly RunnableStatus[];
   /** How replicas share keys; undefined: they don't. */
@@ -62,7 +62,7 @@ export function managerStatus(parts: ManagerStatusParts): ManagerStatus {
   const { run, entries, clusters, sharding } = parts;
   const controllers: ManagedControllerStatus[] = [];
   const runnables: RunnableStatus[] = [];
-  for (const entry of entries) {
+  for (const entry of [...entries, ...entries.leaving]) {
     if (entry.type === 'controller') {
       const { controller, phase } = entry;
       const status = run?.controllers[phase].running(controller)?.status();

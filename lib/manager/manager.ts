@@ -110,7 +110,8 @@ export class Manager {
   /**
    * Adds a controller or a runnable; while the manager runs it is started at once, or when its phase
    * comes.
-   * @throws OperatorError `InvalidOption`: another one has the name, or the options do not fit.
+   * @throws OperatorError `InvalidOption`: another one has the name, maybe one that is being removed and
+   * has not ended, or the options do not fit.
    * @throws OperatorError `Stopped`: the manager has stopped.
    */
   add(item: Controller | Runnable, options: ManagerAddOptions = {}): Added {
@@ -125,9 +126,8 @@ export class Manager {
     this.#run?.add(entry);
     return {
       name: item.name,
-      remove: async (graceMs = this.#options.gracefulShutdownMs) => {
-        if (this.#entries.delete(entry)) await this.#run?.remove(entry, graceMs);
-      },
+      remove: (graceMs = this.#options.gracefulShutdownMs) =>
+        this.#entries.delete(entry, () => this.#run?.remove(entry, graceMs)),
     };
   }
 
@@ -136,6 +136,7 @@ export class Manager {
    * @throws OperatorError `InvalidOption`: the name is taken, or no name; or the manager was made for
    * one cluster without a name.
    * @throws OperatorError `Stopped`: the manager has stopped.
+   * @throws what a controller throws that can't watch it: none of them works on it then.
    */
   addCluster(cluster: ManagerCluster): void {
     this.#refuseWhenOver(`addCluster ${cluster.name}`);
@@ -144,7 +145,13 @@ export class Manager {
       const remedy = 'give it clusters instead of client';
       throw new OperatorError('InvalidOption', `addCluster: the manager has one only: ${remedy}`);
     }
-    this.#run?.addCluster(this.#newCluster(cluster));
+    const managed = this.#newCluster(cluster);
+    try {
+      this.#run?.addCluster(managed);
+    } catch (error) {
+      this.#clusters.delete(managed.name);
+      throw error;
+    }
   }
 
   /**

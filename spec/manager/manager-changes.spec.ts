@@ -1,0 +1,243 @@
+import { expect } from 'chai';
+import { controllerFor } from '../../lib/controller/controller-builder.js';
+import type { Controller } from '../../lib/controller/controller.js';
+import { done } from '../../lib/controller/result.js';
+import { EmbeddedCluster } from '../../lib/embedded/embedded-cluster.js';
+import type { Manager } from '../../lib/manager/manager.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { ManagerSetup, ScriptedLeadership, configMap, recorder, watcher } from './manager-setup.js';
+
+/** A controller whose reconciles of `a` end when the spec says so, whatever their signals say. */
+class Holder {
+  /** How many go on. */
+  active = 0;
+  /** The most that went on at once. */
+  most = 0;
+  readonly #holds: (() => void)[] = [];
+  readonly controller: Controller;
+
+  constructor(name = 'holder') {
+    this.controller = controllerFor(ConfigMap, {
+      predicate: ({ object }) => object.metadata.name === 'a',
+    })
+      .withOptions({ name })
+      .complete(async () => {
+        this.active++;
+        this.most = Math.max(this.most, this.active);
+        await new Promise<void>((resolve) => this.#holds.push(resolve));
+        this.active--;
+        return done();
+      });
+  }
+
+  /** Lets all that go on end. */
+  release(): void {
+    for (const end of this.#holds.splice(0)) end();
+  }
+}
+
+/** Advances until the condition holds: events come when they come. */
+async function until(setup: ManagerSetup, condition: () => boolean): Promise<void> {
+  for (let n = 0; n < 10_000 && !condition(); n++) await setup.clock.advance(0);
+  expect(condition()).to.equal(true);
+}
+
+/** Whether `work` has settled. */
+function watched(work: Promise<unknown>): { isOver: boolean; error?: unknown } {
+  const state: { isOver: boolean; error?: unknown } = { isOver: false };
+  work.then(
+    () => (state.isOver = true),
+    (error: unknown) => Object.assign(state, { isOver: true, error }),
+  );
+  return state;
+}
+
+const names = (manager: Manager): string[] => manager.status().controllers.map(({ name }) => name);
+
+describe('A controller that is removed', () => {
+  it('does not come back when the lease is lost meanwhile', async () => {
+    const setup = await ManagerSetup.start();
+    await setup.create('a');
+    const leadership = new ScriptedLeadership();
+    const whenLeadershipIsLost = 'standby';
+    const manager = setup.manager({ leaderElection: leadership, whenLeadershipIsLost });
+    const holder = new Holder();
+    const others: string[] = [];
+    const added = manager.add(holder.controller);
+    manager.add(watcher(others));
+    await setup.run(manager);
+    leadership.lead();
+    await until(setup, () => holder.active === 1);
+    const removing = watched(added.remove());
+    leadership.lose();
+    holder.release();
+    await until(setup, () => removing.isOver && leadership.log.length === 2);
+    others.length = 0;
+    leadership.lead();
+    await until(setup, () => others.includes('a'));
+    await setup.create('b');
+    await until(setup, () => others.includes('b'));
+    expect([holder.active, names(manager)]).to.deep.equal([0, ['watcher']]);
+    expect(await setup.end()).to.equal(undefined);
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  it('ends at once when the lease is lost: all writes are over before another one leads', async () => {
+    const setup = await ManagerSetup.start();
+    await setup.create('a');
+    const leadership = new ScriptedLeadership();
+    const whenLeadershipIsLost = 'standby';
+    const manager = setup.manager({ leaderElection: leadership, whenLeadershipIsLost });
+    const signals: AbortSignal[] = [];
+    const added = manager.add(
+      controllerFor(ConfigMap).complete(async ({ signal }) => {
+        signals.push(signal);
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        return done();
+      }),
+    );
+    await setup.run(manager);
+    leadership.lead();
+    await until(setup, () => signals.length > 0);
+    const removing = watched(added.remove(3_600_000));
+    await setup.clock.advance(1_000);
+    expect([signals[0]?.aborted, removing.isOver]).to.deep.equal([false, false]);
+    leadership.lose();
+    await until(setup, () => removing.isOver);
+    expect(signals[0]?.aborted).to.equal(true);
+    await setup.end();
+  });
+
+  it('has no more time than the manager when that stops', async () => {
+    const setup = await ManagerSetup.start();
+    await setup.create('a');
+    const manager = setup.manager({ gracefulShutdownMs: 5_000 });
+    const holder = new Holder();
+    const added = manager.add(holder.controller);
+    await setup.run(manager);
+    await until(setup, () => holder.active === 1);
+    const removing = watched(added.remove(3_600_000));
+    setup.stop.abort();
+    const run = watched(setup.running);
+    await setup.clock.advance(7_000);
+    await until(setup, () => run.isOver);
+    holder.release();
+    await until(setup, () => removing.isOver);
+    expect(setup.clock.pendingTimers).to.equal(0);
+    await setup.end();
+  });
+
+  it('keeps its name until it has ended, so that no key has two workers', async () => {
+    const setup = await ManagerSetup.start();
+    await setup.create('a');
+    const manager = setup.manager();
+    const holder = new Holder();
+    const added = manager.add(holder.controller);
+    await setup.run(manager);
+    await until(setup, () => holder.active === 1);
+    const removing = watched(added.remove());
+    const again = (): unknown => manager.add(holder.controller);
+    expect(again).to.throw('is being removed').with.property('code', 'InvalidOption');
+    await setup.clock.advance(1_000);
+    expect(again).to.throw('is being removed');
+    // It counts until it has ended, and a second call waits, too.
+    expect([names(manager), removing.isOver]).to.deep.equal([['holder'], false]);
+    const twice = watched(added.remove());
+    await setup.clock.advance(0);
+    expect(twice.isOver).to.equal(false);
+    holder.release();
+    await until(setup, () => removing.isOver && twice.isOver);
+    expect(names(manager)).to.deep.equal([]);
+    again();
+    await until(setup, () => holder.active === 1);
+    expect(holder.most).to.equal(1);
+    holder.release();
+    await setup.end();
+  });
+
+  it('gives its name back at once where nothing runs yet', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager();
+    const removed = manager.add(watcher([])).remove();
+    manager.add(watcher([]));
+    await removed;
+    await setup.end();
+  });
+
+  it('gives its name back though a runnable did not end in time', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager();
+    const added = manager.add({ name: 'deaf', run: () => new Promise(() => undefined) });
+    await setup.run(manager);
+    await manager.whenLeading();
+    const removing = watched(added.remove(2_000));
+    expect(() => manager.add(recorder('deaf', 'leader', []))).to.throw('is being removed');
+    await setup.clock.advance(2_000);
+    await until(setup, () => removing.isOver);
+    expect(removing.error).to.have.property('code', 'Timeout');
+    manager.add(recorder('deaf', 'leader', []));
+    await setup.end();
+  });
+});
+
+describe('A cluster that is added', () => {
+  async function setUp() {
+    const setup = await ManagerSetup.start();
+    const east = await EmbeddedCluster.start({ clock: setup.clock });
+    await setup.create('a');
+    await east.client().create(configMap('far'));
+    const manager = setup.manager({ clusters: [{ name: 'home', client: setup.client }] });
+    return { setup, east, manager };
+  }
+
+  it('is worked on by all others while a controller is being removed', async () => {
+    const { setup, east, manager } = await setUp();
+    const holder = new Holder();
+    const seen: string[] = [];
+    const added = manager.add(holder.controller);
+    manager.add(watcher(seen));
+    await setup.run(manager);
+    await until(setup, () => holder.active === 1);
+    const removing = watched(added.remove());
+    await setup.clock.advance(0);
+    manager.addCluster({ name: 'east', client: east.client() });
+    await until(setup, () => seen.includes('far'));
+    holder.release();
+    await until(setup, () => removing.isOver);
+    await setup.end();
+    await east.stop();
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  it('is left by all where one controller can not watch it, and may be added again', async () => {
+    const { setup, east, manager } = await setUp();
+    const seen: string[] = [];
+    const trouble = { isOver: false };
+    manager.add(watcher(seen));
+    manager.add(
+      controllerFor(ConfigMap)
+        .withOptions({ name: 'picky' })
+        .from({
+          name: 'stream',
+          start: ({ cluster }) => {
+            if (cluster === 'east' && !trouble.isOver) throw new Error('not this one');
+            return { stop: () => undefined };
+          },
+        })
+        .complete(async () => done()),
+    );
+    await setup.run(manager);
+    await until(setup, () => seen.includes('a'));
+    const add = (): void => manager.addCluster({ name: 'east', client: east.client() });
+    expect(add).to.throw('not this one');
+    expect(manager.status().clusters.map(({ name }) => name)).to.deep.equal(['home']);
+    await setup.clock.advance(1_000);
+    expect(seen).not.to.include('far');
+    trouble.isOver = true;
+    add();
+    await until(setup, () => seen.includes('far'));
+    await setup.end();
+    await east.stop();
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+});
