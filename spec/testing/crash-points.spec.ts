@@ -327,6 +327,17 @@ describe('crashPoints', () => {
     await crashPoints(shopScenario(owned));
   });
 
+  it('takes an access review for what it is: a question, no write', async () => {
+    const operator = async (stage: OperatorStage): Promise<void> => {
+      const spec = { resourceAttributes: { resource: 'configmaps', verb: 'list' } };
+      const typeMeta = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
+      await stage.client.create({ ...typeMeta, metadata: {}, spec });
+      await watchShop(stage, right);
+    };
+    const { requests } = await crashPoints({ ...shopScenario(right), operator });
+    expect(requests[0]).to.include({ kind: 'SelfSubjectAccessReview', write: false });
+  });
+
   it('refuses a point that is none, and steps of one name', async () => {
     const none = await crashPoints(shopScenario(right), { only: { request: 99 } }).catch(
       (error: unknown) => error,

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import { apiVersionOf } from '../../object/resource-type.js';
+import { apiVersionOf, groupOf } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import type { CrashPoint, CrashRequest } from './crash-point.js';
 
@@ -23,6 +23,12 @@ export interface TracedRequest {
 
 const hotLoop = 500;
 const writing = ['create', 'update', 'patch', 'apply', 'delete', 'deletecollection'];
+
+/** Whether objects of `type` are created to get an answer, and never stored: access and token reviews. */
+function isQuestion(type: TypeReference<KubernetesObject>): boolean {
+  const group = groupOf(apiVersionOf(type));
+  return group === 'authorization.k8s.io' || group === 'authentication.k8s.io';
+}
 
 /** The requests of all lives of an operator in one run, and how many are under way. */
 export class RequestTrace {
@@ -89,7 +95,7 @@ export class RequestTrace {
     const request: CrashRequest = {
       ...{ step: this.#step, request: this.#inStep, verb, kind: type.kind, ...target },
       ...{ apiVersion: apiVersionOf(type), created: false },
-      write: writing.includes(verb) && !dryRun,
+      write: writing.includes(verb) && !dryRun && !isQuestion(type),
     };
     this.#requests.push(request);
     const isCrashPoint = this.#isHit(request);
