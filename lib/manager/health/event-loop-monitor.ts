@@ -9,27 +9,36 @@ export interface EventLoopMonitorOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** A stall this long, in milliseconds, fails liveness for a while. */
+  /** Two stalls this long, in milliseconds, soon after each other fail liveness for a while. */
   readonly stallMs: number;
 }
 
 // How often the loop is looked at.
 const everyMs = 1_000;
 
-/** How long after a stall the check fails, in milliseconds: one stall alone ends no process. */
+/** How long a stall is remembered, in milliseconds: it then counts as the first of two. */
 export const stallMemoryMs = 20_000;
+
+interface Stall {
+  /** When the loop should have turned. */
+  readonly dueMs: number;
+  readonly overMs: number;
+  /** There was another one right before. */
+  readonly isRepeated: boolean;
+}
 
 /**
  * Notices when the event loop does not turn: computations that are too long, a process that was
  * stopped. While it stands still no probe is answered, which the kubelet counts as failed; this makes
- * those fail that come between two stalls.
+ * those fail that come between two stalls. One stall alone fails none: with the probe that was not
+ * answered meanwhile it would end a process that is well again.
  */
 export class EventLoopMonitor {
   readonly #options: EventLoopMonitorOptions;
   readonly #lag: Histogram;
   #timer: Timer | undefined;
   #dueMs = 0;
-  #stall: { readonly lastedMs: number; readonly atMs: number } | undefined;
+  #stall: Stall | undefined;
 
   constructor(options: EventLoopMonitorOptions) {
     this.#options = options;
@@ -50,32 +59,43 @@ export class EventLoopMonitor {
     this.#timer?.cancel();
   }
 
-  /** Fails for 20 s after a stall of `stallMs`. */
+  /** Fails for 20 s after a stall of `stallMs` that began within 20 s after another one. */
   get check(): HealthCheck {
     return {
       name: 'event-loop',
       check: () => {
-        const { clock } = this.#options;
-        const stall = this.#stall;
         // A probe may come before the timer that is late.
-        const lateMs = Math.max(0, clock.monotonicMs() - this.#dueMs);
-        if (lateMs >= this.#options.stallMs) throw stalled(lateMs);
-        if (stall === undefined || clock.monotonicMs() - stall.atMs > stallMemoryMs) return;
-        throw stalled(stall.lastedMs);
+        const stall = this.#noteStall();
+        if (stall === undefined || !stall.isRepeated) return;
+        if (this.#options.clock.monotonicMs() - stall.overMs > stallMemoryMs) return;
+        throw stalled(stall);
       },
     };
   }
 
   #look(): void {
-    const { clock, logger, stallMs } = this.#options;
+    const { clock, logger } = this.#options;
     const lagMs = Math.max(0, clock.monotonicMs() - this.#dueMs);
     this.#lag.observe(lagMs / 1_000);
-    if (lagMs >= stallMs) this.#stall = { lastedMs: lagMs, atMs: clock.monotonicMs() };
+    this.#noteStall();
     if (lagMs >= everyMs) logger.warn('the event loop stood still', { lagMs: Math.round(lagMs) });
     this.start();
   }
+
+  /** @returns the last stall, maybe one that is noticed now */
+  #noteStall(): Stall | undefined {
+    const { clock, stallMs } = this.#options;
+    const [dueMs, overMs, last] = [this.#dueMs, clock.monotonicMs(), this.#stall];
+    if (overMs - dueMs < stallMs) return last;
+    // A probe has noticed it before.
+    const isSame = last?.dueMs === dueMs;
+    const isSoon = last !== undefined && dueMs - last.overMs <= stallMemoryMs;
+    this.#stall = { dueMs, overMs, isRepeated: isSame ? last.isRepeated : isSoon };
+    return this.#stall;
+  }
 }
 
-function stalled(lastedMs: number): OperatorError {
-  return new OperatorError('Timeout', `the event loop stood still for ${Math.round(lastedMs)} ms`);
+function stalled({ dueMs, overMs }: Stall): OperatorError {
+  const lastedMs = Math.round(overMs - dueMs);
+  return new OperatorError('Timeout', `the event loop stood still again, for ${lastedMs} ms`);
 }

@@ -8,7 +8,10 @@ export interface HealthOptions {
   readonly port?: number | undefined;
   /** How long a check may take, in milliseconds, above 0. @defaultValue 5_000 */
   readonly checkTimeoutMs?: number | undefined;
-  /** A stall of the event loop that makes `/healthz` fail, in milliseconds. @defaultValue 10_000 */
+  /**
+   * A stall of the event loop, in milliseconds: the second one within 20 s makes `/healthz` fail.
+   * @defaultValue 10_000
+   */
   readonly stallMs?: number | undefined;
   /**
    * A reconcile that lasts so many times its `reconcileTimeoutMs` makes `/healthz` fail, at least 1;
