@@ -12,5 +12,8 @@ export interface ReplicaSettings {
   readonly wallSkewMs: number;
 }
 
-/** What a replica tells, a line each. */
-export type ReplicaEvent = 'sees' | 'leads' | 'wrote' | 'lost' | 'gave back';
+/**
+ * What a replica tells, a line each. `overtaken`: it was stopped between the last look at its fence and
+ * the system call that sends, which no process can help.
+ */
+export type ReplicaEvent = 'sees' | 'leads' | 'wrote' | 'lost' | 'gave back' | 'overtaken';

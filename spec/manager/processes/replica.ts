@@ -3,6 +3,7 @@ import { LeaderElector } from '../../../lib/manager/leader-election.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { sleep, systemClock } from '../../../lib/system/clock.js';
 import type { Clock } from '../../../lib/system/clock.js';
+import type { Transport } from '../../../lib/system/transport.js';
 import { UndiciTransport } from '../../../lib/system/undici-transport.js';
 import type { ReplicaSettings, ReplicaEvent } from './replica-settings.js';
 
@@ -13,7 +14,7 @@ async function main(): Promise<void> {
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + wallSkewMs };
   const tls = ca === undefined ? {} : { ca };
   const client = createClient({
-    transport: new UndiciTransport({ server: url, tls, maxConnections: 4 }),
+    transport: timed(new UndiciTransport({ server: url, tls, maxConnections: 4 })),
     credentials: bearerToken(token),
     clock,
   });
@@ -56,6 +57,25 @@ async function main(): Promise<void> {
     }
   }
   process.exit();
+}
+
+/** How long a look at the fence and the system call after it take at most, where nobody interferes. */
+const longestSendMs = 100;
+
+/** `transport`, telling when this process was stopped after it looked at its fence, before it sent. */
+function timed(transport: Transport): Transport {
+  const request: Transport['request'] = (sent) => {
+    const beforeSend = (): void => {
+      sent.beforeSend?.();
+      const askedMs = systemClock.monotonicMs();
+      // It is sent in this turn of the event loop.
+      process.nextTick(() => {
+        if (systemClock.monotonicMs() - askedMs > longestSendMs) tell('overtaken');
+      });
+    };
+    return transport.request(sent.beforeSend === undefined ? sent : { ...sent, beforeSend });
+  };
+  return { request, close: () => transport.close() };
 }
 
 function tell(event: ReplicaEvent): void {

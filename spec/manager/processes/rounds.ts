@@ -110,7 +110,8 @@ export async function play(target: RoundTarget, round: Round): Promise<Verdict> 
     const log = (await target.log()).filter(({ user }) =>
       replicas.some(({ identity }) => identity === user),
     );
-    return judge(log, lease, { former: leader.identity, sinceMs });
+    const overtaken = leader.count('overtaken');
+    return judge(log, lease, { former: leader.identity, sinceMs, overtaken });
   } finally {
     await Promise.all(replicas.map((replica) => replica.end()));
     await Promise.all(proxies.map((proxy) => proxy.close()));
