@@ -202,6 +202,7 @@ export {
   faulty,
   fenced,
   forwarding,
+  getIfExists,
   isStaleWrite,
   namespaced,
   podLog,

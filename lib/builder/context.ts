@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.js';
+import { getIfExists } from '../client/get-if-exists.js';
 import type { WriteDetails } from '../events/recording-client.js';
-import { isNotFound } from '../object/api-error.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import type { ResourceType, TypeReference } from '../object/resource-type.js';
@@ -31,17 +31,11 @@ export interface RunContext {
 }
 
 /** Reads an object; undefined where there is none. */
-export async function readObject(
+export function readObject(
   { client, settings }: Pick<RunContext, 'client' | 'settings'>,
   type: TypeReference<KubernetesObject>,
   { namespace, name }: Pick<ObjectReference, 'namespace' | 'name'>,
 ): Promise<UnstructuredObject | undefined> {
   const { signal } = settings;
-  try {
-    const found = client.get(type as ResourceType, { namespace, name }, { signal });
-    return await found;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  return getIfExists(client, type as ResourceType, { namespace, name }, { signal });
 }

@@ -1,5 +1,4 @@
 import isEqual from 'lodash/isEqual.js';
-import { isNotFound } from '../object/api-error.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { createMergePatch } from '../object/merge-patch.js';
 import { keyOf, sameKey } from '../object/object-key.js';
@@ -7,6 +6,7 @@ import { describeObject } from '../object/describe-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Client, WriteOptions } from './client.js';
+import { getIfExists } from './get-if-exists.js';
 
 /** Options of {@link createOrUpdate} and {@link createOrPatch}. */
 export interface CreateOrUpdateOptions<T> extends WriteOptions {
@@ -72,12 +72,7 @@ async function createOrWrite<T extends KubernetesObject>(
   { mutate, write, ...options }: CreateOrUpdateOptions<T> & { readonly write: Write<T> },
 ): Promise<CreateOrUpdateResult<T>> {
   const { signal } = options;
-  const live = await client
-    .get(typeOf(object), keyOf(object), { signal })
-    .catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
+  const live = await getIfExists(client, typeOf(object), keyOf(object), { signal });
   const wanted = mutateCopy(live ?? object, mutate);
   if (live === undefined) {
     return { object: await client.create(wanted, options), operation: 'created' };

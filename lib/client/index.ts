@@ -26,6 +26,7 @@ export { fenced } from './fenced.js';
 export { addFinalizer, removeFinalizer } from './finalizers.js';
 export type { FinalizerOptions } from './finalizers.js';
 export { forwarding } from './forwarding.js';
+export { getIfExists } from './get-if-exists.js';
 export { namespaced } from './namespaced.js';
 export { podLog, podLogLines } from './pod-log.js';
 export type { PodLogLinesOptions, PodLogOptions } from './pod-log.js';

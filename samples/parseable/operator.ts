@@ -9,9 +9,9 @@ import {
   controllerFor,
   done,
   generationChanged,
+  getIfExists,
   hashObject,
   isConditionTrue,
-  isNotFound,
   or,
   requeueAfter,
   silentLogger,
@@ -74,25 +74,12 @@ export async function installCrd(client: Client, signal?: AbortSignal): Promise<
 async function currentCrd(client: Client, signal?: AbortSignal): Promise<CustomResourceDefinition> {
   const hash = hashObject(parseableTenantCrd);
   const { metadata } = parseableTenantCrd;
-  const live = await findCrd(client, metadata.name, signal);
+  const live = await getIfExists(client, CustomResourceDefinition, metadata, { signal });
   if (live?.metadata.annotations?.[crdHashAnnotation] === hash) return live;
   const annotations = { [crdHashAnnotation]: hash };
   const desired = { ...parseableTenantCrd, metadata: { ...metadata, annotations } };
   const applying = { fieldManager: controllerName, force: true, signal };
   return (await client.apply<CustomResourceDefinition>(desired, applying)).object;
-}
-
-async function findCrd(
-  client: Client,
-  name: string,
-  signal?: AbortSignal,
-): Promise<CustomResourceDefinition | undefined> {
-  try {
-    return await client.get(CustomResourceDefinition, { name }, { signal });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }
 
 /** What the operator does beside watching the kinds of its controller. */

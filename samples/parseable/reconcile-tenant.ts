@@ -4,6 +4,7 @@ import {
   PersistentVolumeClaim,
   Service,
   StatefulSet,
+  getIfExists,
   isConflict,
   isControlledBy,
   isInvalid,
@@ -69,7 +70,7 @@ export async function reconcileTenant(
   key: ObjectKey,
   options: TenantReconcileOptions,
 ): Promise<number | undefined> {
-  const tenant = await getOrUndefined(options.client, ParseableTenant, key);
+  const tenant = await getIfExists(options.client, ParseableTenant, key);
   // Garbage collection takes everything that a deleted tenant owned.
   if (tenant === undefined || tenant.metadata.deletionTimestamp !== undefined) return undefined;
   const problems = tenantProblems(tenant);
@@ -135,8 +136,8 @@ async function observedNode(
   const key = { name: node.names.workload, namespace: tenant.metadata.namespace };
   const workload =
     node.kind === 'Deployment'
-      ? await getOrUndefined(client, Deployment, key)
-      : await getOrUndefined(client, StatefulSet, key);
+      ? await getIfExists(client, Deployment, key)
+      : await getIfExists(client, StatefulSet, key);
   // Another tenant's workload of that name is no node of this one.
   const own = workload !== undefined && isControlledBy(workload, tenant);
   return { node, workload: own ? workload : undefined };
@@ -185,17 +186,4 @@ function announceProblems(
   if (before?.status === 'True' && before.message === note) return;
   const action = 'Validate';
   recorder.record({ regarding: tenant, type: 'Warning', reason: 'InvalidSpec', action, note });
-}
-
-async function getOrUndefined<T extends KubernetesObject>(
-  client: Client,
-  type: ResourceType<T>,
-  key: ObjectKey,
-): Promise<T | undefined> {
-  try {
-    return await client.get(type, key);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }

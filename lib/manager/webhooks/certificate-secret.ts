@@ -1,7 +1,8 @@
 import type { Client } from '../../client/client.js';
-import { isNotFound } from '../../object/api-error.js';
+import { getIfExists } from '../../client/get-if-exists.js';
 import { Secret } from '../../object/kinds.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
+import { OperatorError } from '../../system/operator-error.js';
 import type { CertificateState } from './rotation-step.js';
 
 /** The names of the Secret's entries; the first two are those of type `kubernetes.io/tls`. */
@@ -11,6 +12,9 @@ const entries = {
   authorities: 'ca.crt',
   authorityKey: 'ca.key',
 } as const;
+
+/** Says of a Secret that its certificates are ours, to be replaced as we like. */
+export const generatedAnnotation = 'operator-builder.io/generated-certificates';
 
 /** What is stored, and in which Secret. */
 export interface StoredCertificates {
@@ -30,14 +34,17 @@ export class CertificateSecret {
     this.#key = key;
   }
 
+  /** For messages. */
+  get title(): string {
+    const { namespace = '', name } = this.#key;
+    return `Secret ${namespace}/${name}`;
+  }
+
+  /** @throws OperatorError `NotOurs`: it holds a certificate that somebody else has put there. */
   async read(signal: AbortSignal): Promise<StoredCertificates> {
-    try {
-      const secret = await this.#client.get(Secret, this.#key, { signal });
-      return { secret, state: stateOf(secret) };
-    } catch (error) {
-      if (isNotFound(error)) return { secret: undefined, state: undefined };
-      throw error;
-    }
+    const secret = await getIfExists(this.#client, Secret, this.#key, { signal });
+    if (secret !== undefined && isForeign(secret)) throw notOurs(this.title);
+    return { secret, state: secret && stateOf(secret) };
   }
 
   /**
@@ -52,7 +59,7 @@ export class CertificateSecret {
     const data = { ...secret?.data, ...encode(state) };
     if (secret === undefined) {
       const { namespace, name } = this.#key;
-      const metadata = { ...(namespace !== undefined && { namespace }), name };
+      const metadata = { ...(namespace !== undefined && { namespace }), name, annotations: mark };
       const type = 'kubernetes.io/tls';
       await this.#client.create<Secret>(
         { apiVersion: 'v1', kind: 'Secret', metadata, type, data },
@@ -61,8 +68,24 @@ export class CertificateSecret {
       return;
     }
     // With its resourceVersion: a write in between is a conflict.
-    await this.#client.update<Secret>({ ...secret, data }, { signal });
+    const annotations = { ...secret.metadata.annotations, ...mark };
+    const metadata = { ...secret.metadata, annotations };
+    await this.#client.update<Secret>({ ...secret, metadata, data }, { signal });
   }
+}
+
+const mark = { [generatedAnnotation]: 'true' };
+
+/** Whether a key would be lost that we have not made. One without anything is there to be filled. */
+function isForeign({ metadata, data = {} }: Secret): boolean {
+  if (metadata.annotations?.[generatedAnnotation] !== undefined) return false;
+  return Object.values(entries).some((name) => (data[name] ?? '') !== '');
+}
+
+function notOurs(title: string): OperatorError {
+  const holds = 'it holds a certificate that was not made here, whose key would be lost';
+  const remedy = 'name another Secret, serve this one by certificateFiles, or delete it';
+  return new OperatorError('NotOurs', `generatedCertificates: ${title}: ${holds} (${remedy})`);
 }
 
 function stateOf({ data = {} }: Secret): CertificateState | undefined {
