@@ -120,6 +120,9 @@ export class ShardMachine {
   step(event: ShardEvent, nowMs: number): readonly ShardCommand[] {
     if (this.#phase === 'left') return [];
     this.#commands = [];
+    // First what is so by now: work that came while the lease was not fresh was dropped, and has to be
+    // looked for again, even if this event brings an answer that makes the lease fresh once more.
+    this.#checkFence(nowMs);
     this.#heed(event, nowMs);
     this.#checkFence(nowMs);
     this.#list(nowMs);

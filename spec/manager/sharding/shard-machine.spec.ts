@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ShardMachine } from '../../../lib/manager/sharding/shard-machine.js';
 import { seededRandom } from '../../../lib/system/random.js';
 import { chaos } from './simulation/chaos.js';
 import { ModelGroup, times } from './simulation/model-group.js';
@@ -62,5 +63,39 @@ describe('ShardMachine, simulated', function () {
       const { holders = [] } = group.server.records.at(-1) ?? {};
       expect(holders.includes(name), `seed ${seed}`).to.equal(false);
     }
+  });
+});
+
+describe('ShardMachine', () => {
+  it('takes its slots up anew after a time without a fresh lease, though a late answer makes it fresh', () => {
+    const machine = new ShardMachine({ times, slotCount: 2, newName: () => 'me' });
+    const lease = {
+      ...{ name: 'me', uid: 'u', resourceVersion: '1', holder: 'me', createdMs: 1 },
+      acknowledged: undefined,
+    };
+    const record = {
+      ...{ epoch: 1, holders: ['me', 'me'], targets: [undefined, undefined], awaited: new Map() },
+      ...{ uid: 'r', resourceVersion: '1' },
+    };
+    const wrote = (startedMs: number, nowMs: number) => {
+      const outcome = { type: 'stored', object: lease } as const;
+      return machine.step({ type: 'wroteOwn', outcome, startedMs }, nowMs);
+    };
+    machine.step({ type: 'tick' }, 0);
+    wrote(0, 10);
+    machine.step({ type: 'listed', view: { members: [lease], record }, startedMs: 5 }, 20);
+    wrote(20, 30);
+    const sentMs = times.retryPeriodMs + 25;
+    machine.step({ type: 'tick' }, sentMs);
+    expect(machine.owns(0, sentMs)).to.equal(true);
+    // The process is paused; what comes first when it goes on finds a lease that is not fresh.
+    const lateMs = 30 + times.renewDeadlineMs;
+    expect(machine.owns(0, lateMs)).to.equal(false);
+    const released = wrote(sentMs, lateMs + 1).find((each) => each.type === 'release');
+    expect(released).to.have.property('isAtOnce', true);
+    const drain = released?.type === 'release' ? released.drain : 0;
+    const commands = machine.step({ type: 'drained', drain }, lateMs + 2).map(({ type }) => type);
+    expect(machine.owns(0, lateMs + 2)).to.equal(true);
+    expect(commands).to.include('acquired');
   });
 });
