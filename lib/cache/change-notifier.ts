@@ -15,6 +15,7 @@ export class ChangeNotifier {
 
   /** Call after each change that a condition may depend on. */
   notify(): void {
+    if (this.#listeners.size === 0) return;
     for (const listener of [...this.#listeners]) listener();
   }
 

@@ -1,12 +1,13 @@
 import type { Client, WatchEvent } from '../client/client.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { keyOf, keyString } from '../object/object-key.js';
+import { keyStringOf } from '../object/object-key.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { WatchScope } from './watch-attempt.js';
 
 /** A whole collection as of a version. */
 export interface InitialList<T extends KubernetesObject> {
-  readonly objects: readonly T[];
+  /** By key. */
+  readonly objects: ReadonlyMap<string, T>;
   readonly resourceVersion: string;
 }
 
@@ -30,13 +31,16 @@ export async function listPages<T extends KubernetesObject>(
   options: PagedListOptions<T>,
 ): Promise<InitialList<T>> {
   const { client, type, scope, intake, pages, signal } = options;
-  const objects: T[] = [];
+  const objects = new Map<string, T>();
   // The first page's: should later pages be newer, the watch repeats what they show.
   let resourceVersion: string | undefined;
   const limit = pages === 'one' ? onePageLimit : undefined;
   for await (const page of client.pages(type, { ...scope, limit, signal })) {
     resourceVersion ??= page.metadata.resourceVersion ?? '';
-    for (const object of page.items) objects.push(intake(object));
+    for (const item of page.items) {
+      const object = intake(item);
+      objects.set(keyStringOf(object), object);
+    }
   }
   return { objects, resourceVersion: resourceVersion ?? '' };
 }
@@ -54,11 +58,11 @@ export class InitialEvents<T extends KubernetesObject> {
   take(event: WatchEvent<T>): InitialList<T> | undefined {
     if (event.type === 'BOOKMARK') {
       if (!event.initialEventsEnd) return undefined;
-      return { objects: [...this.#objects.values()], resourceVersion: event.resourceVersion };
+      return { objects: this.#objects, resourceVersion: event.resourceVersion };
     }
-    const key = keyString(keyOf(event.object));
-    if (event.type === 'DELETED') this.#objects.delete(key);
-    else this.#objects.set(key, this.#intake(event.object));
+    const object = this.#intake(event.object);
+    if (event.type === 'DELETED') this.#objects.delete(keyStringOf(object));
+    else this.#objects.set(keyStringOf(object), object);
     return undefined;
   }
 }

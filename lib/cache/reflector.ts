@@ -27,8 +27,8 @@ import type { WatchReceiver, WatchScope, Watched } from './watch-attempt.js';
 export interface ReflectorSink<T extends KubernetesObject> {
   /** What is done to each object right after it came, so that a large list is never kept raw. */
   intake(object: T): T;
-  /** The whole collection as of `resourceVersion`. */
-  replace(objects: readonly T[], resourceVersion: string): void;
+  /** The whole collection as of `resourceVersion`, by key. */
+  replace(objects: ReadonlyMap<string, T>, resourceVersion: string): void;
   /** One change. It can come twice. */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void;
   /** Everything up to `resourceVersion` was seen (a bookmark). */

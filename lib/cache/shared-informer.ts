@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
-import { keyOf, keyString } from '../object/object-key.js';
+import { keyString, keyStringOf } from '../object/object-key.js';
 import { apiVersionOf } from '../object/resource-type.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
@@ -21,6 +21,7 @@ import { Reflector } from './reflector.js';
 import type { ReflectorSink } from './reflector.js';
 import { compareResourceVersions } from './resource-version.js';
 import { put, replaceAll, take } from './store-changes.js';
+import { SharedStrings } from './string-pool.js';
 import type { StringPool } from './string-pool.js';
 import { WriteOverlay } from './write-overlay.js';
 
@@ -75,7 +76,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       ...scope,
       keepManagedFields: () => this.#keepManagedFields,
       freeze: parts.freeze,
-      strings: parts.strings,
+      strings: new SharedStrings(parts.strings),
       onTransformError: (object, error) => this.#failed('transform', error, object),
     });
     this.overlay = new WriteOverlay<T>({
@@ -230,7 +231,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     };
   }
 
-  #replace(partition: Partition<T>, objects: readonly T[], version: string): void {
+  #replace(partition: Partition<T>, objects: ReadonlyMap<string, T>, version: string): void {
     const isInInitialList = !partition.listed;
     const { namespace } = partition;
     const isCovered = ({ metadata }: T): boolean =>
@@ -243,7 +244,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   #apply(partition: Partition<T>, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
-    const key = keyString(keyOf(object));
+    const key = keyStringOf(object);
     const { resourceVersion = '' } = object.metadata;
     const stored = this.store.get(key)?.metadata.resourceVersion;
     // Events of one watch come in the order of their versions: this one was seen, or is from before
@@ -253,7 +254,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       this.#parts.metrics.droppedEvents.add(1, { kind: this.scope.type.kind });
       return;
     }
-    const events = type === 'DELETED' ? take(this.store, object) : put(this.store, object);
+    const change = { key, object };
+    const events = type === 'DELETED' ? take(this.store, change) : put(this.store, change);
     this.#advance(partition, resourceVersion);
     this.#handlers.emit(events);
   }

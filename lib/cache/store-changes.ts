@@ -1,5 +1,4 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
-import { keyOf, keyString } from '../object/object-key.js';
 import type { CacheEvent } from './informer.js';
 import type { ObjectStore } from './object-store.js';
 
@@ -10,34 +9,39 @@ export interface ReplaceOptions<T extends KubernetesObject> {
   readonly isCovered: (object: T) => boolean;
 }
 
-/** Stores a whole list; what is covered by it and not in it is gone. @returns what changed */
+/** What {@link put} stores. */
+export interface PutOptions<T extends KubernetesObject> {
+  readonly key: string;
+  readonly object: T;
+  /** @defaultValue false */
+  readonly isInInitialList?: boolean;
+}
+
+/** Stores a whole list, by key; what is covered by it and not in it is gone. @returns what changed */
 export function replaceAll<T extends KubernetesObject>(
   store: ObjectStore<T>,
-  objects: readonly T[],
+  objects: ReadonlyMap<string, T>,
   { isInInitialList, isCovered }: ReplaceOptions<T>,
 ): readonly CacheEvent<T>[] {
   const events: CacheEvent<T>[] = [];
-  const listed = new Set<string>();
-  for (const object of objects) {
-    const key = keyString(keyOf(object));
-    listed.add(key);
-    for (const event of put(store, object, isInInitialList)) events.push(event);
+  for (const [key, object] of objects) {
+    for (const event of put(store, { key, object, isInInitialList })) events.push(event);
   }
+  // What was listed is there: where there is no more, nothing is gone.
+  if (store.size === objects.size) return events;
   for (const [key, object] of [...store.entries()]) {
-    if (listed.has(key) || !isCovered(object)) continue;
+    if (objects.has(key) || !isCovered(object)) continue;
     store.delete(key);
     events.push({ type: 'deleted', object, finalStateUnknown: true });
   }
   return events;
 }
 
-/** Stores an object. @returns what changed */
+/** Stores an object under its key. @returns what changed */
 export function put<T extends KubernetesObject>(
   store: ObjectStore<T>,
-  object: T,
-  isInInitialList = false,
+  { key, object, isInInitialList = false }: PutOptions<T>,
 ): readonly CacheEvent<T>[] {
-  const key = keyString(keyOf(object));
   const old = store.get(key);
   store.set(key, object);
   if (old === undefined) return [{ type: 'added', object, isInInitialList }];
@@ -54,9 +58,8 @@ export function put<T extends KubernetesObject>(
 /** Removes an object, of which `object` is the last state. @returns what changed */
 export function take<T extends KubernetesObject>(
   store: ObjectStore<T>,
-  object: T,
+  { key, object }: Pick<PutOptions<T>, 'key' | 'object'>,
 ): readonly CacheEvent<T>[] {
-  const key = keyString(keyOf(object));
   const old = store.get(key);
   if (old === undefined) return [];
   store.delete(key);

@@ -174,6 +174,7 @@ export class WriteOverlay<T extends KubernetesObject> {
 
   /** The watch has proceeded: drops what it has passed. */
   advance(): void {
+    if (this.#entries.size === 0) return;
     for (const key of [...this.#entries.keys()]) {
       // Written ones stand nearly in the order in which the watch passes them: the first that it
       // has not passed ends the search, and what is left out goes another time.

@@ -22,6 +22,7 @@ import type { ClientOptions } from './client-options.js';
 import { deleteBody, remainingObject } from './deletion.js';
 import { Discovery } from './discovery.js';
 import { Exchange } from './exchange.js';
+import { flattened } from './flattened.js';
 import { parseJson } from './json-answer.js';
 import { concatenatePages, pagesOf } from './list-pages.js';
 import type { PageRequest } from './list-pages.js';
@@ -29,7 +30,7 @@ import { metadataOf, requestFor, watchQuery, writeQuery } from './plain-request.
 import type { PlainRequest } from './plain-request.js';
 import { subresourceParent } from './subresource-parent.js';
 import { withTypeOf } from './typed-object.js';
-import { watchEvent } from './watch-events.js';
+import { watchEvents } from './watch-events.js';
 import { jsonLines } from './watch-lines.js';
 
 /** A {@link Client} that holds connections. */
@@ -134,10 +135,17 @@ class HttpClient implements ConnectedClient {
     return { apiVersion, kind, metadata, items };
   }
 
-  async *watch<T extends KubernetesObject>(
+  watch<T extends KubernetesObject>(
     reference: TypeReference<T>,
     options: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<T>> {
+    return flattened(this.#watchByChunk(reference, options));
+  }
+
+  async *#watchByChunk<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+    options: WatchOptions,
+  ): AsyncGenerator<Iterable<WatchEvent<T>>> {
     const type = await this.resourceType(reference);
     const { namespace, signal, timeoutMs = Infinity, metadataOnly = false } = options;
     const request = requestFor(
@@ -150,8 +158,8 @@ class HttpClient implements ConnectedClient {
       { ...request, method: 'GET', accept, repeatable: true },
       { maxMs: timeoutMs + watchGraceMs },
     );
-    for await (const line of jsonLines(body, request.call)) {
-      yield watchEvent(line, type, request.call);
+    for await (const lines of jsonLines(body, request.call)) {
+      yield watchEvents(lines, type, request.call);
     }
   }
 

@@ -1,3 +1,4 @@
+import { assignMembers } from '../object/json.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { apiVersionOf } from '../object/resource-type.js';
 import type { ResourceType } from '../object/resource-type.js';
@@ -9,7 +10,6 @@ import type { ResourceType } from '../object/resource-type.js';
 export function withTypeOf<T extends KubernetesObject>(object: T, type: ResourceType<T>): T {
   const { kind } = object as Partial<T>;
   if (kind !== undefined && kind !== 'PartialObjectMetadata') return object;
-  const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
-  // Twice: they come first, and they win.
-  return { ...typeMeta, ...object, ...typeMeta };
+  const typed: object = { apiVersion: apiVersionOf(type), kind: type.kind };
+  return assignMembers(typed, object, ['apiVersion', 'kind']) as T;
 }

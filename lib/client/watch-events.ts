@@ -17,10 +17,18 @@ interface RawEvent {
 }
 
 /**
- * A line of a watch as an event.
+ * Lines of a watch as events.
  * @throws ApiError: an `ERROR` event, for example 410 when the resourceVersion is too old.
  */
-export function watchEvent<T extends KubernetesObject>(
+export function* watchEvents<T extends KubernetesObject>(
+  lines: Iterable<unknown>,
+  type: ResourceType<T>,
+  call: Call,
+): Generator<WatchEvent<T>> {
+  for (const line of lines) yield watchEvent(line, type, call);
+}
+
+function watchEvent<T extends KubernetesObject>(
   line: unknown,
   type: ResourceType<T>,
   call: Call,

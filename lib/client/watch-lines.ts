@@ -5,31 +5,49 @@ import type { Call } from './call.js';
 const newline = 0x0a;
 
 /**
- * The JSON values of a body, one per line. Lines are cut as bytes, so that a character may be split
- * between two chunks, and joined once, so that a line of many chunks costs no more than its length.
- * @throws OperatorError `ConnectionFailed`: the last line is cut off, or a line is no JSON.
+ * The JSON values of a body, one per line: those of each chunk together, for a turn of the event loop
+ * each would cost as much as reading them. They are parsed as they are taken. Lines are cut as bytes,
+ * so that a character may be split between two chunks, and joined once, so that a line of many chunks
+ * costs no more than its length.
+ * @throws OperatorError `ConnectionFailed`: the last line is cut off, or a line is no JSON. What came
+ *   before it was yielded.
  */
-export async function* jsonLines(body: AsyncIterable<Uint8Array>, call: Call): AsyncGenerator {
+export async function* jsonLines(
+  body: AsyncIterable<Uint8Array>,
+  call: Call,
+): AsyncGenerator<Iterable<unknown>> {
   let pending: Uint8Array[] = [];
   for await (const chunk of body) {
-    let start = 0;
-    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-      const tail = chunk.subarray(start, end);
-      const line = pending.length === 0 ? tail : Buffer.concat([...pending, tail]);
-      pending = [];
-      start = end + 1;
-      if (line.length > 0) yield parseLine(line, call);
+    const end = chunk.lastIndexOf(newline);
+    if (end < 0) {
+      pending.push(chunk);
+      continue;
     }
-    if (start < chunk.length) pending.push(chunk.subarray(start));
+    const whole = chunk.subarray(0, end);
+    const lines = textOf(pending.length === 0 ? whole : Buffer.concat([...pending, whole]));
+    pending = end + 1 < chunk.length ? [chunk.subarray(end + 1)] : [];
+    yield valuesOf(lines, call);
   }
-  const rest = Buffer.concat(pending);
-  if (rest.toString('latin1').trim() !== '') yield parseLine(rest, call);
+  const rest = textOf(Buffer.concat(pending));
+  if (rest.trim() !== '') yield valuesOf(rest, call);
 }
 
-function parseLine(line: Uint8Array, call: Call): unknown {
-  const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8');
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+function* valuesOf(lines: string, call: Call): Generator {
+  for (let start = 0; start < lines.length;) {
+    const newlineAt = lines.indexOf('\n', start);
+    const end = newlineAt < 0 ? lines.length : newlineAt;
+    if (end > start) yield parseLine(lines.slice(start, end), call);
+    start = end + 1;
+  }
+}
+
+function parseLine(line: string, call: Call): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(line) as unknown;
   } catch {
     // Not the line itself: it may be half a Secret.
     const message = `${describeCall(call)}: the stream broke off within an event`;

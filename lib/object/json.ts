@@ -51,3 +51,24 @@ export function withoutMember<T extends Readonly<Record<string, unknown>>>(
   // `fromEntries` defines members, it does not assign: `__proto__` stays data.
   return Object.fromEntries(Object.entries(object).filter(([member]) => member !== name)) as T;
 }
+
+/**
+ * Sets the members of `from` in `object`, one by one. A spread would be shorter, but makes objects that
+ * take V8 half as much memory again, and twice as much once they are frozen: it matters where many
+ * are kept (Node 20).
+ * @param except - the names of members that are left out
+ * @returns `object`
+ */
+export function assignMembers<T extends object>(
+  object: T,
+  from: object,
+  except: readonly string[],
+): T {
+  for (const name in from) {
+    if (except.includes(name)) continue;
+    const value = from[name as keyof typeof from];
+    if (name === '__proto__') setMember(object as Record<string, unknown>, name, value);
+    else (object as Record<string, unknown>)[name] = value;
+  }
+  return object;
+}

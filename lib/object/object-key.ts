@@ -20,6 +20,17 @@ export function keyString(key: ObjectKey): string {
 }
 
 /**
+ * The {@link keyString} of `object`.
+ * @throws OperatorError `InvalidObject`: it has no name (yet).
+ */
+export function keyStringOf(object: KubernetesObject): string {
+  const { namespace = '', name = '' } = object.metadata;
+  // The slow way tells what is wrong.
+  if (name === '') return keyString(keyOf(object));
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/**
  * Reads what {@link keyString} wrote.
  * @throws OperatorError `InvalidValue`: `text` is neither `name` nor `namespace/name`.
  */

@@ -23,10 +23,11 @@ describe('take', () => {
   it('knows the final state of a deletion that was seen', () => {
     const object = new FakeServer().put('a');
     const store = new ObjectStore<Thing>();
-    put(store, object);
-    expect(take(store, object)).to.deep.equal([
+    const change = { key: 'ns/a', object };
+    put(store, change);
+    expect(take(store, change)).to.deep.equal([
       { type: 'deleted', object, finalStateUnknown: false },
     ]);
-    expect(take(store, object)).to.deep.equal([]);
+    expect(take(store, change)).to.deep.equal([]);
   });
 });

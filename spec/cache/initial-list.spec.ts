@@ -15,6 +15,9 @@ describe('InitialEvents', () => {
     expect(initial.take({ type: 'MODIFIED', object: later })).to.equal(undefined);
     expect(initial.take({ type: 'DELETED', object: a })).to.equal(undefined);
     const end = { type: 'BOOKMARK', resourceVersion: '103', initialEventsEnd: true } as const;
-    expect(initial.take(end)).to.deep.equal({ objects: [later], resourceVersion: '103' });
+    expect(initial.take(end)).to.deep.equal({
+      objects: new Map([['ns/b', later]]),
+      resourceVersion: '103',
+    });
   });
 });

@@ -180,8 +180,9 @@ describe('jsonLines', () => {
       const text = expected.map((value) => `${JSON.stringify(value)}\n`).join('');
       const seen: unknown[] = [];
       const call = { verb: 'watch', kind: 'X' };
-      for await (const value of jsonLines(from(cut(Buffer.from(text), cuts)), call))
-        seen.push(value);
+      for await (const lines of jsonLines(from(cut(Buffer.from(text), cuts)), call)) {
+        seen.push(...lines);
+      }
       expect(seen).to.deep.equal(JSON.parse(JSON.stringify(expected)));
     });
     await fc.assert(property);
@@ -194,7 +195,7 @@ describe('jsonLines', () => {
       ...Array.from({ length: 20_000 }, () => chunk),
       Buffer.from('"\n'),
     ];
-    for await (const value of jsonLines(from(chunks), { verb: 'watch', kind: 'X' })) {
+    for await (const [value] of jsonLines(from(chunks), { verb: 'watch', kind: 'X' })) {
       expect(value).to.have.length(20_000_000);
     }
   });

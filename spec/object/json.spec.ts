@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import {
+  assignMembers,
   isJsonObject,
   memberOf,
   setMember,
@@ -24,6 +25,15 @@ describe('members of JSON objects', () => {
     expect(Object.keys(object)).to.deep.equal(['__proto__']);
     setMember(object, '__proto__', 2);
     expect(JSON.stringify(object)).to.equal('{"__proto__":2}');
+  });
+
+  it('are taken over as data, but for those that are left out', () => {
+    const object = assignMembers({ b: 3 }, { ...hostile(), c: 4 }, ['c']);
+    expect(Object.entries(object)).to.have.deep.members([
+      ['b', 3],
+      ['__proto__', 1],
+      ['a', 2],
+    ]);
   });
 
   it('are set and left out in a copy', () => {

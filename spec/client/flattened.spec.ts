@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { flattened } from '../../lib/client/flattened.js';
+
+interface Source {
+  readonly batches: AsyncGenerator<Iterable<number>>;
+  ended: boolean;
+}
+
+function sourceOf(batches: readonly Iterable<number>[], error?: Error): Source {
+  const source: Source = {
+    ended: false,
+    batches: (async function* () {
+      try {
+        yield* batches;
+        if (error !== undefined) throw error;
+      } finally {
+        source.ended = true;
+      }
+    })(),
+  };
+  return source;
+}
+
+function* breaking(): Generator<number> {
+  yield 1;
+  throw new Error('broken');
+}
+
+async function read(items: AsyncIterable<number>): Promise<readonly [number[], unknown]> {
+  const seen: number[] = [];
+  try {
+    for await (const item of items) seen.push(item);
+  } catch (error) {
+    return [seen, (error as Error).message];
+  }
+  return [seen, undefined];
+}
+
+describe('flattened', () => {
+  it('gives the items of all batches, empty ones too, and then ends', async () => {
+    const items = flattened(sourceOf([[], [1, 2], [], [3]]).batches);
+    expect(await read(items)).to.deep.equal([[1, 2, 3], undefined]);
+    expect(await items.next()).to.deep.equal({ done: true, value: undefined });
+  });
+
+  for (const [what, source] of [
+    ['an item', sourceOf([[0], breaking(), [3]])],
+    ['the batches', sourceOf([[0], [1]], new Error('broken'))],
+  ] as const) {
+    it(`gives what came before an error of ${what}, and nothing after it`, async () => {
+      const items = flattened(source.batches);
+      expect(await read(items)).to.deep.equal([[0, 1], 'broken']);
+      expect(source.ended).to.equal(true);
+      expect(await items.next()).to.deep.equal({ done: true, value: undefined });
+    });
+  }
+
+  it('ends the batches when the loop is left, and drops the rest of one', async () => {
+    const source = sourceOf([[1, 2]]);
+    const items = flattened(source.batches);
+    for await (const item of items) if (item === 1) break;
+    expect(source.ended).to.equal(true);
+    expect(await items.next()).to.deep.equal({ done: true, value: undefined });
+  });
+
+  it('answers calls that overlap in order', async () => {
+    const items = flattened(sourceOf([[1, 2], [3]]).batches);
+    const calls = [1, 2, 3, 4].map(() => items.next());
+    const values = (await Promise.all(calls)).map(({ value }) => value as unknown);
+    expect(values).to.deep.equal([1, 2, 3, undefined]);
+  });
+});
