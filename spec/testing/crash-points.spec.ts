@@ -338,6 +338,11 @@ describe('crashPoints', () => {
     expect(requests[0]).to.include({ kind: 'SelfSubjectAccessReview', write: false });
   });
 
+  it('leaves kinds out that can not be listed', async () => {
+    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
+    await crashPoints({ ...shopScenario(right), kinds: [review] });
+  });
+
   it('refuses a point that is none, and steps of one name', async () => {
     const none = await crashPoints(shopScenario(right), { only: { request: 99 } }).catch(
       (error: unknown) => error,

@@ -1,6 +1,6 @@
 import uniqBy from 'lodash/uniqBy.js';
 import type { Client } from '../../client/client.js';
-import { isNotFound } from '../../object/api-error.js';
+import { isApiError, isNotFound } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf, groupOf } from '../../object/resource-type.js';
@@ -60,9 +60,15 @@ async function listKind(
     const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
     return items.map((item) => ({ ...item, ...typeMeta }));
   } catch (error) {
-    if (isNotFound(error) || isOperatorError(error, 'UnknownKind')) return [];
+    if (isWithoutObjects(error)) return [];
     throw error;
   }
+}
+
+/** Of the kind nothing is kept: it is not served (any more), or answers only, as a review does (405). */
+function isWithoutObjects(error: unknown): boolean {
+  if (isNotFound(error) || isOperatorError(error, 'UnknownKind')) return true;
+  return isApiError(error) && error.status === 405;
 }
 
 /** Each run may have a namespace of its own. */
