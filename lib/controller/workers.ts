@@ -51,12 +51,13 @@ export class Workers {
 
   /** Resolves when the worker is free: at the end, or the time-out, of the reconcile. */
   async #reconcile(item: WorkItem): Promise<void> {
-    const { triggers, runtime, queue, owned } = this.#parts;
+    const { triggers, runtime, queue, mayQueue } = this.#parts;
     const work = parseWorkKey(item.key);
     const cluster = this.#place.clusterOf(work);
     const known = triggers.take(item.key);
-    // It was queued when it was owned; `released` may be called a moment after `owns` has changed.
-    if (cluster === undefined || !owned.owns(work)) {
+    // It was handed out a moment ago: since then the controller may have been stopped, its cluster
+    // have left, or the key be no longer owned (`released` may be called after `owns` has changed).
+    if (cluster === undefined || !mayQueue(work)) {
       queue.forget(item.key);
       queue.done(item.key);
       return;

@@ -176,6 +176,24 @@ describe('RunningController', () => {
       expect(setup.things.watches + setup.parts.watches).to.equal(0);
     });
 
+    it('begins no reconcile of a key that was handed out a moment before', async () => {
+      for (let turns = 0; turns < 10; turns++) {
+        const setup = new ControllerSetup();
+        const begun: boolean[] = [];
+        let isStopping = false;
+        const controller = controllerFor(Thing).complete(async () => {
+          begun.push(isStopping);
+          return done();
+        });
+        const running = await setup.start(controller);
+        running.enqueue({ name: 'a' });
+        for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+        isStopping = true;
+        await setup.stop(running);
+        expect(begun, `after ${turns} turns`).to.not.include(true);
+      }
+    });
+
     it('aborts what does not end within the grace period', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing).complete(async ({ signal }) => {
