@@ -7,18 +7,16 @@ interface Source {
 }
 
 function sourceOf(batches: readonly Iterable<number>[], error?: Error): Source {
-  const source: Source = {
-    ended: false,
-    batches: (async function* () {
-      try {
-        yield* batches;
-        if (error !== undefined) throw error;
-      } finally {
-        source.ended = true;
-      }
-    })(),
-  };
-  return source;
+  const noted = { ended: false };
+  async function* given(): AsyncGenerator<Iterable<number>> {
+    try {
+      yield* batches;
+      if (error !== undefined) throw error;
+    } finally {
+      noted.ended = true;
+    }
+  }
+  return Object.assign(noted, { batches: given() });
 }
 
 function* breaking(): Generator<number> {
