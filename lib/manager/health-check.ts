@@ -4,4 +4,6 @@ export interface HealthCheck {
   readonly name: string;
   /** Returns (or resolves) when all is well; throws what is wrong, as a short text without secrets. */
   check(signal: AbortSignal): void | Promise<void>;
+  /** What `?verbose` says beside `ok` while it passes, as short and without secrets. */
+  remark?(): string | undefined;
 }

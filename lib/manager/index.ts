@@ -14,6 +14,7 @@ export { Manager } from './manager.js';
 export type { Added, ControllerPhase, ManagerAddOptions } from './manager-entries.js';
 export type { ManagerOptions, ManagerWebhookOptions } from './manager-options.js';
 export type {
+  ElectionStatus,
   ManagedClusterStatus,
   ManagedControllerStatus,
   ManagerPhase,

@@ -21,6 +21,11 @@ export interface Leadership {
   readonly fence: Fence;
   readonly isLeader: boolean;
   /**
+   * What keeps it from taking part in the election, as of the last attempt; undefined: nothing. Absent
+   * where it does not know.
+   */
+  readonly problem?: unknown;
+  /**
    * Candidates until `signal` is aborted; then it gives the lease back and resolves.
    * @throws OperatorError what ended it: the lease was lost.
    */

@@ -13,7 +13,7 @@ import type { Leadership } from './leadership.js';
 import type { ManagedCluster } from './managed-cluster.js';
 import type { ControllerPhase, ManagerEntries, ManagerEntry } from './manager-entries.js';
 import type { ResolvedManagerOptions } from './manager-options.js';
-import type { ManagerPhase } from './manager-status.js';
+import type { ElectionStatus, ManagerPhase } from './manager-status.js';
 import { RunnableGroup, unwindMs } from './runnable-group.js';
 import type { RunnablePhase } from './runnable.js';
 
@@ -52,6 +52,7 @@ export class ManagerRun {
   #election: Promise<void> = Promise.resolve();
   #standingBy: Promise<void> = Promise.resolve();
   #leader: string | undefined;
+  #candidateSinceMs: number | undefined;
 
   constructor(parts: ManagerRunParts) {
     const { clusters, metrics, options, ownership } = parts;
@@ -90,6 +91,15 @@ export class ManagerRun {
   /** Who leads, as far as it is known. */
   get leader(): string | undefined {
     return this.#leader;
+  }
+
+  /** How its candidature is doing; undefined: it is no candidate (yet). */
+  get electionStatus(): ElectionStatus | undefined {
+    if (this.#candidateSinceMs === undefined) return undefined;
+    const { leadership, options } = this.#parts;
+    const isLed = this.#leader !== undefined || this.isLeading;
+    const forMs = options.clock.monotonicMs() - this.#candidateSinceMs;
+    return { problem: leadership.problem, leaderlessMs: isLed ? 0 : forMs };
   }
 
   /** Its parts, for whoever describes it. */
@@ -247,6 +257,7 @@ export class ManagerRun {
     const { leadership, options } = this.#parts;
     const { whenLeadershipIsLost, logger } = options;
     const { signal } = this.#releasing;
+    this.#candidateSinceMs = options.clock.monotonicMs();
     const callbacks = {
       onStartedLeading: () => this.#lead(),
       onStoppedLeading: () => this.#leadNoMore(),

@@ -33,6 +33,14 @@ export interface RunnableStatus {
   readonly url: string | undefined;
 }
 
+/** How the candidature of a manager is doing. */
+export interface ElectionStatus {
+  /** What the last attempt at the Lease failed with; undefined: it did not, or it is not known. */
+  readonly problem: unknown;
+  /** How long it has been a candidate without seeing any leader, in milliseconds; 0: it has seen one. */
+  readonly leaderlessMs: number;
+}
+
 /** What a manager is doing. */
 export interface ManagerStatus {
   readonly phase: ManagerPhase;
@@ -40,6 +48,8 @@ export interface ManagerStatus {
   readonly isLeading: boolean;
   /** Who leads, as far as it is known. */
   readonly leader: string | undefined;
+  /** Undefined: it is no candidate (yet). */
+  readonly election?: ElectionStatus | undefined;
   readonly clusters: readonly ManagedClusterStatus[];
   /** Those that were started; one that is being removed until it has ended. */
   readonly controllers: readonly ManagedControllerStatus[];
@@ -78,6 +88,7 @@ export function managerStatus(parts: ManagerStatusParts): ManagerStatus {
     phase: run?.phase ?? 'new',
     isLeading: run?.isLeading ?? false,
     leader: run?.leader,
+    election: run?.electionStatus,
     clusters: clusters.map(({ name, cache }) => ({ name, caches: cache.status() })),
     ...{ controllers, runnables, shards: sharding?.status() },
   };

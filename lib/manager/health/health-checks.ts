@@ -5,7 +5,8 @@ import type { HealthCheck } from '../health-check.js';
 
 /** How one check came out. */
 export type HealthResult =
-  | { readonly name: string; readonly type: 'ok' | 'excluded' }
+  | { readonly name: string; readonly type: 'ok'; readonly remark: string | undefined }
+  | { readonly name: string; readonly type: 'excluded' }
   | { readonly name: string; readonly type: 'failed'; readonly reason: string };
 
 /** Options of {@link HealthChecks}. */
@@ -68,7 +69,8 @@ export class HealthChecks {
     try {
       const checked = async (): Promise<void> => check.check(over.signal);
       await Promise.race([checked(), this.#late(over.signal)]);
-      return { name, type: 'ok' };
+      const remark = check.remark?.();
+      return { name, type: 'ok', remark: remark === undefined ? undefined : oneLine(remark) };
     } catch (error) {
       return { name, type: 'failed', reason: reasonOf(error) };
     } finally {
@@ -85,7 +87,10 @@ export class HealthChecks {
 }
 
 function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  // One line each: the answer is a list of lines.
+  return oneLine(error instanceof Error ? error.message : String(error));
+}
+
+/** The answer is a list of lines. */
+function oneLine(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, ' ');
 }

@@ -7,7 +7,7 @@ export type HealthPaths = Readonly<Record<string, HealthChecks>>;
 /**
  * Answers `/healthz`, `/readyz`, and a check of each by its name, in the words of Kubernetes' own
  * components: `ok`, or the list of checks where one failed or `?verbose` asks for it. `?exclude=name`
- * leaves a check out. Unlike theirs, `?verbose` says why a check failed.
+ * leaves a check out. Unlike theirs, `?verbose` says why a check failed, and what it remarks.
  */
 export async function answerHealth(
   paths: HealthPaths,
@@ -42,7 +42,7 @@ const notFound: HttpAnswer = { status: 404, body: '404 page not found\n' };
 function lineOf(result: HealthResult, isVerbose: boolean): string {
   switch (result.type) {
     case 'ok':
-      return `[+]${result.name} ok`;
+      return `[+]${result.name} ok${isVerbose && result.remark !== undefined ? `: ${result.remark}` : ''}`;
     case 'excluded':
       return `[+]${result.name} excluded: ok`;
     case 'failed':

@@ -3,6 +3,7 @@ import { describeMissing } from '../../cache/missing.js';
 import type { ActiveReconcile } from '../../controller/controller-status.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { HealthCheck } from '../health-check.js';
+import { isLeaseForbidden } from '../lease-store.js';
 import type { ManagerStatus } from '../manager-status.js';
 
 /** What the checks look at. */
@@ -50,13 +51,27 @@ export function webhooksCheck(status: StatusSource): HealthCheck {
   };
 }
 
-/** Passes on the leader and on a replica that stands by. */
+/** How long nobody may be known to lead before a problem of the election counts, in milliseconds. */
+const leaderlessMs = 15_000;
+
+/**
+ * Passes on the leader and on a replica that stands by. Fails where the Lease is forbidden. Any other
+ * problem is only remarked once a leader was seen: the API server may be away, all replicas would be
+ * unready at once, and what they answer from their caches with them.
+ */
 export function leaderElectionCheck(status: StatusSource): HealthCheck {
   return {
     name: 'leader-election',
     check: () => {
-      const { phase } = status();
+      const { phase, election } = status();
       if (phase !== 'running') throw notReady('neither leads nor stands by yet');
+      if (election?.problem === undefined) return;
+      const isOld = election.leaderlessMs >= leaderlessMs;
+      if (isLeaseForbidden(election.problem) || isOld) throw notReady(messageOf(election.problem));
+    },
+    remark: () => {
+      const { problem } = status().election ?? {};
+      return problem === undefined ? undefined : messageOf(problem);
     },
   };
 }
@@ -103,6 +118,10 @@ function throwHeld(
     }),
   );
   if (held.length > 0) throw notReady(held.join('; '));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function notReady(why: string): OperatorError {
