@@ -10,10 +10,15 @@ export interface ReplicaSettings {
   readonly identity: string;
   /** How wrong its wall clock is. */
   readonly wallSkewMs: number;
+  /** Once it leads, it does two writes only, the second of which waits for the connection of the first. */
+  readonly queues?: boolean;
 }
 
 /**
  * What a replica tells, a line each. `overtaken`: it was stopped between the last look at its fence and
- * the system call that sends, which no process can help.
+ * the system call that sends, which no process can help. `queued`, `sent` and `refused` are about a
+ * write that waits for its connection.
  */
-export type ReplicaEvent = 'sees' | 'leads' | 'wrote' | 'lost' | 'gave back' | 'overtaken';
+export type ReplicaEvent =
+  | ('sees' | 'leads' | 'wrote' | 'lost' | 'gave back' | 'overtaken')
+  | ('queued' | 'sent' | 'refused');

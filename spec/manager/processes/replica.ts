@@ -1,4 +1,5 @@
 import { bearerToken, createClient, fenced } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
 import { LeaderElector } from '../../../lib/manager/leader-election.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { sleep, systemClock } from '../../../lib/system/clock.js';
@@ -10,14 +11,16 @@ import type { ReplicaSettings, ReplicaEvent } from './replica-settings.js';
 /** A process that stands for election, and writes as long as it may: with its lease or without. */
 async function main(): Promise<void> {
   const settings = JSON.parse(process.argv[2] ?? '') as ReplicaSettings;
-  const { url, ca, token, namespace, lease, identity, wallSkewMs } = settings;
+  const { url, ca, token, namespace, lease, identity, wallSkewMs, queues } = settings;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + wallSkewMs };
   const tls = ca === undefined ? {} : { ca };
-  const client = createClient({
-    transport: timed(new UndiciTransport({ server: url, tls, maxConnections: 4 })),
-    credentials: bearerToken(token),
-    clock,
-  });
+  const newClient = (maxConnections: number): Client =>
+    createClient({
+      transport: timed(new UndiciTransport({ server: url, tls, maxConnections })),
+      credentials: bearerToken(token),
+      clock,
+    });
+  const client = newClient(4);
   const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 400 };
   const elector = new LeaderElector({ client, name: lease, namespace, identity, clock, ...times });
   const writer = fenced(client, elector.fence);
@@ -43,7 +46,7 @@ async function main(): Promise<void> {
   const onStartedLeading = (): void => {
     tell('leads');
     // From its first term on, and whatever becomes of that.
-    if (!isWriting) void keepWriting();
+    if (!isWriting) void (queues === true ? queueUp(newClient(1), elector) : keepWriting());
     isWriting = true;
   };
   const isEnding = (): boolean => ending.signal.aborted;
@@ -57,6 +60,22 @@ async function main(): Promise<void> {
     }
   }
   process.exit();
+}
+
+/** Writes the ConfigMaps `busy` and `queued` of one connection. */
+async function queueUp(client: Client, { fence }: LeaderElector): Promise<void> {
+  const writer = fenced(client, fence);
+  const write = (name: string): Promise<unknown> =>
+    writer.patch(ConfigMap, { namespace: 'default', name }, { type: 'merge', body: {} });
+  void write('busy').catch(() => undefined);
+  const queued = write('queued');
+  // Until both are with the connection.
+  await new Promise(setImmediate);
+  tell('queued');
+  await queued.then(
+    () => tell('sent'),
+    () => tell('refused'),
+  );
 }
 
 /** How long a look at the fence and the system call after it take at most, where nobody interferes. */

@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { listenHttp } from '../../../lib/apiserver/http-adapter.js';
+import type { Listener } from '../../../lib/apiserver/http-adapter.js';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { sleep, systemClock } from '../../../lib/system/clock.js';
+import { ReplicaProcess } from './replica-process.js';
+
+const renewDeadlineMs = 2_000;
+
+describe('a write that waits for its connection', function () {
+  this.timeout(60_000);
+  let cluster: EmbeddedCluster;
+  let listener: Listener;
+  let replica: ReplicaProcess;
+  /** The ConfigMaps whose writes came. */
+  let came: string[];
+  let busyCame: Promise<void>;
+  let answerBusy: () => void;
+
+  beforeEach(async () => {
+    cluster = await EmbeddedCluster.start();
+    came = [];
+    const answered = new Promise<void>((resolve) => (answerBusy = resolve));
+    let arrived = (): void => undefined;
+    busyCame = new Promise((resolve) => (arrived = resolve));
+    listener = await listenHttp(async (request) => {
+      const [, name] = /\/configmaps\/(\w+)/.exec(request.path) ?? [];
+      if (name !== undefined) came.push(name);
+      if (name === 'busy') {
+        arrived();
+        await answered;
+      }
+      return cluster.server.transport('a').request(request);
+    });
+    const lease = { namespace: 'default', lease: 'queued', identity: 'a', wallSkewMs: 0 };
+    const server = { url: listener.url, ca: undefined, token: 'a' };
+    replica = new ReplicaProcess({ ...server, ...lease, queues: true });
+    await replica.once('queued');
+    await busyCame;
+  });
+
+  afterEach(async () => {
+    await replica.end();
+    await listener.close();
+    await cluster.stop();
+  });
+
+  it('is sent when the connection is free, while the Lease is held', async () => {
+    answerBusy();
+    await replica.when('settled', () => replica.count('sent') + replica.count('refused') > 0);
+    expect(came).to.deep.equal(['busy', 'queued']);
+  });
+
+  it('never reaches the server when the process is stopped until its deadline is over', async () => {
+    replica.signal('SIGSTOP');
+    // The connection is free from now on, but nobody is awake to use it.
+    answerBusy();
+    await sleep(systemClock, renewDeadlineMs + 100);
+    replica.signal('SIGCONT');
+    await replica.once('refused');
+    await replica.once('lost');
+    expect([came, replica.count('sent')]).to.deep.equal([['busy'], 0]);
+  });
+});
