@@ -41,18 +41,26 @@ interface Decision {
 const allowedMs = 60_000;
 /** How long a refusal is remembered, in milliseconds. */
 const refusedMs = 10_000;
-/** So many decisions are remembered. */
+/** So many permissions are remembered, and so many refusals. */
 const maxDecisions = 1_000;
+/** So many tokens that were not allowed before are reviewed at once. */
+const maxReviews = 10;
 
 /**
  * Lets those in whom the API server knows by their bearer token (TokenReview) and allows to `get` the
  * path (SubjectAccessReview), as the metrics servers of Go operators do. Permissions are remembered
  * for a minute, refusals for 10 s, by a hash of the token: the token itself is never kept.
+ *
+ * A flood of tokens costs the API server ten reviews at a time; the others get a 429. Who was allowed
+ * before has nothing to fear from it.
  */
 export class ReviewedAccess {
   readonly #client: Client;
   readonly #clock: Clock;
-  readonly #decisions = new Map<string, Decision>();
+  readonly #allowed = new Map<string, Decision>();
+  /** Refused, or not decided yet. Apart, so that a flood of these drives no permission out. */
+  readonly #others = new Map<string, Decision>();
+  #reviewing = 0;
 
   constructor({ client, clock }: ReviewedAccessOptions) {
     this.#client = client;
@@ -66,20 +74,48 @@ export class ReviewedAccess {
     const path = question.url.pathname;
     const name = createHash('sha256').update(`${path}\n${token}`).digest('base64');
     const nowMs = this.#clock.monotonicMs();
-    const known = this.#decisions.get(name);
-    if (known !== undefined && known.untilMs > nowMs) return known.refusal;
+    for (const decisions of [this.#others, this.#allowed]) {
+      const known = decisions.get(name);
+      if (known === undefined || known.untilMs <= nowMs) continue;
+      remember(decisions, name, known);
+      return this.#answerOf(known, question);
+    }
+    if (this.#reviewing >= maxReviews && !this.#allowed.has(name)) return tooMany;
     const decision: Decision = { refusal: this.#decide(token, question), untilMs: Infinity };
-    this.#remember(name, decision);
+    remember(this.#others, name, decision);
+    void this.#settle(name, decision);
+    return this.#answerOf(decision, question);
+  }
+
+  async #answerOf(
+    { refusal }: Decision,
+    { logger }: HttpQuestion,
+  ): Promise<HttpAnswer | undefined> {
+    try {
+      return await refusal;
+    } catch (error) {
+      logger.error('who scrapes can not be reviewed', { error });
+      return { status: 500, body: 'Authentication failed\n' };
+    }
+  }
+
+  async #settle(name: string, decision: Decision): Promise<void> {
+    this.#reviewing++;
     try {
       const refusal = await decision.refusal;
-      const lastsMs = refusal === undefined ? allowedMs : refusedMs;
-      decision.untilMs = this.#clock.monotonicMs() + lastsMs;
-      return refusal;
-    } catch (error) {
-      // Unknown is not refused: the next request asks again.
-      if (this.#decisions.get(name) === decision) this.#decisions.delete(name);
-      question.logger.error('who scrapes can not be reviewed', { error });
-      return { status: 500, body: 'Authentication failed\n' };
+      const nowMs = this.#clock.monotonicMs();
+      decision.untilMs = nowMs + (refusal === undefined ? allowedMs : refusedMs);
+      if (refusal !== undefined) {
+        this.#allowed.delete(name);
+        return;
+      }
+      this.#others.delete(name);
+      remember(this.#allowed, name, decision);
+    } catch {
+      // Told to who asks. Unknown is not refused: the next request asks again.
+      if (this.#others.get(name) === decision) this.#others.delete(name);
+    } finally {
+      this.#reviewing--;
     }
   }
 
@@ -104,15 +140,6 @@ export class ReviewedAccess {
     if (review.status?.allowed === true) return undefined;
     return { status: 403, body: `Authorization denied for user ${username}\n` };
   }
-
-  #remember(name: string, decision: Decision): void {
-    this.#decisions.delete(name);
-    this.#decisions.set(name, decision);
-    const [oldest] = this.#decisions.keys();
-    if (this.#decisions.size > maxDecisions && oldest !== undefined) {
-      this.#decisions.delete(oldest);
-    }
-  }
 }
 
 const unauthorized: HttpAnswer = {
@@ -120,6 +147,20 @@ const unauthorized: HttpAnswer = {
   headers: { 'www-authenticate': 'Bearer' },
   body: 'Unauthorized\n',
 };
+
+const tooMany: HttpAnswer = {
+  status: 429,
+  headers: { 'retry-after': '1' },
+  body: 'Too many tokens are being reviewed\n',
+};
+
+/** As the last one to be forgotten. */
+function remember(decisions: Map<string, Decision>, name: string, decision: Decision): void {
+  decisions.delete(name);
+  decisions.set(name, decision);
+  const [oldest] = decisions.keys();
+  if (decisions.size > maxDecisions && oldest !== undefined) decisions.delete(oldest);
+}
 
 function bearerToken({ headers }: HttpQuestion): string | undefined {
   const [, token] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
