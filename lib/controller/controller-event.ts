@@ -1,6 +1,8 @@
 import type { Logger } from '../system/logger.js';
 import type { FailureKind } from './failure.js';
 import type { HotLoop } from './hot-loop-detector.js';
+import { readableError } from './readable-error.js';
+import { isThenable } from './thenable.js';
 import type { TriggerList } from './trigger.js';
 
 /** What a controller tells of itself, beside its log: for tests, user interfaces, alarms. */
@@ -35,17 +37,23 @@ export interface ReconciledEvent {
   readonly againInMs?: number | undefined;
 }
 
-/** Takes what controllers tell. What it throws is logged. */
+/** Takes what controllers tell. What it throws, or a promise that it returns, is logged. */
 export type ControllerEventListener = (event: ControllerEvent) => void;
 
-/** Tells the listener; what it throws is logged. */
+/** Tells the listener; what it throws, at once or by a promise, is logged. */
 export function tell(
   { onEvent, logger }: { readonly onEvent: ControllerEventListener; readonly logger: Logger },
   event: ControllerEvent,
 ): void {
+  const failed = (error: unknown): void => {
+    const message = `the listener to controller events threw at ${event.type}`;
+    logger.error(message, { error: readableError(error) });
+  };
   try {
-    onEvent(event);
+    // The compiler lets an async function pass; nobody else waits for it.
+    const answer: unknown = onEvent(event);
+    if (isThenable(answer)) answer.then(undefined, failed);
   } catch (error) {
-    logger.error(`the listener to controller events threw at ${event.type}`, { error });
+    failed(error);
   }
 }

@@ -25,10 +25,15 @@ const terminalCodes: readonly ErrorCode[] = [
 
 /** What `error`, thrown by a reconcile, calls for. */
 export function failureKindOf(error: unknown): FailureKind {
+  return kindOf(error, new Set());
+}
+
+/** @param seen - the errors that it is part of: one may contain itself */
+function kindOf(error: unknown, seen: Set<unknown>): FailureKind {
   if (isReconcileFailed(error) && error.terminal) return 'terminal';
-  const parts = partsOf(error);
+  const parts = partsOf(error, seen);
   if (parts.length > 0) {
-    const kind = kindOfAll(parts.map(failureKindOf));
+    const kind = kindOfAll(parts.map((part) => kindOf(part, seen)));
     // Its errors are final, but it has results that ask to be looked at again.
     return kind === 'terminal' && asksToBeLookedAt(error) ? 'error' : kind;
   }
@@ -57,13 +62,24 @@ export function isBug(error: unknown): boolean {
 
 /** How long the server asks to wait, in milliseconds; 0 where it does not say. */
 export function retryAfterMsOf(error: unknown): number {
-  const own = isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
-  return Math.max(own, ...partsOf(error).map(retryAfterMsOf));
+  return longestWaitIn(error, new Set());
 }
 
-/** The errors that `error` stands for: those of an AggregateError, or of a `ReconcileFailed`. */
-function partsOf(error: unknown): readonly unknown[] {
+function longestWaitIn(error: unknown, seen: Set<unknown>): number {
+  const own = isApiError(error) ? (error.context.retryAfterMs ?? 0) : 0;
+  const waits = partsOf(error, seen).map((part) => longestWaitIn(part, seen));
+  return waits.reduce((longest, wait) => Math.max(longest, wait), own);
+}
+
+/**
+ * The errors that `error` stands for: those of an AggregateError, or of a `ReconcileFailed`; without
+ * those that were seen. It counts as seen from now on.
+ */
+function partsOf(error: unknown, seen: Set<unknown>): readonly unknown[] {
+  seen.add(error);
   if (!(error instanceof Error) || !('errors' in error) || !Array.isArray(error.errors)) return [];
   // What was left alone since another object failed says nothing of its own.
-  return (error.errors as unknown[]).filter((part) => !isOperatorError(part, 'DependencyFailed'));
+  return (error.errors as unknown[]).filter(
+    (part) => !seen.has(part) && !isOperatorError(part, 'DependencyFailed'),
+  );
 }

@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Mapped, Mapper } from './handlers.js';
 import { enqueueMapped } from './mapped-keys.js';
+import { answerOf } from './predicates.js';
 import type { Predicate } from './predicates.js';
 import { workKeyOf } from './reconcile-key.js';
 import type { Source, SourceContext } from './source.js';
@@ -62,7 +63,7 @@ function matters<T extends KubernetesObject>(
   context: SourceContext,
 ): boolean {
   try {
-    return predicate?.(event) ?? true;
+    return (predicate && answerOf(predicate, event)) ?? true;
   } catch (error) {
     context.failed('predicate', error, event.object);
     // One reconcile too many does no harm, one too few does.

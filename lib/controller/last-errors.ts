@@ -61,7 +61,8 @@ export function shownKey({ cluster, text }: WorkKey): {
 }
 
 function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : `threw ${shownValue(error)}`;
+  // Nothing keeps a message from being no text.
+  const message = error instanceof Error ? String(error.message) : `threw ${shownValue(error)}`;
   return message.length > maxLength ? `${message.slice(0, maxLength)}…` : message;
 }
 

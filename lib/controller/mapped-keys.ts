@@ -3,6 +3,7 @@ import { OperatorError } from '../system/operator-error.js';
 import type { Mapped } from './handlers.js';
 import type { ReconcileKey } from './reconcile-key.js';
 import type { EnqueueOptions, SourceContext } from './source.js';
+import { isThenable } from './thenable.js';
 
 /** What a mapper's answer is about. */
 export interface MappedCause {
@@ -51,10 +52,6 @@ export function enqueueKeys(
       context.failed('mapper', error, object);
     }
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<readonly ReconcileKey[]> {
-  return typeof (value as { then?: unknown } | undefined)?.then === 'function';
 }
 
 function nameOf(value: unknown): string {

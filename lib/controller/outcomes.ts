@@ -4,6 +4,7 @@ import type { ReconcileOutcome } from './controller-event.js';
 import type { ControllerParts } from './controller-parts.js';
 import { failureKindOf, isBug, retryAfterMsOf } from './failure.js';
 import { shownKey } from './last-errors.js';
+import { readableError } from './readable-error.js';
 import type { ReconcileRun, RunEnd } from './reconcile-run.js';
 import type { Trigger } from './trigger.js';
 import type { WorkItem } from './work-queue.js';
@@ -62,6 +63,22 @@ export class Outcomes {
     const facts = { controller: name, ...shownKey(run.work), reconcileID, causes, durationMs };
     tell(runtime, { type: 'reconciled', ...facts, ...heeded });
     return heeded;
+  }
+
+  /**
+   * For when `heed` has thrown: an error that is odder than we know, a logger, a metric. The key is
+   * tried again, for it may not have been.
+   */
+  survive({ item: { key, priority }, run }: EndedReconcile, thrown: unknown): Heeded {
+    const { queue, mayQueue, logger } = this.#parts;
+    const againInMs = mayQueue(run.work) ? queue.addRateLimited(key, priority) : undefined;
+    const error = readableError(thrown);
+    try {
+      logger.error('the outcome of a reconcile could not be dealt with', { key, error, againInMs });
+    } catch {
+      // It may be the logger that throws: there is nobody left to tell.
+    }
+    return { outcome: 'error', againInMs, error };
   }
 
   #requeued(ended: EndedReconcile, end: RunEnd): Heeded {

@@ -6,8 +6,13 @@ import {
   parseLabelSelector,
 } from '../object/label-selector.js';
 import type { LabelSelector } from '../object/label-selector.js';
+import { OperatorError } from '../system/operator-error.js';
+import { isThenable } from './thenable.js';
 
-/** Whether an event matters. One that throws is logged, and the event matters. */
+/**
+ * Whether an event matters. One that throws, or returns a promise, is logged, and the event matters:
+ * there is no time to wait while events are told.
+ */
 export type Predicate<T extends KubernetesObject = KubernetesObject> = (
   event: CacheEvent<T>,
 ) => boolean;
@@ -107,23 +112,40 @@ export function ignoreAnnotated(annotation: string, value?: string): Predicate {
   };
 }
 
+/**
+ * What `predicate` says.
+ * @throws what it throws
+ * @throws OperatorError `InvalidValue`: it returned a promise, which would count as true.
+ */
+export function answerOf<T extends KubernetesObject>(
+  predicate: Predicate<T>,
+  event: CacheEvent<T>,
+): boolean {
+  const answer: unknown = predicate(event);
+  if (!isThenable(answer)) return answer as boolean;
+  // Nobody will wait for it.
+  answer.then(undefined, () => undefined);
+  const message = 'a predicate has to answer at once, this one returned a promise';
+  throw new OperatorError('InvalidValue', message);
+}
+
 /** What all of them let pass. */
 export function and<T extends KubernetesObject>(
   ...predicates: readonly Predicate<T>[]
 ): Predicate<T> {
-  return (event) => predicates.every((predicate) => predicate(event));
+  return (event) => predicates.every((predicate) => answerOf(predicate, event));
 }
 
 /** What one of them lets pass. */
 export function or<T extends KubernetesObject>(
   ...predicates: readonly Predicate<T>[]
 ): Predicate<T> {
-  return (event) => predicates.some((predicate) => predicate(event));
+  return (event) => predicates.some((predicate) => answerOf(predicate, event));
 }
 
 /** What it does not let pass. */
 export function not<T extends KubernetesObject>(predicate: Predicate<T>): Predicate<T> {
-  return (event) => !predicate(event);
+  return (event) => !answerOf(predicate, event);
 }
 
 function statesOf<T extends KubernetesObject>(event: CacheEvent<T>): readonly T[] {

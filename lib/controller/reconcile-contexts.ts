@@ -3,6 +3,7 @@ import { fenced } from '../client/fenced.js';
 import type { Fence } from '../client/fence.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { keyOf, keyString } from '../object/object-key.js';
+import type { Logger } from '../system/logger.js';
 import type { Span } from '../system/tracer.js';
 import { tell } from './controller-event.js';
 import type { ControllerParts } from './controller-parts.js';
@@ -32,17 +33,22 @@ export class ReconcileContexts {
 
   /** The context of a run that is about to begin. */
   of(run: ReconcileRun, cluster: ControllerCluster, span: Span): ReconcileContext {
-    const { logger, kind } = this.#parts;
     const { reconcileID, signal, work, triggers: known } = run;
     const [trigger = untold] = known.triggers;
-    const named = work.cluster === '' ? {} : { cluster: work.cluster };
     return {
       ...{ key: work.key, cluster: work.cluster, signal, reconcileID, trigger, span },
-      logger: logger.child({ kind, ...named, ...work.key, reconcileID }),
+      logger: this.loggerOf(run),
       triggers: known.triggers.length > 0 ? known.triggers : [trigger],
       moreTriggers: known.more,
       client: this.#clientOf(run, cluster, span),
     };
+  }
+
+  /** The logger of a run, which names it. */
+  loggerOf({ work, reconcileID }: ReconcileRun): Logger {
+    const { logger, kind } = this.#parts;
+    const named = work.cluster === '' ? {} : { cluster: work.cluster };
+    return logger.child({ kind, ...named, ...work.key, reconcileID });
   }
 
   #clientOf(run: ReconcileRun, { client, cache }: ControllerCluster, span: Span): ReconcileClient {

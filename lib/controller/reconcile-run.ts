@@ -2,6 +2,7 @@ import type { Clock } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
 import { endsWithin } from './ends-within.js';
 import { InvalidResultError } from './invalid-result-error.js';
+import { readableError } from './readable-error.js';
 import type { WorkKey } from './reconcile-key.js';
 import { checkedResult, isResult } from './result.js';
 import type { Result } from './result.js';
@@ -34,6 +35,7 @@ export class ReconcileRun implements RunSubject {
   readonly #harmless: (() => void)[] = [];
   #timedOutMs: number | undefined;
   #pendingWrites = 0;
+  #isBegun = false;
   #isOver = false;
 
   constructor({ work, reconcileID, triggers }: RunSubject, clock: Clock) {
@@ -46,6 +48,11 @@ export class ReconcileRun implements RunSubject {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Its handler was called. */
+  get isBegun(): boolean {
+    return this.#isBegun;
   }
 
   /** Its handler has ended. */
@@ -97,6 +104,7 @@ export class ReconcileRun implements RunSubject {
 
   /** Runs `handler` until it ends, or `timeoutMs` have passed; never throws. */
   async run(handler: () => Promise<Result>, timeoutMs: number): Promise<RunEnd> {
+    this.#isBegun = true;
     const settled = this.#settle(handler);
     if (timeoutMs === Infinity) return settled;
     const over = settled.then(() => undefined);
@@ -133,6 +141,6 @@ async function settle(handler: () => Promise<Result>): Promise<Settled> {
     const message = 'a reconciler has to return done() or requeueAfter(ms)';
     throw new InvalidResultError(message);
   } catch (error) {
-    return { type: 'threw', error };
+    return { type: 'threw', error: readableError(error) };
   }
 }

@@ -37,10 +37,11 @@ export function requeueAfter(afterMs: number): RequeueAfter {
  * @throws OperatorError `InvalidOption`: its wait is not above 0.
  */
 export function checkedResult<T extends Result>(result: T): T {
-  if (result.type === 'requeueAfter' && !(result.afterMs > 0)) {
-    throw new InvalidResultError(`requeueAfter: want more than 0 ms, got ${result.afterMs}`);
-  }
-  return result;
+  if (result.type === 'done') return result;
+  const afterMs: unknown = result.afterMs;
+  if (typeof afterMs === 'number' && afterMs > 0) return result;
+  const got = typeof afterMs === 'number' ? afterMs : `a value of type ${typeof afterMs}`;
+  throw new InvalidResultError(`requeueAfter: want more than 0 ms, got ${got}`);
 }
 
 /** Whether a handler returned a {@link Result}. */

@@ -13,6 +13,7 @@ import { HotLoopDetector } from './hot-loop-detector.js';
 import { initialListPriority } from './kind-source.js';
 import { LastErrors } from './last-errors.js';
 import { OwnedKeys } from './owned-keys.js';
+import { readableError } from './readable-error.js';
 import { parseWorkKey, workKeyOf } from './reconcile-key.js';
 import type { ReconcileKey, WorkKey } from './reconcile-key.js';
 import { RunningCluster } from './running-cluster.js';
@@ -259,7 +260,7 @@ export class RunningController {
         const { namespace, name: objectName } = object?.metadata ?? {};
         const labels = { controller: this.name, source: source.name };
         this.#metrics.sourceErrors.add(1, labels);
-        const fields = { error, namespace, name: objectName };
+        const fields = { error: readableError(error), namespace, name: objectName };
         logger.error(`${what} of source ${source.name} threw`, fields);
       },
     };

@@ -2,11 +2,14 @@ import type { Span } from '../system/tracer.js';
 import type { ActiveRuns } from './active-runs.js';
 import type { ControllerParts } from './controller-parts.js';
 import { Outcomes } from './outcomes.js';
-import type { Heeded } from './outcomes.js';
+import type { EndedReconcile, Heeded } from './outcomes.js';
+import { readableError } from './readable-error.js';
 import { ReconcileContexts } from './reconcile-contexts.js';
 import { parseWorkKey } from './reconcile-key.js';
 import type { WorkKey } from './reconcile-key.js';
 import { ReconcileRun } from './reconcile-run.js';
+import type { RunEnd } from './reconcile-run.js';
+import type { Result } from './result.js';
 import type { ControllerDefinition } from './controller-definition.js';
 import type { RunningCluster } from './running-cluster.js';
 import type { WorkItem } from './work-queue.js';
@@ -15,6 +18,13 @@ import type { WorkItem } from './work-queue.js';
 export interface Workplace {
   readonly runs: ActiveRuns;
   readonly clusterOf: (work: WorkKey) => RunningCluster | undefined;
+}
+
+/** A reconcile that begins. */
+interface BegunReconcile {
+  readonly item: WorkItem;
+  readonly run: ReconcileRun;
+  readonly cluster: RunningCluster;
 }
 
 /** Take keys from the queue and reconcile them, some at once. */
@@ -49,39 +59,75 @@ export class Workers {
     }
   }
 
-  /** Resolves when the worker is free: at the end, or the time-out, of the reconcile. */
+  /** Resolves when the worker is free: at the end, or the time-out, of the reconcile. Never throws. */
   async #reconcile(item: WorkItem): Promise<void> {
-    const { triggers, runtime, queue, mayQueue } = this.#parts;
-    const work = parseWorkKey(item.key);
-    const cluster = this.#place.clusterOf(work);
-    const known = triggers.take(item.key);
+    let run: ReconcileRun | undefined;
+    try {
+      const cluster = this.#clusterFor(item);
+      run = this.#newRun(item);
+      if (cluster === undefined) this.#refuse(run);
+      else await this.#traced({ item, run, cluster });
+    } catch (error) {
+      this.#survive(item, run, error);
+    }
+  }
+
+  /** The cluster where to reconcile a key; undefined: it may not be any more. */
+  #clusterFor({ key }: WorkItem): RunningCluster | undefined {
+    const work = parseWorkKey(key);
     // It was handed out a moment ago: since then the controller may have been stopped, its cluster
     // have left, or the key be no longer owned (`released` may be called after `owns` has changed).
-    if (cluster === undefined || !mayQueue(work)) {
-      queue.forget(item.key);
-      queue.done(item.key);
-      return;
-    }
+    return this.#parts.mayQueue(work) ? this.#place.clusterOf(work) : undefined;
+  }
+
+  #newRun({ key }: WorkItem): ReconcileRun {
+    const { triggers, runtime } = this.#parts;
     const reconcileID = runtime.random.uuid();
-    const run = new ReconcileRun({ work, reconcileID, triggers: known }, runtime.clock);
+    const subject = { work: parseWorkKey(key), reconcileID, triggers: triggers.take(key) };
+    return new ReconcileRun(subject, runtime.clock);
+  }
+
+  #refuse(run: ReconcileRun): void {
+    this.#parts.queue.forget(run.work.text);
+    this.#free(run);
+  }
+
+  async #traced(begun: BegunReconcile): Promise<void> {
+    const { run } = begun;
     this.#place.runs.add(run);
     const name = `reconcile ${this.#parts.kind}`;
-    await runtime.tracer.span(name, this.#attributesOf(run), async (span) => {
-      const heeded = await this.#run({ item, run, cluster }, span);
+    await this.#parts.runtime.tracer.span(name, this.#attributesOf(run), async (span) => {
+      const heeded = await this.#run(begun, span);
       span.set({ result: heeded.outcome });
       if (heeded.outcome === 'error' || heeded.outcome === 'terminal') span.failed(heeded.error);
       else if (heeded.outcome === 'timeout') span.failed(run.signal.reason);
     });
   }
 
-  async #run(
-    { item, run, cluster }: { item: WorkItem; run: ReconcileRun; cluster: RunningCluster },
-    span: Span,
-  ): Promise<Heeded> {
+  /** What is not the handler's has thrown: a tracer, an ownership. A worker outlives that. */
+  #survive(item: WorkItem, run: ReconcileRun | undefined, error: unknown): void {
+    const { queue, logger } = this.#parts;
+    // Else it was dealt with, and is free, or held by a handler that goes on.
+    if (run?.isBegun !== true) {
+      queue.addRateLimited(item.key, item.priority);
+      if (run !== undefined) this.#place.runs.delete(run);
+      queue.done(item.key);
+    }
+    const fields = { key: item.key, error: readableError(error) };
+    try {
+      logger.error('what surrounds a reconcile has thrown', fields);
+    } catch {
+      // It may be the logger that throws: there is nobody left to tell.
+    }
+  }
+
+  async #run({ item, run, cluster }: BegunReconcile, span: Span): Promise<Heeded> {
     const { reconciler, options } = this.#definition;
-    const context = this.#contexts.of(run, cluster, span);
-    const ended = await run.run(() => reconciler(context), options.reconcileTimeoutMs);
-    const heeded = this.#outcomes.heed({ item, run, logger: context.logger }, ended);
+    const logger = this.#contexts.loggerOf(run);
+    // Made in there, for a fence may throw; that is an error as any other.
+    const handle = (): Promise<Result> => reconciler(this.#contexts.of(run, cluster, span));
+    const ended = await run.run(handle, options.reconcileTimeoutMs);
+    const heeded = this.#heed({ item, run, logger }, ended);
     if (ended.type !== 'timedOut') {
       this.#free(run);
       return heeded;
@@ -89,11 +135,20 @@ export class Workers {
     const { heldKeys } = this.#parts.metrics;
     heldKeys.add(1, this.#labels);
     void ended.settled.then(() => {
-      context.logger.warn('reconcile ended after its time-out', { lastedMs: run.lastedMs });
-      heldKeys.add(-1, this.#labels);
       this.#free(run);
+      heldKeys.add(-1, this.#labels);
+      logger.warn('reconcile ended after its time-out', { lastedMs: run.lastedMs });
     });
     return heeded;
+  }
+
+  /** Nothing may end a worker, or keep it from freeing the key. */
+  #heed(ended: EndedReconcile, end: RunEnd): Heeded {
+    try {
+      return this.#outcomes.heed(ended, end);
+    } catch (error) {
+      return this.#outcomes.survive(ended, error);
+    }
   }
 
   #attributesOf({ work, reconcileID }: ReconcileRun): Record<string, string> {

@@ -6,6 +6,12 @@ import type { Mapped } from '../../lib/controller/handlers.js';
 import type { Reconciler } from '../../lib/controller/reconciler.js';
 import { done } from '../../lib/controller/result.js';
 import { emitterSource, streamSource } from '../../lib/controller/sources.js';
+import type { Fence } from '../../lib/client/fence.js';
+import { and, not, or } from '../../lib/controller/predicates.js';
+import type { Predicate } from '../../lib/controller/predicates.js';
+import type { Logger } from '../../lib/system/logger.js';
+import { noTracer } from '../../lib/system/tracer.js';
+import type { Tracer } from '../../lib/system/tracer.js';
 import { promMetrics } from '../../lib/system/prom-metrics.js';
 import { Thing, apiError } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';
@@ -17,6 +23,16 @@ function nonsense(answer: unknown): Mapped {
 
 function throwing(value: Error): () => Promise<never> {
   return () => Promise.reject(value);
+}
+
+function fail(): never {
+  throw new Error('trap');
+}
+
+function containingItself(): AggregateError {
+  const error = new AggregateError([], 'round and round');
+  error.errors.push(error);
+  return error;
 }
 
 async function mapped(answer: () => unknown): Promise<{ seen: string[]; errors: string[] }> {
@@ -88,6 +104,23 @@ describe('bad input of a handler', () => {
       throwing(Object.create(null) as Error),
       'threw a value of type object',
     ],
+    [
+      'throws an error without a message',
+      throwing(Object.assign(new Error('x'), { message: undefined })),
+      'undefined',
+    ],
+    [
+      'throws an error whose message throws',
+      throwing(Object.defineProperty(new Error('x'), 'message', { get: fail })),
+      'can not be read',
+    ],
+    ['throws a proxy', throwing(new Proxy(new Error('x'), { getPrototypeOf: fail })), 'be read'],
+    ['throws an error that contains itself', throwing(containingItself()), 'round and round'],
+    [
+      'returns a bigint',
+      async () => ({ type: 'requeueAfter', afterMs: 5n }),
+      'got a value of type bigint',
+    ],
     ['returns a text', async () => 'done', 'a reconciler has to return'],
     ['returns nothing', async () => undefined, 'a reconciler has to return'],
     ['returns a bad wait', async () => ({ type: 'requeueAfter', afterMs: NaN }), 'NaN'],
@@ -119,6 +152,61 @@ describe('bad input of a handler', () => {
     });
   }
 
+  it('is retried where the log does not bear what it throws', async () => {
+    const setup = new ControllerSetup();
+    const fussy = (logger: Logger): Logger => ({
+      ...logger,
+      child: () => fussy(logger),
+      error: fail,
+    });
+    let runs = 0;
+    const controller = controllerFor(Thing).complete(async () => {
+      if (++runs === 1) throw new Error('odd');
+      return done();
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller, { logger: fussy(setup.logger()) });
+    expect(running.status().active).to.deep.equal([]);
+    await setup.clock.advance(1_000);
+    expect(runs).to.equal(2);
+    await setup.stop(running);
+  });
+
+  it('is retried where a fence throws before it is called', async () => {
+    const setup = new ControllerSetup();
+    let asked = 0;
+    const term = (): Fence => (++asked === 1 ? fail() : { check: () => undefined });
+    let runs = 0;
+    const controller = controllerFor(Thing).complete(async () => {
+      runs++;
+      return done();
+    });
+    setup.things.put('a');
+    const fence = { check: () => undefined, term };
+    const running = await setup.start(controller, { fence });
+    expect(running.status().lastErrors[0]).to.include({ key: 'ns/a', message: 'trap' });
+    await setup.clock.advance(5);
+    expect(runs).to.equal(1);
+    await setup.stop(running);
+  });
+
+  it('is retried where a tracer throws before it is called', async () => {
+    const setup = new ControllerSetup();
+    let spans = 0;
+    const span: Tracer['span'] = (...args) => (++spans === 1 ? fail() : noTracer.span(...args));
+    let runs = 0;
+    const controller = controllerFor(Thing).complete(async () => {
+      runs++;
+      return done();
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller, { tracer: { ...noTracer, span } });
+    expect([runs, running.status().active]).to.deep.equal([0, []]);
+    await setup.clock.advance(5);
+    expect(runs).to.equal(1);
+    await setup.stop(running);
+  });
+
   it('holds the key of one that never ends, by name; all others go on', async () => {
     const registry = new Registry();
     const setup = new ControllerSetup();
@@ -145,6 +233,52 @@ describe('bad input of a handler', () => {
     expect(text).to.include('controller_runtime_active_workers{controller="thing"} 0');
     await setup.stop(running);
   });
+});
+
+describe('bad input of a listener to events', () => {
+  it('is logged where it throws, at once or later; reconciles go on', async () => {
+    for (const onEvent of [fail, async () => fail()]) {
+      const setup = new ControllerSetup();
+      setup.things.put('a');
+      setup.things.put('b');
+      const controller = controllerFor(Thing).complete(async () => done());
+      const running = await setup.start(controller, { onEvent: () => onEvent() });
+      const line = 'the listener to controller events threw at reconciled';
+      expect(setup.lines('error')).to.deep.equal([line, line]);
+      await setup.stop(running);
+    }
+  });
+});
+
+describe('bad input of a predicate', () => {
+  for (const [title, answer] of [
+    ['returns a promise', () => Promise.resolve(false)],
+    ['returns a promise that is rejected', () => Promise.reject(new Error('no'))],
+  ] as const) {
+    for (const [how, wrap] of [
+      ['alone', (predicate: Predicate) => predicate],
+      ['in and()', (predicate: Predicate) => and(predicate)],
+      ['in or()', (predicate: Predicate) => or(predicate)],
+      ['in not()', (predicate: Predicate) => not(predicate)],
+    ] as const) {
+      it(`is refused loudly where it ${title}, ${how}, and the event matters`, async () => {
+        const setup = new ControllerSetup();
+        let runs = 0;
+        const predicate = wrap(answer as unknown as Predicate);
+        const controller = controllerFor(Thing, { predicate }).complete(async () => {
+          runs++;
+          return done();
+        });
+        setup.things.put('a');
+        const running = await setup.start(controller);
+        expect(runs).to.equal(1);
+        const [line] = setup.logged.filter(({ level }) => level === 'error');
+        expect(line?.message).to.equal('predicate of source Thing threw');
+        expect(line?.fields['error']).to.have.property('code', 'InvalidValue');
+        await setup.stop(running);
+      });
+    }
+  }
 });
 
 describe('bad input of a source', () => {
