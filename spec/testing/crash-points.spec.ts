@@ -338,6 +338,21 @@ describe('crashPoints', () => {
     expect(requests[0]).to.include({ kind: 'SelfSubjectAccessReview', write: false });
   });
 
+  it('gives an operator that rises its turn before time passes, though no timer waits', async () => {
+    const operator = async ({ client, clock, random, signal }: OperatorStage): Promise<void> => {
+      const manager = new Manager({ client, clock, random });
+      const writer = controllerFor(ConfigMap).complete(async ({ key, client: cached }) => {
+        const live = await cached.get(ConfigMap, key);
+        if (key.name === 'shop' && live.data?.['done'] !== 'yes') await note(cached);
+        return done();
+      });
+      manager.add(writer);
+      await manager.run(signal);
+    };
+    const before = { step: 'create', request: 1, mode: 'before' } as const;
+    await crashPoints({ ...shopScenario(right), operator }, { only: before });
+  });
+
   it('leaves kinds out that can not be listed', async () => {
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
     await crashPoints({ ...shopScenario(right), kinds: [review] });

@@ -126,6 +126,8 @@ export class Play<C extends CrashCluster> {
     const { cluster } = this.#stage;
     const deadlineMs = cluster.clock.monotonicMs() + this.#scenario.timeoutMs;
     for (;;) {
+      // Looked at once more when time is up: a moment may be all of it.
+      const isLast = cluster.clock.monotonicMs() >= deadlineMs;
       const why = await this.#whyNot(until);
       if (why === undefined) {
         await cluster.settled?.();
@@ -133,10 +135,10 @@ export class Play<C extends CrashCluster> {
         await this.#pass(calmMs);
         const isCalm = this.#trace.writes.length === length;
         if (isCalm && (await this.#whyNot(until)) === undefined) return;
-      } else {
+      } else if (!isLast) {
         await this.#moment(deadlineMs - cluster.clock.monotonicMs());
       }
-      if (cluster.clock.monotonicMs() < deadlineMs) continue;
+      if (!isLast) continue;
       const reason = why ?? this.#goesOn().message;
       const waited = `after ${this.#scenario.timeoutMs / 1_000} s`;
       throw ended('notConverged', `${name} was not carried out ${waited}: ${reason}`);
@@ -160,7 +162,8 @@ export class Play<C extends CrashCluster> {
     const writes = this.#trace.writes.slice(length);
     if (writes.length === 0) return;
     const names = writes.slice(0, 5).map(describeRequest).join(', ');
-    const message = `${step}: ${writes.length} writes after ${since}: ${names}`;
+    const hint = 'or does «until» hold before all is done?';
+    const message = `${step}: ${writes.length} writes after ${since}: ${names} (${hint})`;
     throw ended('writesWhenConverged', message);
   }
 
@@ -223,12 +226,14 @@ export class Play<C extends CrashCluster> {
   /** Lets the operator do what it can do now; brings it back to life where it died. */
   async #work(): Promise<void> {
     const { clock } = this.#stage.cluster;
+    let isNew = false;
     do {
       await letWorkHappen(clock);
       if (this.#trace.isHot) throw this.#goesOn();
-      if (this.#life.isDead) await this.#rise();
-      // An answer can need the machine's time: zlib has threads of its own.
-    } while (clock instanceof VirtualClock && (!this.#trace.isIdle || this.#life.isDead));
+      isNew = this.#life.isDead;
+      if (isNew) await this.#rise();
+      // An answer can need the machine's time (zlib has threads of its own), and a new life its start.
+    } while (clock instanceof VirtualClock && (!this.#trace.isIdle || isNew || this.#life.isDead));
     if (this.#failure === undefined) return;
     const { error } = this.#failure;
     const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
