@@ -1,4 +1,3 @@
-import type { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { createClient, fenced } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { LeaderElector } from '../../lib/manager/leader-election.js';
@@ -9,7 +8,8 @@ import { OperatorError } from '../../lib/system/operator-error.js';
 import { seededRandom } from '../../lib/system/random.js';
 import type { Random } from '../../lib/system/random.js';
 import type { Transport, TransportRequest, TransportResponse } from '../../lib/system/transport.js';
-import type { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { LeaseServer, refusal } from './lease-server.js';
 
 /** What befalls the leader of a schedule. */
 export const disasters = [
@@ -48,7 +48,7 @@ class Replica {
     this.skewMs = (random.next() - 0.5) * 3_600_000;
     const clock = this.#clock();
     const { retryPeriodMs, leaseName } = schedule;
-    const transport = this.#transport(schedule.cluster.server.transport(name));
+    const transport = this.#transport();
     const client = createClient({ transport, clock, random });
     const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
     const lease = { namespace: 'default', name: leaseName, identity: name };
@@ -95,7 +95,7 @@ class Replica {
   }
 
   #clock(): Clock {
-    const { clock } = this.#schedule.cluster;
+    const { clock } = this.#schedule;
     return {
       now: () => clock.now() + this.skewMs,
       monotonicMs: () => clock.monotonicMs(),
@@ -116,17 +116,13 @@ class Replica {
     };
   }
 
-  #transport(server: Transport): Transport {
-    return {
-      request: (request) => this.#request(server, request),
-      close: () => server.close(),
-    };
+  #transport(): Transport {
+    return { request: (request) => this.#request(request), close: async () => undefined };
   }
 
-  async #request(server: Transport, request: TransportRequest): Promise<TransportResponse> {
-    const { clock } = this.#schedule.cluster;
+  async #request(request: TransportRequest): Promise<TransportResponse> {
+    const { clock } = this.#schedule;
     const beganMs = clock.monotonicMs();
-    if (!request.path.includes('/namespaces/')) return server.request(request);
     const isLease = request.path.includes('/leases');
     const wayMs =
       this.state === 'well' ? 1 : this.random.next() * (this.state === 'slow' ? 900 : 3);
@@ -136,10 +132,10 @@ class Replica {
     if (!isLease) this.#schedule.started(this);
     if (this.state === 'cut' || this.state === 'mute') await never(request);
     if (this.state === 'errors' && this.random.next() < 0.8) {
-      return this.random.next() < 0.5 ? answerOf(409, 'Conflict') : answerOf(500, 'InternalError');
+      return this.random.next() < 0.5 ? refusal(409, 'Conflict') : refusal(500, 'InternalError');
     }
-    if (!isLease) return answerOf(404, 'NotFound');
-    const response = await server.request({ ...request, beforeSend: () => undefined });
+    if (!isLease) return refusal(404, 'NotFound');
+    const response = this.#schedule.server.request(request);
     const granted = request.method !== 'GET' && response.status < 300;
     if (granted) this.#schedule.granted(request);
     await this.#passing(wayMs, request);
@@ -150,7 +146,7 @@ class Replica {
 
   /** Time goes by on the wire; the process hears of nothing while it is stopped. */
   async #passing(ms: number, { signal }: TransportRequest): Promise<void> {
-    await sleep(this.#schedule.cluster.clock, ms, signal).catch(() => aborted());
+    await sleep(this.#schedule.clock, ms, signal).catch(() => aborted());
     while (this.#paused) await new Promise<void>((resolve) => this.#held.push(resolve));
     if (signal?.aborted === true) aborted();
   }
@@ -158,7 +154,8 @@ class Replica {
 
 /** Three replicas, something that befalls the leader, and what must hold all the time. */
 export class Schedule {
-  readonly cluster: EmbeddedCluster<VirtualClock>;
+  readonly clock = new VirtualClock();
+  readonly server = new LeaseServer();
   readonly leaseName: string;
   readonly retryPeriodMs: number;
   readonly disaster: Disaster;
@@ -171,8 +168,7 @@ export class Schedule {
   #lastWriteMs = NaN;
   #longestGapMs = 0;
 
-  constructor(cluster: EmbeddedCluster<VirtualClock>, seed: number) {
-    this.cluster = cluster;
+  constructor(seed: number) {
     this.leaseName = `schedule-${seed}`;
     this.#random = seededRandom(seed);
     this.retryPeriodMs = 400 + Math.floor(this.#random.next() * 400);
@@ -183,7 +179,7 @@ export class Schedule {
 
   /** @returns what did not hold */
   async run(): Promise<readonly string[]> {
-    const { clock } = this.cluster;
+    const { clock } = this;
     await clock.advance(100 + this.#random.next() * 1_000);
     const leader = this.#replicas.find(({ elector }) => elector.isLeader);
     if (leader === undefined) return ['nobody leads'];
@@ -199,7 +195,7 @@ export class Schedule {
   /** A write is put on the wire now. */
   started(replica: Replica): void {
     if (this.isOver) return;
-    const nowMs = this.cluster.clock.monotonicMs();
+    const nowMs = this.clock.monotonicMs();
     const at = `${Math.round(nowMs)} ${replica.name}`;
     const lateMs = nowMs - replica.grantedMs - renewDeadlineMs;
     if (lateMs > 0) this.violations.push(`${at}: writes ${lateMs} ms too late`);
@@ -234,10 +230,10 @@ export class Schedule {
   }
 
   #checkGap(): void {
-    const { retryPeriodMs, disaster, cluster } = this;
+    const { retryPeriodMs, disaster, clock } = this;
     const lease = disaster === 'clean' ? 0 : leaseDurationMs;
     const mostMs = lease + 2.2 * retryPeriodMs + 1_000 + writeEveryMs;
-    const sinceMs = cluster.clock.monotonicMs() - this.#lastWriteMs;
+    const sinceMs = clock.monotonicMs() - this.#lastWriteMs;
     const gapMs = Math.max(this.#longestGapMs, sinceMs);
     if (!(gapMs <= mostMs)) this.violations.push(`nobody wrote for ${gapMs} of ${mostMs} ms`);
   }
@@ -249,16 +245,8 @@ export class Schedule {
       replica.ending.abort();
       replica.resume();
     }
-    await this.cluster.clock.advance(renewDeadlineMs);
+    await this.clock.advance(renewDeadlineMs);
   }
-}
-
-function answerOf(code: number, reason: string): TransportResponse {
-  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason };
-  async function* body() {
-    yield Buffer.from(JSON.stringify(status));
-  }
-  return { status: code, headers: { 'content-type': 'application/json' }, body: body() };
 }
 
 function aborted(): never {
