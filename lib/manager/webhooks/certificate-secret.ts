@@ -4,6 +4,7 @@ import { Secret } from '../../object/kinds.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { CertificateState } from './rotation-step.js';
+import { readCertificate } from './x509.js';
 
 /** The names of the Secret's entries; the first two are those of type `kubernetes.io/tls`. */
 const entries = {
@@ -15,6 +16,9 @@ const entries = {
 
 /** Says of a Secret that its certificates are ours, to be replaced as we like. */
 export const generatedAnnotation = 'operator-builder.io/generated-certificates';
+
+/** The subject of our authorities: a Secret with one of them is ours, too. */
+export const authorityName = 'operator-builder webhooks';
 
 /** What is stored, and in which Secret. */
 export interface StoredCertificates {
@@ -79,6 +83,8 @@ const mark = { [generatedAnnotation]: 'true' };
 /** Whether a key would be lost that we have not made. One without anything is there to be filled. */
 function isForeign({ metadata, data = {} }: Secret): boolean {
   if (metadata.annotations?.[generatedAnnotation] !== undefined) return false;
+  const authority = readCertificate(textOf(data[entries.authorities]));
+  if (authority?.subject === `CN=${authorityName}`) return false;
   return Object.values(entries).some((name) => (data[name] ?? '') !== '');
 }
 
@@ -89,7 +95,7 @@ function notOurs(title: string): OperatorError {
 }
 
 function stateOf({ data = {} }: Secret): CertificateState | undefined {
-  const decode = (name: string): string => Buffer.from(data[name] ?? '', 'base64').toString('utf8');
+  const decode = (name: string): string => textOf(data[name]);
   const state = {
     certificate: decode(entries.certificate),
     privateKey: decode(entries.privateKey),
@@ -97,6 +103,10 @@ function stateOf({ data = {} }: Secret): CertificateState | undefined {
     authorityKey: decode(entries.authorityKey),
   };
   return Object.values(state).includes('') ? undefined : state;
+}
+
+function textOf(base64 = ''): string {
+  return Buffer.from(base64, 'base64').toString('utf8');
 }
 
 function encode(state: CertificateState): Record<string, string> {

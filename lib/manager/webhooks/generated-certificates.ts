@@ -1,19 +1,12 @@
 import type { Client } from '../../client/client.js';
-import { isAlreadyExists, isConflict } from '../../object/api-error.js';
-import { sleep } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
+import { CertificateRotation } from './certificate-rotation.js';
+import type { CertificateRotationOptions } from './certificate-rotation.js';
 import { CertificateSecret } from './certificate-secret.js';
-import type { StoredCertificates } from './certificate-secret.js';
-import type { CertificateContext, CertificateSource } from './certificate-source.js';
-import { rotationStep, skewMs } from './rotation-step.js';
-import type { CertificateState, RotationRules, RotationStep } from './rotation-step.js';
-import { trustAuthorities } from './trust.js';
+import type { CertificateSource } from './certificate-source.js';
 import type { TrustTargets } from './trust.js';
-import { createAuthority, issueCertificate, splitBundle } from './x509.js';
-import type { IssueOptions } from './x509.js';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -21,7 +14,10 @@ const dayMs = 24 * 60 * 60_000;
 export interface GeneratedCertificatesOptions {
   /** Reads and writes the Secret and the `caBundle`s. */
   readonly client: Client;
-  /** The Secret that all replicas share; it is made when there is none. */
+  /**
+   * The Secret that all replicas share; it is made when there is none. One that is not ours, but
+   * holds a certificate, is refused: `NotOurs`.
+   */
   readonly secret: { readonly namespace: string; readonly name: string };
   /** What the API server calls the server, such as `webhooks.my-operator.svc`; at least one. */
   readonly dnsNames: readonly string[];
@@ -35,25 +31,22 @@ export interface GeneratedCertificatesOptions {
   readonly authorityValidityMs?: number | undefined;
   /** How often the Secret and the `caBundle`s are looked at, in milliseconds. @defaultValue 60_000 */
   readonly intervalMs?: number | undefined;
-  /** How long a new authority is trusted before it signs, in milliseconds. @defaultValue 5 minutes */
+  /**
+   * How long a new authority is trusted by all of `trustedBy` before it signs, in milliseconds.
+   * @defaultValue 5 minutes
+   */
   readonly settleMs?: number | undefined;
   /** @defaultValue the machine's */
   readonly random?: Random | undefined;
-}
-
-interface ResolvedOptions extends RotationRules {
-  readonly secret: CertificateSecret;
-  readonly client: Client;
-  readonly trustedBy: TrustTargets;
-  readonly authorityValidityMs: number;
-  readonly intervalMs: number;
-  readonly random: Random;
 }
 
 /**
  * Certificates of an authority of our own, kept in a Secret and rotated before they end; the
  * `caBundle` of those who have to trust them is kept up to date. Replicas share the Secret: each of
  * them may rotate, and its resourceVersion sees to it that one does.
+ *
+ * As long as the API server can't be reached or refuses, its start waits and tries again. Where a
+ * `caBundle` can't be written, a new authority does not sign before what is shown has ended.
  *
  * It may `get`, `create` and `update` the Secret, and `get` and `patch` the objects of `trustedBy`.
  * @throws OperatorError `InvalidOption`: no name, or durations that don't fit together.
@@ -62,126 +55,14 @@ export function generatedCertificates(options: GeneratedCertificatesOptions): Ce
   const resolved = resolveOptions(options);
   return {
     start: async (context) => {
-      const rotation = new Rotation(resolved, context);
+      const rotation = new CertificateRotation(resolved, context);
       const { certificate, privateKey } = await rotation.begin();
       return { certificate, privateKey };
     },
   };
 }
 
-class Rotation {
-  readonly #options: ResolvedOptions;
-  readonly #context: CertificateContext;
-
-  constructor(options: ResolvedOptions, context: CertificateContext) {
-    this.#options = options;
-    this.#context = context;
-  }
-
-  async begin(): Promise<CertificateState> {
-    const first = await this.#settled();
-    void this.#follow(first);
-    return first;
-  }
-
-  async #follow(first: CertificateState): Promise<void> {
-    const { clock, signal, logger, onChange } = this.#context;
-    let shown = first;
-    while (await waited(clock, this.#options.intervalMs, signal)) {
-      try {
-        const state = await this.#settled();
-        if (state.certificate === shown.certificate) continue;
-        shown = state;
-        logger.info('the certificate was replaced');
-        onChange(state);
-      } catch (error) {
-        if (!signal.aborted) logger.warn('certificates could not be checked', { error });
-      }
-    }
-  }
-
-  /** Takes steps until none is left; then everyone trusts what is to be shown. */
-  async #settled(): Promise<CertificateState> {
-    const { secret, trustedBy, client } = this.#options;
-    const { clock, signal, logger } = this.#context;
-    for (;;) {
-      const stored = await secret.read(signal);
-      const step = rotationStep(stored.state, this.#options, clock.now());
-      if (step.type === 'none' && stored.state !== undefined) {
-        await trustAuthorities(trustedBy, stored.state.authorities, { client, logger, signal });
-        return stored.state;
-      }
-      await this.#take(step, stored);
-    }
-  }
-
-  async #take(step: RotationStep, stored: StoredCertificates): Promise<void> {
-    const { signal, logger } = this.#context;
-    const next = await this.#after(step, stored.state);
-    if (next === undefined) return;
-    try {
-      await this.#options.secret.write(stored, next, signal);
-      logger.info(`certificates: ${step.type}`, { why: 'why' in step ? step.why : undefined });
-    } catch (error) {
-      // Another replica was first: what it wrote is read next.
-      if (!isConflict(error) && !isAlreadyExists(error)) throw error;
-    }
-  }
-
-  /** What `state` is after `step`. */
-  async #after(
-    step: RotationStep,
-    state: CertificateState | undefined,
-  ): Promise<CertificateState | undefined> {
-    if (step.type === 'renewAll') {
-      const authority = await this.#newAuthority();
-      const { certificate: authorities, privateKey: authorityKey } = authority;
-      return { authorities, authorityKey, ...(await this.#issue({ authorities, authorityKey })) };
-    }
-    if (state === undefined) return undefined;
-    switch (step.type) {
-      case 'addAuthority': {
-        const { certificate, privateKey: authorityKey } = await this.#newAuthority();
-        return { ...state, authorities: `${certificate}\n${state.authorities}`, authorityKey };
-      }
-      case 'issue':
-        return { ...state, ...(await this.#issue(state)) };
-      case 'dropAuthorities':
-        return { ...state, authorities: step.authorities };
-      case 'none':
-        return undefined;
-    }
-  }
-
-  #newAuthority() {
-    return createAuthority(
-      'operator-builder webhooks',
-      this.#for(this.#options.authorityValidityMs),
-    );
-  }
-
-  #issue({ authorities, authorityKey }: Pick<CertificateState, 'authorities' | 'authorityKey'>) {
-    const { dnsNames, validityMs } = this.#options;
-    const [newest = ''] = splitBundle(authorities);
-    const authority = { certificate: newest, privateKey: authorityKey };
-    return issueCertificate(authority, dnsNames, this.#for(validityMs));
-  }
-
-  #for(durationMs: number): IssueOptions {
-    const nowMs = this.#context.clock.now();
-    const validity = { fromMs: nowMs - skewMs, untilMs: nowMs + durationMs };
-    return { validity, random: this.#options.random };
-  }
-}
-
-async function waited(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
-  return sleep(clock, delayMs, signal).then(
-    () => true,
-    () => false,
-  );
-}
-
-function resolveOptions(options: GeneratedCertificatesOptions): ResolvedOptions {
+function resolveOptions(options: GeneratedCertificatesOptions): CertificateRotationOptions {
   const { client, dnsNames, trustedBy = {}, validityMs = 90 * dayMs } = options;
   const { rotateBeforeMs = validityMs / 3, authorityValidityMs = 3650 * dayMs } = options;
   const { intervalMs = 60_000, settleMs = 5 * 60_000, random = systemRandom } = options;

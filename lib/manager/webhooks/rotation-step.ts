@@ -23,13 +23,25 @@ export interface RotationRules {
   readonly settleMs: number;
 }
 
+/** When a {@link rotationStep} is asked for. */
+export interface RotationMoment {
+  readonly nowMs: number;
+  /** For how long everyone is known to trust the newest authority; undefined: not everyone does. */
+  readonly trustedForMs: number | undefined;
+}
+
 /** What is to be done next. */
 export type RotationStep =
   /** Nothing of what there is can be used: a new authority and a certificate of it. */
   | { readonly type: 'renewAll'; readonly why: string }
   /** The newest authority ends too soon: one more is trusted, and signs later on. */
   | { readonly type: 'addAuthority'; readonly why: string }
-  | { readonly type: 'issue'; readonly why: string }
+  | {
+      readonly type: 'issue';
+      readonly why: string;
+      /** The names that it has, where they are not those that are wanted. */
+      readonly otherNames?: string | undefined;
+    }
   /** Authorities whose time is over are trusted no more. */
   | { readonly type: 'dropAuthorities'; readonly authorities: string }
   | { readonly type: 'none' };
@@ -39,7 +51,8 @@ export const skewMs = 5 * 60_000;
 
 /**
  * The next step of a rotation. A new authority is trusted by the API servers before a certificate
- * of it is shown, and the one before as long as certificates of it may be shown:
+ * of it is shown, and the one before as long as certificates of it may be shown. Where somebody
+ * does not trust the new one, what is shown stays, for as long as it is good:
  *
  * ```text
  * trusted   A ──────── A+B ─────────────── A+B ───────── B
@@ -49,41 +62,80 @@ export const skewMs = 5 * 60_000;
 export function rotationStep(
   state: CertificateState | undefined,
   rules: RotationRules,
-  nowMs: number,
+  moment: RotationMoment,
 ): RotationStep {
   if (state === undefined) return { type: 'renewAll', why: 'there is none yet' };
+  const { nowMs, trustedForMs = -1 } = moment;
   const bundle = splitBundle(state.authorities);
-  const [newest] = bundle;
-  const authority = newest === undefined ? undefined : readCertificate(newest);
-  if (authority === undefined || !fitTogether(authority, state.authorityKey)) {
-    return { type: 'renewAll', why: 'the authority can not be read' };
-  }
-  if (endMs(authority) <= nowMs) return { type: 'renewAll', why: 'the authority has expired' };
   const shown = readCertificate(state.certificate);
-  const lack = shown === undefined ? 'it can not be read' : lackOf(shown, state, rules, nowMs);
-  const isSettled = beginMs(authority) + skewMs + rules.settleMs <= nowMs || bundle.length === 1;
-  if (isSettled && (lack !== undefined || shown?.checkIssued(authority) !== true)) {
-    return { type: 'issue', why: lack ?? 'the authority is a new one' };
+  const isUsable = shown !== undefined && isServed(shown, state, nowMs);
+  const authority = readCertificate(bundle[0] ?? '');
+  const fault = faultOf(authority, state, nowMs);
+  if (authority === undefined || fault !== undefined) {
+    // Made by a clock that is wrong; what is shown is of another authority, and may stay.
+    const isKept = isUsable && authority !== undefined && isEarly(authority, nowMs);
+    return { type: isKept ? 'addAuthority' : 'renewAll', why: fault ?? '' };
+  }
+  const isOfNewest = shown?.checkIssued(authority) === true;
+  const isSettled = !isUsable || isOfNewest || trustedForMs >= rules.settleMs;
+  const lack = lackOf(shown, { state, rules, nowMs });
+  if (isSettled && (lack !== undefined || !isOfNewest)) {
+    return { type: 'issue', ...(lack ?? { why: 'the authority is a new one' }) };
   }
   if (isSettled && endMs(authority) - nowMs < rules.validityMs) {
     return { type: 'addAuthority', why: 'the authority ends before a new certificate would' };
   }
-  const alive = bundle.filter((each) => isAlive(each, nowMs));
-  if (alive.length === bundle.length) return { type: 'none' };
-  return { type: 'dropAuthorities', authorities: `${alive.join('\n')}\n` };
+  const good = bundle.filter((each) => isGood(readCertificate(each), nowMs));
+  if (good.length === bundle.length) return { type: 'none' };
+  return { type: 'dropAuthorities', authorities: `${good.join('\n')}\n` };
+}
+
+/** Why nothing can be signed by `authority`; undefined: it can. */
+function faultOf(
+  authority: X509Certificate | undefined,
+  { authorityKey }: CertificateState,
+  nowMs: number,
+): string | undefined {
+  if (authority === undefined || !fitTogether(authority, authorityKey)) {
+    return 'the authority can not be read';
+  }
+  if (endMs(authority) <= nowMs) return 'the authority has expired';
+  if (isEarly(authority, nowMs)) return `the authority is not valid before ${authority.validFrom}`;
+  return undefined;
+}
+
+/** Whether clients accept what is shown: it is good, and of an authority that they may trust. */
+function isServed(
+  shown: X509Certificate,
+  { authorities, privateKey }: CertificateState,
+  nowMs: number,
+): boolean {
+  if (!isGood(shown, nowMs) || !fitTogether(shown, privateKey)) return false;
+  return splitBundle(authorities).some((pem) => {
+    const authority = readCertificate(pem);
+    return isGood(authority, nowMs) && shown.checkIssued(authority);
+  });
+}
+
+interface Judged {
+  readonly state: CertificateState;
+  readonly rules: RotationRules;
+  readonly nowMs: number;
 }
 
 /** What a certificate lacks; undefined: nothing. */
 function lackOf(
-  shown: X509Certificate,
-  { privateKey }: CertificateState,
-  { dnsNames, rotateBeforeMs }: RotationRules,
-  nowMs: number,
-): string | undefined {
-  if (!fitTogether(shown, privateKey)) return 'its key is another';
+  shown: X509Certificate | undefined,
+  { state: { privateKey }, rules: { dnsNames, rotateBeforeMs }, nowMs }: Judged,
+): { readonly why: string; readonly otherNames?: string } | undefined {
+  if (shown === undefined) return { why: 'it can not be read' };
+  if (!fitTogether(shown, privateKey)) return { why: 'its key is another' };
   const missing = dnsNames.find((name) => !isNamed(shown, name));
-  if (missing !== undefined) return `it is not for ${missing}`;
-  if (endMs(shown) - nowMs < rotateBeforeMs) return `it ends at ${shown.validTo}`;
+  if (missing !== undefined) {
+    return { why: `it is not for ${missing}`, otherNames: shown.subjectAltName ?? 'no name' };
+  }
+  if (endMs(shown) - nowMs < rotateBeforeMs) return { why: `it ends at ${shown.validTo}` };
+  if (isEarly(shown, nowMs)) return { why: `it is not valid before ${shown.validFrom}` };
   return undefined;
 }
 
@@ -92,13 +144,16 @@ function isNamed(shown: X509Certificate, name: string): boolean {
   return found !== undefined;
 }
 
-function isAlive(pem: string, nowMs: number): boolean {
-  const certificate = readCertificate(pem);
-  return certificate !== undefined && endMs(certificate) > nowMs;
+function isGood(
+  certificate: X509Certificate | undefined,
+  nowMs: number,
+): certificate is X509Certificate {
+  return certificate !== undefined && endMs(certificate) > nowMs && !isEarly(certificate, nowMs);
 }
 
-function beginMs({ validFrom }: X509Certificate): number {
-  return Date.parse(validFrom);
+/** Whether it was made by a clock that is ahead of ours by more than clocks may differ. */
+function isEarly({ validFrom }: X509Certificate, nowMs: number): boolean {
+  return Date.parse(validFrom) > nowMs + skewMs;
 }
 
 function endMs({ validTo }: X509Certificate): number {

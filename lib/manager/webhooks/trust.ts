@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.js';
-import { isApiError } from '../../object/api-error.js';
+import { isApiError, isNotFound } from '../../object/api-error.js';
 import type { JsonPatchOperation } from '../../object/json-patch.js';
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
@@ -58,7 +58,7 @@ const kinds = {
 
 /**
  * Writes `authorities` (PEM) into the `caBundle` of all targets; those that have it are left alone.
- * @returns whether all of them have it now; what went wrong is logged
+ * @returns whether all of those that exist have it now; what went wrong is logged
  */
 export async function trustAuthorities(
   targets: TrustTargets,
@@ -106,7 +106,8 @@ async function trust(
     if (signal.aborted) return false;
     const why = isApiError(error) ? error.message : error;
     logger.warn(`${type.kind} ${name}: caBundle could not be replaced; tried again later`, { why });
-    return false;
+    // What is not there calls nobody; when it comes, it is told whom to trust.
+    return isNotFound(error);
   }
 }
 

@@ -81,7 +81,7 @@ export class WebhookServer implements Runnable, HealthCheck {
     const { certificates, port = 9443, host, clientAuthorities } = this.#options;
     const { logger = context.logger } = this.#options;
     const ending = new AbortController();
-    const end = (): void => ending.abort();
+    const end = (): void => ending.abort(signal.reason);
     signal.addEventListener('abort', end, { once: true });
     const handlers = new WebhookHandlers(this.webhooks, { metrics: this.#metrics, logger });
     const listening = { logger, clock: this.#clock };

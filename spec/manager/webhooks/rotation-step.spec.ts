@@ -24,8 +24,10 @@ async function fresh(dnsNames = rules.dnsNames): Promise<CertificateState> {
   return { authorities: authority.certificate, authorityKey: authority.privateKey, ...issued };
 }
 
+const at = (days: number) => ({ nowMs: startMs + days * dayMs, trustedForMs: undefined });
+
 const stepAfter = (state: CertificateState | undefined, days: number) =>
-  rotationStep(state, rules, startMs + days * dayMs).type;
+  rotationStep(state, rules, at(days)).type;
 
 describe('rotationStep', () => {
   let state: CertificateState;
@@ -67,21 +69,58 @@ describe('rotationStep', () => {
     expect(stepAfter({ ...state, ...issued }, 3561)).to.equal('addAuthority');
   });
 
-  it('signs with a new authority only when it has been trusted for a while', async () => {
-    const next = await createAuthority('spec', forDays(startMs + dayMs, 3650));
-    const both = {
-      ...state,
-      authorities: `${next.certificate}\n${state.authorities}`,
-      authorityKey: next.privateKey,
-    };
-    const stepAt = (afterMs: number) => rotationStep(both, rules, startMs + dayMs + afterMs).type;
-    expect([0, 299_000, 301_000].map(stepAt)).to.deep.equal(['none', 'none', 'issue']);
+  describe('with a new authority', () => {
+    let both: CertificateState;
+    before(async () => {
+      const next = await createAuthority('spec', forDays(startMs + dayMs, 3650));
+      const authorities = `${next.certificate}\n${state.authorities}`;
+      both = { ...state, authorities, authorityKey: next.privateKey };
+    });
+    const stepAt = (days: number, trustedForMs: number | undefined): string =>
+      rotationStep(both, rules, { nowMs: startMs + days * dayMs, trustedForMs }).type;
+
+    it('signs with it only when everyone has trusted it for a while', () => {
+      const steps = [0, 299_999, 300_000].map((trustedForMs) => stepAt(2, trustedForMs));
+      expect(steps).to.deep.equal(['none', 'none', 'issue']);
+    });
+
+    it('keeps what is shown, while somebody does not trust it, until it has ended', () => {
+      const steps = [2, 61, 89, 91].map((days) => stepAt(days, undefined));
+      expect(steps).to.deep.equal(['none', 'none', 'none', 'issue']);
+    });
+
+    it('signs with it at once where nobody can trust what is shown', async () => {
+      const other = await fresh();
+      expect(rotationStep({ ...both, certificate: 'x' }, rules, at(2)).type).to.equal('issue');
+      const foreign = { ...both, certificate: other.certificate, privateKey: other.privateKey };
+      expect(rotationStep(foreign, rules, at(2)).type).to.equal('issue');
+    });
+
+    it('takes one more where it was made by a clock that is ahead', () => {
+      const early = rotationStep(both, rules, at(0));
+      expect(early).to.have.property('type', 'addAuthority');
+      expect(early).to.have.property('why').that.contains('not valid before');
+    });
+  });
+
+  it('makes anew what was made by a clock that is ahead', async () => {
+    const authority = await createAuthority('spec', forDays(startMs, 3650));
+    const madeMs = startMs + 2 * skewMs + 1_000;
+    const issued = await issueCertificate(authority, rules.dnsNames, {
+      validity: { fromMs: madeMs - skewMs, untilMs: madeMs + 90 * dayMs },
+      random,
+    });
+    const own = { authorities: authority.certificate, authorityKey: authority.privateKey };
+    expect(stepAfter({ ...own, ...issued }, 0)).to.equal('issue');
+    const later = { nowMs: startMs + 1_000, trustedForMs: undefined };
+    expect(rotationStep({ ...own, ...issued }, rules, later).type).to.equal('none');
+    expect(stepAfter(state, -1)).to.equal('renewAll');
   });
 
   it('trusts an authority no more whose time is over', async () => {
     const old = await createAuthority('old', forDays(startMs - 20 * dayMs, 10));
     const both = { ...state, authorities: `${state.authorities}\n${old.certificate}` };
-    const step = rotationStep(both, rules, startMs + dayMs);
+    const step = rotationStep(both, rules, at(1));
     expect(step).to.have.property('type', 'dropAuthorities');
     expect(step).to.have.property('authorities').that.does.not.contain(old.certificate.trim());
   });

@@ -1,0 +1,206 @@
+import type { Client } from '../../client/client.js';
+import { Backoff } from '../../controller/backoff.js';
+import { isAlreadyExists, isConflict } from '../../object/api-error.js';
+import { sleep } from '../../system/clock.js';
+import type { Clock } from '../../system/clock.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+import type { Random } from '../../system/random.js';
+import { authorityName } from './certificate-secret.js';
+import type { CertificateSecret, StoredCertificates } from './certificate-secret.js';
+import type { CertificateContext } from './certificate-source.js';
+import { rotationStep, skewMs } from './rotation-step.js';
+import type { CertificateState, RotationRules, RotationStep } from './rotation-step.js';
+import { trustAuthorities } from './trust.js';
+import type { TrustTargets } from './trust.js';
+import { createAuthority, issueCertificate, splitBundle } from './x509.js';
+import type { IssueOptions } from './x509.js';
+
+/** What a {@link CertificateRotation} goes by. */
+export interface CertificateRotationOptions extends RotationRules {
+  readonly secret: CertificateSecret;
+  readonly client: Client;
+  readonly trustedBy: TrustTargets;
+  readonly authorityValidityMs: number;
+  readonly intervalMs: number;
+  readonly random: Random;
+}
+
+/** Replicas that begin together get in each other's way a few times; more is no rotation. */
+const maxSteps = 10;
+
+const retryDelays = { baseDelayMs: 1_000, maxDelayMs: 30_000 };
+
+/** Keeps the certificates of one Secret good, and those who call informed whom to trust. */
+export class CertificateRotation {
+  readonly #options: CertificateRotationOptions;
+  readonly #context: CertificateContext;
+  /**
+   * Since when we have seen that everyone trusts the newest authority: by our own monotonic clock,
+   * as the time of another replica, or one that is set, would have us sign too early.
+   */
+  #trusted: { readonly newest: string; readonly sinceMs: number } | undefined;
+  #shown: CertificateState | undefined;
+
+  constructor(options: CertificateRotationOptions, context: CertificateContext) {
+    this.#options = options;
+    this.#context = context;
+  }
+
+  /**
+   * Resolves with the first certificate, and follows it until `signal` is aborted. As long as the
+   * API server can't be reached, or refuses, it is asked again.
+   * @throws OperatorError `NotOurs`: the Secret is somebody else's.
+   * @throws the signal's reason, as soon as it is aborted.
+   */
+  async begin(): Promise<CertificateState> {
+    const { clock, signal, logger } = this.#context;
+    const backoff = new Backoff(retryDelays);
+    for (;;) {
+      try {
+        const first = await this.#settled();
+        this.#shown = first;
+        void this.#follow();
+        return first;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (isOperatorError(error, 'NotOurs')) throw error;
+        const delayMs = backoff.next('');
+        const why = error instanceof Error ? error.message : String(error);
+        const { title } = this.#options.secret;
+        logger.warn(`no certificate yet: ${title}: ${why}; tried again in ${delayMs} ms`, {
+          error,
+        });
+        await sleep(clock, delayMs, signal);
+      }
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { clock, signal, logger, onChange } = this.#context;
+    while (await waited(clock, this.#options.intervalMs, signal)) {
+      try {
+        const state = await this.#settled();
+        if (state.certificate === this.#shown?.certificate) continue;
+        this.#shown = state;
+        logger.info('the certificate was replaced');
+        onChange(state);
+      } catch (error) {
+        if (!signal.aborted) logger.warn('certificates could not be checked', { error });
+      }
+    }
+  }
+
+  /** Takes steps until none is left; then everyone is told whom to trust. */
+  async #settled(): Promise<CertificateState> {
+    const { secret } = this.#options;
+    const { clock, signal } = this.#context;
+    for (let steps = 0; steps < maxSteps; steps++) {
+      const stored = await secret.read(signal);
+      const { state } = stored;
+      const moment = { nowMs: clock.now(), trustedForMs: this.#trustedForMs(state) };
+      const step = rotationStep(state, this.#options, moment);
+      if (step.type === 'none' && state !== undefined) {
+        await this.#tellWhomToTrust(state);
+        return state;
+      }
+      this.#warnOfOthers(step);
+      await this.#take(step, stored);
+    }
+    const message = `${secret.title} is changed all the time (give each operator one of its own)`;
+    throw new OperatorError('Timeout', `certificates: ${message}`);
+  }
+
+  #trustedForMs(state: CertificateState | undefined): number | undefined {
+    const trusted = this.#trusted;
+    if (trusted === undefined || newestOf(state) !== trusted.newest) return undefined;
+    return this.#context.clock.monotonicMs() - trusted.sinceMs;
+  }
+
+  async #tellWhomToTrust(state: CertificateState): Promise<void> {
+    const { trustedBy, client } = this.#options;
+    const { clock, signal, logger } = this.#context;
+    const { authorities } = state;
+    const newest = newestOf(state);
+    const isTrusted = await trustAuthorities(trustedBy, authorities, { client, logger, signal });
+    if (!isTrusted) this.#trusted = undefined;
+    else if (this.#trusted?.newest !== newest) {
+      this.#trusted = { newest, sinceMs: clock.monotonicMs() };
+    }
+  }
+
+  /** A certificate of ours that has other names all of a sudden was replaced by somebody else. */
+  #warnOfOthers(step: RotationStep): void {
+    if (step.type !== 'issue' || step.otherNames === undefined || this.#shown === undefined) return;
+    const { secret, dnsNames } = this.#options;
+    const message = `${secret.title}: another operator has put a certificate for other names there`;
+    this.#context.logger.warn(`${message} (give each a Secret of its own, or the same dnsNames)`, {
+      ...{ dnsNames, otherNames: step.otherNames },
+    });
+  }
+
+  async #take(step: RotationStep, stored: StoredCertificates): Promise<void> {
+    const { signal, logger } = this.#context;
+    const next = await this.#after(step, stored.state);
+    if (next === undefined) return;
+    try {
+      await this.#options.secret.write(stored, next, signal);
+      logger.info(`certificates: ${step.type}`, { why: 'why' in step ? step.why : undefined });
+    } catch (error) {
+      // Another replica was first: what it wrote is read next.
+      if (!isConflict(error) && !isAlreadyExists(error)) throw error;
+    }
+  }
+
+  /** What `state` is after `step`. */
+  async #after(
+    step: RotationStep,
+    state: CertificateState | undefined,
+  ): Promise<CertificateState | undefined> {
+    if (step.type === 'renewAll') {
+      const authority = await this.#newAuthority();
+      const { certificate: authorities, privateKey: authorityKey } = authority;
+      return { authorities, authorityKey, ...(await this.#issue({ authorities, authorityKey })) };
+    }
+    if (state === undefined) return undefined;
+    switch (step.type) {
+      case 'addAuthority': {
+        const { certificate, privateKey: authorityKey } = await this.#newAuthority();
+        return { ...state, authorities: `${certificate}\n${state.authorities}`, authorityKey };
+      }
+      case 'issue':
+        return { ...state, ...(await this.#issue(state)) };
+      case 'dropAuthorities':
+        return { ...state, authorities: step.authorities };
+      case 'none':
+        return undefined;
+    }
+  }
+
+  #newAuthority() {
+    return createAuthority(authorityName, this.#for(this.#options.authorityValidityMs));
+  }
+
+  #issue({ authorities, authorityKey }: Pick<CertificateState, 'authorities' | 'authorityKey'>) {
+    const { dnsNames, validityMs } = this.#options;
+    const [newest = ''] = splitBundle(authorities);
+    const authority = { certificate: newest, privateKey: authorityKey };
+    return issueCertificate(authority, dnsNames, this.#for(validityMs));
+  }
+
+  #for(durationMs: number): IssueOptions {
+    const nowMs = this.#context.clock.now();
+    const validity = { fromMs: nowMs - skewMs, untilMs: nowMs + durationMs };
+    return { validity, random: this.#options.random };
+  }
+}
+
+function newestOf(state: CertificateState | undefined): string {
+  return splitBundle(state?.authorities ?? '')[0] ?? '';
+}
+
+async function waited(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
+  return sleep(clock, delayMs, signal).then(
+    () => true,
+    () => false,
+  );
+}

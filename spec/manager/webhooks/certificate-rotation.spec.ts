@@ -1,0 +1,248 @@
+import { X509Certificate } from 'node:crypto';
+import { expect } from 'chai';
+import type { Client } from '../../../lib/client/index.js';
+import { forwarding } from '../../../lib/client/forwarding.js';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import {
+  allowed,
+  generatedCertificates,
+  validatingWebhook,
+  webhookConfigurations,
+} from '../../../lib/manager/webhooks/index.js';
+import type {
+  GeneratedCertificatesOptions,
+  ServingCertificate,
+} from '../../../lib/manager/webhooks/index.js';
+import { splitBundle } from '../../../lib/manager/webhooks/x509.js';
+import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { silentLogger } from '../../../lib/system/logger.js';
+import type { Logger } from '../../../lib/system/logger.js';
+import { OperatorError } from '../../../lib/system/operator-error.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const key = { namespace: 'default', name: 'hooks' };
+const configuration = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingWebhookConfiguration',
+  name: 'trusting',
+};
+/** An authority of 8 hours: one more is trusted when 5 of them are over. */
+const short = {
+  ...{ validityMs: 3 * hourMs, authorityValidityMs: 8 * hourMs },
+  ...{ settleMs: 10 * minuteMs, intervalMs: 5 * minuteMs },
+};
+
+interface Settings extends Partial<GeneratedCertificatesOptions> {
+  readonly clock?: VirtualClock;
+}
+
+describe('The rotation of generated certificates', () => {
+  let cluster: EmbeddedCluster;
+  let client: Client;
+  let clock: VirtualClock;
+  let ending: AbortController;
+  let warnings: string[];
+
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    cluster = await EmbeddedCluster.start({ clock });
+    client = cluster.client();
+    ending = new AbortController();
+    warnings = [];
+    const webhook = validatingWebhook(ConfigMap, () => allowed());
+    const address = { service: key };
+    for (const object of webhookConfigurations([webhook], { name: configuration.name, address })) {
+      await client.create<never>(object as never);
+    }
+  });
+  afterEach(async () => {
+    ending.abort();
+    await cluster.stop();
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  const start = async ({ clock: own = clock, ...options }: Settings = {}) => {
+    const source = generatedCertificates({
+      ...{ client, secret: key, dnsNames: ['hooks.default.svc'] },
+      ...{ trustedBy: { validating: [configuration.name] }, ...options },
+    });
+    const logger: Logger = { ...silentLogger, warn: (message) => void warnings.push(message) };
+    const replica: { shown?: ServingCertificate } = {};
+    const onChange = (next: ServingCertificate): void => void (replica.shown = next);
+    onChange(await source.start({ clock: own, logger, signal: ending.signal, onChange }));
+    return replica;
+  };
+  const authorities = async (): Promise<readonly string[]> => {
+    const { webhooks } = await client.get<UnstructuredObject>(configuration, configuration);
+    const [webhook] = webhooks as { clientConfig: { caBundle?: string } }[];
+    return splitBundle(Buffer.from(webhook?.clientConfig.caBundle ?? '', 'base64').toString());
+  };
+  const isTrusted = async ({ shown }: { readonly shown?: ServingCertificate }) => {
+    const certificate = new X509Certificate(shown?.certificate ?? '');
+    const isLive = Date.parse(certificate.validTo) > clock.now();
+    const trusted = await authorities();
+    return isLive && trusted.some((pem) => certificate.checkIssued(new X509Certificate(pem)));
+  };
+  /** Lets time pass in steps of five minutes; each ends when everyone has been looked at. */
+  const pass = async (ms: number): Promise<void> => {
+    for (let passed = 0; passed < ms; passed += short.intervalMs) {
+      const mark = cluster.requests.mark();
+      await clock.advance(short.intervalMs);
+      const seen = () => cluster.requests.since(mark).entries.map(({ name }) => name);
+      await until(() => seen().includes(configuration.name));
+      await turns();
+    }
+  };
+  /** A client whose requests fail as long as `fails` says so. */
+  const failing = (fails: (verb: 'get' | 'patch') => boolean): Client => {
+    const refused = (): Promise<never> =>
+      Promise.reject(new OperatorError('ConnectionFailed', 'GET /secrets: refused'));
+    return {
+      ...forwarding(client),
+      get: (type, name, options) => (fails('get') ? refused() : client.get(type, name, options)),
+      patch: (type, name, patch, options) =>
+        fails('patch') ? refused() : client.patch(type, name, patch, options),
+    };
+  };
+
+  it('shows nothing that is not trusted while a caBundle can not be written', async () => {
+    let isForbidden = false;
+    const replica = await start({ ...short, client: failing((v) => v === 'patch' && isForbidden) });
+    await pass(5 * hourMs - 5 * minuteMs);
+    isForbidden = true;
+    for (let minutes = 0; minutes < 90; minutes += 15) {
+      await pass(15 * minuteMs);
+      expect(await isTrusted(replica), `after ${minutes} minutes`).to.equal(true);
+    }
+    const { data } = await client.get(Secret, key);
+    const known = Buffer.from(data?.['ca.crt'] ?? '', 'base64').toString();
+    expect(splitBundle(known)).to.have.lengthOf(2);
+    const [before, signed] = [await authorities(), replica.shown];
+    expect(before).to.have.lengthOf(1);
+    isForbidden = false;
+    await pass(5 * minuteMs);
+    expect(replica.shown).to.equal(signed); // Trusted from now on, and not yet for long enough.
+    await pass(15 * minuteMs);
+    await until(() => replica.shown !== signed);
+    expect(await isTrusted(replica)).to.equal(true);
+    const next = new X509Certificate(replica.shown?.certificate ?? '');
+    expect(next.checkIssued(new X509Certificate(before[0] ?? ''))).to.equal(false);
+  });
+
+  it('does not sign too early where the clock of a replica is ahead', async () => {
+    const replica = await start(short);
+    await pass(5 * hourMs + 5 * minuteMs);
+    expect(await authorities()).to.have.lengthOf(2);
+    const ahead = new VirtualClock(clock.now() + 15 * minuteMs);
+    const other = await start({ ...short, clock: ahead });
+    expect(other.shown?.certificate).to.equal(replica.shown?.certificate);
+  });
+
+  it('makes what clients accept whose clocks are 4 minutes behind', async () => {
+    const { shown } = await start();
+    const theirs = clock.now() - 4 * minuteMs;
+    for (const pem of [shown?.certificate ?? '', ...(await authorities())]) {
+      expect(Date.parse(new X509Certificate(pem).validFrom)).to.be.at.most(theirs);
+    }
+  });
+
+  it('asks again, ever more slowly, as long as the API server can not be reached', async () => {
+    let attempts = 0;
+    const isUp = (): boolean => attempts > 7;
+    const starting = start({
+      client: failing((verb) => {
+        if (verb === 'get') attempts++;
+        return !isUp();
+      }),
+    });
+    const delays: number[] = [];
+    while (!isUp()) {
+      await until(() => warnings.length > delays.length || isUp());
+      if (isUp()) break;
+      delays.push(Number(/tried again in (\d+) ms/.exec(warnings.at(-1) ?? '')?.[1]));
+      await until(() => clock.pendingTimers === 1);
+      await clock.advance(delays.at(-1) ?? 0);
+    }
+    expect(delays).to.deep.equal([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+    expect(warnings[0]).to.contain('Secret default/hooks: GET /secrets: refused');
+    expect(await isTrusted(await starting)).to.equal(true);
+  });
+
+  it('ends while it waits for the API server', async () => {
+    const starting = start({ client: failing(() => true) }).catch((error: unknown) => error);
+    await until(() => clock.pendingTimers === 1);
+    ending.abort(new OperatorError('Stopped', 'the spec ends'));
+    expect(await starting).to.equal(ending.signal.reason);
+  });
+
+  const stored = (data: Record<string, string>): Promise<Secret> =>
+    client.create<Secret>({
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: key, type: 'kubernetes.io/tls' },
+      data: Object.fromEntries(
+        Object.entries(data).map(([name, text]) => [name, Buffer.from(text).toString('base64')]),
+      ),
+    });
+
+  it('refuses a Secret with a certificate of somebody else, and leaves it alone', async () => {
+    const foreign = await stored({ 'tls.crt': 'theirs', 'tls.key': 'their key' });
+    const error = await start().catch((thrown: unknown) => thrown);
+    expect(error).to.be.an('error').with.property('code', 'NotOurs');
+    expect((error as Error).message).to.match(/Secret default\/hooks.*certificateFiles/);
+    expect(await client.get(Secret, key)).to.deep.equal(foreign);
+  });
+
+  it('fills a Secret that is empty, and repairs its own', async () => {
+    await stored({ 'tls.crt': '', 'tls.key': '' });
+    expect(await isTrusted(await start())).to.equal(true);
+    const body = { data: { 'ca.key': null } };
+    await client.patch(Secret, key, { type: 'merge', body });
+    expect(await isTrusted(await start())).to.equal(true);
+  });
+
+  it('says so where another operator uses its Secret for other names', async () => {
+    const mark = cluster.requests.mark();
+    await start({ ...short, dnsNames: ['a.default.svc'] });
+    await start({ ...short, dnsNames: ['b.default.svc'], intervalMs: 24 * hourMs });
+    expect(warnings).to.deep.equal([]);
+    await pass(5 * minuteMs);
+    expect(warnings).to.have.lengthOf(1);
+    expect(warnings[0]).to.match(/^Secret default\/hooks: another operator/);
+    const { entries } = cluster.requests.since(mark);
+    expect(entries.filter(({ verb }) => verb === 'update')).to.have.lengthOf(2);
+  });
+
+  it('gives up a pass in which the Secret does not come to rest', async () => {
+    await start();
+    let writes = 0;
+    const restless: Client = {
+      ...forwarding(client),
+      update: async (object, options) => {
+        writes++;
+        const written = await client.update(object, options);
+        const other = { data: { 'tls.crt': Buffer.from('x').toString('base64') } };
+        await client.patch(Secret, key, { type: 'merge', body: other });
+        return written;
+      },
+    };
+    const body = { data: { 'tls.crt': '' } };
+    await client.patch(Secret, key, { type: 'merge', body });
+    const starting = start({ client: restless }).catch((error: unknown) => error);
+    await until(() => warnings.length === 1);
+    expect(warnings[0]).to.contain('is changed all the time');
+    expect(writes).to.equal(10);
+    ending.abort();
+    await starting;
+  });
+});
+
+/** Keys are made by other threads: waits, in turns of the event loop, until `isSo`. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
