@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
+import { OperatorError } from '../system/operator-error.js';
 import { Controller } from './controller.js';
 import { resolveControllerOptions } from './controller-options.js';
 import type { ControllerOptions } from './controller-options.js';
@@ -32,12 +33,18 @@ export interface OwnsOptions<T extends KubernetesObject = KubernetesObject>
  * `complete(…).start(…)`.
  */
 export interface ControllerBuilder {
-  /** Reconciles the owner when an object of `type` changes whose controller it is. */
+  /**
+   * Reconciles the owner when an object of `type` changes whose controller it is.
+   * @throws OperatorError `InvalidOption`: there is no type.
+   */
   owns<T extends KubernetesObject>(
     type: TypeReference<T>,
     options?: OwnsOptions<T>,
   ): ControllerBuilder;
-  /** Reconciles what `mapper` says when an object of `type` changes. */
+  /**
+   * Reconciles what `mapper` says when an object of `type` changes.
+   * @throws OperatorError `InvalidOption`: there is no type, or no mapper.
+   */
   watches<T extends KubernetesObject>(
     type: TypeReference<T>,
     mapper: Mapper<T>,
@@ -49,13 +56,14 @@ export interface ControllerBuilder {
   withOptions(options: ControllerOptions): ControllerBuilder;
   /**
    * Ends the description.
-   * @throws OperatorError `InvalidOption`: an option is out of its range.
+   * @throws OperatorError `InvalidOption`: there is no reconciler, or an option is out of its range.
    */
   complete(reconciler: Reconciler): Controller;
 }
 
 /**
  * Describes a controller that reconciles objects of `type` when they change.
+ * @throws OperatorError `InvalidOption`: there is no type.
  *
  * @example
  * ```ts
@@ -69,6 +77,7 @@ export function controllerFor<T extends KubernetesObject>(
   type: TypeReference<T>,
   options: WatchKindOptions<T> = {},
 ): ControllerBuilder {
+  refuseNoType('controllerFor', type);
   const self = kindSource(type, { ...options, mapper: enqueueObject() });
   return builder({ type, sources: [self], options: {} });
 }
@@ -85,20 +94,42 @@ function builder(description: Description): ControllerBuilder {
     builder({ ...description, sources: [...sources, source] });
   return {
     owns: (owned, owns = {}) => {
+      refuseNoType('owns', owned);
       const { keepManagedFields = true } = owns;
       return withSource(
         kindSource(owned, { ...owns, keepManagedFields, mapper: enqueueOwner(type, owns) }),
       );
     },
-    watches: (watched, mapper, watches = {}) =>
-      withSource(kindSource(watched, { ...watches, mapper })),
+    watches: (watched, mapper, watches = {}) => {
+      refuseNoType('watches', watched);
+      refuseNoFunction('watches', mapper);
+      return withSource(kindSource(watched, { ...watches, mapper }));
+    },
     from: withSource,
     withOptions: (more) => builder({ ...description, options: { ...options, ...named(more) } }),
     complete: (reconciler) => {
+      refuseNoFunction('complete', reconciler);
       const resolved = resolveControllerOptions(type.kind, options);
       return new Controller({ type, sources, reconciler, options: resolved });
     },
   };
+}
+
+/** A circle of imports, or plain JavaScript, can hand over what the compiler would not let through. */
+function refuseNoType(where: string, type: TypeReference<KubernetesObject> | undefined): void {
+  if (typeof type?.kind === 'string') return;
+  const remedy = 'give a ResourceType, such as ConfigMap, or { apiVersion, kind }';
+  const cause = 'where it is imported, look for modules that import each other';
+  throw new OperatorError('InvalidOption', `${where}: there is no type: ${remedy}; ${cause}`);
+}
+
+function refuseNoFunction(where: string, given: unknown): void {
+  if (typeof given === 'function') return;
+  const wanted = where === 'complete' ? 'the reconciler' : 'a mapper';
+  throw new OperatorError(
+    'InvalidOption',
+    `${where}: want ${wanted}, a function; got ${typeof given}`,
+  );
 }
 
 /** Without what is undefined, which would erase what an earlier link said. */

@@ -87,6 +87,7 @@ export function resolveLeaderElectorOptions(
   const { clock = systemClock, random = systemRandom } = options;
   const { logger = silentLogger, metrics = noMetrics } = options;
   const { identity = `${hostname()}_${random.uuid()}` } = options;
+  refuseMissing({ name, namespace });
   const nameProblem = dns1123SubdomainProblem(name);
   if (nameProblem !== undefined) throw invalid(`name ${JSON.stringify(name)}: ${nameProblem}`);
   const namespaceProblem = dns1123LabelProblem(namespace);
@@ -100,6 +101,14 @@ export function resolveLeaderElectorOptions(
     ...{ client, name, namespace, identity, ...times, releaseOnCancel, recorder },
     ...{ clock, random, logger, metrics },
   };
+}
+
+/** Plain JavaScript can leave out what the compiler asks for. */
+function refuseMissing(given: Readonly<Record<string, string | undefined>>): void {
+  for (const [option, value] of Object.entries(given)) {
+    if (typeof value === 'string') continue;
+    throw invalid(`${option} is missing: give the Lease's, the same to all replicas`);
+  }
 }
 
 interface Times {

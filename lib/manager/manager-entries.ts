@@ -54,6 +54,21 @@ export interface RunnableEntry {
 /** What was added to a manager. */
 export type ManagerEntry = ControllerEntry | RunnableEntry;
 
+/**
+ * Plain JavaScript can add what is neither; and so can a description that was not ended, whose type
+ * the compiler would refuse.
+ * @throws OperatorError `InvalidOption`: `item` is no controller and no runnable.
+ */
+export function refuseOther(item: unknown): void {
+  if (typeof item === 'object' && item !== null) {
+    if ('run' in item && typeof item.run === 'function') return;
+    if ('start' in item && typeof item.start === 'function') return;
+  }
+  const isOpen = typeof item === 'object' && item !== null && 'complete' in item;
+  const remedy = isOpen ? ': end its description with complete(reconciler)' : '';
+  throw new OperatorError('InvalidOption', `add: want a controller or a runnable${remedy}`);
+}
+
 /** The name of an entry. */
 export function entryName(entry: ManagerEntry): string {
   return entry.type === 'controller' ? entry.controller.name : entry.runnable.name;

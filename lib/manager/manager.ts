@@ -13,7 +13,7 @@ import { leadershipOf } from './leadership.js';
 import type { Leadership } from './leadership.js';
 import { ManagedCluster } from './managed-cluster.js';
 import type { ManagerCluster } from './managed-cluster.js';
-import { ManagerEntries } from './manager-entries.js';
+import { ManagerEntries, refuseOther } from './manager-entries.js';
 import type { Added, ManagerAddOptions, ManagerEntry } from './manager-entries.js';
 import { checkClusterName, resolveManagerOptions } from './manager-options.js';
 import type { ManagerOptions, ResolvedManagerOptions } from './manager-options.js';
@@ -115,6 +115,7 @@ export class Manager {
    * @throws OperatorError `Stopped`: the manager has stopped.
    */
   add(item: Controller | Runnable, options: ManagerAddOptions = {}): Added {
+    refuseOther(item);
     const { phase = 'leader', requires = [], shards = false } = options;
     const entry: ManagerEntry =
       'run' in item

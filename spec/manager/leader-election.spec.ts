@@ -458,6 +458,8 @@ describe('LeaderElector', () => {
     'an empty identity': { identity: '' },
     'a name that no Lease can have': { name: 'A b' },
     'an empty namespace': { namespace: '' },
+    // Plain JavaScript can leave it out.
+    'no namespace': { namespace: undefined as unknown as string },
   })) {
     it(`refuses ${what}`, () => {
       const clock = new VirtualClock();

@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { controllerFor, done } from '../../lib/controller/index.js';
+import type { Reconciler } from '../../lib/controller/index.js';
+import { ConfigMap, Secret } from '../../lib/object/index.js';
+
+const failureOf = (act: () => unknown): unknown => {
+  try {
+    return act();
+  } catch (error) {
+    return error;
+  }
+};
+
+describe('controllerFor', () => {
+  // What the compiler refuses, plain JavaScript can do, and so can modules that import each other.
+  const nothing = undefined as unknown as typeof ConfigMap;
+  const noFunction = undefined as unknown as Reconciler;
+  const mistakes: readonly [string, () => unknown, string][] = [
+    ['no type', () => controllerFor(nothing), 'controllerFor: there is no type: give a'],
+    ['no owned type', () => controllerFor(Secret).owns(nothing), 'owns: there is no type'],
+    [
+      'no watched type',
+      () => controllerFor(Secret).watches(nothing, () => []),
+      'watches: there is no type',
+    ],
+    [
+      'no mapper',
+      () => controllerFor(Secret).watches(ConfigMap, undefined as never),
+      'watches: want a mapper, a function; got undefined',
+    ],
+    [
+      'no reconciler',
+      () => controllerFor(Secret).complete(noFunction),
+      'complete: want the reconciler, a function; got undefined',
+    ],
+  ];
+  for (const [what, act, message] of mistakes) {
+    it(`refuses ${what}, and says so`, () => {
+      const error = failureOf(act);
+      expect(error).to.have.property('code', 'InvalidOption');
+      expect(error).to.have.property('message').that.contains(message);
+    });
+  }
+
+  it('takes what is right', () => {
+    const controller = controllerFor(Secret)
+      .owns(ConfigMap)
+      .complete(() => Promise.resolve(done()));
+    expect(controller.name).to.equal('secret');
+  });
+});
