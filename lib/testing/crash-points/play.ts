@@ -226,7 +226,7 @@ export class Play<C extends CrashCluster> {
   /** Lets the operator do what it can do now; brings it back to life where it died. */
   async #work(): Promise<void> {
     const { clock } = this.#stage.cluster;
-    let isNew = false;
+    let isNew: boolean;
     do {
       await letWorkHappen(clock);
       if (this.#trace.isHot) throw this.#goesOn();
