@@ -3,8 +3,8 @@ import type { OperatorError } from '../system/operator-error.js';
 import { endsWithin } from './ends-within.js';
 import type { ReconcileRun } from './reconcile-run.js';
 
-/** How long reconciles have to end once their signal was aborted. */
-export const unwindMs = 1_000;
+/** How long reconciles have to end once their signal was aborted, in milliseconds. */
+const unwindMs = 1_000;
 
 /** How {@link ActiveRuns.end} ends reconciles. */
 export interface EndOptions {
@@ -41,18 +41,43 @@ export class ActiveRuns {
   }
 
   /**
+   * Waits until all of them have ended, aborts them after the grace, and resolves when none can write
+   * any more. @returns those that have not ended within a second of that, or were aborted longer ago
+   */
+  async endAll({ graceMs, reason }: EndOptions): Promise<ReconcileRun[]> {
+    const runs = this.all();
+    await this.#endOrAbort(runs, { graceMs, reason });
+    // Who was aborted longer ago has had its time: one bad handler must not make every stop slow.
+    const unwinding = runs.filter(({ abortedForMs = Infinity }) => abortedForMs < unwindMs);
+    await endsWithin(allOf(unwinding.map((run) => run.whenEnded())), unwindMs, this.#clock);
+    const stuck = runs.filter((run) => !run.hasEnded);
+    await allOf(runs.map((run) => run.whenHarmless()));
+    return stuck;
+  }
+
+  /**
    * Waits until `runs` have ended, aborts them after the grace, and resolves when none of them can
    * write any more: one that never ends has its writes refused, those that it has begun are over.
    */
   async end(runs: readonly ReconcileRun[], { graceMs, reason }: EndOptions): Promise<void> {
+    const aborted = await this.#endOrAbort(runs, { graceMs, reason });
+    const ended = allOf(aborted.map((run) => run.whenEnded()));
+    if (aborted.length > 0) await endsWithin(ended, unwindMs, this.#clock);
+    await allOf(runs.map((run) => run.whenHarmless()));
+  }
+
+  /** @returns those that had to be aborted, all that went on if one did */
+  async #endOrAbort(
+    runs: readonly ReconcileRun[],
+    { graceMs, reason }: EndOptions,
+  ): Promise<readonly ReconcileRun[]> {
     // Those whose time is over were aborted then: there are only their last writes to wait for.
     const going = runs.filter(({ signal }) => !signal.aborted);
-    const over = allOf(going.map((run) => run.whenOver()));
-    if (going.length > 0 && !(await endsWithin(over, graceMs, this.#clock))) {
-      for (const run of going) run.abort(reason);
-      await endsWithin(over, unwindMs, this.#clock);
-    }
-    await allOf(runs.map((run) => run.whenHarmless()));
+    if (going.length === 0) return [];
+    const ended = allOf(going.map((run) => run.whenEnded()));
+    if (await endsWithin(ended, graceMs, this.#clock)) return [];
+    for (const run of going) run.abort(reason);
+    return going;
   }
 }
 

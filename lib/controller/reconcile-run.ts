@@ -13,8 +13,8 @@ export type Settled =
   | { readonly type: 'returned'; readonly result: Result }
   | { readonly type: 'threw'; readonly error: unknown };
 
-/** How a run ended; `timedOut`: its handler goes on, and will have ended as `settled` says. */
-export type RunEnd = Settled | { readonly type: 'timedOut'; readonly settled: Promise<Settled> };
+/** How a run ended; `timedOut`: its handler goes on. */
+export type RunEnd = Settled | { readonly type: 'timedOut' };
 
 /** What a {@link ReconcileRun} is of. */
 export interface RunSubject {
@@ -31,9 +31,10 @@ export class ReconcileRun implements RunSubject {
   readonly startedMs: number;
   readonly #clock: Clock;
   readonly #controller = new AbortController();
-  readonly #over: (() => void)[] = [];
+  readonly #ended: (() => void)[] = [];
   readonly #harmless: (() => void)[] = [];
   #timedOutMs: number | undefined;
+  #abortedMs: number | undefined;
   #pendingWrites = 0;
   #isBegun = false;
   #isOver = false;
@@ -70,11 +71,17 @@ export class ReconcileRun implements RunSubject {
     return this.#timedOutMs === undefined ? 0 : this.#clock.monotonicMs() - this.#timedOutMs;
   }
 
+  /** How long ago it was aborted, in milliseconds; undefined: it was not. */
+  get abortedForMs(): number | undefined {
+    return this.#abortedMs === undefined ? undefined : this.#clock.monotonicMs() - this.#abortedMs;
+  }
+
   get lastedMs(): number {
     return this.#clock.monotonicMs() - this.startedMs;
   }
 
   abort(reason: OperatorError): void {
+    this.#abortedMs ??= this.#clock.monotonicMs();
     this.#controller.abort(reason);
     this.#tell();
   }
@@ -90,10 +97,15 @@ export class ReconcileRun implements RunSubject {
     }
   }
 
-  /** Resolves when its handler has ended. */
-  whenOver(): Promise<void> {
-    if (this.#isOver) return Promise.resolve();
-    return new Promise((resolve) => this.#over.push(resolve));
+  /** Nothing of it goes on: its handler has ended, and so has every write that this has begun. */
+  get hasEnded(): boolean {
+    return this.#isOver && this.#pendingWrites === 0;
+  }
+
+  /** Resolves when nothing of it goes on. */
+  whenEnded(): Promise<void> {
+    if (this.hasEnded) return Promise.resolve();
+    return new Promise((resolve) => this.#ended.push(resolve));
   }
 
   /** Resolves when it can't write any more: its handler has ended, or is refused to, and no write is pending. */
@@ -112,7 +124,7 @@ export class ReconcileRun implements RunSubject {
     this.#timedOutMs = this.#clock.monotonicMs();
     const text = `reconcile of ${this.work.text}: not over after ${timeoutMs} ms`;
     this.abort(new OperatorError('Timeout', text));
-    return { type: 'timedOut', settled };
+    return { type: 'timedOut' };
   }
 
   async #settle(handler: () => Promise<Result>): Promise<Settled> {
@@ -128,7 +140,7 @@ export class ReconcileRun implements RunSubject {
   }
 
   #tell(): void {
-    if (this.#isOver) for (const resolve of this.#over.splice(0)) resolve();
+    if (this.hasEnded) for (const resolve of this.#ended.splice(0)) resolve();
     if (this.#isHarmless()) for (const resolve of this.#harmless.splice(0)) resolve();
   }
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
-import { ActiveRuns, unwindMs } from './active-runs.js';
+import { ActiveRuns } from './active-runs.js';
 import type { ControllerDefinition } from './controller-definition.js';
 import { newControllerMetrics } from './controller-metrics.js';
 import type { ControllerMetrics } from './controller-metrics.js';
@@ -8,7 +8,6 @@ import type { ControllerParts } from './controller-parts.js';
 import type { ResolvedRuntime } from './controller-runtime.js';
 import { statusOf } from './controller-status.js';
 import type { ControllerStatus } from './controller-status.js';
-import { endsWithin } from './ends-within.js';
 import { HotLoopDetector } from './hot-loop-detector.js';
 import { initialListPriority } from './kind-source.js';
 import { LastErrors } from './last-errors.js';
@@ -157,7 +156,8 @@ export class RunningController {
   /**
    * Ends it: no reconcile begins any more; those that go on may end within `graceMs` (else: the
    * runtime's `gracefulShutdownMs`), then their signals are aborted and their writes refused.
-   * Resolves when all have ended, or a second after that.
+   * Resolves when all have ended and none can write any more. A handler that ignores its signal is
+   * waited for a second; one that was aborted longer ago, since its time was over, not at all.
    */
   stop(graceMs: number = this.#runtime.gracefulShutdownMs): Promise<void> {
     // Later calls can make it sooner, as when a lease is lost during a stop.
@@ -167,20 +167,17 @@ export class RunningController {
   }
 
   async #stop(graceMs: number): Promise<void> {
-    const { clock, signal } = this.#runtime;
+    const { signal } = this.#runtime;
     this.#isActive = false;
     signal?.removeEventListener('abort', this.#onAbort);
     this.#unsubscribe?.();
     const clusters = [...this.#clusters.values()].map((cluster) => cluster.stop(this.#logger));
     this.#queue.shutDown();
     this.#triggers.clear();
-    const drained = this.#queue.drained();
-    if (!(await endsWithin(drained, graceMs, clock))) {
-      this.#runs.abort(this.#stopped());
-      if (!(await endsWithin(drained, unwindMs, clock))) {
-        const keys = this.#runs.all().map(({ work }) => work.text);
-        this.#logger.error('reconciles did not end when they were aborted', { keys });
-      }
+    const stuck = await this.#runs.endAll({ graceMs, reason: this.#stopped() });
+    if (stuck.length > 0) {
+      const keys = stuck.map(({ work }) => work.text);
+      this.#logger.error('reconciles did not end when they were aborted', { keys });
     }
     await Promise.all(clusters);
     this.#logger.info('controller stopped');

@@ -1,3 +1,4 @@
+import type { Logger } from '../system/logger.js';
 import type { Span } from '../system/tracer.js';
 import type { ActiveRuns } from './active-runs.js';
 import type { ControllerParts } from './controller-parts.js';
@@ -128,18 +129,21 @@ export class Workers {
     const handle = (): Promise<Result> => reconciler(this.#contexts.of(run, cluster, span));
     const ended = await run.run(handle, options.reconcileTimeoutMs);
     const heeded = this.#heed({ item, run, logger }, ended);
-    if (ended.type !== 'timedOut') {
-      this.#free(run);
-      return heeded;
-    }
+    if (ended.type === 'timedOut') void this.#hold(run, logger);
+    // A write that the handler has not awaited, and is on its way: no other may begin with the key.
+    else if (!run.hasEnded) void run.whenEnded().then(() => this.#free(run));
+    else this.#free(run);
+    return heeded;
+  }
+
+  /** Keeps the key of a run whose time is over until that has ended. */
+  async #hold(run: ReconcileRun, logger: Logger): Promise<void> {
     const { heldKeys } = this.#parts.metrics;
     heldKeys.add(1, this.#labels);
-    void ended.settled.then(() => {
-      this.#free(run);
-      heldKeys.add(-1, this.#labels);
-      logger.warn('reconcile ended after its time-out', { lastedMs: run.lastedMs });
-    });
-    return heeded;
+    await run.whenEnded();
+    this.#free(run);
+    heldKeys.add(-1, this.#labels);
+    logger.warn('reconcile ended after its time-out', { lastedMs: run.lastedMs });
   }
 
   /** Nothing may end a worker, or keep it from freeing the key. */

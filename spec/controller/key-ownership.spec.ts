@@ -311,6 +311,64 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
+    it('resolves not before a write has ended that a handler left behind, nor does a stop', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/a');
+      const landed = deferred();
+      let writes = 0;
+      const client: typeof setup.cached = {
+        ...setup.cached,
+        create: async (object) => {
+          writes++;
+          await landed.promise;
+          return object;
+        },
+      };
+      const { controller, seen } = noting(async (context) => {
+        const part: Part = { apiVersion: 'v1', kind: 'Part', metadata: { name: 'p' } };
+        await Promise.all([Promise.reject(new Error('no')), context.client.create(part)]);
+        return done();
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller, { ownership, client });
+      await setup.clock.advance(10);
+      expect([writes, seen.length, running.status().active.length]).to.deep.equal([1, 1, 1]);
+      const isReleased = watched(setup, ownership.release(60_000, 'ns/a'));
+      const isStopped = watched(setup, running.stop(60_000));
+      expect([await isReleased(30_000), await isStopped()]).to.deep.equal([false, false]);
+      landed.resolve();
+      expect([await isReleased(), await isStopped()]).to.deep.equal([true, true]);
+      await setup.cache.stop();
+      expect(setup.clock.pendingTimers).to.equal(0);
+    });
+
+    it('aborts such a write after the grace', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/a');
+      let reason: unknown;
+      const client: typeof setup.cached = {
+        ...setup.cached,
+        delete: (_type, _key, { signal } = {}) =>
+          new Promise((_, reject) => {
+            signal?.addEventListener('abort', () => {
+              reason = signal.reason;
+              reject(signal.reason as Error);
+            });
+          }),
+      };
+      const { controller } = noting(async (context) => {
+        context.client.delete(Thing, context.key).catch(() => undefined);
+        return done();
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller, { ownership, client });
+      const isReleased = watched(setup, ownership.release(5_000, 'ns/a'));
+      expect(await isReleased(4_999)).to.equal(false);
+      expect(await isReleased(1)).to.equal(true);
+      expect(codeOf(reason)).to.equal('Fenced');
+      await setup.stop(running);
+    });
+
     it('counts a handler past its time-out as harmless already', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');

@@ -245,6 +245,23 @@ describe('RunningController', () => {
       expect(line?.fields['keys']).to.deep.equal(['ns/a']);
     });
 
+    it('does not wait for what was aborted long ago, and names it', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing)
+        .withOptions({ reconcileTimeoutMs: 100 })
+        .complete(() => new Promise(() => undefined));
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      await setup.clock.advance(600_000);
+      let isStopped = false;
+      void running.stop().then(() => (isStopped = true));
+      await setup.clock.advance(0);
+      expect(isStopped).to.equal(true);
+      const [line] = setup.logged.filter(({ fields }) => fields['keys'] !== undefined);
+      expect(line?.fields['keys']).to.deep.equal(['ns/a']);
+      await setup.cache.stop();
+    });
+
     it('leaves no listener on the signal', async () => {
       const { signal } = new AbortController();
       const setup = new ControllerSetup();
