@@ -1,4 +1,4 @@
-import type { Counter, Gauge, Histogram, Metrics } from '../system/metrics.js';
+import type { Counter, Gauge, Histogram, Metrics, RemovableSeries } from '../system/metrics.js';
 
 /**
  * {@link Metrics} that can be handed out before it is known where they go: what is registered and
@@ -18,7 +18,10 @@ export class LateMetrics implements Metrics {
 
   counter(options: Parameters<Metrics['counter']>[0]): Counter {
     const metric = this.#late((target) => target.counter(options));
-    return { add: (value, labels) => metric((counter) => counter.add(value, labels)) };
+    return {
+      add: (value, labels) => metric((counter) => counter.add(value, labels)),
+      remove: removal(metric),
+    };
   }
 
   gauge(options: Parameters<Metrics['gauge']>[0]): Gauge {
@@ -26,6 +29,7 @@ export class LateMetrics implements Metrics {
     return {
       set: (value, labels) => metric((gauge) => gauge.set(value, labels)),
       add: (value, labels) => metric((gauge) => gauge.add(value, labels)),
+      remove: removal(metric),
       onCollect: (update) => {
         const collecting: { isOver: boolean; end?: (() => void) | undefined } = { isOver: false };
         metric((gauge) => {
@@ -41,7 +45,10 @@ export class LateMetrics implements Metrics {
 
   histogram(options: Parameters<Metrics['histogram']>[0]): Histogram {
     const metric = this.#late((target) => target.histogram(options));
-    return { observe: (value, labels) => metric((histogram) => histogram.observe(value, labels)) };
+    return {
+      observe: (value, labels) => metric((histogram) => histogram.observe(value, labels)),
+      remove: removal(metric),
+    };
   }
 
   /** @returns calls what it is given with the metric, once there is one */
@@ -58,4 +65,17 @@ export class LateMetrics implements Metrics {
       else use(metric);
     };
   }
+}
+
+/** Takes samples out in the order of what was counted, and tells when that is done. */
+function removal(
+  use: (tell: (metric: RemovableSeries) => void) => void,
+): NonNullable<RemovableSeries['remove']> {
+  return (labels) => {
+    let removed: void | Promise<void> = undefined;
+    use((metric) => {
+      removed = metric.remove?.(labels);
+    });
+    return removed;
+  };
 }

@@ -1,5 +1,6 @@
 import type { ChangeNotifier } from '../cache/change-notifier.js';
 import { endsWithin } from '../controller/ends-within.js';
+import { forgetMetrics } from '../controller/forget-metrics.js';
 import type { KeyOwnership } from '../controller/key-ownership.js';
 import { sleep } from '../system/clock.js';
 import type { Metrics } from '../system/metrics.js';
@@ -11,7 +12,12 @@ import { ControllerGroup } from './controller-group.js';
 import { electionAccess } from './leadership.js';
 import type { Leadership } from './leadership.js';
 import type { ManagedCluster } from './managed-cluster.js';
-import type { ControllerPhase, ManagerEntries, ManagerEntry } from './manager-entries.js';
+import type {
+  ControllerEntry,
+  ControllerPhase,
+  ManagerEntries,
+  ManagerEntry,
+} from './manager-entries.js';
 import type { ResolvedManagerOptions } from './manager-options.js';
 import type { ElectionStatus, ManagerPhase } from './manager-status.js';
 import { RunnableGroup, unwindMs } from './runnable-group.js';
@@ -150,7 +156,7 @@ export class ManagerRun {
   /** Stops what was added. */
   async remove(entry: ManagerEntry, graceMs: number): Promise<void> {
     if (entry.type === 'controller') {
-      await this.#controllers[entry.phase].stop(graceMs, entry.controller);
+      await this.#removeController(entry, graceMs);
       return;
     }
     const { phase = 'leader', name } = entry.runnable;
@@ -180,6 +186,15 @@ export class ManagerRun {
     const groups = Object.values(this.#controllers);
     await Promise.all(groups.map((group) => group.removeCluster(cluster.name, graceMs)));
     await cluster.cache.stop();
+  }
+
+  async #removeController({ phase, controller }: ControllerEntry, graceMs: number): Promise<void> {
+    const group = this.#controllers[phase];
+    const running = group.running(controller);
+    await group.stop(graceMs, controller);
+    // What has not ended goes on counting: half of it would be wrong.
+    if (running === undefined || running.status().active.length > 0) return;
+    await forgetMetrics(this.#parts.metrics, controller.name);
   }
 
   async #start(signal: AbortSignal): Promise<void> {

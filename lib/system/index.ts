@@ -14,6 +14,7 @@ export type {
   MetricLabels,
   MetricOptions,
   Metrics,
+  RemovableSeries,
 } from './metrics.js';
 export { openTelemetryTracer, registeredTracer } from './open-telemetry.js';
 export type { OpenTelemetryOptions } from './open-telemetry.js';

@@ -1,13 +1,22 @@
 /** The labels of one sample; every sample of a metric has the same label names. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
+/** Samples that can be taken out again. */
+export interface RemovableSeries {
+  /**
+   * Takes out all samples that have at least these labels, with these values: of something that is
+   * gone for good. They begin anew when they are counted again. Absent where nothing is kept.
+   */
+  remove?(labels: MetricLabels): void | Promise<void>;
+}
+
 /** A value that only grows. */
-export interface Counter {
+export interface Counter extends RemovableSeries {
   add(value?: number, labels?: MetricLabels): void;
 }
 
 /** A value that goes up and down. */
-export interface Gauge {
+export interface Gauge extends RemovableSeries {
   set(value: number, labels?: MetricLabels): void;
   add(value: number, labels?: MetricLabels): void;
   /**
@@ -18,7 +27,7 @@ export interface Gauge {
 }
 
 /** A distribution, in seconds where it is a duration. */
-export interface Histogram {
+export interface Histogram extends RemovableSeries {
   observe(value: number, labels?: MetricLabels): void;
 }
 

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { GaugeConfiguration, Registry } from 'prom-client';
-import type { Metrics } from './metrics.js';
+import type { MetricLabels, Metrics } from './metrics.js';
 
 /** {@link Metrics} in `registry`, for Prometheus to scrape. No global registry is touched. */
 export function promMetrics(registry: Registry): Metrics {
@@ -12,7 +12,10 @@ export function promMetrics(registry: Registry): Metrics {
       const metric =
         (existing(name) as Counter | undefined) ??
         new Counter({ name, help, labelNames: [...labelNames], ...shared });
-      return { add: (value = 1, labels = {}) => metric.inc(labels, value) };
+      return {
+        add: (value = 1, labels = {}) => metric.inc(labels, value),
+        remove: (labels) => removeSeries(metric, labels),
+      };
     },
     gauge: ({ name, help, labelNames = [] }) => {
       const settings = { name, help, labelNames: [...labelNames], ...shared };
@@ -20,6 +23,7 @@ export function promMetrics(registry: Registry): Metrics {
       return {
         set: (value, labels = {}) => metric.set(labels, value),
         add: (value, labels = {}) => metric.inc(labels, value),
+        remove: (labels) => removeSeries(metric, labels),
         onCollect: (update) => {
           const updates = collectors.get(metric);
           updates?.add(update);
@@ -31,7 +35,10 @@ export function promMetrics(registry: Registry): Metrics {
       const settings = { name, help, labelNames: [...labelNames], buckets: [...buckets] };
       const metric =
         (existing(name) as Histogram | undefined) ?? new Histogram({ ...settings, ...shared });
-      return { observe: (value, labels = {}) => metric.observe(labels, value) };
+      return {
+        observe: (value, labels = {}) => metric.observe(labels, value),
+        remove: (labels) => removeSeries(metric, labels),
+      };
     },
   };
 }
@@ -47,4 +54,19 @@ function collectable(settings: GaugeConfiguration<string>): Gauge {
   const gauge = new Gauge({ ...settings, collect });
   collectors.set(gauge, updates);
   return gauge;
+}
+
+/** Takes out the samples that have at least `labels`: prom-client wants all labels of each. */
+async function removeSeries(
+  metric: Counter | Gauge | Histogram,
+  labels: MetricLabels,
+): Promise<void> {
+  const wanted = Object.entries(labels);
+  const { values } = await metric.get();
+  for (const { labels: shown } of values) {
+    // What a histogram adds to each of its buckets is no label of the sample.
+    const own = Object.entries(shown).filter(([name]) => name !== 'le');
+    const isMeant = wanted.every(([name, value]) => Object.fromEntries(own)[name] === value);
+    if (isMeant) metric.remove(Object.fromEntries(own));
+  }
 }

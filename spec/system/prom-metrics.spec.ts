@@ -78,6 +78,31 @@ describe('promMetrics', () => {
     expect(lines).to.include.members(['c 2', 'g 2', 'h_count 2']);
   });
 
+  it('takes out what has the labels of something that is gone, and nothing else', async () => {
+    const registry = new Registry();
+    const metrics = promMetrics(registry);
+    const labelNames = ['kind', 'code'];
+    const counter = metrics.counter({ name: 'c', help: 'Help.', labelNames });
+    const gauge = metrics.gauge({ name: 'g', help: 'Help.', labelNames });
+    const histogram = metrics.histogram({ name: 'h', help: 'Help.', labelNames, buckets: [1] });
+    for (const kind of ['a', 'b']) {
+      for (const code of ['1', '2']) {
+        counter.add(1, { kind, code });
+        gauge.set(1, { kind, code });
+        histogram.observe(1, { kind, code });
+      }
+    }
+    const before = await textOf(registry);
+    for (const metric of [counter, gauge, histogram]) await metric.remove?.({ kind: 'a' });
+    const left = before.filter((line) => !line.includes('kind="a"'));
+    expect(await textOf(registry)).to.deep.equal(left);
+    expect(left.length).to.equal(before.length / 2);
+    await counter.remove?.({ other: 'b' });
+    expect(await textOf(registry)).to.deep.equal(left);
+    counter.add(3, { kind: 'a', code: '1' });
+    expect(await textOf(registry)).to.include('c{kind="a",code="1"} 3');
+  });
+
   it('touches no global registry', () => {
     promMetrics(new Registry()).counter(named).add();
     expect(register.getSingleMetric('metric')).to.equal(undefined);

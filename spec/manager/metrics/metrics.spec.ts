@@ -3,16 +3,18 @@ import { request } from 'node:http';
 import { connect } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { Registry } from 'prom-client';
+import { controllerFor } from '../../../lib/controller/controller-builder.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import type {
   CertificateContext,
   CertificateSource,
 } from '../../../lib/manager/webhooks/certificate-source.js';
 import { createAuthority, issueCertificate } from '../../../lib/manager/webhooks/x509.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
 import { systemClock } from '../../../lib/system/clock.js';
 import { systemRandom } from '../../../lib/system/random.js';
 import { grant } from '../grant.js';
-import { ManagerSetup } from '../manager-setup.js';
+import { ManagerSetup, watcher } from '../manager-setup.js';
 import { onLoopback, served } from '../served.js';
 import { explainedMetrics } from './explained-metrics.js';
 import { theirMetrics } from './known-metrics.js';
@@ -84,6 +86,56 @@ describe('Metrics endpoint', () => {
       .to.match(/^sales_total 3$/m)
       .and.to.match(/^stock 7$/m);
     expect(text).not.to.include('process_');
+    await setup.end();
+  });
+});
+
+describe('Metrics of a controller that is removed', () => {
+  const options = { metrics: { ...onLoopback, processMetrics: false } };
+
+  it('go with it: a hundred of them leave nothing behind', async () => {
+    const setup = await ManagerSetup.start();
+    await setup.create('a');
+    const manager = setup.manager(options);
+    const kept: string[] = [];
+    manager.add(watcher(kept, 'kept'));
+    await setup.run(manager);
+    const round = async (name: string): Promise<void> => {
+      const seen: string[] = [];
+      const added = manager.add(watcher(seen, name));
+      while (!seen.includes('a')) await setup.clock.advance(0);
+      const removed = added.remove();
+      await Promise.all([removed, setup.clock.advance(0)]);
+    };
+    await round('first');
+    const before = await served(manager, '/metrics');
+    expect(before.text).to.include('controller="kept"').and.not.to.include('"first"');
+    for (let n = 0; n < 100; n++) await round(`round-${n}`);
+    const { text } = await served(manager, '/metrics');
+    expect(text).not.to.include('round-');
+    // Digits of what is counted of the cache.
+    expect(text.length - before.text.length).to.be.below(100);
+    await setup.end();
+  });
+
+  it('stay while a reconcile of it goes on that does not end', async () => {
+    const setup = await ManagerSetup.start();
+    await setup.create('a');
+    const manager = setup.manager(options);
+    let active = 0;
+    const added = manager.add(
+      controllerFor(ConfigMap)
+        .withOptions({ name: 'deaf' })
+        .complete(() => {
+          active++;
+          return new Promise(() => undefined);
+        }),
+    );
+    await setup.run(manager);
+    while (active === 0) await setup.clock.advance(0);
+    await Promise.all([added.remove(1_000), setup.clock.advance(2_000)]);
+    const { text } = await served(manager, '/metrics');
+    expect(text).to.match(/controller_runtime_active_workers{controller="deaf"} [1-9]/);
     await setup.end();
   });
 });
