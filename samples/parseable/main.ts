@@ -8,7 +8,7 @@ import {
 import type { Client } from 'operator-builder';
 import { readCommandLine, usage } from './command-line.js';
 import type { CommandLine } from './command-line.js';
-import { installCrd, runTenantOperator } from './operator.js';
+import { runTenantOperator } from './operator.js';
 import type { TenantOperatorOptions } from './operator.js';
 import { controllerName } from './reconcile-tenant.js';
 import { tenantWebhook, webhookName } from './tenant-webhook.js';
@@ -32,8 +32,8 @@ async function main(): Promise<void> {
     });
   }
   try {
-    await installCrd(client, stop.signal);
     await runTenantOperator({
+      installsCrd: true,
       ...{ client, logger, onImmutable, signal: stop.signal, ...surroundingsOf(line, client) },
       ...(namespace !== undefined && { namespace }),
       ...(maxDeletions !== undefined && { maxDeletions }),

@@ -1,5 +1,4 @@
 import {
-  CustomResourceDefinition,
   EventRecorder,
   Event,
   Manager,
@@ -9,15 +8,11 @@ import {
   controllerFor,
   done,
   generationChanged,
-  getIfExists,
-  hashObject,
-  isConditionTrue,
   or,
   requeueAfter,
   silentLogger,
   systemClock,
   ownVerbs,
-  waitFor,
 } from 'operator-builder';
 import type {
   BuilderOptions,
@@ -29,11 +24,11 @@ import type {
   ManagerOptions,
   RequiredAccess,
 } from 'operator-builder';
-import { parseableTenantCrd } from './crd.js';
+import { crdInstaller } from './install-crd.js';
 import { controllerName, ownedTypes, reconcileTenant } from './reconcile-tenant.js';
 import { ParseableTenant } from './tenant.js';
 
-const crdHashAnnotation = 'parseable.io/definition-hash';
+export { installCrd } from './install-crd.js';
 
 /** What a deployed operator has beside its controller. */
 type Surroundings = Pick<
@@ -46,6 +41,8 @@ export interface TenantOperatorOptions extends Surroundings {
   readonly client: Client;
   /** Stops the operator: what runs is finished, nothing new begins. */
   readonly signal: AbortSignal;
+  /** Whether it installs its custom resource, before anything else. @defaultValue false */
+  readonly installsCrd?: boolean;
   /** Only tenants of this namespace. @defaultValue all */
   readonly namespace?: string;
   /** Told what is done. @defaultValue one of its own */
@@ -62,26 +59,6 @@ export interface TenantOperatorOptions extends Surroundings {
   readonly onReady?: () => void;
 }
 
-/** Installs the custom resource, or brings it up to date, and waits until it is served. */
-export async function installCrd(client: Client, signal?: AbortSignal): Promise<void> {
-  const object = await currentCrd(client, signal);
-  const established = (crd: CustomResourceDefinition | undefined): boolean =>
-    isConditionTrue(crd?.status?.conditions, 'Established');
-  await waitFor(client, object, { until: established, timeoutMs: 30_000, signal });
-}
-
-/** Writes only where the definition changed, so that a restart writes nothing. */
-async function currentCrd(client: Client, signal?: AbortSignal): Promise<CustomResourceDefinition> {
-  const hash = hashObject(parseableTenantCrd);
-  const { metadata } = parseableTenantCrd;
-  const live = await getIfExists(client, CustomResourceDefinition, metadata, { signal });
-  if (live?.metadata.annotations?.[crdHashAnnotation] === hash) return live;
-  const annotations = { [crdHashAnnotation]: hash };
-  const desired = { ...parseableTenantCrd, metadata: { ...metadata, annotations } };
-  const applying = { fieldManager: controllerName, force: true, signal };
-  return (await client.apply<CustomResourceDefinition>(desired, applying)).object;
-}
-
 /** What the operator does beside watching the kinds of its controller. */
 const requires: readonly RequiredAccess[] = [
   { type: ParseableTenant, verbs: ['patch'], subresource: 'status' },
@@ -94,13 +71,14 @@ const requires: readonly RequiredAccess[] = [
 export async function runTenantOperator(options: TenantOperatorOptions): Promise<void> {
   const { client, clock = systemClock, logger = silentLogger, signal, onReady } = options;
   const { leaderElection, health, metrics, webhooks, tracer } = options;
-  const { namespace, rbacPreflight = 'off' } = options;
+  const { namespace, rbacPreflight = 'off', installsCrd = false } = options;
   const manager = new Manager({
     ...{ client, clock, logger, leaderElection, health, metrics, webhooks, tracer },
     ...{ rbacPreflight, requires },
     ...(namespace !== undefined && { cacheOptions: { namespaces: [namespace] } }),
   });
   const recorder = new EventRecorder({ client, controllerName, clock, logger });
+  if (installsCrd) manager.add(crdInstaller(client, clock));
   manager.add(tenantController(options, recorder));
   const started = new AbortController();
   const ready = manager.whenStarted(started.signal).then(onReady, () => undefined);

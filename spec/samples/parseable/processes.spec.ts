@@ -8,6 +8,7 @@ import { parseAllDocuments } from 'yaml';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import { ParseableTenant } from '../../../samples/parseable/tenant.js';
+import { freePort } from './suite/free-port.js';
 import { Script } from './suite/script.js';
 import { sampleTenant } from './suite/stage.js';
 
@@ -53,6 +54,35 @@ describe('The Parseable sample as a process', function () {
       expect(last.msg).to.equal('stopped');
     } finally {
       await cluster.stop();
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('waits for an API server that is away: probes are answered, and SIGTERM ends it well', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parseable-'));
+    const cluster = await EmbeddedCluster.start({ port: 0 });
+    const port = Number(new URL(cluster.url).port);
+    const kubeConfig = join(folder, 'kubeconfig');
+    await cluster.writeKubeConfig(kubeConfig);
+    await cluster.stop();
+    const health = await freePort();
+    const args = ['--kubeconfig', kubeConfig, `--health-port=${health}`];
+    const patient = new Script('main.ts', ...args);
+    const stopped = new Script('main.ts', '--kubeconfig', kubeConfig);
+    let restarted: EmbeddedCluster | undefined;
+    try {
+      await Promise.all([patient, stopped].map((each) => each.writes('tried again in')));
+      expect(await stopped.ends('SIGTERM'), stopped.output).to.equal(0);
+      expect(stopped.output).to.match(/"stopped"/);
+      const probe = `http://127.0.0.1:${health}`;
+      expect((await fetch(`${probe}/healthz`)).status).to.equal(200);
+      expect((await fetch(`${probe}/readyz`)).status).to.equal(500);
+      restarted = await EmbeddedCluster.start({ port });
+      await patient.writes('"ready"');
+      expect(await patient.ends('SIGTERM'), patient.output).to.equal(0);
+    } finally {
+      for (const each of [patient, stopped]) await each.ends('SIGTERM');
+      await restarted?.stop();
       await rm(folder, { recursive: true });
     }
   });

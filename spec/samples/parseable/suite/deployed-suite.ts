@@ -1,8 +1,5 @@
 import { expect } from 'chai';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
@@ -22,6 +19,7 @@ import { pruneClaimsAnnotation } from '../../../../samples/parseable/reconcile-t
 import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { TenantSpec } from '../../../../samples/parseable/tenant.js';
 import { eventually } from '../../../cluster/control-plane/eventually.js';
+import { freePort } from './free-port.js';
 import { Script } from './script.js';
 import { sampleTenant } from './stage.js';
 
@@ -314,14 +312,4 @@ async function answerOf(base: string, path: string): Promise<number> {
   const { statusCode, body } = await request(`${base}${path}`);
   await body.dump();
   return statusCode;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
