@@ -75,31 +75,48 @@ export const rounds: readonly Round[] = [
   },
 ];
 
-/** Plays a round with three processes. */
-export async function play(target: RoundTarget, round: Round): Promise<Verdict> {
-  const lease = round.name.replaceAll(' ', '-');
-  await target.prepare(lease);
-  const proxies: SilentProxy[] = [];
-  const replicas: ReplicaProcess[] = [];
-  try {
+/** The three processes of a round, and the way of each to the server. */
+export class RoundCast {
+  readonly #target: RoundTarget;
+  readonly #round: Round;
+  readonly #lease: string;
+  readonly #proxies: SilentProxy[] = [];
+  readonly #replicas: ReplicaProcess[] = [];
+
+  constructor(target: RoundTarget, round: Round) {
+    this.#target = target;
+    this.#round = round;
+    this.#lease = round.name.replaceAll(' ', '-');
+  }
+
+  /** Resolves when all are up, and have seen who leads. */
+  async start(): Promise<void> {
+    const { scheme, ca, namespace, port } = this.#target;
+    const lease = this.#lease;
+    await this.#target.prepare(lease);
     for (const at of [0, 1, 2]) {
-      const proxy = await startSilentProxy(target.port);
-      proxies.push(proxy);
+      const proxy = await startSilentProxy(port);
+      this.#proxies.push(proxy);
       const identity = `${lease}-${at}`;
-      const { scheme, ca, namespace } = target;
-      const wallSkewMs = round.skewsMs?.[at] ?? 0;
+      const wallSkewMs = this.#round.skewsMs?.[at] ?? 0;
       const url = `${scheme}://127.0.0.1:${proxy.port}`;
-      const token = await target.token(identity);
+      const token = await this.#target.token(identity);
       const more = { namespace, lease, identity, wallSkewMs };
-      replicas.push(new ReplicaProcess({ url, ca, token, ...more }));
+      this.#replicas.push(new ReplicaProcess({ url, ca, token, ...more }));
     }
+    await Promise.all(this.#replicas.map((replica) => replica.once('sees')));
+  }
+
+  /** Has it befall the leader, and lets others take over. */
+  async play(): Promise<Verdict> {
+    const replicas = this.#replicas;
     const leader = await steadyLeader(replicas);
-    const proxy = proxies[replicas.indexOf(leader)]!;
+    const proxy = this.#proxies[replicas.indexOf(leader)]!;
     const others = replicas.filter((replica) => replica !== leader);
     const next = Promise.any(others.map((replica) => replica.until('leads')));
     const lost = leader.count('lost') + 1;
     const sinceMs = Date.now();
-    const heal = round.befall(leader, proxy);
+    const heal = this.#round.befall(leader, proxy);
     await next;
     await Promise.any(others.map((replica) => replica.until('wrote')));
     if (heal !== undefined) {
@@ -107,23 +124,23 @@ export async function play(target: RoundTarget, round: Round): Promise<Verdict> 
       await leader.when('lost', () => leader.count('lost') >= lost);
       await Promise.any(replicas.map((replica) => replica.until('wrote', 2)));
     }
-    const log = (await target.log()).filter(({ user }) =>
-      replicas.some(({ identity }) => identity === user),
-    );
+    const all = await this.#target.log();
+    const log = all.filter(({ user }) => replicas.some(({ identity }) => identity === user));
     const overtaken = leader.count('overtaken');
-    return judge(log, lease, { former: leader.identity, sinceMs, overtaken });
-  } finally {
-    await Promise.all(replicas.map((replica) => replica.end()));
-    await Promise.all(proxies.map((proxy) => proxy.close()));
+    return judge(log, this.#lease, { former: leader.identity, sinceMs, overtaken });
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#replicas.map((replica) => replica.end()));
+    await Promise.all(this.#proxies.map((proxy) => proxy.close()));
   }
 }
 
 /**
- * One that leads, and writes, while the others stand by. Where the machine has so much to do that a
- * leader loses its Lease before anything befalls it, the next one is waited for.
+ * One that leads, and writes. Where the machine has so much to do that a leader loses its Lease before
+ * anything befalls it, the next one is waited for.
  */
 async function steadyLeader(replicas: readonly ReplicaProcess[]): Promise<ReplicaProcess> {
-  await Promise.all(replicas.map((replica) => replica.once('sees')));
   for (;;) {
     const leader = await Promise.any(
       replicas.map((replica) => replica.when('leads', () => replica.leads)),
