@@ -19,6 +19,8 @@ export interface ControllerParts {
   readonly owned: OwnedKeys;
   /** Whether `work` may be queued again: it is owned, and its cluster is still there. */
   readonly mayQueue: (work: WorkKey) => boolean;
+  /** Ends the back-off of `work`, that may not be queued, and remembers it where it may come back. */
+  readonly giveUp: (work: WorkKey) => void;
   readonly metrics: ControllerMetrics;
   readonly logger: Logger;
   readonly runtime: ResolvedRuntime;

@@ -46,6 +46,11 @@ export class LastErrors {
     this.#errors.delete(text);
   }
 
+  /** @param isGone - of the text of a key */
+  forgetWhere(isGone: (text: string) => boolean): void {
+    for (const text of this.#errors.keys()) if (isGone(text)) this.#errors.delete(text);
+  }
+
   /** The latest first. */
   all(): LastError[] {
     return [...this.#errors.values()].reverse();

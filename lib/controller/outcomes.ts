@@ -99,7 +99,10 @@ export class Outcomes {
 
   #again({ item: { key, priority }, run }: EndedReconcile, wantedMs: number): Heeded {
     const { queue, triggers, hotLoops } = this.#parts;
-    if (!this.#parts.mayQueue(run.work)) return { outcome: 'requeueAfter' };
+    if (!this.#parts.mayQueue(run.work)) {
+      this.#parts.giveUp(run.work);
+      return { outcome: 'requeueAfter' };
+    }
     const afterMs = Math.max(wantedMs, hotLoops?.delayMs(key) ?? 0);
     triggers.add(key, { type: 'requeue', afterMs });
     queue.add(key, { priority, afterMs });
@@ -107,14 +110,15 @@ export class Outcomes {
   }
 
   #failed(ended: EndedReconcile, error: unknown, outcome: ReconcileOutcome): Heeded {
-    const { queue, lastErrors, mayQueue } = this.#parts;
+    const { queue, lastErrors, mayQueue, giveUp } = this.#parts;
     const { key } = ended.item;
     const { work, signal } = ended.run;
     // The controller is being stopped, or the key was given away: that is why.
     const isEnded = signal.aborted && outcome !== 'timeout';
     const isOurs = mayQueue(work);
     this.#count(outcome, error);
-    if (outcome === 'terminal' || !isOurs) queue.forget(key);
+    if (!isOurs) giveUp(work);
+    else if (outcome === 'terminal') queue.forget(key);
     const againInMs = outcome === 'terminal' || !isOurs ? undefined : this.#retry(ended, error);
     const failures = queue.failures(key);
     if (isOurs && !isEnded) lastErrors.note(work, { outcome, failures, error });

@@ -36,13 +36,20 @@ export class OwnedKeys {
   /** Whether `work` may be queued; what happened to it is remembered otherwise, where it has to be. */
   accepts(work: WorkKey, trigger: Trigger): boolean {
     if (this.owns(work)) return this.#replays.get(trigger)?.(requestOf(work)) ?? true;
-    if (trigger.type !== 'event' || trigger.event !== 'deleted') return false;
+    if (trigger.type === 'event' && trigger.event === 'deleted') this.rememberDeletion(work);
+    return false;
+  }
+
+  /**
+   * Takes note that the object of `work` is gone, which is not ours any more or not yet: no cache will
+   * tell of it when it is ours again, as when a lease has lapsed and this process gets it back.
+   */
+  rememberDeletion(work: WorkKey): void {
     const [oldest] = this.#deletions;
     if (this.#deletions.size >= maxDeletions && oldest !== undefined) {
       this.#deletions.delete(oldest);
     }
     this.#deletions.add(work.text);
-    return false;
   }
 
   /** Hands over the keys, now owned, whose objects were deleted while they were not. */

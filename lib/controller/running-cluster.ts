@@ -1,5 +1,7 @@
 import type { Cache } from '../cache/cache.js';
 import type { Client } from '../client/client.js';
+import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
+import type { TypeReference } from '../object/resource-type.js';
 import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Source, SourceContext, StartedSource } from './source.js';
@@ -105,6 +107,13 @@ export class RunningCluster implements ControllerCluster {
 
   drop(text: string): void {
     this.#early?.delete(text);
+  }
+
+  /** Whether the cache shows the object: a source of its kind tells of it once more when asked to. */
+  shows(type: TypeReference<KubernetesObject>, key: ObjectKey): boolean {
+    return [false, true].some((isMetadataOnly) => {
+      return this.cache.peek(type, isMetadataOnly)?.get(key) !== undefined;
+    });
   }
 
   /** Tells once more what exists. */

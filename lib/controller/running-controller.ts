@@ -69,6 +69,7 @@ export class RunningController {
       hotLoops: hotLoop === false ? undefined : new HotLoopDetector(clock, hotLoop),
       lastErrors: new LastErrors(clock),
       mayQueue: (work) => this.#mayQueue(work),
+      giveUp: (work) => this.#giveUp(work),
       ...{ queue: this.#queue, triggers: this.#triggers, owned: this.#owned },
       ...{ metrics: this.#metrics, logger: this.#logger, runtime },
     };
@@ -310,7 +311,17 @@ export class RunningController {
       this.#queue.remove(text);
       this.#clusters.get(work.cluster)?.drop(text);
       this.#triggers.drop(text);
-      this.#parts.lastErrors.forget(work);
+      this.#giveUp(work);
     }
+    this.#parts.lastErrors.forgetWhere((text) => isGone(parseWorkKey(text)));
+  }
+
+  #giveUp(work: WorkKey): void {
+    this.#queue.forget(work.text);
+    const cluster = this.#clusters.get(work.cluster);
+    if (cluster === undefined || this.#owned.owns(work)) return;
+    // What the cache shows is told again when it is ours again.
+    const isShown = cluster.shows(this.#definition.type, work.key);
+    if (!isShown) this.#owned.rememberDeletion(work);
   }
 }

@@ -89,7 +89,7 @@ export class Workers {
   }
 
   #refuse(run: ReconcileRun): void {
-    this.#parts.queue.forget(run.work.text);
+    this.#parts.giveUp(run.work);
     this.#free(run);
   }
 

@@ -142,6 +142,94 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
+    describe('that it had before, and gave away with their objects deleted', () => {
+      /** Reconciles nothing but by `handler` once the object was deleted. */
+      async function deleted(handler: Handler) {
+        const setup = new ControllerSetup();
+        const ownership = new FakeOwnership('ns/a', 'ns/b');
+        const { controller, seen } = noting(handler, 1);
+        setup.things.put('a');
+        setup.things.put('b');
+        const running = await setup.start(controller, { ownership });
+        const reacquired = async (): Promise<string[]> => {
+          seen.length = 0;
+          ownership.acquire('ns/a');
+          await setup.clock.advance(60_000);
+          await setup.stop(running);
+          return seen.filter((line) => line.startsWith('ns/a'));
+        };
+        return { setup, ownership, running, reacquired };
+      }
+
+      for (const [title, release] of [
+        ['', true],
+        [', found out as it was handed out', false],
+      ] as const) {
+        it(`reconciles one that waited for a worker${title}`, async () => {
+          const held = deferred();
+          let isHeld = false;
+          const { setup, ownership, running, reacquired } = await deleted(async ({ key }) => {
+            if (key.name === 'b' && isHeld) await held.promise;
+            return done();
+          });
+          isHeld = true;
+          running.enqueue({ namespace: 'ns', name: 'b' });
+          setup.things.remove('a');
+          await setup.clock.advance(0);
+          expect(running.status().depth).to.equal(1);
+          if (release) await ownership.release(0, 'ns/a');
+          else ownership.lose('ns/a');
+          held.resolve();
+          await setup.clock.advance(0);
+          expect(await reacquired()).to.deep.equal(['ns/a acquired']);
+        });
+      }
+
+      it('reconciles one that waited for its time', async () => {
+        const { setup, ownership, running, reacquired } = await deleted(async ({ client, key }) => {
+          if (key.name === 'a' && ownership.owns(key)) await client.get(Thing, key);
+          return done();
+        });
+        setup.things.remove('a');
+        await setup.clock.advance(200);
+        expect(running.status().delayed).to.equal(1);
+        await ownership.release(0, 'ns/a');
+        expect((await reacquired())[0]).to.equal('ns/a acquired');
+      });
+
+      for (const [title, end] of [
+        ['fails', () => Promise.reject(new Error('no'))],
+        ['asks to be called again', async () => requeueAfter(10)],
+      ] as const) {
+        it(`reconciles one whose reconcile ${title} afterwards`, async () => {
+          const held = deferred();
+          let isHeld = false;
+          const { setup, ownership, reacquired } = await deleted(async ({ key }) => {
+            if (key.name !== 'a' || !isHeld) return done();
+            isHeld = false;
+            await held.promise;
+            return end();
+          });
+          isHeld = true;
+          setup.things.remove('a');
+          await setup.clock.advance(0);
+          const releasing = ownership.release(1_000, 'ns/a');
+          held.resolve();
+          await setup.clock.advance(0);
+          await releasing;
+          expect(await reacquired()).to.deep.equal(['ns/a acquired']);
+        });
+      }
+
+      it('reconciles no other that has no object, nor one twice', async () => {
+        const { setup, ownership, running, reacquired } = await deleted(async () => done());
+        running.enqueue({ namespace: 'ns', name: 'b' }, { afterMs: 1_000 });
+        await setup.clock.advance(0);
+        await ownership.release(0, 'ns/a', 'ns/b');
+        expect(await reacquired()).to.deep.equal(['ns/a acquired']);
+      });
+    });
+
     it('waits for the sources before it begins with any', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership();
