@@ -36,12 +36,6 @@ class Holder {
   }
 }
 
-/** Advances until the condition holds: events come when they come. */
-async function until(setup: ManagerSetup, condition: () => boolean): Promise<void> {
-  for (let n = 0; n < 10_000 && !condition(); n++) await setup.clock.advance(0);
-  expect(condition()).to.equal(true);
-}
-
 /** Whether `work` has settled. */
 function watched(work: Promise<unknown>): { isOver: boolean; error?: unknown } {
   const state: { isOver: boolean; error?: unknown } = { isOver: false };
@@ -67,16 +61,16 @@ describe('A controller that is removed', () => {
     manager.add(watcher(others));
     await setup.run(manager);
     leadership.lead();
-    await until(setup, () => holder.active === 1);
+    await setup.until(() => holder.active === 1);
     const removing = watched(added.remove());
     leadership.lose();
     holder.release();
-    await until(setup, () => removing.isOver && leadership.log.length === 2);
+    await setup.until(() => removing.isOver && leadership.log.length === 2);
     others.length = 0;
     leadership.lead();
-    await until(setup, () => others.includes('a'));
+    await setup.until(() => others.includes('a'));
     await setup.create('b');
-    await until(setup, () => others.includes('b'));
+    await setup.until(() => others.includes('b'));
     expect([holder.active, names(manager)]).to.deep.equal([0, ['watcher']]);
     expect(await setup.end()).to.equal(undefined);
     expect(setup.clock.pendingTimers).to.equal(0);
@@ -98,12 +92,12 @@ describe('A controller that is removed', () => {
     );
     await setup.run(manager);
     leadership.lead();
-    await until(setup, () => signals.length > 0);
+    await setup.until(() => signals.length > 0);
     const removing = watched(added.remove(3_600_000));
     await setup.clock.advance(1_000);
     expect([signals[0]?.aborted, removing.isOver]).to.deep.equal([false, false]);
     leadership.lose();
-    await until(setup, () => removing.isOver);
+    await setup.until(() => removing.isOver);
     expect(signals[0]?.aborted).to.equal(true);
     await setup.end();
   });
@@ -115,14 +109,14 @@ describe('A controller that is removed', () => {
     const holder = new Holder();
     const added = manager.add(holder.controller);
     await setup.run(manager);
-    await until(setup, () => holder.active === 1);
+    await setup.until(() => holder.active === 1);
     const removing = watched(added.remove(3_600_000));
     setup.stop.abort();
     const run = watched(setup.running);
     await setup.clock.advance(7_000);
-    await until(setup, () => run.isOver);
+    await setup.until(() => run.isOver);
     holder.release();
-    await until(setup, () => removing.isOver);
+    await setup.until(() => removing.isOver);
     expect(setup.clock.pendingTimers).to.equal(0);
     await setup.end();
   });
@@ -134,7 +128,7 @@ describe('A controller that is removed', () => {
     const holder = new Holder();
     const added = manager.add(holder.controller);
     await setup.run(manager);
-    await until(setup, () => holder.active === 1);
+    await setup.until(() => holder.active === 1);
     const removing = watched(added.remove());
     const again = (): unknown => manager.add(holder.controller);
     expect(again).to.throw('is being removed').with.property('code', 'InvalidOption');
@@ -146,10 +140,10 @@ describe('A controller that is removed', () => {
     await setup.clock.advance(0);
     expect(twice.isOver).to.equal(false);
     holder.release();
-    await until(setup, () => removing.isOver && twice.isOver);
+    await setup.until(() => removing.isOver && twice.isOver);
     expect(names(manager)).to.deep.equal([]);
     again();
-    await until(setup, () => holder.active === 1);
+    await setup.until(() => holder.active === 1);
     expect(holder.most).to.equal(1);
     holder.release();
     await setup.end();
@@ -173,7 +167,7 @@ describe('A controller that is removed', () => {
     const removing = watched(added.remove(2_000));
     expect(() => manager.add(recorder('deaf', 'leader', []))).to.throw('is being removed');
     await setup.clock.advance(2_000);
-    await until(setup, () => removing.isOver);
+    await setup.until(() => removing.isOver);
     expect(removing.error).to.have.property('code', 'Timeout');
     manager.add(recorder('deaf', 'leader', []));
     await setup.end();
@@ -197,13 +191,13 @@ describe('A cluster that is added', () => {
     const added = manager.add(holder.controller);
     manager.add(watcher(seen));
     await setup.run(manager);
-    await until(setup, () => holder.active === 1);
+    await setup.until(() => holder.active === 1);
     const removing = watched(added.remove());
     await setup.clock.advance(0);
     manager.addCluster({ name: 'east', client: east.client() });
-    await until(setup, () => seen.includes('far'));
+    await setup.until(() => seen.includes('far'));
     holder.release();
-    await until(setup, () => removing.isOver);
+    await setup.until(() => removing.isOver);
     await setup.end();
     await east.stop();
     expect(setup.clock.pendingTimers).to.equal(0);
@@ -227,7 +221,7 @@ describe('A cluster that is added', () => {
         .complete(async () => done()),
     );
     await setup.run(manager);
-    await until(setup, () => seen.includes('a'));
+    await setup.until(() => seen.includes('a'));
     const add = (): void => manager.addCluster({ name: 'east', client: east.client() });
     expect(add).to.throw('not this one');
     expect(manager.status().clusters.map(({ name }) => name)).to.deep.equal(['home']);
@@ -235,7 +229,7 @@ describe('A cluster that is added', () => {
     expect(seen).not.to.include('far');
     trouble.isOver = true;
     add();
-    await until(setup, () => seen.includes('far'));
+    await setup.until(() => seen.includes('far'));
     await setup.end();
     await east.stop();
     expect(setup.clock.pendingTimers).to.equal(0);

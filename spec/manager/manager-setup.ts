@@ -9,6 +9,7 @@ import { Manager } from '../../lib/manager/manager.js';
 import type { ManagerOptions } from '../../lib/manager/manager-options.js';
 import type { Runnable, RunnablePhase } from '../../lib/manager/runnable.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
+import { systemClock } from '../../lib/system/clock.js';
 import type { LogFields, Logger } from '../../lib/system/logger.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -67,6 +68,15 @@ export class ManagerSetup {
   async run(manager: Manager): Promise<void> {
     this.running = manager.run(this.stop.signal).catch((error: unknown) => error);
     await this.clock.advance(0);
+  }
+
+  /** Lets things happen, without time, until `condition` holds; ten seconds of the machine at most. */
+  async until(condition: () => boolean): Promise<void> {
+    const endMs = systemClock.monotonicMs() + 10_000;
+    while (!condition()) {
+      if (systemClock.monotonicMs() > endMs) throw new Error(`in vain: ${String(condition)}`);
+      await this.clock.advance(0);
+    }
   }
 
   /** Stops what runs, and the cluster. @returns the error of the manager, or undefined */

@@ -17,17 +17,11 @@ async function setUp(options: Partial<ManagerOptions> = {}) {
   return { setup, manager };
 }
 
-/** Advances until the condition holds: events come when they come. */
-async function until(setup: ManagerSetup, condition: () => boolean): Promise<void> {
-  for (let n = 0; n < 10_000 && !condition(); n++) await setup.clock.advance(0);
-  expect(condition()).to.equal(true);
-}
-
 /** Runs it until it has started, and has seen who leads, or what keeps it from that. */
 async function candidate(setup: ManagerSetup, manager: Manager): Promise<void> {
   await setup.run(manager);
-  await until(setup, () => manager.phase === 'running');
-  await until(setup, () => {
+  await setup.until(() => manager.phase === 'running');
+  await setup.until(() => {
     const { leader, election } = manager.status();
     return leader !== undefined || election?.problem !== undefined;
   });
@@ -70,7 +64,7 @@ describe('The check of the leader election', () => {
     expect((await served(manager, '/healthz')).status).to.equal(200);
     fault.remove();
     await setup.clock.advance(5_000);
-    await until(setup, () => manager.status().isLeading);
+    await setup.until(() => manager.status().isLeading);
     expect(await served(manager, '/readyz?verbose'))
       .to.have.property('text')
       .that.includes('[+]leader-election ok\n');
@@ -81,10 +75,10 @@ describe('The check of the leader election', () => {
     const { setup, manager } = await setUp();
     const fault = noLease(setup, reset);
     await setup.run(manager);
-    await until(setup, () => manager.phase === 'running');
+    await setup.until(() => manager.phase === 'running');
     // So long the first attempt goes on.
     await setup.clock.advance(5_000);
-    await until(setup, () => manager.status().election?.problem !== undefined);
+    await setup.until(() => manager.status().election?.problem !== undefined);
     expect(await served(manager, '/readyz')).to.include({ status: 200, text: 'ok' });
     const remarked = await served(manager, '/readyz?verbose');
     expect(remarked.status).to.equal(200);
@@ -97,7 +91,7 @@ describe('The check of the leader election', () => {
     expect(failed.text).to.match(/\[-\]leader-election failed: .*(connection|no answer)/);
     fault.remove();
     await setup.clock.advance(5_000);
-    await until(setup, () => manager.status().isLeading);
+    await setup.until(() => manager.status().isLeading);
     expect((await served(manager, '/readyz')).status).to.equal(200);
     expect(manager.status().election).to.deep.equal({ problem: undefined, leaderlessMs: 0 });
     await setup.end();
@@ -125,7 +119,7 @@ describe('A manager whose API server is away for two minutes', () => {
     manager.add(watcher(seen), { phase: 'replica' });
     await setup.create('a');
     await candidate(setup, manager);
-    await until(setup, () => seen.includes('a'));
+    await setup.until(() => seen.includes('a'));
     expect(manager.status().leader).to.equal('other');
     const fault = away(setup);
     expect([...(await probed(setup, manager))]).to.deep.equal([
@@ -137,7 +131,7 @@ describe('A manager whose API server is away for two minutes', () => {
     await setup.create('b');
     fault.remove();
     await setup.clock.advance(60_000);
-    await until(setup, () => seen.includes('b'));
+    await setup.until(() => seen.includes('b'));
     expect(manager.status().election?.problem).to.equal(undefined);
     expect(await setup.end()).to.equal(undefined);
     expect(setup.clock.pendingTimers).to.equal(0);
@@ -150,7 +144,7 @@ describe('A manager whose API server is away for two minutes', () => {
     manager.add(recorder('leader', 'leader', log));
     await setup.create('a');
     await candidate(setup, manager);
-    await until(setup, () => seen.includes('a') && log.length === 1);
+    await setup.until(() => seen.includes('a') && log.length === 1);
     const fault = away(setup);
     expect([...(await probed(setup, manager))]).to.deep.equal([
       '/healthz 200 ok',
@@ -162,7 +156,7 @@ describe('A manager whose API server is away for two minutes', () => {
     await setup.create('b');
     fault.remove();
     await setup.clock.advance(60_000);
-    await until(setup, () => manager.status().isLeading && seen.includes('b'));
+    await setup.until(() => manager.status().isLeading && seen.includes('b'));
     expect(log).to.deep.equal(['leader starts', 'leader ends', 'leader starts']);
     expect((await served(manager, '/readyz')).status).to.equal(200);
     expect(await setup.end()).to.equal(undefined);
@@ -172,7 +166,7 @@ describe('A manager whose API server is away for two minutes', () => {
   it('ends with LeadershipLost where it led and the default is kept', async () => {
     const { setup, manager } = await setUp();
     await candidate(setup, manager);
-    await until(setup, () => manager.status().isLeading);
+    await setup.until(() => manager.status().isLeading);
     away(setup);
     await setup.clock.advance(12_000);
     expect(await setup.running).to.have.property('code', 'LeadershipLost');
@@ -187,8 +181,7 @@ describe('A manager whose API server is away for two minutes', () => {
     const fault = away(setup);
     await setup.run(manager);
     const { runnables } = manager.status();
-    await until(
-      setup,
+    await setup.until(
       () => runnables.length > 0 && manager.status().runnables[0]?.state === 'ready',
     );
     const answers = [...(await probed(setup, manager))].map((answer) => answer.slice(0, 12));
@@ -196,7 +189,7 @@ describe('A manager whose API server is away for two minutes', () => {
     expect(manager.phase).to.equal('starting');
     fault.remove();
     await setup.clock.advance(60_000);
-    await until(setup, () => manager.status().isLeading && seen.includes('a'));
+    await setup.until(() => manager.status().isLeading && seen.includes('a'));
     expect((await served(manager, '/readyz')).status).to.equal(200);
     expect(await setup.end()).to.equal(undefined);
   });
