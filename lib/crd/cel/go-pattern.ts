@@ -1,89 +1,77 @@
-// Compiled patterns, by their source; few are ever used in one process, and none is written into.
-const compiled = new Map<string, RegExp | undefined>();
-const mostCompiled = 1000;
-
-const classes: Readonly<Partial<Record<string, string>>> = {
-  alnum: '0-9A-Za-z',
-  alpha: 'A-Za-z',
-  ascii: '\\x00-\\x7F',
-  blank: '\\t ',
-  cntrl: '\\x00-\\x1F\\x7F',
-  digit: '0-9',
-  graph: '!-~',
-  lower: 'a-z',
-  print: ' -~',
-  punct: '!-\\/:-@\\[-`{-~',
-  space: '\\t\\n\\v\\f\\r ',
-  upper: 'A-Z',
-  word: '0-9A-Za-z_',
-  xdigit: '0-9A-Fa-f',
-};
+import { PatternMachine } from './pattern/machine.js';
+import { PatternSyntaxError } from './pattern/node.js';
+import { parsePattern } from './pattern/parse-pattern.js';
 
 /**
- * A pattern of Go's `regexp` as JavaScript's; undefined: Go does not take it, or JavaScript can't
- * say it. The two differ in some ways that are translated: named groups, `\z`, `\A`, `\Q…\E`,
- * `[[:alpha:]]`, flags at the start, what `.`, `\s` and `\d` stand for.
+ * A pattern of Go's `regexp` (RE2), with Go's meaning. The time to look for it grows with the
+ * length of the text, never faster: no pattern and no text can stop a server.
  */
-export function goPattern(source: string): RegExp | undefined {
-  if (compiled.has(source)) return compiled.get(source);
+export class GoPattern {
+  readonly #machine: PatternMachine;
+
+  /** @throws PatternSyntaxError Go refuses it */
+  constructor(source: string) {
+    this.#machine = new PatternMachine(parsePattern(source));
+  }
+
+  /** Whether it is somewhere in a text. */
+  test(text: string): boolean {
+    return this.#machine.find(pointsOf(text), 0, true) !== undefined;
+  }
+
+  /** The first part of a text that matches; undefined: none. */
+  find(text: string): string | undefined {
+    return this.findAll(text, 1)[0];
+  }
+
+  /** The parts of a text that match and do not overlap. @param limit - how many are enough */
+  findAll(text: string, limit = Infinity): string[] {
+    const points = pointsOf(text);
+    const all: string[] = [];
+    let [at, lastEnd] = [0, -1];
+    while (at <= points.length && all.length < limit) {
+      const found = this.#machine.find(points, at);
+      if (found === undefined) break;
+      const { start, end } = found;
+      // Nothing, right after something, does not count.
+      if (end > start || start !== lastEnd) {
+        all.push(
+          points
+            .slice(start, end)
+            .map((one) => String.fromCodePoint(one))
+            .join(''),
+        );
+      }
+      lastEnd = end;
+      at = end > at ? end : at + 1;
+    }
+    return all;
+  }
+}
+
+function pointsOf(text: string): number[] {
+  return Array.from(text, (one) => one.codePointAt(0) ?? 0);
+}
+
+// Compiled patterns, by their source; few are ever used in one process, and none is written into.
+const compiled = new Map<string, GoPattern | PatternSyntaxError>();
+const mostCompiled = 1000;
+
+/** A compiled pattern, or what Go says is wrong with it. */
+export function goPattern(source: string): GoPattern | PatternSyntaxError {
+  const known = compiled.get(source);
+  if (known !== undefined) return known;
   if (compiled.size >= mostCompiled) compiled.clear();
   const pattern = compile(source);
   compiled.set(source, pattern);
   return pattern;
 }
 
-function compile(source: string): RegExp | undefined {
-  // What JavaScript has and Go has not: looking around, and back.
-  if (/\(\?<?[=!]|\\[1-9]|\\k</.test(source.replaceAll('\\\\', ''))) return undefined;
-  const [, flags = ''] = /^\(\?([ims]+)\)/.exec(source) ?? [];
-  const body = flags === '' ? source : source.slice(flags.length + 3);
-  const text = translate(body);
+function compile(source: string): GoPattern | PatternSyntaxError {
   try {
-    return new RegExp(text, `${flags}u`);
-  } catch {
-    try {
-      // Without `u` more escapes are allowed, as in Go.
-      return new RegExp(text, flags);
-    } catch {
-      return undefined;
-    }
-  }
-}
-
-const tokens = /\\Q([\s\S]*?)(?:\\E|$)|\\([\s\S])|\(\?P<|\[:(\^?)([a-z]+):\]|\[\^?\]?|\]|\./g;
-
-function translate(source: string): string {
-  let inClass = false;
-  return source.replaceAll(tokens, (token: string, literal?: string, escaped?: string, ...rest) => {
-    const [negated, name] = rest as [string | undefined, string | undefined];
-    if (literal !== undefined) return literal.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-    if (escaped !== undefined) return translateEscape(escaped, inClass);
-    if (token === '(?P<') return inClass ? token : '(?<';
-    if (name !== undefined && negated === '') return classes[name] ?? token;
-    if (token === '.') return inClass ? token : '[^\\n]';
-    if (token === ']') {
-      inClass = false;
-      return token;
-    }
-    if (inClass) return token.replace('[', '\\[');
-    inClass = true;
-    return token.endsWith(']') ? `${token.slice(0, -1)}\\]` : token;
-  });
-}
-
-function translateEscape(escaped: string, inClass: boolean): string {
-  switch (escaped) {
-    case 'z':
-      return '$';
-    case 'A':
-      return '^';
-    case 's':
-      return inClass ? '\\t\\n\\f\\r ' : '[\\t\\n\\f\\r ]';
-    case 'S':
-      return inClass ? '\\S' : '[^\\t\\n\\f\\r ]';
-    case 'a':
-      return '\\x07';
-    default:
-      return `\\${escaped}`;
+    return new GoPattern(source);
+  } catch (error) {
+    if (error instanceof PatternSyntaxError) return error;
+    throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { childrenOf } from './children.js';
 import type { Issue } from './compile-error.js';
 import type { Expression } from './expression.js';
-import { goPattern } from './go-pattern.js';
+import { GoPattern, goPattern } from './go-pattern.js';
 import { parseDuration, parseTimestamp } from './times.js';
 
 /** What is wrong with arguments that are written out: patterns, times and time spans. */
@@ -21,7 +21,7 @@ export function literalIssues(expression: Expression): Issue[] {
 function isReadable(name: string, text: string): boolean {
   switch (name) {
     case 'matches':
-      return goPattern(text) !== undefined;
+      return goPattern(text) instanceof GoPattern;
     case 'duration':
       return parseDuration(text) !== undefined;
     case 'timestamp':

@@ -8,6 +8,7 @@ import type {
   OptionalMapExpression,
   SelectExpression,
 } from './expression.js';
+import { CelCostError, CostMeter, mostPerCall } from './cost-meter.js';
 import { CelConstantError } from './compile-error.js';
 import { patternOf } from './library/strings.js';
 import type { Overload } from './overload.js';
@@ -23,8 +24,12 @@ export interface CelProgram {
   readonly type: CelType;
   /** The variables that it uses. */
   readonly variables: ReadonlySet<string>;
-  /** @throws CelError */
-  evaluate(variables: Readonly<Record<string, CelValue>>): CelValue;
+  /**
+   * @param meter - counts what it costs; one evaluation after the other
+   * @throws CelError
+   * @throws CelCostError it costs too much
+   */
+  evaluate(variables: Readonly<Record<string, CelValue>>, meter?: CostMeter): CelValue;
 }
 
 /** Compiles an expression. @throws CelCompileError or CelConstantError */
@@ -37,8 +42,17 @@ export function compileCel(source: string, variables: ReadonlyMap<string, CelTyp
   return {
     type: checked.type,
     variables: checked.variables,
-    evaluate: (values) => run(names.map((name) => values[name] ?? null)),
+    evaluate: (values, meter = newMeter()) => {
+      compiler.meter = meter;
+      return run(names.map((name) => values[name] ?? null));
+    },
   };
+}
+
+function newMeter(): CostMeter {
+  const meter = new CostMeter();
+  meter.begin(mostPerCall);
+  return meter;
 }
 
 const folded = new Set([
@@ -58,7 +72,7 @@ function evaluateConstants({ overloads }: Checked): void {
     if (value === undefined || (target !== undefined) !== isPattern) continue;
     try {
       if (isPattern) patternOf(typeof value === 'string' ? value : '');
-      else dispatch(name, candidates, [() => value])([]);
+      else dispatch({ name, overloads: candidates }, [() => value], newMeter)([]);
     } catch (error) {
       if (error instanceof CelError) throw new CelConstantError(error.message);
       throw error;
@@ -80,6 +94,8 @@ type Run = (frame: CelValue[]) => CelValue;
 
 class Compiler {
   readonly #checked: Checked;
+  /** Of the evaluation that runs: one at a time, as none waits for anything. */
+  meter = newMeter();
   /** The names of the places; inner ones come last. */
   readonly #places: string[];
 
@@ -124,6 +140,7 @@ class Compiler {
     const run = this.compile(operand);
     return (frame) => {
       const container = run(frame);
+      this.meter.charge(1);
       if (container instanceof CelOptional) return selectOptional(container, field, mode);
       if (container === null || !isMap(container)) throw new CelError(`no such key: ${field}`);
       const value = container.get(field);
@@ -147,9 +164,9 @@ class Compiler {
       return this.#alternative(target, args[0]);
     }
     return dispatch(
-      name,
-      overloads,
+      { name, overloads },
       operands.map((operand) => this.compile(operand)),
+      () => this.meter,
     );
   }
 
@@ -208,6 +225,7 @@ class Compiler {
         }
         return value.value === undefined ? [] : [value.value];
       });
+      this.meter.charge(items.length);
       return new CelList(items);
     };
   }
@@ -218,6 +236,7 @@ class Compiler {
     });
     return (frame) => {
       const map = new CelDictionary();
+      this.meter.charge(runs.length);
       for (const { key, value, optional } of runs) {
         const name = key(frame);
         const given = value(frame);
@@ -240,6 +259,7 @@ class Compiler {
       const container = source(frame);
       const elements = elementsOf(container, variables.length === 2);
       const at = ([first, second]: readonly CelValue[]): CelValue[] => {
+        this.meter.charge(1);
         const inner = frame.slice(0, place);
         inner.push(first ?? null);
         if (second !== undefined) inner.push(second);
@@ -283,7 +303,7 @@ function attempt(run: Run | undefined, frame: CelValue[]): CelValue | CelError {
   try {
     return run?.(frame) ?? null;
   } catch (error) {
-    if (error instanceof CelError) return error;
+    if (error instanceof CelError && !(error instanceof CelCostError)) return error;
     throw error;
   }
 }
@@ -319,7 +339,7 @@ function quantifier(decisive: boolean): Fold {
       try {
         if (isTrue(run(element)) === decisive) return decisive;
       } catch (error) {
-        if (!(error instanceof CelError)) throw error;
+        if (!(error instanceof CelError) || error instanceof CelCostError) throw error;
         failure ??= error;
       }
     }
@@ -360,15 +380,44 @@ const folds: Readonly<Record<ComprehensionExpression['macro'], Fold>> = {
 };
 
 /** Finds the overload by the operands' values where their types left several. */
-function dispatch(name: string, overloads: readonly Overload[], operands: readonly Run[]): Run {
+function dispatch(
+  { name, overloads }: { readonly name: string; readonly overloads: readonly Overload[] },
+  operands: readonly Run[],
+  meter: () => CostMeter,
+): Run {
   return (frame) => {
     const values = operands.map((operand) => operand(frame));
+    meter().charge(callCost(name, values));
     const overload = overloads.find(({ args }) =>
       args.every((type, index) => isOfType(values[index] ?? null, type)),
     );
     if (overload === undefined) throw noSuchOverload(name, values);
     return overload.run(...values);
   };
+}
+
+/** Functions whose time is the product of their arguments' sizes. */
+const products = new Set(['matches', 'find', 'findAll', 'indexOf', 'lastIndexOf', 'replace']);
+const perCharacter = 0.1;
+
+/** What a call costs: for text, and for lists that it looks through, by their sizes. */
+function callCost(name: string, values: readonly CelValue[]): number {
+  if (!products.has(name)) {
+    return values.reduce((sum: number, value) => sum + sizeCost(name, value), 1);
+  }
+  const [text = 0, ...others] = values.map((value) =>
+    typeof value === 'string' ? value.length : 0,
+  );
+  return 1 + (1 + text * perCharacter) * (1 + Math.max(0, ...others) * perCharacter * 2.5);
+}
+
+function sizeCost(name: string, value: CelValue): number {
+  if (typeof value === 'string') return value.length * perCharacter;
+  if (value instanceof Uint8Array) return value.length * perCharacter;
+  if (value === null || typeof value !== 'object') return 0;
+  // An element of a list is taken without looking at the others.
+  if (!(value instanceof CelList) || name === '_[_]' || name === 'size') return 0;
+  return value.items.length;
 }
 
 const nameless = new Set(['contains', 'endsWith', 'matches', 'startsWith']);

@@ -1,6 +1,7 @@
 import { deepEqual } from '../../object/deep-equal.js';
 import { isJsonObject } from '../../object/json.js';
 import type { Schema, SchemaRule } from '../../object/schema.js';
+import { CelCostError, CostMeter, mostPerCall } from '../cel/cost-meter.js';
 import type { CelProgram } from '../cel/program.js';
 import { CelError, CelOptional } from '../cel/values.js';
 import type { CelValue } from '../cel/values.js';
@@ -36,7 +37,9 @@ export function validateRules(value: unknown, check: RuleCheck): void {
   const tree = ruleTree(check.schema, check.isRoot ?? false);
   if (tree === undefined) return;
   const isUpdate = check.isUpdate ?? false;
-  const state = { errors: check.errors, warn: check.warn ?? ignore };
+  const budget = new CostMeter();
+  budget.begin(mostPerObject);
+  const state = { errors: check.errors, warn: check.warn ?? ignore, budget, stopped: false };
   walk(value, tree, {
     path: check.path,
     old: check.old,
@@ -48,6 +51,9 @@ export function validateRules(value: unknown, check: RuleCheck): void {
 
 const ignore = (): void => undefined;
 
+/** The most that all rules of an object may cost, as on the API server. */
+const mostPerObject = 10_000_000;
+
 interface At {
   readonly path: string;
   readonly old: unknown;
@@ -55,7 +61,15 @@ interface At {
   readonly unchanged: boolean;
   /** Whether old and new can be told to be the same thing. */
   readonly comparable: boolean;
-  readonly state: { readonly errors: FieldErrors; readonly warn: (message: string) => void };
+  readonly state: State;
+}
+
+interface State {
+  readonly errors: FieldErrors;
+  readonly warn: (message: string) => void;
+  readonly budget: CostMeter;
+  /** The rules cost too much: no more of them are evaluated. */
+  stopped: boolean;
 }
 
 function unchangedFrom(value: unknown, old: unknown, comparable: boolean): boolean {
@@ -63,7 +77,7 @@ function unchangedFrom(value: unknown, old: unknown, comparable: boolean): boole
 }
 
 function walk(value: unknown, tree: RuleTree, at: At): void {
-  if (value === null || value === undefined) return;
+  if (value === null || value === undefined || at.state.stopped) return;
   evaluateRules(value, tree, at);
   for (const part of tree.allOf) walk(value, part, { ...at, unchanged: false });
   if (Array.isArray(value)) walkItems(value, tree, at);
@@ -118,7 +132,10 @@ function evaluateRules(value: unknown, tree: RuleTree, at: At): void {
   if (rules.length === 0) return;
   const self = convert(value, tree.schema);
   const old = at.old === undefined || at.old === null ? undefined : convert(at.old, tree.schema);
-  for (const rule of rules) evaluateRule(rule, { value, self, old, tree, at });
+  for (const rule of rules) {
+    if (at.state.stopped) return;
+    evaluateRule(rule, { value, self, old, tree, at });
+  }
 }
 
 /** A value that does not fit its schema fails where it is used. */
@@ -152,13 +169,18 @@ function evaluateRule(compiled: CompiledRule, subject: Subject): void {
   if (usesOldSelf && subject.old === undefined && !optional) return;
   const variables = variablesOf(subject, optional);
   try {
-    if (run(program, variables) === true) return;
+    if (run(program, variables, at.state) === true) return;
   } catch (failure) {
     if (!(failure instanceof CelError)) throw failure;
+    if (failure instanceof CelCostError) {
+      at.state.stopped = true;
+      fail(tooCostly(failure.message, rule));
+      return;
+    }
     fail(evaluationFailed(failure.message, ruleText(rule)));
     return;
   }
-  report(compiled, subject, messageOf(compiled, variables));
+  report(compiled, subject, messageOf(compiled, variables, at.state));
 }
 
 type Variables = Readonly<Record<string, CelValue | CelError>>;
@@ -169,14 +191,36 @@ function variablesOf({ self, old }: Subject, optional: boolean): Variables {
   return { self, oldSelf: old === undefined ? CelOptional.none : new CelOptional(old) };
 }
 
-function run(program: CelProgram, variables: Variables): CelValue {
+function run(program: CelProgram, variables: Variables, { budget }: State): CelValue {
   const values: Record<string, CelValue> = {};
   for (const [name, value] of Object.entries(variables)) {
     if (!program.variables.has(name)) continue;
     if (value instanceof CelError) throw value;
     values[name] = value;
   }
-  return program.evaluate(values);
+  const meter = new CostMeter();
+  meter.begin(mostPerCall);
+  try {
+    return program.evaluate(values, meter);
+  } finally {
+    charge(budget, meter.spent);
+  }
+}
+
+const outOfBudget = 'running out of cost budget';
+
+function charge(budget: CostMeter, cost: number): void {
+  try {
+    budget.charge(cost);
+  } catch {
+    throw new CelCostError(outOfBudget);
+  }
+}
+
+function tooCostly(message: string, rule: SchemaRule): string {
+  const end = 'no further validation rules will be run';
+  if (message === outOfBudget) return `validation failed due to ${message}, ${end}`;
+  return `'${message}': ${end} due to call cost exceeds limit for rule: ${ruleText(rule)}`;
 }
 
 function evaluationFailed(message: string, rule: string): string {
@@ -189,8 +233,8 @@ function ruleText({ message = '', rule }: SchemaRule): string {
   return message === '' ? rule.trim() : message.trim();
 }
 
-function messageOf({ rule, message }: CompiledRule, variables: Variables): string {
-  const dynamic = message === undefined ? undefined : evaluateMessage(message, variables);
+function messageOf({ rule, message }: CompiledRule, variables: Variables, state: State): string {
+  const dynamic = message === undefined ? undefined : evaluateMessage(message, variables, state);
   if (dynamic !== undefined) return dynamic;
   const { message: fixed = '' } = rule;
   return fixed === '' ? `failed rule: ${ruleText(rule)}` : fixed.trim();
@@ -199,13 +243,18 @@ function messageOf({ rule, message }: CompiledRule, variables: Variables): strin
 const longestMessage = 5 * 1024;
 
 /** undefined: it failed, or is no message; then the fixed one counts. */
-function evaluateMessage(program: CelProgram, variables: Variables): string | undefined {
+function evaluateMessage(
+  program: CelProgram,
+  variables: Variables,
+  state: State,
+): string | undefined {
   try {
-    const value = run(program, variables);
+    const value = run(program, variables, state);
     const text = typeof value === 'string' ? value.trim() : '';
     const usable = text !== '' && !text.includes('\n') && Buffer.byteLength(text) <= longestMessage;
     return usable ? text : undefined;
   } catch (error) {
+    if (error instanceof CelCostError) state.stopped = true;
     if (error instanceof CelError) return undefined;
     throw error;
   }

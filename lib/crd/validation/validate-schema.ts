@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
 import { FieldErrors } from './field-errors.js';
+import { GoPattern, goPattern } from '../cel/go-pattern.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { validateListType } from './list-types.js';
 import { memberSchema } from './prune.js';
@@ -70,7 +71,7 @@ function validateText(value: string, { schema, path, errors }: SchemaCheck): voi
   if (maxLength !== undefined && length > maxLength) errors.tooLong(path, maxLength);
   else if (minLength !== undefined && length < minLength) {
     errors.invalid(path, value, `${path} in body should be at least ${minLength} chars long`);
-  } else if (pattern !== undefined && !matches(value, schema, pattern)) {
+  } else if (pattern !== undefined && !matches(value, pattern)) {
     errors.invalid(path, value, `${path} in body should match '${pattern}'`);
   }
   if (format !== undefined && !hasFormat(value, format)) {
@@ -79,34 +80,10 @@ function validateText(value: string, { schema, path, errors }: SchemaCheck): voi
   }
 }
 
-/** Compiled patterns, each as long as the schema that it is from. */
-const patterns = new WeakMap<Schema, RegExp | 'unreadable'>();
-
-/** Go's patterns that JavaScript can't read match everything. */
-function matches(value: string, schema: Schema, pattern: string): boolean {
-  let compiled = patterns.get(schema);
-  if (compiled === undefined) {
-    compiled = compile(pattern) ?? 'unreadable';
-    patterns.set(schema, compiled);
-  }
-  return compiled === 'unreadable' || compiled.test(value);
-}
-
-function compile(pattern: string): RegExp | undefined {
-  const caseless = pattern.startsWith('(?i)');
-  const text = pattern
-    .replace(/^\(\?i\)/, '')
-    .replaceAll('(?P<', '(?<')
-    .replaceAll('\\z', '$');
-  try {
-    return new RegExp(text, caseless ? 'iu' : 'u');
-  } catch {
-    try {
-      return new RegExp(text, caseless ? 'i' : '');
-    } catch {
-      return undefined;
-    }
-  }
+/** Patterns that Go refuses are refused with the schema; they match nothing. */
+function matches(value: string, source: string): boolean {
+  const pattern = goPattern(source);
+  return pattern instanceof GoPattern && pattern.test(value);
 }
 
 function validateNumber(value: number, { schema, path, errors }: SchemaCheck): void {

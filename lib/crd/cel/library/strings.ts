@@ -1,4 +1,4 @@
-import { goPattern } from '../go-pattern.js';
+import { GoPattern, goPattern } from '../go-pattern.js';
 import { declare } from '../overload.js';
 import type { Declaration } from '../overload.js';
 import { CelError, CelList } from '../values.js';
@@ -106,21 +106,15 @@ function trim(text: string): string {
 }
 
 /** A pattern of Go's, as a value has it. @throws CelError */
-export function patternOf(source: string): RegExp {
+export function patternOf(source: string): GoPattern {
   const pattern = goPattern(source);
-  if (pattern === undefined) {
-    throw new CelError(`error parsing regexp: invalid regexp: \`${source}\``);
-  }
-  return pattern;
+  if (pattern instanceof GoPattern) return pattern;
+  throw new CelError(pattern.message);
 }
 
 function findAll(text: string, source: string, limit = -1n): CelList {
-  const pattern = patternOf(source);
-  const all = Array.from(
-    text.matchAll(new RegExp(pattern, `${pattern.flags}g`)),
-    ([found]) => found,
-  );
-  return new CelList(limit < 0n ? all : all.slice(0, Number(limit)));
+  const most = limit < 0n ? Infinity : Number(limit);
+  return new CelList(patternOf(source).findAll(text, most));
 }
 
 /** Functions on text: those of CEL, its strings extension, and Kubernetes' on patterns. */
@@ -135,7 +129,7 @@ export const stringFunctions: readonly Declaration[] = [
     patternOf(source).test(text),
   ),
   declare('string.find(string): string', (text: string, source: string) => {
-    return patternOf(source).exec(text)?.[0] ?? '';
+    return patternOf(source).find(text) ?? '';
   }),
   declare('string.findAll(string): list<string>', (text: string, source: string) =>
     findAll(text, source),

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import { defineResource, s } from '../../../lib/crd/index.js';
+
+function messagesOf(rule: string, a: string | readonly number[]): string[] {
+  const value = typeof a === 'string' ? s.string() : s.array(s.integer());
+  const spec = s.object({ a: value }, { rules: [rule] });
+  const resource = defineResource({
+    group: 'cost.example.com',
+    kind: 'Costly',
+    versions: [{ name: 'v1', schema: s.object({ spec }) }],
+  });
+  const object = {
+    apiVersion: 'cost.example.com/v1',
+    kind: 'Costly',
+    metadata: { name: 'a' },
+    spec: { a },
+  };
+  return resource.validate(object).map(({ message = '' }) => message);
+}
+
+const numbers = Array.from({ length: 1000 }, (_, index) => index);
+
+describe('the cost of rules', () => {
+  it('ends loops within loops', () => {
+    const rule = 'self.a.all(x, self.a.all(y, self.a.all(z, x + y + z >= 0)))';
+    expect(messagesOf(rule, numbers).join()).to.contain(
+      "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: self.a.all(",
+    );
+  });
+
+  it('ends text that doubles', () => {
+    let doubled = 'self.a';
+    for (let count = 0; count < 35; count++) doubled = `[${doubled}].map(x, x + x)[0]`;
+    expect(messagesOf(`${doubled} != ''`, 'aaaaaaaa').join()).to.contain('call cost exceeds limit');
+  });
+
+  it('is no error that a rule can pass over', () => {
+    const loop = 'self.a.all(x, self.a.all(y, self.a.all(z, x + y + z >= 0)))';
+    expect(messagesOf(`${loop} || true`, numbers)).to.have.length(1);
+    expect(messagesOf(`self.a.exists(w, ${loop} || true)`, numbers)).to.have.length(1);
+  });
+
+  it('leaves what is usual alone', () => {
+    const rule = 'self.a.all(x, self.a.exists(y, x == y))';
+    expect(messagesOf(rule, numbers.slice(0, 300))).to.deep.equal([]);
+  });
+
+  it('ends all rules of an object together', () => {
+    const entry = s.array(s.integer(), { rules: ['self.all(x, self.all(y, x + y >= 0))'] });
+    const resource = defineResource({
+      group: 'cost.example.com',
+      kind: 'Costly',
+      versions: [{ name: 'v1', schema: s.object({ spec: s.object({ lists: s.array(entry) }) }) }],
+    });
+    const lists = Array.from({ length: 200 }, () => numbers.slice(0, 200));
+    const object = {
+      apiVersion: 'cost.example.com/v1',
+      kind: 'Costly',
+      metadata: { name: 'a' },
+      spec: { lists },
+    };
+    const causes = resource.validate(object);
+    expect(causes).to.have.length(1);
+    expect(causes[0]?.message).to.contain('validation failed due to running out of cost budget');
+  });
+});
