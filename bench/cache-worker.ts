@@ -1,20 +1,21 @@
 // One informer in a process of its own: `cache-worker.ts <ours|theirs> <namespace> <objects>`, the
-// kubeconfig in BENCH_KUBECONFIG. Prints what filling it cost; then, for a line `events N` on stdin,
-// what following N events cost and how late each was.
+// kubeconfig in BENCH_KUBECONFIG. Prints what filling it cost; then, for a line on stdin, what
+// following the events that come cost, and how late each was.
 import { createInterface } from 'node:readline';
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
-import { Cache } from '../lib/cache/index.js';
-import { clientFromKubeConfig } from '../lib/client/index.js';
-import { controllerFor, done } from '../lib/controller/index.js';
-import { ConfigMap } from '../lib/object/kinds.js';
+import { Cache, ConfigMap, clientFromKubeConfig, controllerFor, done } from './built.js';
+
+/** Told of the name of each object that changed, and of the time that stands in it. */
+type OnChange = (name: string | undefined, writtenAt: string | undefined) => void;
 
 interface Followed {
   /** How many objects it has. */
   readonly size: () => number;
-  /** Told of each change of an object by the time that stands in it. */
-  onChange: (writtenAt: string | undefined) => void;
-  /** Gets ready to be told of changes. */
-  readonly begin: () => Promise<void>;
+  /**
+   * Gets ready to follow changes: `arrived` is called for each event, `handled` when a reconcile
+   * or the handler deals with an object.
+   */
+  readonly begin: (arrived: OnChange, handled: (name: string | undefined) => void) => Promise<void>;
 }
 
 /** An informer that is ready to be started: code is loaded, connections are made. */
@@ -33,23 +34,23 @@ async function prepareOurs(): Promise<Start> {
     const informer = cache.informer(ConfigMap);
     cache.start();
     await informer.waitForSync();
-    const begin = async (): Promise<void> => {
-      let first = 0;
-      followed.onChange = () => {
-        first++;
-      };
+    const begin: Followed['begin'] = async (arrived, handled) => {
+      let reconciles = 0;
+      informer.addHandler(({ type, object }) => {
+        if (type === 'updated') arrived(object.metadata.name, object.data?.['at']);
+      });
       controllerFor(ConfigMap)
         .withOptions({ maxConcurrentReconciles: 4 })
         .complete(async ({ key }) => {
-          followed.onChange(informer.get(key)?.data?.['at']);
+          reconciles++;
+          handled(informer.get(key)?.metadata.name);
           return done();
         })
         .start({ cache, client });
-      await until(() => first >= Number(objects));
+      // First those that are there already.
+      await until(() => reconciles >= Number(objects));
     };
-    const size = (): number => informer.status().objects;
-    const followed: Followed = { size, begin, onChange: () => undefined };
-    return followed;
+    return { size: () => informer.status().objects, begin };
   };
 }
 
@@ -62,15 +63,14 @@ async function prepareTheirs(): Promise<Start> {
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
     const list = () => api.listNamespacedConfigMap({ namespace });
     const informer = makeInformer(kubeConfig, path, list);
-    const followed: Followed = {
-      size: () => informer.list(namespace).length,
-      begin: async () => {
-        informer.on('update', ({ data }) => followed.onChange(data?.['at']));
-      },
-      onChange: () => undefined,
-    };
     await informer.start();
-    return followed;
+    const begin: Followed['begin'] = async (arrived, handled) => {
+      informer.on('update', ({ metadata, data }) => {
+        arrived(metadata?.name, data?.['at']);
+        handled(metadata?.name);
+      });
+    };
+    return { size: () => informer.list(namespace).length, begin };
   };
 }
 
@@ -89,6 +89,44 @@ function cpuSeconds(since: NodeJS.CpuUsage): number {
   return (user + system) / 1e6;
 }
 
+/** What following costs, until nothing comes for a while. */
+async function follow(followed: Followed): Promise<object> {
+  const latenciesMs: number[] = [];
+  const firstUnhandled = new Map<string, bigint>();
+  let [events, lastMs, measuring] = [0, 0, false];
+  const arrived: OnChange = (name = '', at = '0') => {
+    events++;
+    if (!firstUnhandled.has(name)) firstUnhandled.set(name, BigInt(at));
+  };
+  await followed.begin(arrived, (name = '') => {
+    const at = firstUnhandled.get(name);
+    if (at === undefined || !measuring) return;
+    // One reconcile deals with all events of an object: it is as late as the first of them says.
+    firstUnhandled.delete(name);
+    latenciesMs.push(Number(process.hrtime.bigint() - at) / 1e6);
+    lastMs = performance.now();
+  });
+  const since = process.cpuUsage();
+  measuring = true;
+  process.stdout.write('{"ready":true}\n');
+  await until(() => events > 0);
+  const startMs = performance.now();
+  for (let seen = -1; seen !== events;) {
+    seen = events;
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+  }
+  latenciesMs.sort((a, b) => a - b);
+  const at = (share: number): number => latenciesMs[Math.floor(latenciesMs.length * share)] ?? NaN;
+  return {
+    events,
+    handled: latenciesMs.length,
+    perSecond: events / ((lastMs - startMs) / 1_000),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    cpuSeconds: cpuSeconds(since),
+  };
+}
+
 const start = await (side === 'ours' ? prepareOurs() : prepareTheirs());
 const [heapBefore, startMs, cpu] = [heap(), performance.now(), process.cpuUsage()];
 const followed = await start();
@@ -101,25 +139,9 @@ const filled = {
   bytesPerObject: (heap() - heapBefore) / Number(objects),
 };
 process.stdout.write(`${JSON.stringify(filled)}\n`);
-
-for await (const line of createInterface({ input: process.stdin })) {
-  const wanted = line;
-  const latenciesMs: number[] = [];
-  await followed.begin();
-  const since = process.cpuUsage();
-  followed.onChange = (at = '0') => {
-    latenciesMs.push(Number(process.hrtime.bigint() - BigInt(at)) / 1e6);
-  };
-  process.stdout.write('{"ready":true}\n');
-  // Several events of one key may be one reconcile: it is over when nothing comes any more.
-  let seen = -1;
-  while (latenciesMs.length === 0 || seen !== latenciesMs.length) {
-    seen = latenciesMs.length;
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-  }
-  latenciesMs.sort((a, b) => a - b);
-  const at = (share: number): number => latenciesMs[Math.floor(latenciesMs.length * share)] ?? NaN;
-  const result = { wanted, handled: seen, p50Ms: at(0.5), p99Ms: at(0.99) };
-  process.stdout.write(`${JSON.stringify({ ...result, cpuSeconds: cpuSeconds(since) })}\n`);
+const commands = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+if ((await commands.next()).done !== true) {
+  process.stdout.write(`${JSON.stringify(await follow(followed))}\n`);
+  await commands.next();
 }
 process.exit(0);

@@ -2,15 +2,19 @@
 // measured against that cluster, else against an embedded server.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { benchCache } from './cache.js';
+import { benchCacheEvents } from './cache-events.js';
 import { benchClient } from './client.js';
 import { benchImportMemory, benchImportTime } from './import.js';
 import { printResult } from './print-result.js';
 import { benchQueue } from './queue.js';
 
-const benches = { benchImportTime, benchImportMemory, benchClient, benchQueue, benchCache };
+const benches = {
+  ...{ benchImportTime, benchImportMemory, benchClient, benchQueue },
+  ...{ benchCache, benchCacheEvents },
+};
 /** Several by one word: `npm run bench -- runtime`. */
 const groups: Readonly<Record<string, readonly string[]>> = {
-  runtime: ['benchQueue', 'benchCache'],
+  runtime: ['benchQueue', 'benchCache', 'benchCacheEvents'],
 };
 const wanted = process.argv
   .slice(2)

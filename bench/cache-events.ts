@@ -1,0 +1,82 @@
+import { rowOf } from './bench-result.js';
+import type { BenchResult } from './bench-result.js';
+import { asked } from './cache.js';
+import { startLineProcess } from './line-process.js';
+import type { LineProcess } from './line-process.js';
+import { compared, flag, inTurn } from './sides.js';
+import type { Measured } from './sides.js';
+
+interface Followed {
+  readonly events: number;
+  readonly handled: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly cpuSeconds: number;
+}
+
+const rate = 10_000;
+const objects = 1_000;
+const rounds = 3;
+
+/**
+ * 10,000 changes of 1,000 ConfigMaps a second: through cache, queue and four workers to a reconcile
+ * here, to a plain handler of client-node's informer there. They come from a server that does nothing
+ * else, for no other would be quick enough; with `KUBECONFIG`, from that one, as quick as it can.
+ * How many by `--cache-events=50000`.
+ */
+export async function benchCacheEvents(): Promise<readonly BenchResult[]> {
+  const count = Number(flag('cache-events') ?? '50000');
+  const namespace = `bench-events-${process.pid}`;
+  const real = (process.env['KUBECONFIG'] ?? '') !== '';
+  const feed = real
+    ? startLineProcess('cache-feed.ts')
+    : startLineProcess('event-feed.ts', [namespace, String(objects)]);
+  try {
+    const { kubeConfig } = await feed.next<{ readonly kubeConfig: string }>();
+    if (real) await asked(feed, { do: 'fill', namespace, count: objects });
+    const offered: number[] = [];
+    const measured = await inTurn(rounds, async (side) => {
+      const args = [side, namespace, String(objects)];
+      const worker = startLineProcess('cache-worker.ts', args, { BENCH_KUBECONFIG: kubeConfig });
+      offered.push(await offer(feed, worker, { do: 'churn', namespace, count, objects, rate }));
+      const followed = await worker.next<Followed>();
+      await worker.end();
+      return followed;
+    });
+    if (real) await asked(feed, { do: 'clean', namespace, count: 1 });
+    return resultsOf(count, measured, offered);
+  } finally {
+    await feed.end();
+  }
+}
+
+/** Has the feed send events to a worker that is filled and ready. @returns how many a second */
+async function offer(feed: LineProcess, worker: LineProcess, churn: object): Promise<number> {
+  await worker.next();
+  worker.send('events');
+  await worker.next();
+  return (await asked<{ readonly perSecond: number }>(feed, churn)).perSecond;
+}
+
+function resultsOf(
+  count: number,
+  measured: Measured<Followed>,
+  offered: readonly number[],
+): readonly BenchResult[] {
+  // A feed that is a hundredth slower than asked has not limited anything.
+  const reached = Math.min(...offered) >= rate * 0.97;
+  const limits = reached ? '' : ' (NOT REACHED: the feed is what limits)';
+  const name = `${count} events offered at ${rate}/s`;
+  const of = (unit: string, value: (one: Followed) => number): BenchResult =>
+    compared(name, unit, { measured, value });
+  return [
+    { name, unit: `offered events/s${limits}`, rows: [rowOf('by the feed', offered)] },
+    of('events taken in per second', ({ perSecond }) => perSecond),
+    of('events taken in', ({ events }) => events),
+    of('reconciles or handler calls', ({ handled }) => handled),
+    of('ms from sent to reconcile or handler, p50', ({ p50Ms }) => p50Ms),
+    of('ms from sent to reconcile or handler, p99', ({ p99Ms }) => p99Ms),
+    of('CPU seconds', ({ cpuSeconds }) => cpuSeconds),
+  ];
+}
