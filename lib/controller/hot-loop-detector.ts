@@ -1,3 +1,4 @@
+import { hashObject } from '../hash/hash-object.js';
 import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
@@ -25,7 +26,7 @@ export interface HotLoopOptions {
   readonly maxWrites?: number | undefined;
   /** In milliseconds, at least 1. @defaultValue 60_000 */
   readonly windowMs?: number | undefined;
-  /** The first wait of a key that is too busy, in milliseconds; each write doubles it. @defaultValue 1_000 */
+  /** The first wait of a key that is too busy, in milliseconds; each write that is still too many doubles it. @defaultValue 1_000 */
   readonly baseDelayMs?: number | undefined;
   /** The longest wait, in milliseconds. @defaultValue 60_000 */
   readonly maxDelayMs?: number | undefined;
@@ -67,18 +68,30 @@ interface Track {
   readonly writesMs: number[];
   /** When those of them were that brought nothing new. */
   readonly repeatsMs: number[];
-  /** What the last two writes left, the newest first; undefined: the object was deleted. */
-  left: readonly (KubernetesObject | undefined)[];
+  /** Hashes of what the last two writes left, the newest first; `''`: the object was deleted. */
+  left: readonly string[];
+  /** What the last write left, kept only where the next may have to be reported. */
+  last?: KubernetesObject | undefined;
+  /** The UID and resourceVersion that the last write left, where it has them. */
+  version?: string | undefined;
   /** How long the key has to wait; 0 as long as it is not too busy. */
   delayMs: number;
+  /** When `delayMs` was changed last. */
+  changedMs: number;
   reportedMs: number;
   report?: HotLoop;
 }
 
+/** So many objects are observed; those written longest ago are forgotten first. */
+const maxTracks = 10_000;
+
 /**
  * Finds keys that keep writing one object: two controllers that undo each other's changes, or one
- * that never finds the object as it wants it. Such a key has to wait longer and longer; it is left
- * alone again as soon as it has not written the object for five windows.
+ * that never finds the object as it wants it. Such a key has to wait longer and longer; a window
+ * after it has calmed down its wait is halved by a write, and it is left alone again as soon as that
+ * is less than the first, or it has not written the object for five windows.
+ *
+ * A write that leaves the object as it was, `resourceVersion` included, is none: it makes no event.
  */
 export class HotLoopDetector {
   readonly #clock: Clock;
@@ -98,6 +111,7 @@ export class HotLoopDetector {
 
   /** How many objects are observed; what is calm is forgotten. */
   get size(): number {
+    this.#forgetCalm(this.#clock.monotonicMs());
     return this.#tracks.size;
   }
 
@@ -106,14 +120,24 @@ export class HotLoopDetector {
     const nowMs = this.#clock.monotonicMs();
     const { maxRepeats, maxWrites, baseDelayMs, maxDelayMs } = this.#options;
     this.#forgetCalm(nowMs);
+    if (this.#changesNothing(sample)) return undefined;
     const track = this.#trackOf(sample);
-    const before = sample.before ?? track.left[0];
-    const isRepeat = track.left.some((left) => isSame(left, sample.after));
-    track.left = [sample.after, ...track.left.slice(0, 1)];
+    const before = sample.before ?? track.last;
+    const left = digestOf(sample.after);
+    const isRepeat = track.left.includes(left);
+    track.left = [left, ...track.left.slice(0, 1)];
+    track.version = versionOf(sample.after);
     const isOften = this.#isOften(track.writesMs, nowMs, maxWrites);
     const isInCircles = isRepeat && this.#isOften(track.repeatsMs, nowMs, maxRepeats);
-    if (!isOften && !isInCircles && track.delayMs === 0) return undefined;
+    const { writesMs, repeatsMs } = track;
+    const isClose = this.#isClose(writesMs, maxWrites) || this.#isClose(repeatsMs, maxRepeats);
+    track.last = isClose ? sample.after : undefined;
+    if (!isOften && !isInCircles) {
+      this.#calmDown(track, nowMs);
+      return undefined;
+    }
     this.#slowDown(track, Math.min(Math.max(baseDelayMs, track.delayMs * 2), maxDelayMs));
+    track.changedMs = nowMs;
     if (nowMs - track.reportedMs < this.#calmAfterMs) return undefined;
     track.reportedMs = nowMs;
     track.report = hotLoopOf(track, sample, before);
@@ -122,7 +146,6 @@ export class HotLoopDetector {
 
   /** What slows keys down now, as last reported. */
   all(): HotLoop[] {
-    if (this.#hot.size === 0) return [];
     this.#forgetCalm(this.#clock.monotonicMs());
     const found = [...this.#hot.values()].flatMap((tracks) => [...tracks]);
     return found.flatMap(({ report, delayMs }) => (report ? [{ ...report, delayMs }] : []));
@@ -135,13 +158,24 @@ export class HotLoopDetector {
     return Math.max(0, ...[...(this.#hot.get(key) ?? [])].map((track) => track.delayMs));
   }
 
-  #trackOf({ key, type, target }: WriteSample): Track {
-    const id = `${key} ${apiVersionOf(type)} ${type.kind} ${keyString(target)}`;
+  /** Whether the server has answered with the state that it had before. */
+  #changesNothing(sample: WriteSample): boolean {
+    const version = versionOf(sample.after);
+    if (version === undefined) return false;
+    const known = this.#tracks.get(idOf(sample))?.version;
+    return version === known || version === versionOf(sample.before);
+  }
+
+  #trackOf(sample: WriteSample): Track {
+    const { key } = sample;
+    const id = idOf(sample);
     const known = this.#tracks.get(id);
-    const fresh = { writesMs: [], repeatsMs: [], left: [], delayMs: 0, reportedMs: -Infinity };
-    const track: Track = known ?? { id, key, ...fresh };
+    const fresh = { writesMs: [], repeatsMs: [], left: [], delayMs: 0 };
+    const track = known ?? { id, key, ...fresh, changedMs: -Infinity, reportedMs: -Infinity };
     this.#tracks.delete(id);
     this.#tracks.set(id, track);
+    const [oldest] = this.#tracks.values();
+    if (this.#tracks.size > maxTracks && oldest !== undefined) this.#forget(oldest);
     return track;
   }
 
@@ -150,6 +184,33 @@ export class HotLoopDetector {
     timesMs.push(nowMs);
     if (timesMs.length > most + 1) timesMs.shift();
     return timesMs.length > most && nowMs - (timesMs[0] ?? nowMs) <= this.#options.windowMs;
+  }
+
+  /** Whether one more right now would be too many. */
+  #isClose(timesMs: readonly number[], most: number): boolean {
+    const firstMs = timesMs.at(-most);
+    return firstMs !== undefined && this.#clock.monotonicMs() - firstMs <= this.#options.windowMs;
+  }
+
+  /** Halves the wait, once in a window: half of it at each write would let the loop run in bursts. */
+  #calmDown(track: Track, nowMs: number): void {
+    const { baseDelayMs, windowMs } = this.#options;
+    if (track.delayMs === 0 || nowMs - track.changedMs <= windowMs) return;
+    track.delayMs /= 2;
+    track.changedMs = nowMs;
+    if (track.delayMs < baseDelayMs) this.#leaveAlone(track);
+  }
+
+  #leaveAlone(track: Track): void {
+    track.delayMs = 0;
+    const hot = this.#hot.get(track.key);
+    hot?.delete(track);
+    if (hot?.size === 0) this.#hot.delete(track.key);
+  }
+
+  #forget(track: Track): void {
+    this.#tracks.delete(track.id);
+    this.#leaveAlone(track);
   }
 
   #slowDown(track: Track, delayMs: number): void {
@@ -162,10 +223,7 @@ export class HotLoopDetector {
   #forgetCalm(nowMs: number): void {
     for (const track of this.#tracks.values()) {
       if (nowMs - (track.writesMs.at(-1) ?? nowMs) < this.#calmAfterMs) return;
-      this.#tracks.delete(track.id);
-      const hot = this.#hot.get(track.key);
-      hot?.delete(track);
-      if (hot?.size === 0) this.#hot.delete(track.key);
+      this.#forget(track);
     }
   }
 }
@@ -191,9 +249,22 @@ function differences(one: KubernetesObject, other: KubernetesObject): FieldChang
   return diffObjects(one, other, { ignore: serverSetFields });
 }
 
-function isSame(one: KubernetesObject | undefined, other: KubernetesObject | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return differences(one, other).length === 0;
+function idOf({ key, type, target }: WriteSample): string {
+  return `${key} ${apiVersionOf(type)} ${type.kind} ${keyString(target)}`;
+}
+
+const serverSetMetadata = new Set(serverSetFields.map((path) => path.replace('metadata.', '')));
+
+/** A hash of what anybody but the server has set: to keep the objects themselves takes much memory. */
+function digestOf(object: KubernetesObject | undefined): string {
+  if (object === undefined) return '';
+  const metadata = Object.entries(object.metadata).filter(([name]) => !serverSetMetadata.has(name));
+  return hashObject({ ...object, metadata: Object.fromEntries(metadata) });
+}
+
+function versionOf(object: KubernetesObject | undefined): string | undefined {
+  const { uid = '', resourceVersion = '' } = object?.metadata ?? {};
+  return resourceVersion === '' ? undefined : `${uid} ${resourceVersion}`;
 }
 
 function managersOf(object: KubernetesObject | undefined): readonly string[] {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { HotLoopDetector } from '../../lib/controller/hot-loop-detector.js';
 import type { WriteSample } from '../../lib/controller/hot-loop-detector.js';
@@ -8,6 +10,11 @@ function sample(data: Record<string, string>, more: Partial<WriteSample> = {}): 
   const metadata = { name: 'a', namespace: 'ns' };
   const after = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
   return { key: 'ns/owner', type: ConfigMap, target: metadata, before: undefined, after, ...more };
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
 }
 
 function newDetector(maxWrites = 3, maxRepeats = 100) {
@@ -85,6 +92,64 @@ describe('HotLoopDetector', () => {
     expect(detector.delayMs('ns/owner')).to.be.above(0);
     await clock.advance(1);
     expect([detector.delayMs('ns/owner'), detector.size]).to.deep.equal([0, 0]);
+  });
+
+  it('halves the wait of a key that writes now and then, until it leaves it alone', async () => {
+    const { clock, detector } = newDetector();
+    for (let n = 0; n < 9; n++) detector.wrote(sample({ n: String(n) }));
+    const delays: number[] = [];
+    for (let n = 10; n < 14; n++) {
+      await clock.advance(1_001);
+      detector.wrote(sample({ n: String(n) }));
+      delays.push(detector.delayMs('ns/owner'));
+      // Within a window of the last time it is not halved again.
+      detector.wrote(sample({ n: `${n}b` }));
+    }
+    expect(delays).to.deep.equal([20, 10, 0, 0]);
+    expect(detector.all()).to.deep.equal([]);
+  });
+
+  it('counts no write that leaves the object as it was, whoever knows that', () => {
+    const { detector } = newDetector(3, 3);
+    const state = (resourceVersion: string, uid = 'u') => {
+      const metadata = { name: 'a', namespace: 'ns', uid, resourceVersion };
+      return { ...sample({}).after!, metadata };
+    };
+    for (let n = 0; n < 99; n++) {
+      expect(detector.wrote(sample({}, { after: state('5') }))).to.equal(undefined);
+      const cached = { before: state('7'), after: state('7'), target: { name: 'b' } };
+      expect(detector.wrote(sample({}, cached))).to.equal(undefined);
+    }
+    expect(detector.size).to.equal(1);
+    const recreated = ['u1', 'u2', 'u3'].map((uid) => sample({}, { after: state('5', uid) }));
+    const reports = recreated.map((each) => detector.wrote(each) !== undefined);
+    expect(reports).to.deep.equal([false, false, true]);
+  });
+
+  it('keeps no objects, and not endlessly many hashes', async () => {
+    const { clock, detector } = newDetector(3, 3);
+    const kept: WeakRef<object>[] = [];
+    for (let n = 0; n < 10_500; n++) {
+      const target = { name: `m${n}` };
+      const written = sample({ n: String(n) }, { target });
+      if (n >= 10_000) kept.push(new WeakRef(written.after!));
+      detector.wrote(written);
+    }
+    expect(detector.size).to.equal(10_000);
+    await clock.advance(0);
+    await new Promise((resolve) => setImmediate(resolve));
+    collectGarbage();
+    expect(kept.filter((each) => each.deref() !== undefined).length).to.be.below(10);
+    await clock.advance(5_000);
+    expect(detector.size).to.equal(0);
+  });
+
+  it('slows nothing down for what was forgotten for lack of room', () => {
+    const { detector } = newDetector();
+    for (let n = 0; n < 5; n++) detector.wrote(sample({ n: String(n) }));
+    expect(detector.delayMs('ns/owner')).to.be.above(0);
+    for (let n = 0; n < 10_000; n++) detector.wrote(sample({}, { target: { name: `m${n}` } }));
+    expect([detector.delayMs('ns/owner'), detector.all()]).to.deep.equal([0, []]);
   });
 
   it('sees what others changed between, and never tells a value', () => {

@@ -327,7 +327,8 @@ describe('RunningController', () => {
       expect(loops[0]!.object).to.deep.include({ kind: 'Thing', name: 'a' });
       expect(loops[0]!.writesPerMinute).to.be.above(1_000);
       const runs = setup.events.filter((event) => event.type === 'reconciled').length;
-      expect(runs).to.be.below(30);
+      // It is let through about as often as is fine: 5 times in 10 s.
+      expect(runs).to.be.below(40);
       await setup.stop(running);
     }).timeout(20_000);
   });
