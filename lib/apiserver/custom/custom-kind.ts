@@ -7,6 +7,7 @@ import type { Decoded, ServedKind, ServedSubresource } from '../kinds/served-kin
 import type { KindRules } from '../rules/kind-rules.js';
 import { deepEqual } from '../writes/deep-equal.js';
 import type { ServerCore } from '../server-core.js';
+import { keptFor, StoredObjects } from './stored-objects.js';
 import { WebhookConverter } from './webhook-converter.js';
 import type { Crd, CrdVersion } from './crd.js';
 import { customColumns } from './custom-columns.js';
@@ -26,16 +27,19 @@ export function customKinds(core: ServerCore, crd: Crd): readonly ServedKind[] {
     strategy === 'Webhook' && webhook !== undefined
       ? new WebhookConverter(core, webhook)
       : undefined;
+  const convert: Convert = { converter, stored: new StoredObjects(crd) };
   return crd.spec.versions
     .filter(({ served }) => served)
-    .map((version) => customKind(crd, version, converter));
+    .map((version) => customKind(crd, version, convert));
 }
 
-function customKind(
-  { metadata, spec }: Crd,
-  version: CrdVersion,
-  converter: WebhookConverter | undefined,
-): ServedKind {
+/** What the versions of a kind share. */
+interface Convert {
+  readonly converter: WebhookConverter | undefined;
+  readonly stored: StoredObjects;
+}
+
+function customKind({ metadata, spec }: Crd, version: CrdVersion, convert: Convert): ServedKind {
   const { group, names, scope } = spec;
   const apiVersion = `${group}/${version.name}`;
   const schema = version.schema?.openAPIV3Schema;
@@ -67,35 +71,40 @@ function customKind(
     },
     schema: () => (schema === undefined ? undefined : (full ??= withTypeMeta(schema))),
     decode: (value) => decodeCustom(value, { apiVersion, kind: names.kind, schema }),
-    ...conversionsOf(converter, apiVersion, `${group}/${storage.name}`),
+    ...conversionsOf(convert, apiVersion, `${group}/${storage.name}`),
   };
 }
 
 type Conversions = Pick<ServedKind, 'toStorage' | 'fromStorage' | 'conversions'>;
 
 function conversionsOf(
-  converter: WebhookConverter | undefined,
+  { converter, stored }: Convert,
   apiVersion: string,
   storage: string,
 ): Conversions {
+  const convert = (object: UnstructuredObject, to: string): UnstructuredObject =>
+    object.apiVersion === to
+      ? object
+      : stored.converted(converter?.convert(object, to) ?? { ...object, apiVersion: to });
+  const toStorage = (object: UnstructuredObject): UnstructuredObject => convert(object, storage);
+  const read = (object: UnstructuredObject): UnstructuredObject => stored.read(object);
   if (converter === undefined) {
-    return {
-      toStorage: (object) => inVersion(object, storage),
-      fromStorage: (object) => inVersion(object, apiVersion),
+    const shown = new WeakMap<UnstructuredObject, UnstructuredObject>();
+    const fromStorage = (object: UnstructuredObject): UnstructuredObject => {
+      const own = read(object);
+      if (own.apiVersion === apiVersion) return own;
+      return keptFor(shown, own, () => convert(own, apiVersion));
     };
+    return { toStorage, fromStorage };
   }
   return {
-    toStorage: (object) => converter.convert(object, storage),
-    fromStorage: (object) => converter.convert(object, apiVersion),
+    toStorage,
+    fromStorage: (object) => convert(read(object), apiVersion),
     conversions: {
-      prepare: (stored) => converter.prepare(stored, apiVersion),
-      fetch: (stored) => converter.fetch(stored, apiVersion),
+      prepare: (objects) => converter.prepare(objects.map(read), apiVersion),
+      fetch: (objects) => converter.fetch(objects.map(read), apiVersion),
     },
   };
-}
-
-function inVersion(object: UnstructuredObject, apiVersion: string): UnstructuredObject {
-  return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
 }
 
 /** A CRD's schema says nothing of what every object has. */

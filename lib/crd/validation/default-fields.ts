@@ -1,39 +1,64 @@
 import { isJsonObject, setMember } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
+import { memberSchemaOf } from './prune.js';
 
 /**
- * Fills in the defaults of a structural schema, in place, and drops nulls where the schema allows
- * none and has no default.
+ * Fills in the defaults of a structural schema, in place, also where a value is null that must not
+ * be; where there is no default, such a null is dropped first. An `undefined` member is missing.
  */
 export function defaultFields(value: unknown, schema: Schema | undefined): void {
-  if (schema === undefined) return;
-  if (Array.isArray(value)) defaultItems(value, schema);
-  else if (isJsonObject(value)) defaultMembers(value, schema);
+  dropNulls(value, schema);
+  fillIn(value, schema);
 }
 
-function defaultItems(items: unknown[], { items: schema }: Schema): void {
+/** Drops, in place, the members that are null where the schema allows none and has no default. */
+export function dropNulls(value: unknown, schema: Schema | undefined): void {
+  if (schema === undefined) return;
+  if (Array.isArray(value)) {
+    for (const item of value as readonly unknown[]) dropNulls(item, schema.items);
+  } else if (isJsonObject(value)) {
+    for (const name of Object.keys(value)) {
+      const member = memberSchemaOf(schema, name);
+      if (isRefusedNull(value[name], member) && member?.default === undefined) {
+        Reflect.deleteProperty(value, name);
+      } else dropNulls(value[name], member);
+    }
+  }
+}
+
+function isRefusedNull(value: unknown, schema: Schema | undefined): boolean {
+  return value === null && schema !== undefined && schema.nullable !== true;
+}
+
+function fillIn(value: unknown, schema: Schema | undefined): void {
+  if (schema === undefined) return;
+  if (Array.isArray(value)) fillInItems(value, schema.items);
+  else if (isJsonObject(value)) fillInMembers(value, schema);
+}
+
+function fillInItems(items: unknown[], schema: Schema | undefined): void {
   if (schema === undefined) return;
   for (const [index, item] of items.entries()) {
-    if (item === null && schema.nullable !== true && schema.default !== undefined) {
+    if (isRefusedNull(item, schema) && schema.default !== undefined) {
       items[index] = structuredClone(schema.default);
     }
-    defaultFields(items[index], schema);
+    fillIn(items[index], schema);
   }
 }
 
-function defaultMembers(object: Record<string, unknown>, schema: Schema): void {
-  const { properties = {}, additionalProperties } = schema;
+function fillInMembers(object: Record<string, unknown>, schema: Schema): void {
+  const { properties = {} } = schema;
   for (const [name, property] of Object.entries(properties)) {
-    const missing = !Object.hasOwn(object, name);
-    const refused = object[name] === null && property.nullable !== true;
-    if (!missing && !refused) continue;
-    if (property.default !== undefined) setMember(object, name, structuredClone(property.default));
-    else if (refused) Reflect.deleteProperty(object, name);
+    // A default of null is none, as on the real server.
+    if (property.default === undefined || property.default === null) continue;
+    const missing = !Object.hasOwn(object, name) || object[name] === undefined;
+    if (missing) setMember(object, name, structuredClone(property.default));
   }
   for (const name of Object.keys(object)) {
-    const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const member =
-      own ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
-    defaultFields(object[name], member);
+    const member = memberSchemaOf(schema, name);
+    if (isRefusedNull(object[name], member) && member?.default !== undefined) {
+      setMember(object, name, structuredClone(member.default));
+    }
+    fillIn(object[name], member);
   }
 }

@@ -9,8 +9,8 @@ export interface Pruned {
 }
 
 /**
- * Takes the fields out that a structural schema does not have. The result shares nothing with
- * `value`. @param path - where `value` is, for the paths of unknown fields.
+ * Takes the fields out that a structural schema does not have, and members that are `undefined`.
+ * The result shares nothing with `value`. @param path - where `value` is, for the paths of unknown fields.
  */
 export function prune(value: unknown, schema: Schema | undefined, path = ''): Pruned {
   const unknownFields: string[] = [];
@@ -30,7 +30,10 @@ function pruneValue(value: unknown, at: At): unknown {
   if (Array.isArray(value)) {
     const { items = preserving } = at.schema;
     return value.map((item: unknown, index) =>
-      pruneValue(item, { ...at, schema: items, path: `${at.path}[${index}]` }),
+      // As JSON has it.
+      item === undefined
+        ? null
+        : pruneValue(item, { ...at, schema: items, path: `${at.path}[${index}]` }),
     );
   }
   return isJsonObject(value) ? pruneObject(value, at) : value;
@@ -40,15 +43,15 @@ const typeMeta = new Set(['apiVersion', 'kind', 'metadata']);
 
 function pruneObject(value: Readonly<Record<string, unknown>>, at: At): Record<string, unknown> {
   const { schema, path, unknownFields } = at;
-  const { properties = {}, additionalProperties } = schema;
+  const { additionalProperties } = schema;
   const preserves = schema['x-kubernetes-preserve-unknown-fields'] === true;
   const embedded = schema['x-kubernetes-embedded-resource'] === true;
   const pruned: Record<string, unknown> = {};
   for (const name of Object.keys(value)) {
+    if (value[name] === undefined) continue;
     const member = path === '' ? name : `${path}.${name}`;
     const known =
-      memberSchema(properties, name) ??
-      (typeof additionalProperties === 'object' ? additionalProperties : undefined) ??
+      memberSchemaOf(schema, name) ??
       (preserves || additionalProperties === true || (embedded && typeMeta.has(name))
         ? preserving
         : undefined);
@@ -56,6 +59,15 @@ function pruneObject(value: Readonly<Record<string, unknown>>, at: At): Record<s
     else setMember(pruned, name, pruneValue(value[name], { ...at, schema: known, path: member }));
   }
   return pruned;
+}
+
+/** The schema of the member `name` of an object that has `schema`; undefined: it says nothing. */
+export function memberSchemaOf(schema: Schema, name: string): Schema | undefined {
+  const { properties = {}, additionalProperties } = schema;
+  return (
+    memberSchema(properties, name) ??
+    (typeof additionalProperties === 'object' ? additionalProperties : undefined)
+  );
 }
 
 /** The schema of a property, by its own name only. */

@@ -1,0 +1,76 @@
+import { defaultFields, dropNulls } from '../../crd/validation/default-fields.js';
+import { prune } from '../../crd/validation/prune.js';
+import { deepEqual } from '../../object/deep-equal.js';
+import { deepFreeze } from '../../object/deep-freeze.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { versionOf } from '../../object/resource-type.js';
+import type { Schema } from '../../object/schema.js';
+import { withoutMembers } from '../without-members.js';
+import type { Crd } from './crd.js';
+
+/**
+ * What is stored of a custom resource, as its definition has it today: an object may be older than
+ * the schema, or have come through another version.
+ */
+export class StoredObjects {
+  readonly #schemas: ReadonlyMap<string, Schema | undefined>;
+  /** Objects with a later resourceVersion were written with these schemas. */
+  readonly #since: number;
+  readonly #read = new WeakMap<UnstructuredObject, UnstructuredObject>();
+
+  constructor({ metadata, spec }: Crd) {
+    this.#schemas = new Map(
+      spec.versions.map(({ name, schema }) => [name, schema?.openAPIV3Schema]),
+    );
+    this.#since = Number(metadata.resourceVersion ?? '0');
+  }
+
+  /**
+   * A stored object as it is read: pruned and with the defaults of the version that it is stored
+   * in. The same object where nothing changes.
+   */
+  read(stored: UnstructuredObject): UnstructuredObject {
+    if (this.#isCurrent(stored)) return stored;
+    return keptFor(this.#read, stored, () => this.#fitted(stored, defaultFields));
+  }
+
+  /** An object after its conversion: pruned by the version that it is in now, without defaults. */
+  converted(object: UnstructuredObject): UnstructuredObject {
+    return this.#fitted(object, dropNulls);
+  }
+
+  /** With one version alone every write has been through the schema that the read would use. */
+  #isCurrent({ metadata }: UnstructuredObject): boolean {
+    return this.#schemas.size === 1 && Number(metadata.resourceVersion ?? '0') > this.#since;
+  }
+
+  #fitted(
+    object: UnstructuredObject,
+    fit: (value: unknown, schema: Schema) => void,
+  ): UnstructuredObject {
+    const schema = this.#schemas.get(versionOf(object.apiVersion));
+    if (schema === undefined) return object;
+    const rest = withoutMembers(object, 'apiVersion', 'kind', 'metadata');
+    const { value } = prune(rest, schema);
+    fit(value, schema);
+    if (deepEqual(value, rest)) return object;
+    const { apiVersion, kind, metadata } = object;
+    return { apiVersion, kind, metadata, ...(value as object) };
+  }
+}
+
+/**
+ * What `make` makes of `object`, made once: what is stored never changes. An object that is still
+ * being written does, so nothing is kept for it.
+ */
+export function keptFor(
+  known: WeakMap<UnstructuredObject, UnstructuredObject>,
+  object: UnstructuredObject,
+  make: () => UnstructuredObject,
+): UnstructuredObject {
+  const before = known.get(object);
+  if (before !== undefined) return before;
+  const made = make();
+  if (Object.isFrozen(object)) known.set(object, deepFreeze(made));
+  return made;
+}

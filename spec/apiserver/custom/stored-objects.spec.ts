@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { Api, merge } from '../api.js';
+import type { Answer } from '../api.js';
+import type { Schema } from '../../../lib/object/schema.js';
+import { crds, installed } from './widgets.js';
+
+const path = (name: string, served = 'v1'): string =>
+  `/apis/example.com/${served}/namespaces/default/widgets/${name}`;
+
+function versionOf(name: string, storage: boolean, properties: Record<string, Schema>): object {
+  const spec: Schema = { type: 'object', properties };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+  return { name, served: true, storage, schema };
+}
+
+const integer: Schema = { type: 'integer' };
+const text: Schema = { type: 'string' };
+const defaulted: Schema = {
+  type: 'object',
+  default: {},
+  properties: { z: { type: 'integer', default: 3 } },
+};
+const oldV1 = { x: integer, s: text };
+const newV1 = { y: { ...integer, default: 2 }, s: text, o: defaulted };
+const v2 = { y: { ...integer, default: 7 }, w: { ...text, default: 'q' }, x: integer };
+
+/** A server with the object `a`, stored as the old v1 has it. */
+async function withOldObject(): Promise<Api> {
+  const api = new Api();
+  await installed(api, { versions: [versionOf('v1', true, oldV1)] });
+  const object = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' } };
+  await api.create('/apis/example.com/v1/namespaces/default/widgets', {
+    ...object,
+    spec: { x: 1, s: 'old' },
+  });
+  return api;
+}
+
+function upgrade(api: Api, ...versions: object[]): Promise<Answer> {
+  return api.call('PATCH', `${crds}/widgets.example.com`, { spec: { versions } }, merge);
+}
+
+const specOf = async (api: Api, at: string): Promise<unknown> => (await api.get(at)).body['spec'];
+
+describe('custom resources that are older than their schema', () => {
+  it('are read without the fields that went, and with the defaults that came', async () => {
+    const api = await withOldObject();
+    await upgrade(api, versionOf('v1', true, newV1));
+    const wanted = { s: 'old', y: 2, o: { z: 3 } };
+    expect(await specOf(api, path('a'))).to.deep.equal(wanted);
+    const { body } = await api.get('/apis/example.com/v1/namespaces/default/widgets');
+    expect(body.items.map(({ spec }) => spec)).to.deep.equal([wanted]);
+  });
+
+  it('are read in another version with the defaults of the one that they are stored in', async () => {
+    const api = await withOldObject();
+    await upgrade(api, versionOf('v1', false, newV1), versionOf('v2', true, v2));
+    expect(await specOf(api, path('a', 'v2'))).to.deep.equal({ y: 2 });
+    expect(await specOf(api, path('a'))).to.deep.equal({ s: 'old', y: 2, o: { z: 3 } });
+  });
+
+  it('are stored as the storage version has them, by a write that changes no spec', async () => {
+    const api = await withOldObject();
+    await upgrade(api, versionOf('v1', false, newV1), versionOf('v2', true, v2));
+    const labels = { metadata: { labels: { a: 'b' } } };
+    const { body } = await api.call('PATCH', path('a'), labels, merge);
+    expect([body['spec'], body.metadata.generation]).to.deep.equal([{ y: 2 }, 1]);
+    expect(await specOf(api, path('a', 'v2'))).to.deep.equal({ y: 2, w: 'q' });
+  });
+
+  it('lose what the version that they are asked for does not have', async () => {
+    const api = await withOldObject();
+    await upgrade(api, versionOf('v1', false, newV1), versionOf('v2', true, v2));
+    const all = '/apis/example.com/v2/namespaces/default/widgets';
+    const object = { apiVersion: 'example.com/v2', kind: 'Widget', metadata: { name: 'b' } };
+    const created = await api.create(all, { ...object, spec: {} });
+    expect(created['spec']).to.deep.equal({ y: 7, w: 'q' });
+    expect(await specOf(api, path('b'))).to.deep.equal({ y: 7 });
+  });
+
+  it('come through a watch as they are read', async () => {
+    const api = await withOldObject();
+    await upgrade(api, versionOf('v1', true, newV1));
+    const watch = await api.watch('/apis/example.com/v1/namespaces/default/widgets?watch=1');
+    const event = await watch.next();
+    expect(event?.object['spec']).to.deep.equal({ s: 'old', y: 2, o: { z: 3 } });
+    await watch.stop();
+  });
+});
