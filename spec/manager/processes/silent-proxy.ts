@@ -14,15 +14,19 @@ export interface SilentProxy {
 export async function startSilentProxy(port: number): Promise<SilentProxy> {
   const sockets = new Set<Socket>();
   let isSilent = false;
-  const server = createServer((outer) => {
-    const inner = connect(port, '127.0.0.1');
+  // Half open: Node would answer the end of one side by shutting down its own, and a connection that is
+  // shutting down cannot be reset: `resetAndDestroy` leaves it open for ever, without an error, so that
+  // the listener never closes, and the process spins when it exits.
+  const server = createServer({ allowHalfOpen: true }, (outer) => {
+    const inner = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     for (const [from, to] of [
       [outer, inner],
       [inner, outer],
     ] as const) {
       sockets.add(from);
-      // What comes in silence is gone.
+      // What comes in silence is gone, the end of a connection, too.
       from.on('data', (data) => isSilent || to.write(data));
+      from.on('end', () => isSilent || from.destroy());
       from.on('error', () => to.destroy());
       from.on('close', () => {
         sockets.delete(from);

@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { LeaseDeadline } from '../../lib/manager/lease-deadline.js';
+import { LeaseFence, momentOf } from '../../lib/manager/lease-fence.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+const validMs = 2_000;
+
+describe('the fence of a term', () => {
+  let clock: VirtualClock;
+  let fence: LeaseFence;
+
+  beforeEach(() => {
+    clock = new VirtualClock();
+    fence = new LeaseFence({ clock, validMs, lease: 'default/operator' }, momentOf(clock));
+  });
+
+  it('is shut at its deadline, not after it', async () => {
+    await clock.advance(validMs - 1);
+    fence.check('a write');
+    await clock.advance(1);
+    expect(() => fence.check('a write')).to.throw(/not renewed for 2000 ms/);
+  });
+
+  it('counts from the start of a renewal that came in time', async () => {
+    await clock.advance(500);
+    const started = momentOf(clock);
+    await clock.advance(1_000);
+    expect([fence.renew(started), fence.remainingMs]).to.deep.equal([true, 1_000]);
+  });
+
+  it('stays shut when a renewal comes late', async () => {
+    await clock.advance(500);
+    const started = momentOf(clock);
+    await clock.advance(1_500);
+    expect([fence.renew(started), fence.remainingMs]).to.deep.equal([false, 0]);
+    expect(() => fence.check('a write')).to.throw(/not sent/);
+  });
+
+  it('ends the term at its deadline, not after it', async () => {
+    const over = new AbortController();
+    const deadline = new LeaseDeadline(clock, fence, over);
+    await clock.advance(validMs - 1);
+    deadline.check();
+    expect(over.signal.aborted).to.be.false;
+    await clock.advance(1);
+    expect(over.signal.aborted).to.be.true;
+    expect(() => deadline.check())
+      .to.throw()
+      .with.property('code', 'LeadershipLost');
+  });
+});

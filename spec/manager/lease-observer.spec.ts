@@ -1,0 +1,27 @@
+import { expect } from 'chai';
+import { LeaseObserver } from '../../lib/manager/lease-observer.js';
+import { newLease } from '../../lib/manager/lease-record.js';
+import type { Clock } from '../../lib/system/clock.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+describe('LeaseObserver', () => {
+  for (const jumpMs of [-3_600_000, 3_600_000]) {
+    it(`counts a holder's time to the millisecond while the wall clock jumps by ${jumpMs} ms`, async () => {
+      const clock = new VirtualClock();
+      let skewMs = 0;
+      const jumping: Clock = {
+        now: () => clock.now() + skewMs,
+        monotonicMs: () => clock.monotonicMs(),
+        setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
+      };
+      const observer = new LeaseObserver(jumping, 15_000);
+      const holding = { identity: 'x', durationMs: 3_000, nowMs: clock.now() };
+      observer.observe(newLease({ namespace: 'default', name: 'operator' }, holding));
+      skewMs = jumpMs;
+      await clock.advance(2_999);
+      expect([observer.holder, observer.remainingMs]).to.deep.equal(['x', 1]);
+      await clock.advance(1);
+      expect(observer.remainingMs).to.equal(0);
+    });
+  }
+});
