@@ -25,61 +25,61 @@ export interface BuilderOptions<Order extends string = string> {
    */
   readonly controllerName: string;
   /** Labels of every object (not of pods), under the object's own. */
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   /**
    * Where the objects go. Needed for, and only allowed with, a cluster-scoped owner. Pruning then looks
    * in this namespace and in those of chained objects: what is in another one, of which nothing is
    * chained any more, stays until the owner is deleted.
    */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /**
    * The kinds that pruning visits, with those of the chain: what the controller `owns`.
    * @defaultValue every kind that the builder has a method for
    */
-  readonly owns?: readonly TypeReference<KubernetesObject>[];
+  readonly owns?: readonly TypeReference<KubernetesObject>[] | undefined;
   /** The same as `owns`. */
-  readonly kinds?: readonly TypeReference<KubernetesObject>[];
+  readonly kinds?: readonly TypeReference<KubernetesObject>[] | undefined;
   /** @defaultValue 'fail' */
-  readonly onImmutable?: ImmutablePolicy;
+  readonly onImmutable?: ImmutablePolicy | undefined;
   /** Take over objects that exist and that nobody controls. @defaultValue false */
-  readonly adopt?: boolean;
+  readonly adopt?: boolean | undefined;
   /**
    * Managers that wrote our objects by create and update before us: their fields become ours, so
    * that a dropped one goes away. @defaultValue none
    */
-  readonly adoptManagers?: readonly string[];
+  readonly adoptManagers?: readonly string[] | undefined;
   /** Workloads are updated in this order of their `nodeType`. @defaultValue the order of the chain */
-  readonly rolloutOrder?: readonly Order[];
+  readonly rolloutOrder?: readonly Order[] | undefined;
   /**
    * The most objects that one pruning may delete: a number, or a share such as `'50%'`, rounded down.
    * @defaultValue half of the objects owned, at least 5
    */
-  readonly maxDeletions?: number | `${number}%`;
+  readonly maxDeletions?: number | `${number}%` | undefined;
   /** Where Kubernetes events on the owner go. @defaultValue nowhere */
-  readonly recorder?: Recorder;
+  readonly recorder?: Recorder | undefined;
   /** Where events within this process go. @defaultValue nowhere */
-  readonly emitter?: OperatorEvents;
+  readonly emitter?: OperatorEvents | undefined;
   /**
    * What becomes of claims that are no longer chained, whatever `prune` they were given while they
    * were: `true` deletes them, `false` keeps them. @defaultValue each as its own `prune` says
    */
-  readonly pruneClaims?: boolean;
+  readonly pruneClaims?: boolean | undefined;
   /** @defaultValue the clock of the machine */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** @defaultValue none */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** Ends every call; what was not begun by then is not begun. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Names the environment variables that carry hashes. */
-  readonly hashPrefixes?: HashPrefixes;
+  readonly hashPrefixes?: HashPrefixes | undefined;
 }
 
 /** What the names of hash variables begin with. */
 export interface HashPrefixes {
   /** @defaultValue 'CONFIGMAP_HASH_' */
-  readonly configMap?: string;
+  readonly configMap?: string | undefined;
   /** @defaultValue 'SECRET_HASH_' */
-  readonly secret?: string;
+  readonly secret?: string | undefined;
 }
 
 /** {@link BuilderOptions} with their defaults. */

@@ -1,10 +1,11 @@
 import type { Deployment } from '../object/kinds.js';
 import { labelValueOf } from '../object/label-value.js';
 import type { ChainedName, ChainNames } from './chain-names.js';
+import type { Lenient } from './kinds/lenient.js';
 import type { RequiredName } from './link.js';
 
-/** A pod's specification, as it is on the wire. */
-export type PodSpec = NonNullable<NonNullable<Deployment['spec']>['template']['spec']>;
+/** A pod's specification, as it is on the wire; what may be left out may be undefined. */
+export type PodSpec = Lenient<NonNullable<NonNullable<Deployment['spec']>['template']['spec']>>;
 /** A container of a {@link PodSpec}. */
 export type Container = PodSpec['containers'][number];
 /** An entry of a container's `env`. */
@@ -27,11 +28,11 @@ export interface MountOptions {
   /** Where in the container. */
   readonly mountPath: string;
   /** The volume's name. @defaultValue the object's, cut to a DNS label of 63 characters */
-  readonly volumeName?: string;
+  readonly volumeName?: string | undefined;
   /** @defaultValue true for ConfigMaps and Secrets, false for claims */
-  readonly readOnly?: boolean;
+  readonly readOnly?: boolean | undefined;
   /** Only this file or folder of the volume. @defaultValue the whole volume */
-  readonly subPath?: string;
+  readonly subPath?: string | undefined;
 }
 
 /**

@@ -31,7 +31,7 @@ export function completeObject(
 ): UnstructuredObject {
   const { object } = chained.link;
   const metadata = completeMetadata(settings, chained);
-  const body = builtInType(object) === undefined ? jsonOf(object) : withoutNulls(object);
+  const body = builtInType(object) === undefined ? object : withoutNulls(object);
   // Whoever writes the status, it is not the applier of the spec: it would never count as applied.
   const complete = encodeSecret({ ...withoutMember(body, 'status'), metadata });
   return retains(chained) ? complete : withController(settings, chained, complete);
@@ -116,14 +116,9 @@ function encodeSecret(object: UnstructuredObject): UnstructuredObject {
   return { ...withoutMember(object, 'stringData'), data };
 }
 
-// A copy by JSON's rules: undefined members go, nothing is shared with the caller's object.
-function jsonOf(object: UnstructuredObject): UnstructuredObject {
-  return JSON.parse(JSON.stringify(object)) as UnstructuredObject;
-}
-
 // In a built-in kind null says what absence says, but would be owned as a field of its own.
 function withoutNulls(object: UnstructuredObject): UnstructuredObject {
-  return dropNulls(jsonOf(object)) as UnstructuredObject;
+  return dropNulls(object) as UnstructuredObject;
 }
 
 function dropNulls(value: unknown): unknown {

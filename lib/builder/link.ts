@@ -11,14 +11,14 @@ export type ImmutablePolicy = 'fail' | 'recreate' | 'recreateOrphan';
 /** What every object of a chain can be given. */
 export interface LinkOptions {
   /** @defaultValue `onImmutable` of the builder; for PersistentVolumeClaims always `fail` */
-  readonly onImmutable?: ImmutablePolicy;
+  readonly onImmutable?: ImmutablePolicy | undefined;
   /**
    * Delete the object once it is no longer chained. Remembered in the annotation
    * `operator-builder.io/prune`. @defaultValue true, but false for PersistentVolumeClaims
    */
-  readonly prune?: boolean;
+  readonly prune?: boolean | undefined;
   /** Take the object over when it exists and nobody controls it. @defaultValue `adopt` of the builder */
-  readonly adopt?: boolean;
+  readonly adopt?: boolean | undefined;
 }
 
 /** What only a PersistentVolumeClaim can be given. */
@@ -27,7 +27,7 @@ export interface ClaimOptions extends LinkOptions {
    * `delete`: garbage collection takes the claim with its owner. `retain`: it stays, and a new owner
    * of that kind and name takes it over. @defaultValue 'retain'
    */
-  readonly whenOwnerDeleted?: 'delete' | 'retain';
+  readonly whenOwnerDeleted?: 'delete' | 'retain' | undefined;
 }
 
 /** What every link that makes an object of one kind takes. */
@@ -37,10 +37,10 @@ export interface ObjectOptions<Name extends string = string> extends LinkOptions
    * Only ever the owner's namespace, or the builder's where the owner is cluster-scoped.
    * @defaultValue that one
    */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Laid over the builder's labels. */
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly annotations?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** What only workloads have. */
@@ -61,11 +61,11 @@ export interface Link {
   /** The object as it was chained: no owner, no labels of ours, no stamps yet. */
   readonly object: UnstructuredObject;
   readonly options: ClaimOptions;
-  readonly workload?: WorkloadSettings;
+  readonly workload?: WorkloadSettings | undefined;
   /** Names that must be in the chain; checked before anything is written. */
   readonly requires: readonly RequiredName[];
   /** The workload whose pods a Service without a selector selects, by name. */
-  readonly selects?: string;
+  readonly selects?: string | undefined;
 }
 
 /** A name that a link refers to. */

@@ -8,9 +8,9 @@ import type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
 /** Options of {@link renderPlan}. */
 export interface RenderPlanOptions {
   /** @defaultValue whether standard output takes colours (`NO_COLOR` is honoured) */
-  readonly color?: boolean;
+  readonly color?: boolean | undefined;
   /** List unchanged objects too. @defaultValue false */
-  readonly unchanged?: boolean;
+  readonly unchanged?: boolean | undefined;
 }
 
 /**

@@ -32,6 +32,15 @@ describe('The types of a Builder', () => {
     expectTypeOf<Names['workload']>().toEqualTypeOf<never>();
   });
 
+  it('accept undefined for what may be left out', () => {
+    const left: { readonly replicas?: number; readonly port?: number } = {};
+    const { replicas, port: targetPort } = left;
+    new Builder({ ...options, owns: undefined, maxDeletions: undefined, signal: undefined })
+      .configMap({ name: 'env', data: { A: undefined }, labels: { a: undefined } })
+      .service({ name: 'web', spec: { ports: [{ port: 80, targetPort }], type: undefined } })
+      .deployment({ name: 'web', replicas, podSpec: { ...podSpec, hostNetwork: undefined } });
+  });
+
   it('accept chained names and refuse typos in rolloutOn', () => {
     chain.deployment({ name: 'a', podSpec, rolloutOn: ['env', 'token'] });
     // @ts-expect-error 'evn' was never chained

@@ -4,23 +4,23 @@ import { objectLink } from './object-link.js';
 
 /** Options of {@link Builder.configMap}. */
 export interface ConfigMapOptions<Name extends string = string> extends ObjectOptions<Name> {
-  readonly data?: Readonly<Record<string, string>>;
+  readonly data?: Readonly<Record<string, string | undefined>> | undefined;
   /** Values in base64. */
-  readonly binaryData?: Readonly<Record<string, string>>;
+  readonly binaryData?: Readonly<Record<string, string | undefined>> | undefined;
   /** The server refuses every later change of the data; see `onImmutable`. @defaultValue false */
-  readonly immutable?: boolean;
+  readonly immutable?: boolean | undefined;
 }
 
 /** Options of {@link Builder.secret}. */
 export interface SecretOptions<Name extends string = string> extends ObjectOptions<Name> {
   /** @defaultValue the server's: `Opaque` */
-  readonly type?: string;
+  readonly type?: string | undefined;
   /** Values in base64. */
-  readonly data?: Readonly<Record<string, string>>;
+  readonly data?: Readonly<Record<string, string | undefined>> | undefined;
   /** Values as they are; sent in base64 as `data`, so that a dropped key goes away. */
-  readonly stringData?: Readonly<Record<string, string>>;
+  readonly stringData?: Readonly<Record<string, string | undefined>> | undefined;
   /** The server refuses every later change of the data; see `onImmutable`. @defaultValue false */
-  readonly immutable?: boolean;
+  readonly immutable?: boolean | undefined;
 }
 
 /** The link of a ConfigMap. */

@@ -10,7 +10,7 @@ import type { SpecOf } from './specified.js';
 export interface JobOptions<Names extends ChainNames = ChainNames, Name extends string = string>
   extends ObjectOptions<Name>, PodOptions<Names> {
   /** Any other field of the specification. */
-  readonly spec?: Partial<Omit<SpecOf<Job>, 'template'>>;
+  readonly spec?: Partial<Omit<SpecOf<Job>, 'template'>> | undefined;
 }
 
 /** Options of {@link Builder.cronJob}. `restartPolicy` of the pods defaults to `Never`. */
@@ -19,9 +19,9 @@ export interface CronJobOptions<Names extends ChainNames = ChainNames, Name exte
   /** In cron's form, for example `0 3 * * *`. */
   readonly schedule: string;
   /** Any other field of the Jobs' specification. */
-  readonly jobSpec?: Partial<Omit<SpecOf<Job>, 'template'>>;
+  readonly jobSpec?: Partial<Omit<SpecOf<Job>, 'template'>> | undefined;
   /** Any other field of the specification. */
-  readonly spec?: Partial<Omit<SpecOf<CronJob>, 'schedule' | 'jobTemplate'>>;
+  readonly spec?: Partial<Omit<SpecOf<CronJob>, 'schedule' | 'jobTemplate'>> | undefined;
 }
 
 /** The link of a Job. Its template is immutable, so it is never stamped. */

@@ -14,18 +14,21 @@ export function objectLink(
   body: Readonly<Record<string, unknown>>,
 ): Link {
   const { name, namespace, labels, annotations } = options;
-  const object: UnstructuredObject = {
+  const object = {
     apiVersion: apiVersionOf(type),
     kind: type.kind,
-    metadata: {
-      name,
-      ...(namespace !== undefined && { namespace }),
-      ...(labels !== undefined && { labels: { ...labels } }),
-      ...(annotations !== undefined && { annotations: { ...annotations } }),
-    },
+    metadata: { name, namespace, labels, annotations },
     ...body,
   };
-  return { type, object, options: linkOptionsOf(options), requires: [] };
+  return { type, object: jsonOf(object), options: linkOptionsOf(options), requires: [] };
+}
+
+/**
+ * A copy by JSON's rules: undefined members go, before anything is hashed, and nothing is shared with
+ * the caller's object.
+ */
+function jsonOf(object: object): UnstructuredObject {
+  return JSON.parse(JSON.stringify(object)) as UnstructuredObject;
 }
 
 /** What of `options` is not part of the object. */
@@ -51,7 +54,7 @@ export function anyObjectLink(object: KubernetesObject, options: ClaimOptions): 
   }
   return {
     type: { apiVersion, kind },
-    object: { ...object },
+    object: jsonOf(object),
     options: linkOptionsOf(options),
     requires: [],
   };

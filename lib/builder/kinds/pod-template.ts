@@ -4,22 +4,24 @@ import { recordingReferences } from '../chain-references.js';
 import type { ChainNames } from '../chain-names.js';
 import type { ChainReferences, PodSpec } from '../chain-references.js';
 import type { RequiredName } from '../link.js';
+import type { Lenient } from './lenient.js';
 
 /** A pod template, as it is on the wire. */
-export type PodTemplate = NonNullable<Deployment['spec']>['template'];
+export type PodTemplate = Lenient<NonNullable<Deployment['spec']>['template']>;
 
 /** How the pods of a workload or Job are given: exactly one of `podSpec` and `podTemplate`. */
 export interface PodOptions<Names extends ChainNames> {
   /** The pods' specification, or what makes it of the chain's names. */
-  readonly podSpec?: PodSpec | ((references: ChainReferences<Names>) => PodSpec);
+  readonly podSpec?: PodSpec | ((references: ChainReferences<Names>) => PodSpec) | undefined;
   /** The same with metadata. */
-  readonly podTemplate?: PodTemplate | ((references: ChainReferences<Names>) => PodTemplate);
+  readonly podTemplate?:
+    PodTemplate | ((references: ChainReferences<Names>) => PodTemplate) | undefined;
   /**
    * Labels of the pods beside those of the selector. The builder's own are not among them: what
    * changes with the operator's version would roll every pod.
    */
-  readonly podLabels?: Readonly<Record<string, string>>;
-  readonly podAnnotations?: Readonly<Record<string, string>>;
+  readonly podLabels?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly podAnnotations?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** A pod template and the names that it took from the chain. */
@@ -48,8 +50,8 @@ export function podTemplateOf<Names extends ChainNames>(
       ? resolve(podTemplate, references)
       : { spec: resolve(podSpec, references) };
   const { metadata = {}, spec } = given as PodTemplate;
-  const allLabels = { ...metadata.labels, ...podLabels, ...labels };
-  const allAnnotations = { ...metadata.annotations, ...podAnnotations };
+  const allLabels = { ...metadata.labels, ...definedOf(podLabels), ...labels };
+  const allAnnotations = { ...metadata.annotations, ...definedOf(podAnnotations) };
   const template: PodTemplate = {
     metadata: {
       ...metadata,
@@ -59,6 +61,14 @@ export function podTemplateOf<Names extends ChainNames>(
     ...(spec !== undefined && { spec }),
   };
   return { template, requires };
+}
+
+/** What is undefined is absent: it erases nothing. */
+function definedOf(
+  members: Readonly<Record<string, string | undefined>> = {},
+): Record<string, string> {
+  const defined = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined) as Record<string, string>;
 }
 
 function resolve<Names extends ChainNames, T extends object>(

@@ -10,10 +10,11 @@ import {
   ServiceAccount,
 } from '../../object/kinds.js';
 import type { ClaimOptions, Link, ObjectOptions } from '../link.js';
+import type { Lenient } from './lenient.js';
 import { objectLink } from './object-link.js';
 
-/** The `spec` of objects of type `T`. */
-export type SpecOf<T extends { spec?: unknown }> = NonNullable<T['spec']>;
+/** The `spec` of objects of type `T`, as it may be given. */
+export type SpecOf<T extends { spec?: unknown }> = Lenient<NonNullable<T['spec']>>;
 
 /** Options of {@link Builder.service}. */
 export interface ServiceOptions<Name extends string = string> extends ObjectOptions<Name> {
@@ -23,7 +24,7 @@ export interface ServiceOptions<Name extends string = string> extends ObjectOpti
    */
   readonly spec: SpecOf<Service>;
   /** The workload to select the pods of; it may be chained later. @defaultValue the one of this name */
-  readonly workload?: string;
+  readonly workload?: string | undefined;
 }
 
 /** Options of {@link Builder.persistentVolumeClaim}. */
@@ -56,8 +57,8 @@ export interface HorizontalPodAutoscalerOptions extends ObjectOptions {
 
 /** Options of {@link Builder.serviceAccount}. */
 export interface ServiceAccountOptions extends ObjectOptions {
-  readonly automountServiceAccountToken?: boolean;
-  readonly imagePullSecrets?: NonNullable<ServiceAccount['imagePullSecrets']>;
+  readonly automountServiceAccountToken?: boolean | undefined;
+  readonly imagePullSecrets?: NonNullable<ServiceAccount['imagePullSecrets']> | undefined;
 }
 
 /** Options of {@link Builder.role}. */

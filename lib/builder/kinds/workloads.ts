@@ -24,24 +24,25 @@ export interface WorkloadOptions<
    * The labels that the workload's pods are known by; immutable once created, and given to the pod
    * template too. @defaultValue one of `operator-builder.io/workload`, of kind and name
    */
-  readonly selector?: Readonly<Record<string, string>>;
+  readonly selector?: Readonly<Record<string, string>> | undefined;
   /** ConfigMaps and Secrets whose change rolls the pods, beside those that the template refers to. */
-  readonly rolloutOn?: readonly ChainedName<Names['configMap'] | Names['secret'], Ref>[];
+  readonly rolloutOn?:
+    readonly ChainedName<Names['configMap'] | Names['secret'], Ref>[] | undefined;
   /** ConfigMaps whose data every container gets as environment variables (not init containers). */
-  readonly envFromConfigMap?: readonly ChainedName<Names['configMap'], Ref>[];
+  readonly envFromConfigMap?: readonly ChainedName<Names['configMap'], Ref>[] | undefined;
   /** The same of Secrets. */
-  readonly envFromSecret?: readonly ChainedName<Names['secret'], Ref>[];
+  readonly envFromSecret?: readonly ChainedName<Names['secret'], Ref>[] | undefined;
   /**
    * Roll the pods also when a ConfigMap or Secret changes that the template refers to and that is
    * not in the chain. @defaultValue false
    */
-  readonly followReferences?: boolean;
+  readonly followReferences?: boolean | undefined;
   /** What `rolloutOrder` knows the workload by. */
-  readonly nodeType?: ChainedName<Names['order'], NodeType>;
+  readonly nodeType?: ChainedName<Names['order'], NodeType> | undefined;
   /**
    * A rollout without progress for longer is reported as stuck; in seconds. @defaultValue 600
    */
-  readonly progressDeadlineSeconds?: number;
+  readonly progressDeadlineSeconds?: number | undefined;
 }
 
 /** Options of {@link Builder.deployment}. */
@@ -55,11 +56,11 @@ export interface DeploymentOptions<
    * `'external'`: somebody else's after the creation, at which `spec.replicas` counts.
    * @defaultValue the server's: 1
    */
-  readonly replicas?: number | 'external';
-  readonly strategy?: SpecOf<Deployment>['strategy'];
-  readonly minReadySeconds?: number;
+  readonly replicas?: number | 'external' | undefined;
+  readonly strategy?: SpecOf<Deployment>['strategy'] | undefined;
+  readonly minReadySeconds?: number | undefined;
   /** Any other field of the specification. */
-  readonly spec?: Partial<Omit<SpecOf<Deployment>, 'template' | 'selector'>>;
+  readonly spec?: Partial<Omit<SpecOf<Deployment>, 'template' | 'selector'>> | undefined;
 }
 
 /** Options of {@link Builder.statefulSet}. */
@@ -74,22 +75,23 @@ export interface StatefulSetOptions<
    * `'external'`: somebody else's after the creation, at which `spec.replicas` counts.
    * @defaultValue the server's: 1
    */
-  readonly replicas?: number | 'external';
+  readonly replicas?: number | 'external' | undefined;
   /** The Service of the chain that gives the pods their DNS names. */
-  readonly serviceName?: ChainedName<Names['service'], ServiceName>;
+  readonly serviceName?: ChainedName<Names['service'], ServiceName> | undefined;
   /** Each needs `metadata.name`. They may grow; nothing else of them may change. */
-  readonly volumeClaimTemplates?: readonly VolumeClaimTemplate[];
-  readonly updateStrategy?: SpecOf<StatefulSet>['updateStrategy'];
-  readonly podManagementPolicy?: 'OrderedReady' | 'Parallel';
-  readonly persistentVolumeClaimRetentionPolicy?: SpecOf<StatefulSet>['persistentVolumeClaimRetentionPolicy'];
-  readonly minReadySeconds?: number;
+  readonly volumeClaimTemplates?: readonly VolumeClaimTemplate[] | undefined;
+  readonly updateStrategy?: SpecOf<StatefulSet>['updateStrategy'] | undefined;
+  readonly podManagementPolicy?: 'OrderedReady' | 'Parallel' | undefined;
+  readonly persistentVolumeClaimRetentionPolicy?:
+    SpecOf<StatefulSet>['persistentVolumeClaimRetentionPolicy'] | undefined;
+  readonly minReadySeconds?: number | undefined;
   /**
    * Delete a pod of a broken revision that never became ready and blocks the rollout of a repaired
    * one. @defaultValue false
    */
-  readonly unblock?: boolean;
+  readonly unblock?: boolean | undefined;
   /** Any other field of the specification. */
-  readonly spec?: Partial<Omit<SpecOf<StatefulSet>, 'template' | 'selector'>>;
+  readonly spec?: Partial<Omit<SpecOf<StatefulSet>, 'template' | 'selector'>> | undefined;
 }
 
 /** Options of {@link Builder.daemonSet}. */
@@ -99,10 +101,10 @@ export interface DaemonSetOptions<
   Ref extends string = string,
   NodeType extends string = string,
 > extends WorkloadOptions<Names, Name, Ref, NodeType> {
-  readonly updateStrategy?: SpecOf<DaemonSet>['updateStrategy'];
-  readonly minReadySeconds?: number;
+  readonly updateStrategy?: SpecOf<DaemonSet>['updateStrategy'] | undefined;
+  readonly minReadySeconds?: number | undefined;
   /** Any other field of the specification. */
-  readonly spec?: Partial<Omit<SpecOf<DaemonSet>, 'template' | 'selector'>>;
+  readonly spec?: Partial<Omit<SpecOf<DaemonSet>, 'template' | 'selector'>> | undefined;
 }
 
 /** A template of the claims that each pod of a StatefulSet gets. */
@@ -174,18 +176,21 @@ export function defaultSelector(kind: string, name: string): Record<string, stri
 
 /** `Options` as a link takes them: the compiler has checked their names, the run checks them again. */
 export type Unchecked<Options> = Omit<Options, CheckedNames> & {
-  readonly rolloutOn?: readonly string[];
-  readonly envFromConfigMap?: readonly string[];
-  readonly envFromSecret?: readonly string[];
-  readonly nodeType?: string;
-  readonly serviceName?: string;
+  readonly rolloutOn?: readonly string[] | undefined;
+  readonly envFromConfigMap?: readonly string[] | undefined;
+  readonly envFromSecret?: readonly string[] | undefined;
+  readonly nodeType?: string | undefined;
+  readonly serviceName?: string | undefined;
 };
 
 type CheckedNames = 'rolloutOn' | 'envFromConfigMap' | 'envFromSecret' | 'nodeType' | 'serviceName';
 
 type AnyWorkloadOptions<Names extends ChainNames> = Unchecked<
   WorkloadOptions<Names, string, string, string>
-> & { readonly replicas?: number | 'external'; readonly unblock?: boolean };
+> & {
+  readonly replicas?: number | 'external' | undefined;
+  readonly unblock?: boolean | undefined;
+};
 
 function workloadLink<Names extends ChainNames>(
   type: ResourceType<KubernetesObject>,

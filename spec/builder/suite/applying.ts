@@ -69,8 +69,39 @@ async function versions(scene: Scene): Promise<readonly unknown[]> {
   return objects.map(({ metadata }) => [metadata.resourceVersion, metadata.generation]);
 }
 
+/** A chain of every kind of member that may be left out; `left` is undefined, or not there at all. */
+function withMembersLeft(scene: Scene, left: Readonly<Record<string, undefined>>): Builder {
+  const ports = [{ port: 80, ...left }];
+  return scene
+    .builder()
+    .configMap({ name: 'env', data: { A: '1', ...left }, labels: { a: 'b', ...left } })
+    .secret({ name: 'token', stringData: { token: 'x', ...left } })
+    .service({ name: 'web', annotations: left, spec: { ports, ...left } })
+    .deployment({
+      ...{ name: 'web', podLabels: { a: 'b', ...left }, podAnnotations: left },
+      podSpec: { containers: [{ name: 'web', image: 'registry.example/web:1', ...left }] },
+      ...{ envFromConfigMap: ['env'], envFromSecret: ['token'] },
+    })
+    .object({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'more', labels: left } },
+      ...{ data: { A: '1', ...left } },
+    } as unknown as ConfigMap);
+}
+
 /** Creating, leaving alone, changing. */
 export function applyingSuite(open: OpenScene): void {
+  it('takes what is undefined for absent, in hashes and on the wire', async () => {
+    const scene = await open();
+    const made = await withMembersLeft(scene, { type: undefined, name2: undefined }).reconcile();
+    expect(summary(made).every((each) => each.startsWith('created '))).to.equal(true);
+    expect(Object.keys((await scene.get(ConfigMap, 'env')).data ?? {})).to.deep.equal(['A']);
+    await scene.writes();
+    const again = await withMembersLeft(scene, {}).reconcile();
+    expect(await scene.writes()).to.deep.equal([]);
+    const changed = summary(again).filter((each) => !/^(unchanged|pending) /.test(each));
+    expect(changed).to.deep.equal([]);
+  });
+
   it('creates four objects by four writes', async () => {
     const scene = await open();
     const results = await tenant(scene).reconcile();
