@@ -3,6 +3,11 @@ import { compileRules } from '../rules/compile-rules.js';
 import { fieldPathOf } from '../rules/field-path.js';
 import { schemaType } from '../rules/schema-type.js';
 import { FieldErrors } from '../validation/field-errors.js';
+import { validateDefaults } from './schema-defaults.js';
+import { validateJunctors } from './schema-junctors.js';
+import { validateKeywords } from './schema-keywords.js';
+import type { SchemaLevel } from './schema-keywords.js';
+import { validateSharing } from './schema-lists.js';
 
 /** Where a schema stands. */
 export interface StructureCheck {
@@ -13,7 +18,7 @@ export interface StructureCheck {
 
 interface At extends StructureCheck {
   readonly isRoot: boolean;
-  readonly isWhole: boolean;
+  readonly level: SchemaLevel;
   /** The list or map around that has no way to tell old from new entries; undefined: none. */
   readonly uncorrelatable: string | undefined;
 }
@@ -23,16 +28,20 @@ interface At extends StructureCheck {
  * server; see "Specifying a structural schema" in Kubernetes' documentation.
  */
 export function validateStructure(schema: Schema, { field, errors }: StructureCheck): void {
-  const root = { isRoot: true, isWhole: true, uncorrelatable: undefined };
-  validateLevel(schema, { ...root, field, errors });
+  const root = { isRoot: true, level: 'root', uncorrelatable: undefined } as const;
+  const own = new FieldErrors();
+  validateLevel(schema, { ...root, field, errors: own });
+  // As the API server does, which looks at the defaults of sound schemas only.
+  if (own.empty) validateDefaults(schema, field, own);
+  errors.causes.push(...own.causes);
 }
 
 /** @returns whether the schema is sound down from here; rules of one that isn't are not compiled */
 function validateLevel(schema: Schema, at: At): boolean {
   const own = new FieldErrors();
-  validateType(schema, { ...at, errors: own });
-  validateKeywords(schema, at.field, own);
-  validateListKeys(schema, at.field, own);
+  validateKeywords(schema, { ...at, errors: own });
+  validateSharing(schema, at.field, own);
+  validateJunctors(schema, at.field, own);
   at.errors.causes.push(...own.causes);
   let sound = own.empty;
   for (const [part, place] of partsOf(schema, at)) sound = validateLevel(part, place) && sound;
@@ -51,7 +60,7 @@ function* partsOf(schema: Schema, at: At): Generator<[Schema, At]> {
   const inner = (part: Schema, path: string): At => ({
     ...at,
     field: `${at.field}.${path}`,
-    isWhole: false,
+    level: path === 'items' ? 'item' : 'field',
     isRoot: part['x-kubernetes-embedded-resource'] === true,
   });
   for (const [name, property] of Object.entries(properties)) {
@@ -64,56 +73,6 @@ function* partsOf(schema: Schema, at: At): Generator<[Schema, At]> {
   }
   if (typeof additionalProperties === 'object') {
     yield [additionalProperties, inner(additionalProperties, 'additionalProperties')];
-  }
-}
-
-/** A structural schema has a type everywhere. */
-function validateType(schema: Schema, { field, isWhole, errors }: At): void {
-  const untyped =
-    schema.type === undefined &&
-    schema['x-kubernetes-int-or-string'] !== true &&
-    schema['x-kubernetes-preserve-unknown-fields'] !== true;
-  if (isWhole && schema.type === undefined) {
-    errors.required(`${field}.type`, 'must not be empty at the root');
-  } else if (isWhole && schema.type !== 'object') {
-    errors.invalid(`${field}.type`, schema.type, 'must be object at the root');
-  } else if (untyped) {
-    errors.required(`${field}.type`, 'must not be empty for specified object fields');
-  }
-}
-
-function validateKeywords(schema: Schema, field: string, errors: FieldErrors): void {
-  if (schema.items === undefined && schema.type === 'array') {
-    errors.required(`${field}.items`, 'must be specified');
-  }
-  if (typeof schema.additionalProperties === 'object' && schema.properties !== undefined) {
-    const why = 'additionalProperties and properties are mutual exclusive';
-    errors.forbidden(`${field}.additionalProperties`, why);
-  }
-}
-
-function validateListKeys(schema: Schema, field: string, errors: FieldErrors): void {
-  const type = schema['x-kubernetes-list-type'];
-  if (type === undefined) return;
-  if (!['atomic', 'set', 'map'].includes(type)) {
-    errors.notSupported(`${field}.x-kubernetes-list-type`, type, ['atomic', 'map', 'set']);
-  }
-  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  if (type === 'map' && keys.length === 0) {
-    const why = 'must not be empty if x-kubernetes-list-type is map';
-    errors.required(`${field}.x-kubernetes-list-map-keys`, why);
-  }
-  for (const key of type === 'map' ? keys : []) {
-    const property = schema.items?.properties?.[key];
-    const required = schema.items?.required?.includes(key) === true;
-    if (property === undefined) {
-      const at = `${field}.x-kubernetes-list-map-keys`;
-      errors.invalid(at, keys, 'entries must all be names of item properties');
-    } else if (!required && property.default === undefined) {
-      const why =
-        'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property';
-      errors.required(`${field}.items.properties[${key}].default`, why);
-    }
   }
 }
 
@@ -165,7 +124,8 @@ function validateExpressions(schema: Schema, at: At): void {
   if (rules.length === 0) return;
   const type = schemaType(schema, 'selfType', at.isRoot);
   if (type === undefined) {
-    const why = 'failed to convert to declType for CEL validation rules';
+    const why =
+      'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations';
     errors.internal(`${at.field}.x-kubernetes-validations`, why);
     return;
   }

@@ -1,0 +1,43 @@
+import type { Schema } from '../../object/schema.js';
+import { validateRules } from '../rules/validate-rules.js';
+import { FieldErrors } from '../validation/field-errors.js';
+import { prune } from '../validation/prune.js';
+import { validateSchema } from '../validation/validate-schema.js';
+
+/**
+ * Checks that the defaults of a schema, and of what is below it, are valid: of the right form, with
+ * no unknown fields, and within the rules. Only for a schema that is sound otherwise.
+ */
+export function validateDefaults(schema: Schema, field: string, errors: FieldErrors): void {
+  // A default that is null is none.
+  if ((schema.default ?? null) !== null) validateDefault(schema, `${field}.default`, errors);
+  const { items, properties = {}, additionalProperties } = schema;
+  if (items !== undefined) validateDefaults(items, `${field}.items`, errors);
+  for (const [name, one] of Object.entries(properties)) {
+    validateDefaults(one, `${field}.properties[${name}]`, errors);
+  }
+  if (typeof additionalProperties === 'object') {
+    validateDefaults(additionalProperties, `${field}.additionalProperties`, errors);
+  }
+}
+
+function validateDefault(schema: Schema, field: string, errors: FieldErrors): void {
+  const { default: value } = schema;
+  if (prune(value, schema).unknownFields.length > 0) {
+    errors.invalid(field, value, 'must not have unknown fields');
+  }
+  const own = new FieldErrors();
+  validateSchema(value, { schema, path: '', errors: own });
+  if (own.empty) {
+    const isRoot = schema['x-kubernetes-embedded-resource'] === true;
+    const check = { schema, path: '', errors: own, isRoot };
+    // As it would be in an object that did not change, then as in a new one.
+    validateRules(value, { ...check, old: value });
+    if (own.empty) validateRules(value, check);
+  }
+  for (const cause of own.causes) {
+    const { field: inner = '' } = cause;
+    const separator = inner === '' || inner.startsWith('[') ? '' : '.';
+    errors.causes.push({ ...cause, field: `${field}${separator}${inner}` });
+  }
+}
