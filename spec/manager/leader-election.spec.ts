@@ -318,6 +318,19 @@ describe('LeaderElector', () => {
       expect(spec).to.include({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 0 });
     });
 
+    it('is over only when the server has answered that the Lease is given back', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(1_000);
+      election.slow('a', 300);
+      let isOver = false;
+      void a.ended.then(() => (isOver = true));
+      a.stop();
+      await election.clock.advance(299);
+      expect([a.elector.isLeader, isOver]).to.deep.equal([false, false]);
+      await election.clock.advance(1);
+      expect([isOver, (await election.lease()).spec?.holderIdentity]).to.deep.equal([true, '']);
+    });
+
     it('keeps the Lease where it is told to', async () => {
       const a = election.candidate('a', { releaseOnCancel: false });
       await election.clock.advance(0);

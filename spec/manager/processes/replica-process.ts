@@ -7,7 +7,7 @@ import type { ReplicaEvent, ReplicaSettings } from './replica-settings.js';
 const script = fileURLToPath(new URL('replica.ts', import.meta.url));
 
 /** Longer than anything takes that is waited for; then it is told what there was instead. */
-const patienceMs = 40_000;
+const patienceMs = 60_000;
 
 /** A replica in a process of its own. */
 export class ReplicaProcess {
