@@ -5,6 +5,7 @@ import type { HotLoopDetector } from './hot-loop-detector.js';
 import type { LastErrors } from './last-errors.js';
 import type { OwnedKeys } from './owned-keys.js';
 import type { WorkKey } from './reconcile-key.js';
+import type { ControllerCluster } from './running-cluster.js';
 import type { PendingTriggers } from './trigger.js';
 import type { WorkQueue } from './work-queue.js';
 
@@ -17,8 +18,11 @@ export interface ControllerParts {
   readonly hotLoops: HotLoopDetector | undefined;
   readonly lastErrors: LastErrors;
   readonly owned: OwnedKeys;
-  /** Whether `work` may be queued again: it is owned, and its cluster is still there. */
-  readonly mayQueue: (work: WorkKey) => boolean;
+  /**
+   * Whether `work` may be queued again: it is owned, and its cluster is there and synced; with
+   * `cluster`: that very one, not another that was added under its name.
+   */
+  readonly mayQueue: (work: WorkKey, cluster?: ControllerCluster) => boolean;
   /** Ends the back-off of `work`, that may not be queued, and remembers it where it may come back. */
   readonly giveUp: (work: WorkKey) => void;
   readonly metrics: ControllerMetrics;

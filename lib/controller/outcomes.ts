@@ -6,6 +6,7 @@ import { failureKindOf, isBug, retryAfterMsOf } from './failure.js';
 import { shownKey } from './last-errors.js';
 import { readableError } from './readable-error.js';
 import type { ReconcileRun, RunEnd } from './reconcile-run.js';
+import type { ControllerCluster } from './running-cluster.js';
 import type { Trigger } from './trigger.js';
 import type { WorkItem } from './work-queue.js';
 
@@ -13,6 +14,7 @@ import type { WorkItem } from './work-queue.js';
 export interface EndedReconcile {
   readonly item: WorkItem;
   readonly run: ReconcileRun;
+  readonly cluster: ControllerCluster;
   readonly logger: Logger;
 }
 
@@ -69,9 +71,9 @@ export class Outcomes {
    * For when `heed` has thrown: an error that is odder than we know, a logger, a metric. The key is
    * tried again, for it may not have been.
    */
-  survive({ item: { key, priority }, run }: EndedReconcile, thrown: unknown): Heeded {
+  survive({ item: { key, priority }, run, cluster }: EndedReconcile, thrown: unknown): Heeded {
     const { queue, mayQueue, logger } = this.#parts;
-    const againInMs = mayQueue(run.work) ? queue.addRateLimited(key, priority) : undefined;
+    const againInMs = mayQueue(run.work, cluster) ? queue.addRateLimited(key, priority) : undefined;
     const error = readableError(thrown);
     try {
       logger.error('the outcome of a reconcile could not be dealt with', { key, error, againInMs });
@@ -97,9 +99,9 @@ export class Outcomes {
     }
   }
 
-  #again({ item: { key, priority }, run }: EndedReconcile, wantedMs: number): Heeded {
+  #again({ item: { key, priority }, run, cluster }: EndedReconcile, wantedMs: number): Heeded {
     const { queue, triggers, hotLoops } = this.#parts;
-    if (!this.#parts.mayQueue(run.work)) {
+    if (!this.#parts.mayQueue(run.work, cluster)) {
       this.#parts.giveUp(run.work);
       return { outcome: 'requeueAfter' };
     }
@@ -115,7 +117,7 @@ export class Outcomes {
     const { work, signal } = ended.run;
     // The controller is being stopped, or the key was given away: that is why.
     const isEnded = signal.aborted && outcome !== 'timeout';
-    const isOurs = mayQueue(work);
+    const isOurs = mayQueue(work, ended.cluster);
     this.#count(outcome, error);
     if (!isOurs) giveUp(work);
     else if (outcome === 'terminal') queue.forget(key);

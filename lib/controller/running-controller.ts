@@ -60,7 +60,8 @@ export class RunningController {
     this.#logger = runtime.logger.child({ controller: name });
     this.#metrics = newControllerMetrics(metrics);
     this.#metrics.maxConcurrent.set(maxConcurrentReconciles, { controller: name });
-    this.#queue = new WorkQueue({ name, clock, metrics, backoff });
+    const onHandOut = (key: string): void => this.#triggers.handOut(key);
+    this.#queue = new WorkQueue({ name, clock, metrics, backoff, onHandOut });
     this.#owned = new OwnedKeys(runtime.ownership);
     this.#runs = new ActiveRuns(clock);
     this.#parts = {
@@ -68,7 +69,7 @@ export class RunningController {
       kind: definition.type.kind,
       hotLoops: hotLoop === false ? undefined : new HotLoopDetector(clock, hotLoop),
       lastErrors: new LastErrors(clock),
-      mayQueue: (work) => this.#mayQueue(work),
+      mayQueue: (work, cluster) => this.#mayQueue(work, cluster),
       giveUp: (work) => this.#giveUp(work),
       ...{ queue: this.#queue, triggers: this.#triggers, owned: this.#owned },
       ...{ metrics: this.#metrics, logger: this.#logger, runtime },
@@ -280,9 +281,10 @@ export class RunningController {
     this.#queue.add(text, { ...options, afterMs });
   }
 
-  #mayQueue(work: WorkKey): boolean {
-    const isHere = this.#stopping === undefined && this.#clusters.has(work.cluster);
-    return isHere && this.#owned.owns(work);
+  #mayQueue(work: WorkKey, of?: ControllerCluster): boolean {
+    const cluster = this.#clusters.get(work.cluster);
+    if (this.#stopping !== undefined || cluster?.isSynced !== true) return false;
+    return (of ?? cluster) === cluster && this.#owned.owns(work);
   }
 
   #acquired(isNew?: (key: ReconcileKey) => boolean): void {

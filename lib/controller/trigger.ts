@@ -79,6 +79,8 @@ const kept = 10;
 /** Remembers for each key that waits what it waits for. */
 export class PendingTriggers {
   readonly #pending = new Map<string, { triggers: Trigger[]; more: number }>();
+  /** Of keys that were handed out: what is added from then on is of their next reconcile. */
+  readonly #handedOut = new Map<string, { triggers: Trigger[]; more: number }>();
 
   add(key: string, trigger: Trigger): void {
     const pending = this.#pending.get(key);
@@ -88,10 +90,17 @@ export class PendingTriggers {
     else pending.more++;
   }
 
-  /** Hands over what there is about `key`. */
-  take(key: string): TriggerList {
-    const pending = this.#pending.get(key) ?? { triggers: [], more: 0 };
+  /** `key` was handed out: what there is about it is of the reconcile that begins in a moment. */
+  handOut(key: string): void {
+    const pending = this.#pending.get(key);
     this.#pending.delete(key);
+    if (pending !== undefined) this.#handedOut.set(key, pending);
+  }
+
+  /** Hands over what there was about `key` when it was handed out. */
+  take(key: string): TriggerList {
+    const pending = this.#handedOut.get(key) ?? { triggers: [], more: 0 };
+    this.#handedOut.delete(key);
     // A requeue that was asked for may not be due yet: what came in before says more.
     const isOwn = ({ type }: Trigger): boolean => type === 'requeue' || type === 'retry';
     const { triggers, more } = pending;
@@ -104,5 +113,6 @@ export class PendingTriggers {
 
   clear(): void {
     this.#pending.clear();
+    this.#handedOut.clear();
   }
 }

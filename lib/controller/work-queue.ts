@@ -33,6 +33,11 @@ export interface WorkQueueOptions {
   readonly groupOf?: ((key: string) => string) | undefined;
   /** Which groups share a turn. @defaultValue the cluster: what stands before `//` */
   readonly sectionOf?: ((key: string) => string) | undefined;
+  /**
+   * Told of each key as it is handed out, before anybody can add it again; it must not throw.
+   * @defaultValue nobody is told
+   */
+  readonly onHandOut?: ((key: string) => void) | undefined;
 }
 
 /** Options of {@link WorkQueue.add}. */
@@ -99,6 +104,7 @@ export class WorkQueue {
   readonly #labels: { readonly name: string; readonly controller: string };
   readonly #groupOf: (key: string) => string;
   readonly #sectionOf: (key: string) => string;
+  readonly #onHandOut: (key: string) => void;
   readonly #backoff: Backoff;
   readonly #delayed = new Map<string, DelayedKey>();
   readonly #heap = new DelayHeap<DelayedKey>();
@@ -113,18 +119,20 @@ export class WorkQueue {
   readonly #priorities: PriorityLabels;
   #timer: { readonly dueMs: number; readonly timer: Timer } | undefined;
   #order = 0;
+  #isServing = false;
   #isShutDown = false;
 
   /** @throws OperatorError `InvalidOption`: an option is out of its range. */
   constructor(options: WorkQueueOptions) {
     const { name, clock = systemClock, metrics = noMetrics, backoff, agingEvery = 8 } = options;
-    const { groupOf = namespaceIn, sectionOf = clusterIn } = options;
+    const { groupOf = namespaceIn, sectionOf = clusterIn, onHandOut = () => undefined } = options;
     if (!(Number.isInteger(agingEvery) && agingEvery >= 1)) {
       throw new OperatorError('InvalidOption', `WorkQueue: agingEvery ${agingEvery}: want 1, 2, …`);
     }
     this.#clock = clock;
     this.#groupOf = groupOf;
     this.#sectionOf = sectionOf;
+    this.#onHandOut = onHandOut;
     this.#backoff = new Backoff(backoff);
     this.#readyList = new ReadyList(agingEvery);
     this.#labels = { name, controller: name };
@@ -288,8 +296,20 @@ export class WorkQueue {
     this.#ready.set(key, { ticket, sinceMs: this.#clock.monotonicMs() });
     this.#readyList.add(ticket);
     this.#countDepth(1, priority);
-    const get = this.#getters.shift();
-    if (get !== undefined) get(this.#handOut());
+    if (this.#getters.size > 0) void this.#serve();
+  }
+
+  /** Hands out to those that wait, a moment later: what is added at once more is the same work. */
+  async #serve(): Promise<void> {
+    if (this.#isServing) return;
+    this.#isServing = true;
+    await Promise.resolve();
+    this.#isServing = false;
+    while (this.#ready.size > 0) {
+      const get = this.#getters.shift();
+      if (get === undefined) return;
+      get(this.#handOut());
+    }
   }
 
   #handOut(): WorkItem | undefined {
@@ -300,6 +320,7 @@ export class WorkQueue {
     const waitedMs = nowMs - (this.#ready.get(key)?.sinceMs ?? nowMs);
     this.#ready.delete(key);
     this.#processing.set(key, { sinceMs: nowMs });
+    this.#onHandOut(key);
     this.#countDepth(-1, priority);
     this.#metrics.queueDuration.observe(waitedMs / 1000, this.#labels);
     return { key, priority };

@@ -128,7 +128,7 @@ export class Workers {
     // Made in there, for a fence may throw; that is an error as any other.
     const handle = (): Promise<Result> => reconciler(this.#contexts.of(run, cluster, span));
     const ended = await run.run(handle, options.reconcileTimeoutMs);
-    const heeded = this.#heed({ item, run, logger }, ended);
+    const heeded = this.#heed({ item, run, cluster, logger }, ended);
     if (ended.type === 'timedOut') void this.#hold(run, logger);
     // A write that the handler has not awaited, and is on its way: no other may begin with the key.
     else if (!run.hasEnded) void run.whenEnded().then(() => this.#free(run));

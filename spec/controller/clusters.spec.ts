@@ -5,10 +5,11 @@ import { cachedClient } from '../../lib/cache/cached-client.js';
 import { controllerFor } from '../../lib/controller/controller-builder.js';
 import type { ReconcileContext } from '../../lib/controller/reconciler.js';
 import { parseWorkKey, workKeyOf } from '../../lib/controller/reconcile-key.js';
-import { done } from '../../lib/controller/result.js';
+import { done, requeueAfter } from '../../lib/controller/result.js';
 import type { Result } from '../../lib/controller/result.js';
 import type { ControllerCluster } from '../../lib/controller/running-cluster.js';
 import type { RunningController } from '../../lib/controller/running-controller.js';
+import { TerminalError } from '../../lib/controller/terminal-error.js';
 import { callbackSource } from '../../lib/controller/sources.js';
 import { keyString } from '../../lib/object/object-key.js';
 import { seededRandom } from '../../lib/system/random.js';
@@ -59,6 +60,53 @@ class Clusters {
 }
 
 describe('a controller on several clusters', () => {
+  for (const [title, end] of [
+    ['asks to be called again', async () => requeueAfter(10)],
+    ['fails', () => Promise.reject(new Error('no'))],
+  ] as const) {
+    it(`waits for a cluster that took the name of one where a reconcile then ${title}`, async () => {
+      const setup = new Clusters();
+      const east = setup.named('east');
+      setup.server('east').put('a');
+      const held = deferred();
+      const controller = setup.controller(async () => {
+        if (setup.seen.length > 1) return done();
+        await held.promise;
+        return end();
+      });
+      const clusters = [east, setup.named('west')];
+      const running = controller.start({ clusters, clock: setup.clock });
+      await setup.clock.advance(0);
+      const removing = running.removeCluster('east', 60_000);
+      const again = setup.named('east');
+      setup.server('east').paused = true;
+      setup.server('east').put('a');
+      running.addCluster(again);
+      await setup.clock.advance(0);
+      held.resolve();
+      await setup.clock.advance(1_000);
+      await removing;
+      const before = running.status();
+      expect([setup.seen, before.delayed, before.lastErrors]).to.deep.equal([['east ns/a'], 0, []]);
+      setup.server('east').resume();
+      await setup.clock.advance(1_000);
+      expect(setup.seen).to.deep.equal(['east ns/a', 'east ns/a']);
+      await setup.stop(running);
+    });
+  }
+
+  it('forgets the errors of a cluster that it leaves', async () => {
+    const setup = new Clusters();
+    const clusters = [setup.named('east'), setup.named('west')];
+    for (const { name } of clusters) setup.server(name).put('a');
+    const controller = setup.controller(() => Promise.reject(new TerminalError('never')));
+    const running = controller.start({ clusters, clock: setup.clock });
+    await setup.clock.advance(0);
+    await running.removeCluster('east');
+    expect(running.status().lastErrors.map(({ cluster }) => cluster)).to.deep.equal(['west']);
+    await setup.stop(running);
+  });
+
   it('reconciles objects of one name in each, with the client of each', async () => {
     const setup = new Clusters();
     const clusters = [setup.named('east'), setup.named('west')];

@@ -66,6 +66,43 @@ describe('RunningController', () => {
     await setup.cache.stop();
   });
 
+  it('reconciles once what is added several times in one tick', async () => {
+    const setup = new ControllerSetup();
+    const seen: unknown[] = [];
+    const controller = controllerFor(Thing).complete(async ({ key, triggers }) => {
+      seen.push([key.name, triggers.length]);
+      return done();
+    });
+    const running = await setup.start(controller);
+    for (const name of ['a', 'a', 'b', 'a']) running.enqueue({ name });
+    await setup.clock.advance(0);
+    expect(seen).to.deep.equal([
+      ['a', 3],
+      ['b', 1],
+    ]);
+    await setup.stop(running);
+  });
+
+  it('gives each reconcile the triggers of its own, whenever these come', async () => {
+    for (let turns = 0; turns < 10; turns++) {
+      const setup = new ControllerSetup();
+      const counts: number[] = [];
+      const controller = controllerFor(Thing).complete(async ({ triggers }) => {
+        counts.push(
+          triggers.filter((each) => each.type === 'source' && each.source === 'enqueue').length,
+        );
+        return done();
+      });
+      const running = await setup.start(controller);
+      running.enqueue({ name: 'a' });
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      running.enqueue({ name: 'a' });
+      await setup.clock.advance(0);
+      expect(counts, `after ${turns} turns`).to.deep.equal(turns === 0 ? [2] : [1, 1]);
+      await setup.stop(running);
+    }
+  });
+
   describe('time-out', () => {
     async function timedOut(setup: ControllerSetup) {
       const runs: ReconcileContext[] = [];
