@@ -209,6 +209,15 @@ describe('LeaderElector', () => {
       expect(isLost(await a.ended)).to.be.true;
     });
 
+    it('goes on when a renewal hangs: the next one is tried after half of the deadline', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(1_000);
+      const match = { user: 'a', verb: 'update' } as const;
+      election.cluster.faults.add({ match, effect: { type: 'latency', ms: 1_000_000 }, times: 1 });
+      await election.clock.advance(30_000);
+      expect(a.told).to.deep.equal(['0 sees a', '0 started']);
+    });
+
     it('goes on when single renewals fail', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
