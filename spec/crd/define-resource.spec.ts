@@ -73,6 +73,13 @@ describe('defineResource', () => {
     expect(input.spec).to.deep.equal({ schedule: '* * * * *' });
   });
 
+  it('takes undefined for left out', () => {
+    const left = { replicas: undefined, mode: undefined };
+    const one = CronTab.object({ metadata, spec: { schedule: '* * * * *', ...left } });
+    expect(one.spec).to.deep.equal({ schedule: '* * * * *', replicas: 1 });
+    expect(CronTab.validate(one)).to.deep.equal([]);
+  });
+
   it('prunes, and says what', () => {
     const object = CronTab.object({ metadata, spec: { schedule: 'x' } });
     const { value, unknownFields } = CronTab.prune({ ...object, spec: { ...object.spec, odd: 1 } });

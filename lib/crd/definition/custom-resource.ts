@@ -107,11 +107,9 @@ export class CustomResource<out T extends KubernetesObject, in I>
   /** An object with apiVersion and kind, and with the defaults that the API server fills in. */
   object(input: I): T {
     const { apiVersion, kind } = this;
-    return this.withDefaults({
-      apiVersion,
-      kind,
-      ...(input as object),
-    } as unknown as KubernetesObject) as T;
+    // By JSON's rules: what is undefined is left out.
+    const copy: unknown = JSON.parse(JSON.stringify({ apiVersion, kind, ...(input as object) }));
+    return this.withDefaults(copy as KubernetesObject) as T;
   }
 
   /** A copy with the defaults that the API server fills in, and without the nulls that it drops. */

@@ -51,9 +51,9 @@ export type ObjectValue<P extends Properties> = Flat<
   }
 >;
 
-/** The TypeScript type of an object with these properties, as it may be written. */
+/** The TypeScript type of an object with these properties, as it may be written: JSON drops undefined. */
 export type ObjectInput<P extends Properties> = Flat<
   { [K in NamesOf<P, 'required'>]: InputOf<P[K]> } & {
-    [K in NamesOf<P, 'optional' | 'defaulted'>]?: InputOf<P[K]>;
+    [K in NamesOf<P, 'optional' | 'defaulted'>]?: InputOf<P[K]> | undefined;
   }
 >;
