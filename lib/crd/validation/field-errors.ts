@@ -1,4 +1,5 @@
 import type { StatusCause } from '../../object/api-error.js';
+import { goNumber } from './numbers.js';
 
 /** `text` in double quotes, as Go's `%q` writes it for printable characters. */
 export function quoted(text: string): string {
@@ -7,6 +8,7 @@ export function quoted(text: string): string {
 
 function shown(value: unknown): string {
   if (value === undefined) return 'null';
+  if (typeof value === 'number') return goNumber(value);
   return typeof value === 'string' ? quoted(value) : JSON.stringify(value);
 }
 

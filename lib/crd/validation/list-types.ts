@@ -16,7 +16,7 @@ export function validateListType(
       errors.invalid(`${path}[${index}]`, item, why);
       continue;
     }
-    const id = type === 'set' ? item : keyOf(item, keys);
+    const id = canonical(type === 'set' ? item : keyOf(item, keys));
     const text = JSON.stringify(id);
     const count = seen.get(text) ?? 0;
     // However often it is there, a duplicate is told once.
@@ -28,4 +28,12 @@ export function validateListType(
 function keyOf(item: unknown, keys: readonly string[]): unknown {
   if (!isJsonObject(item)) return item;
   return Object.fromEntries(keys.map((key) => [key, item[key]]));
+}
+
+/** With the members of objects in order: theirs says nothing, and Go shows them so. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (!isJsonObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, canonical(value[name])]));
 }

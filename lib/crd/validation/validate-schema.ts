@@ -1,10 +1,11 @@
-import { isJsonObject } from '../../object/json.js';
+import { isJsonObject, memberOf } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
 import { FieldErrors } from './field-errors.js';
 import { GoPattern, goPattern } from '../cel/go-pattern.js';
 import { deepEqual } from '../../object/deep-equal.js';
 import { validateListType } from './list-types.js';
-import { memberSchema } from './prune.js';
+import { isInt64, validateNumber, validateRange } from './numbers.js';
+import { memberSchemaOf } from './prune.js';
 import { hasFormat } from './schema-formats.js';
 
 /** A value to check. */
@@ -24,12 +25,17 @@ export interface SchemaCheck {
 export function validateSchema(value: unknown, check: SchemaCheck): void {
   const { schema, path, errors, old } = check;
   if (old !== undefined && deepEqual(value, old)) return;
-  if (value === null && schema.nullable === true) return;
+  if (value === null && schema.nullable === true) {
+    // An enum refuses null, even where it has it.
+    validateEnum(value, check);
+    return;
+  }
   if (typeof value === 'number') validateRange(value, check);
   if (!hasType(value, schema)) {
-    const wanted = schema['x-kubernetes-int-or-string'] === true ? 'integer,string' : schema.type;
-    wrongType(value, { path, errors, wanted: wanted ?? '' });
+    wrongType(value, { path, errors, wanted: wantedType(value, schema) });
     if (schema['x-kubernetes-int-or-string'] !== true) {
+      const isNumeric = schema.type === 'integer' || schema.type === 'number';
+      if (typeof value === 'number' && isNumeric) validateNumber(value, check);
       validateEnum(value, check);
       return;
     }
@@ -45,7 +51,7 @@ export function validateSchema(value: unknown, check: SchemaCheck): void {
 function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (typeof value === 'number') return isInt64(value) ? 'integer' : 'number';
   return typeof value;
 }
 
@@ -56,11 +62,19 @@ function hasType(value: unknown, schema: Schema): boolean {
   return name === schema.type || (name === 'integer' && schema.type === 'number');
 }
 
+function wantedType(value: unknown, schema: Schema): string {
+  const { type = '', format } = schema;
+  if (schema['x-kubernetes-int-or-string'] === true) return 'integer,string';
+  const isSized = type === 'integer' && (format === 'int32' || format === 'int64');
+  return isSized && typeof value === 'number' ? format : type;
+}
+
 function wrongType(
   value: unknown,
   { path, errors, wanted }: { path: string; errors: FieldErrors; wanted: string },
 ): void {
-  const name = typeName(value);
+  const sized = wanted === 'int32' || wanted === 'int64';
+  const name = sized && typeof value === 'number' ? 'float64' : typeName(value);
   errors.typeInvalid(path, name, `${path} in body must be of type ${wanted}: "${name}"`);
 }
 
@@ -84,32 +98,6 @@ function validateText(value: string, { schema, path, errors }: SchemaCheck): voi
 function matches(value: string, source: string): boolean {
   const pattern = goPattern(source);
   return pattern instanceof GoPattern && pattern.test(value);
-}
-
-function validateNumber(value: number, { schema, path, errors }: SchemaCheck): void {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
-  const said = (what: string): void =>
-    errors.invalid(path, value, `${path} in body should be ${what}`);
-  if (maximum !== undefined) {
-    if (exclusiveMaximum === true && value >= maximum) said(`less than ${maximum}`);
-    else if (value > maximum) said(`less than or equal to ${maximum}`);
-  }
-  if (minimum !== undefined) {
-    if (exclusiveMinimum === true && value <= minimum) said(`greater than ${minimum}`);
-    else if (value < minimum) said(`greater than or equal to ${minimum}`);
-  }
-  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) {
-    said(`a multiple of ${multipleOf}`);
-  }
-}
-
-/** Go's number types have ends. */
-function validateRange(value: number, { schema, path, errors }: SchemaCheck): void {
-  if (schema.type !== 'integer') return;
-  const isSmall = schema.format === 'int32';
-  if (Number.isInteger(value) && (!isSmall || value === (value | 0))) return;
-  const format = isSmall ? 'with format int32' : '(default format)';
-  errors.invalid('<nil>', '', `Checked value must be of type integer ${format} in ${path}`);
 }
 
 function validateItems(items: readonly unknown[], check: SchemaCheck): void {
@@ -143,8 +131,9 @@ function correlation(schema: Schema, old: unknown): (item: unknown) => unknown {
 
 function validateMembers(value: Readonly<Record<string, unknown>>, check: SchemaCheck): void {
   const { schema, path, errors, old } = check;
-  const { properties = {}, additionalProperties, required = [] } = schema;
-  const count = Object.keys(value).length;
+  const { required = [] } = schema;
+  const names = Object.keys(value).filter((name) => value[name] !== undefined);
+  const count = names.length;
   if (schema.minProperties !== undefined && count < schema.minProperties) {
     const why = `${path} in body should have at least ${schema.minProperties} properties`;
     errors.invalid(path, count, why);
@@ -154,12 +143,10 @@ function validateMembers(value: Readonly<Record<string, unknown>>, check: Schema
   }
   const inner = (name: string): string => (path === '' ? name : `${path}.${name}`);
   for (const name of required) {
-    if (!Object.hasOwn(value, name)) errors.required(inner(name));
+    if (memberOf(value, name) === undefined) errors.required(inner(name));
   }
-  for (const name of Object.keys(value)) {
-    const member =
-      memberSchema(properties, name) ??
-      (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+  for (const name of names) {
+    const member = memberSchemaOf(schema, name);
     if (member === undefined) continue;
     const before = isJsonObject(old) && Object.hasOwn(old, name) ? old[name] : undefined;
     validateSchema(value[name], { schema: member, path: inner(name), errors, old: before });
@@ -181,9 +168,16 @@ function validateEmbedded(
 
 function validateEnum(value: unknown, { schema, path, errors }: SchemaCheck): void {
   const { enum: allowed } = schema;
-  if (allowed === undefined || allowed.some((one) => deepEqual(one, value))) return;
+  if (allowed === undefined || allowed.some((one) => isAllowed(value, one))) return;
   const shown = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
   errors.notSupported(path, value, shown);
+}
+
+function isAllowed(value: unknown, one: unknown): boolean {
+  if (value === null) return false;
+  // The server compares numbers as integers where the enum has one.
+  if (typeof value === 'number' && Number.isInteger(one)) return Math.trunc(value) === one;
+  return deepEqual(one, value);
 }
 
 function validateCombinations(value: unknown, { schema, path, errors }: SchemaCheck): void {

@@ -1,0 +1,72 @@
+import type { SchemaCheck } from './validate-schema.js';
+
+const int64End = 2 ** 63;
+
+/** Whether the server reads a number as int64; it reads others as float64, whole or not. */
+export function isInt64(value: number): boolean {
+  return Number.isInteger(value) && value > -int64End && value < int64End;
+}
+
+/** Go's number types have ends. */
+export function validateRange(value: number, { schema, path, errors }: SchemaCheck): void {
+  const { type, format } = schema;
+  const said = (what: string): void =>
+    errors.invalid('<nil>', '', `Checked value must be of type ${what} in ${path}`);
+  if (type === 'number') {
+    const fits = format !== 'float' || Number.isFinite(Math.fround(value));
+    if (!fits) said('number with format float');
+  } else if (type === 'integer') {
+    const fits = format === 'int32' ? value === (value | 0) : isInt64(value);
+    const sized = format === 'int32' || format === 'int64';
+    if (!fits) said(`integer ${sized ? `with format ${format}` : '(default format)'}`);
+  }
+}
+
+/** Checks limits and `multipleOf`. The server checks integers in integers: limits lose fractions. */
+export function validateNumber(value: number, { schema, path, errors }: SchemaCheck): void {
+  const { exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  const limit = isInt64(value) ? toInt64 : (one: number): number => one;
+  const said = (what: string, one: number): void =>
+    errors.invalid(path, value, `${path} in body should be ${what} ${goNumber(one)}`);
+  if (schema.maximum !== undefined) {
+    const maximum = limit(schema.maximum);
+    if (exclusiveMaximum === true && value >= maximum) said('less than', maximum);
+    else if (value > maximum) said('less than or equal to', maximum);
+  }
+  if (schema.minimum !== undefined) {
+    const minimum = limit(schema.minimum);
+    if (exclusiveMinimum === true && value <= minimum) said('greater than', minimum);
+    else if (value < minimum) said('greater than or equal to', minimum);
+  }
+  if (multipleOf === undefined) return;
+  const factor = limit(multipleOf);
+  if (factor <= 0) {
+    const why = `factor MultipleOf declared for ${path} must be positive: ${goNumber(factor)}`;
+    errors.invalid(path, factor, why);
+  } else if (!isMultiple(value, factor)) said('a multiple of', factor);
+}
+
+function toInt64(value: number): number {
+  const whole = Math.trunc(value);
+  return isInt64(whole) ? whole : -int64End;
+}
+
+function isMultiple(value: number, factor: number): boolean {
+  if (isInt64(value)) return value % factor === 0;
+  const times = factor < 1 ? (1 / factor) * value : value / factor;
+  if (Math.abs(times) > Number.MAX_SAFE_INTEGER) return false;
+  const whole = Math.trunc(times);
+  if (whole === times) return true;
+  // What is a hair above a whole number counts as one, of positive numbers only.
+  if (times < 0 || whole === 0) return false;
+  return (times - whole) / (times + whole) < 1e-9;
+}
+
+/** A number as the server writes it in a message: integers plain, others as Go's `%v`. */
+export function goNumber(value: number): string {
+  if (isInt64(value)) return BigInt(value).toString();
+  const [digits = '', power = '0'] = value.toExponential().split('e');
+  const exponent = Number(power);
+  if (exponent >= -4 && exponent < 6) return String(value);
+  return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
+}
