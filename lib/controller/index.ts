@@ -77,6 +77,7 @@ export type {
   RetryTrigger,
   SourceTrigger,
   Trigger,
+  TriggerList,
 } from './trigger.js';
 export { WorkQueue } from './work-queue.js';
 export type { AddOptions, WaitingKey, WorkItem, WorkQueueOptions } from './work-queue.js';

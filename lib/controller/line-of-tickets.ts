@@ -17,6 +17,8 @@ export interface Ticket {
 export interface TicketLine {
   /** How many are held, taken ones included. */
   readonly size: number;
+  /** Nothing is held. Cheap. */
+  readonly isEmpty: boolean;
   add(ticket: Ticket): void;
   /** The next that is not taken, or undefined. */
   take(): Ticket | undefined;
@@ -30,6 +32,10 @@ export class ArrivalLine implements TicketLine {
 
   get size(): number {
     return this.#tickets.size;
+  }
+
+  get isEmpty(): boolean {
+    return this.#tickets.size === 0;
   }
 
   add(ticket: Ticket): void {
@@ -72,6 +78,10 @@ export class TakingTurns implements TicketLine {
     return size;
   }
 
+  get isEmpty(): boolean {
+    return this.#lines.size === 0;
+  }
+
   add(ticket: Ticket): void {
     const name = this.#nameOf(ticket);
     let line = this.#lines.get(name);
@@ -87,13 +97,10 @@ export class TakingTurns implements TicketLine {
     for (let name = this.#turns.shift(); name !== undefined; name = this.#turns.shift()) {
       const line = this.#lines.get(name);
       const ticket = line?.take();
-      // Nothing was found: what it held was taken. Else it is found out at its next turn.
-      if (ticket === undefined) {
-        this.#lines.delete(name);
-        continue;
-      }
-      this.#turns.push(name);
-      return ticket;
+      // At once: if each were found out at its next turn, some take would have to pass them all.
+      if (line?.isEmpty === false) this.#turns.push(name);
+      else this.#lines.delete(name);
+      if (ticket !== undefined) return ticket;
     }
     return undefined;
   }

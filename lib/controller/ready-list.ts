@@ -26,7 +26,7 @@ interface Band {
 export class ReadyList {
   readonly #agingEvery: number;
   readonly #bands: Band[] = [];
-  readonly #byAge = new Fifo<Ticket>();
+  #byAge = new Fifo<Ticket>();
   #size = 0;
   #handedOut = 0;
 
@@ -61,6 +61,7 @@ export class ReadyList {
     this.#size--;
     this.#takeOffLine(ticket);
     while (this.#byAge.peek()?.taken === true) this.#byAge.shift();
+    this.#letGo();
   }
 
   /** Hands out the next ticket, or undefined. */
@@ -70,7 +71,16 @@ export class ReadyList {
     const isAgesTurn = ++this.#handedOut % this.#agingEvery === 0;
     const ticket = (isAgesTurn ? undefined : this.#takeByPriority()) ?? this.#takeByAge();
     if (ticket !== undefined) ticket.taken = true;
+    this.#letGo();
     return ticket;
+  }
+
+  // Nothing waits: what is held are taken tickets, and turns of lines that hold no others. To pass
+  // over a million of them one by one takes a second.
+  #letGo(): void {
+    if (this.#size > 0) return;
+    this.#bands.length = 0;
+    this.#byAge = new Fifo();
   }
 
   #band(priority: number): Band {

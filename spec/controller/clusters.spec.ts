@@ -95,6 +95,30 @@ describe('a controller on several clusters', () => {
     });
   }
 
+  it('hears a mapper no more that answers when its cluster has left', async () => {
+    const setup = new Clusters();
+    const clusters = [setup.named('east'), setup.named('west')];
+    const answer = deferred<readonly { name: string }[]>();
+    const seen: string[] = [];
+    const controller = controllerFor(Thing)
+      .watches(Thing, () => answer.promise)
+      .complete(async ({ key, cluster }) => {
+        seen.push(`${cluster} ${key.name}`);
+        return done();
+      });
+    const running = controller.start({ clusters, clock: setup.clock });
+    setup.server('east').put('a');
+    await setup.clock.advance(0);
+    expect(seen).to.deep.equal(['east a']);
+    await running.removeCluster('east');
+    running.addCluster(setup.named('east'));
+    await setup.clock.advance(0);
+    answer.resolve([{ name: 'late' }]);
+    await setup.clock.advance(0);
+    expect(seen).to.deep.equal(['east a']);
+    await setup.stop(running);
+  });
+
   it('forgets the errors of a cluster that it leaves', async () => {
     const setup = new Clusters();
     const clusters = [setup.named('east'), setup.named('west')];

@@ -4,6 +4,7 @@ import type { Controller } from '../../lib/controller/controller.js';
 import type { ReconcileContext } from '../../lib/controller/reconciler.js';
 import { done, requeueAfter } from '../../lib/controller/result.js';
 import type { Result } from '../../lib/controller/result.js';
+import { TerminalError } from '../../lib/controller/terminal-error.js';
 import type { OwnerReference } from '../../lib/object/kubernetes-object.js';
 import { keyString } from '../../lib/object/object-key.js';
 import { Thing } from '../cache/fake-server.js';
@@ -469,6 +470,49 @@ describe('a controller that owns some keys', () => {
       const isReleased = watched(setup, ownership.release(60_000, 'ns/a'));
       expect(await isReleased()).to.equal(true);
       expect(running.status().held.length).to.equal(1);
+      await setup.stop(running);
+    });
+
+    it('forgets why keys waited, and their errors', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/a');
+      const types: string[][] = [];
+      const { controller } = noting(async ({ triggers }) => {
+        types.push(triggers.map(({ type }) => type));
+        throw types.length === 1 ? new Error('no') : new TerminalError('never');
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller, { ownership });
+      await ownership.release(0, 'ns/a');
+      expect(running.status().lastErrors).to.deep.equal([]);
+      ownership.acquire('ns/a');
+      await setup.clock.advance(100);
+      expect(types).to.deep.equal([['event'], ['acquired']]);
+      expect(running.status().lastErrors.length).to.equal(1);
+      await ownership.release(0, 'ns/a');
+      expect(running.status().lastErrors).to.deep.equal([]);
+      await setup.stop(running);
+    });
+
+    it('forgets the back-off of one whose reconcile fails afterwards', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/a');
+      const held = deferred();
+      const { controller, seen } = noting(async () => {
+        if (seen.length === 3) await held.promise;
+        // Lost without a word: nothing is dropped but by the end of the reconcile.
+        if (seen.length === 3) ownership.lose('ns/a');
+        throw new Error('no');
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller, { ownership });
+      await setup.clock.advance(100);
+      held.resolve();
+      await setup.clock.advance(100);
+      ownership.acquire('ns/a');
+      await setup.clock.advance(1);
+      expect(seen.length).to.equal(4);
+      expect(running.status().lastErrors[0]).to.include({ failures: 1 });
       await setup.stop(running);
     });
 

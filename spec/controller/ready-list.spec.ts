@@ -88,4 +88,15 @@ describe('ReadyList', () => {
     expect(list.size).to.equal(1);
     expect(list.held).to.be.below(10);
   });
+
+  it('lets go of everything once nothing waits, whatever the way it went', () => {
+    const list = new ReadyList(8);
+    const tickets = Array.from({ length: 50 }, (_, n) => {
+      return { key: `ns${n}/a`, section: '', group: `ns${n}`, priority: n % 3, taken: false };
+    });
+    for (const ticket of tickets) list.add(ticket);
+    for (const ticket of tickets.slice(0, 20)) list.remove(ticket);
+    while (list.take() !== undefined);
+    expect(list.held).to.equal(0);
+  });
 });

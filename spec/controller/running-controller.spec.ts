@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { controllerFor } from '../../lib/controller/controller-builder.js';
 import type { ReconcileContext } from '../../lib/controller/reconciler.js';
 import { done, requeueAfter } from '../../lib/controller/result.js';
+import { TerminalError } from '../../lib/controller/terminal-error.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { Thing } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';
@@ -101,6 +102,40 @@ describe('RunningController', () => {
       expect(counts, `after ${turns} turns`).to.deep.equal(turns === 0 ? [2] : [1, 1]);
       await setup.stop(running);
     }
+  });
+
+  it('heeds the soonest of what was added before the sources were synced', async () => {
+    const setup = new ControllerSetup();
+    let runs = 0;
+    const controller = controllerFor(Thing).complete(async () => {
+      runs++;
+      return done();
+    });
+    setup.things.paused = true;
+    const running = await setup.start(controller);
+    for (const afterMs of [5_000, 100, 7_000]) running.enqueue({ name: 'x' }, { afterMs });
+    setup.things.resume();
+    await setup.clock.advance(99);
+    expect(runs).to.equal(0);
+    await setup.clock.advance(1);
+    expect(runs).to.equal(1);
+    await setup.stop(running);
+  });
+
+  it('begins the back-off anew after a terminal error', async () => {
+    const setup = new ControllerSetup();
+    let runs = 0;
+    const controller = controllerFor(Thing).complete(async () => {
+      throw ++runs === 4 ? new TerminalError('never') : new Error('no');
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    await setup.clock.advance(100);
+    expect(runs).to.equal(4);
+    setup.things.put('a');
+    await setup.clock.advance(0);
+    expect(running.status().nextDelayed[0]?.inMs).to.equal(5);
+    await setup.stop(running);
   });
 
   describe('time-out', () => {
