@@ -7,12 +7,60 @@ function isDay(text: string): boolean {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10));
 }
 
-const hostLabel = '[A-Za-z0-9](?:[-A-Za-z0-9]{0,61}[A-Za-z0-9])?';
-const ipv4 = String.raw`(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
-const ipv6 = /^(?=.*:)[0-9a-fA-F:.]{2,45}$/;
+/** Symbols and letters of any script may be in a label; the last one has letters only. */
+const hostCharacter = String.raw`a-zA-Z0-9\p{S}\p{L}`;
+const hostForm = new RegExp(
+  `^(?:[${hostCharacter}](?:-?[${hostCharacter}]{0,62})?` +
+    `|(?:[${hostCharacter}](?:[-${hostCharacter}]{0,61}[${hostCharacter}])?\\.)+[a-zA-Z\\p{L}]{2,63})$`,
+  'u',
+);
+
+function isHostname(text: string): boolean {
+  const size = (part: string): number => Buffer.byteLength(part);
+  return size(text) <= 255 && hostForm.test(text) && text.split('.').every((one) => size(one) < 64);
+}
+
+const ipv4Part = /^\d+$/;
+const paddedPart = /(?:^|\.)0\d/;
+
+/** Of four numbers to 255; zeros in front say nothing. */
+function isIpv4(text: string): boolean {
+  const parts = text.split('.');
+  return parts.length === 4 && parts.every((one) => ipv4Part.test(one) && Number(one) <= 255);
+}
+
+/** Eight groups, or fewer with one `::`; the last two may be written as an IPv4 address. */
+function isIpv6(text: string): boolean {
+  const halves = text.split('::');
+  if (!text.includes(':') || halves.length > 2) return false;
+  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
+  const last = groups.at(-1) ?? '';
+  const tail = last.includes('.') && !text.endsWith('::');
+  if (tail && (!isIpv4(last) || paddedPart.test(last))) return false;
+  if (tail) groups.pop();
+  const count = groups.length + (tail ? 2 : 0);
+  if (!groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return false;
+  return halves.length === 2 ? count < 8 : count === 8;
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', bits = '', ...more] = text.split('/');
+  if (more.length > 0 || !/^\d+$/.test(bits)) return false;
+  if (isIpv4(address)) return Number(bits) <= 32;
+  return isIpv6(address) && Number(bits) <= 128;
+}
+
+/** Of 6, 8 or 20 bytes; with one kind of separator. */
+function isMac(text: string): boolean {
+  const bytes = text.split(/[:-]/).length;
+  if (/^[0-9a-fA-F]{2}(?:(:|-)[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2})*$/.test(text)) {
+    return bytes === 6 || bytes === 8 || bytes === 20;
+  }
+  return /^[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4})+$/.test(text) && [14, 19, 49].includes(text.length);
+}
 
 const timeForm = new RegExp(
-  String.raw`^${date}[Tt]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:\d\d)$`,
+  String.raw`^${date}[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:\d\d)$`,
 );
 const isTime = (text: string): boolean => timeForm.test(text) && isDay(text);
 
@@ -23,24 +71,26 @@ const formats: Readonly<Partial<Record<string, (text: string) => boolean>>> = {
   date: (text) => new RegExp(`^${date}$`).test(text) && isDay(text),
   duration: (text) => parseOpenApiDuration(text) !== undefined,
   email: (text) => /^[^\s@<>]+@[^\s@<>]+$/.test(text),
-  hostname: (text) =>
-    text.length <= 255 && new RegExp(String.raw`^${hostLabel}(?:\.${hostLabel})*\.?$`).test(text),
-  ipv4: (text) => new RegExp(`^${ipv4}$`).test(text),
-  ipv6: (text) => ipv6.test(text),
-  cidr: (text) => {
-    const [address = '', bits = '', ...more] = text.split('/');
-    if (more.length > 0 || !/^\d{1,3}$/.test(bits)) return false;
-    if (new RegExp(`^${ipv4}$`).test(address)) return Number(bits) <= 32;
-    return ipv6.test(address) && Number(bits) <= 128;
-  },
-  mac: (text) => /^[0-9a-fA-F]{2}(?:[:-][0-9a-fA-F]{2}){5}$/.test(text),
+  hostname: isHostname,
+  // With a dot in it, that is: the server asks for no more.
+  ipv4: (text) => isIpv4(text) || (text.includes('.') && isIpv6(text)),
+  ipv6: isIpv6,
+  cidr: isCidr,
+  mac: isMac,
   uri: (text) => URL.canParse(text) || text.startsWith('/'),
   uuid: (text) => /^[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$/.test(text),
+  uuid3: (text) =>
+    /^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?3[0-9a-fA-F]{3}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$/.test(text),
+  uuid5: (text) =>
+    /^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?5[0-9a-fA-F]{3}-?[89abAB][0-9a-fA-F]{3}-?[0-9a-fA-F]{12}$/.test(
+      text,
+    ),
   uuid4: (text) =>
     /^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?4[0-9a-fA-F]{3}-?[89abAB][0-9a-fA-F]{3}-?[0-9a-fA-F]{12}$/.test(
       text,
     ),
-  byte: (text) => /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text),
+  byte: (text) =>
+    text !== '' && /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text),
   bsonobjectid: (text) => /^[0-9a-fA-F]{24}$/.test(text),
   creditcard: (text) => /^[\d -]{12,23}$/.test(text),
   hexcolor: (text) => /^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/.test(text),
