@@ -51,8 +51,9 @@ export function tell(
   };
   try {
     // The compiler lets an async function pass; nobody else waits for it.
-    const answer: unknown = onEvent(event);
-    if (isThenable(answer)) answer.then(undefined, failed);
+    const listen: (event: ControllerEvent) => unknown = onEvent;
+    const answer = listen(event);
+    if (isThenable(answer)) void answer.then(undefined, failed);
   } catch (error) {
     failed(error);
   }

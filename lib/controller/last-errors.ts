@@ -67,7 +67,8 @@ export function shownKey({ cluster, text }: WorkKey): {
 
 function messageOf(error: unknown): string {
   // Nothing keeps a message from being no text.
-  const message = error instanceof Error ? String(error.message) : `threw ${shownValue(error)}`;
+  const said: unknown = error instanceof Error ? error.message : `threw ${shownValue(error)}`;
+  const message = String(said);
   return message.length > maxLength ? `${message.slice(0, maxLength)}…` : message;
 }
 

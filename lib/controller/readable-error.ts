@@ -18,8 +18,8 @@ function read(error: unknown, seen: Set<unknown>): void {
   seen.add(error);
   const { name, message, stack, code, cause, errors } = error as Readonly<Record<string, unknown>>;
   if (error instanceof Error) for (const text of [name, message, stack, code]) String(text);
-  // What tells our errors apart asks for more.
-  void ('code' in error);
+  // What tells our errors apart asks for that.
+  Reflect.has(error, 'code');
   read(cause, seen);
   if (Array.isArray(errors)) for (const part of errors) read(part, seen);
 }

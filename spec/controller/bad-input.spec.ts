@@ -237,12 +237,13 @@ describe('bad input of a handler', () => {
 
 describe('bad input of a listener to events', () => {
   it('is logged where it throws, at once or later; reconciles go on', async () => {
-    for (const onEvent of [fail, async () => fail()]) {
+    const listeners: readonly (() => unknown)[] = [fail, async () => fail()];
+    for (const onEvent of listeners) {
       const setup = new ControllerSetup();
       setup.things.put('a');
       setup.things.put('b');
       const controller = controllerFor(Thing).complete(async () => done());
-      const running = await setup.start(controller, { onEvent: () => onEvent() });
+      const running = await setup.start(controller, { onEvent });
       const line = 'the listener to controller events threw at reconciled';
       expect(setup.lines('error')).to.deep.equal([line, line]);
       await setup.stop(running);
