@@ -32,6 +32,7 @@ export type {
   ObjectOptions,
   SchemaOptions,
   StringOptions,
+  ValueSchema,
 } from './schema/constructors.js';
 export type {
   InputOf,

@@ -41,6 +41,37 @@ const levels: readonly ReadonlyMap<string, string>[] = [
   ]),
 ];
 
+/** An operator, and what is at its right. */
+interface Link {
+  readonly at: number;
+  readonly name: string;
+  readonly operand: Expression;
+}
+
+function chained(first: Expression, links: readonly Link[]): Expression {
+  return links.reduce<Expression>(
+    (left, { at, name, operand }) => call(at, name, [left, operand]),
+    first,
+  );
+}
+
+function call(at: number, name: string, args: readonly Expression[]): Expression {
+  return { type: 'call', at, name, target: undefined, args };
+}
+
+/** Chains of `&&` and `||` that are longer than this become trees, so that they are not deep. */
+const longestChain = 100;
+
+function balanced(first: Expression, links: readonly Link[]): Expression {
+  if (links.length <= longestChain) return chained(first, links);
+  const middle = Math.floor(links.length / 2);
+  const link = links[middle];
+  if (link === undefined) return first;
+  const { at, name, operand } = link;
+  const left = balanced(first, links.slice(0, middle));
+  return call(at, name, [left, balanced(operand, links.slice(middle + 1))]);
+}
+
 class Parser {
   readonly #tokens: readonly Token[];
   #next = 0;
@@ -108,14 +139,14 @@ class Parser {
   #binary(level: number): Expression {
     const operators = levels[level];
     if (operators === undefined) return this.#unary();
-    let left = this.#binary(level + 1);
+    const first = this.#binary(level + 1);
+    const links: Link[] = [];
     for (;;) {
       const { text, at } = this.#token;
       const name = this.#is(text) ? operators.get(text) : undefined;
-      if (name === undefined) return left;
+      if (name === undefined) return level < 2 ? balanced(first, links) : chained(first, links);
       this.#next++;
-      const args = [left, this.#binary(level + 1)];
-      left = { type: 'call', at, name, target: undefined, args };
+      links.push({ at, name, operand: this.#binary(level + 1) });
     }
   }
 

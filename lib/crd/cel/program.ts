@@ -12,6 +12,7 @@ import { CelCostError, CostMeter, mostPerCall } from './cost-meter.js';
 import { CelConstantError } from './compile-error.js';
 import { patternOf } from './library/strings.js';
 import type { Overload } from './overload.js';
+import { checkDepth } from './depth.js';
 import { parseExpression } from './parser.js';
 import type { CelType } from './types.js';
 import { isOfType, runtimeTypeName, typeOf } from './type-of.js';
@@ -34,7 +35,9 @@ export interface CelProgram {
 
 /** Compiles an expression. @throws CelCompileError or CelConstantError */
 export function compileCel(source: string, variables: ReadonlyMap<string, CelType>): CelProgram {
-  const checked = checkExpression(source, parseExpression(source), variables);
+  const parsed = parseExpression(source);
+  checkDepth(source, parsed);
+  const checked = checkExpression(source, parsed, variables);
   const names = [...variables.keys()];
   const compiler = new Compiler(checked, names);
   const run = compiler.compile(checked.expression);
@@ -142,6 +145,8 @@ class Compiler {
       const container = run(frame);
       this.meter.charge(1);
       if (container instanceof CelOptional) return selectOptional(container, field, mode);
+      if (container === null && mode !== 'value') return selectOptional(noValue, field, mode);
+      if (container instanceof CelList) throw new CelError(unsupportedIndex('string'));
       if (container === null || !isMap(container)) throw new CelError(`no such key: ${field}`);
       const value = container.get(field);
       if (mode === 'test') return value !== undefined;
@@ -287,13 +292,20 @@ class Compiler {
   }
 }
 
+const noValue = CelOptional.none;
+
+function unsupportedIndex(type: string): string {
+  return `unsupported index type '${type}' in list`;
+}
+
 function selectOptional(
   { value }: CelOptional,
   field: string,
   mode: SelectExpression['mode'],
 ): CelValue {
-  if (value === undefined) return mode === 'test' ? false : CelOptional.none;
-  if (value === null || !isMap(value)) throw new CelError('no such overload');
+  // null has no fields.
+  if (value === undefined || value === null) return mode === 'test' ? false : CelOptional.none;
+  if (!isMap(value)) throw new CelError('no such overload');
   const found = value.get(field);
   if (mode === 'test') return found !== undefined;
   return found === undefined ? CelOptional.none : new CelOptional(found);
@@ -425,7 +437,7 @@ const nameless = new Set(['contains', 'endsWith', 'matches', 'startsWith']);
 function noSuchOverload(name: string, values: readonly CelValue[]): CelError {
   const [list, index = null] = values;
   if (name === '_[_]' && list instanceof CelList) {
-    return new CelError(`unsupported index type '${runtimeTypeName(index)}' in list`);
+    return new CelError(unsupportedIndex(runtimeTypeName(index)));
   }
   if (/^[_@!-]/.test(name) || nameless.has(name)) return new CelError('no such overload');
   if (name === 'size') return new CelError('no such overload: size');

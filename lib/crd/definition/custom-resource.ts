@@ -1,6 +1,6 @@
 import type { StatusCause } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';
-import { setMember } from '../../object/json.js';
+import { isJsonObject, setMember } from '../../object/json.js';
 import type { CustomResourceDefinition } from '../../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { versionOf } from '../../object/resource-type.js';
@@ -10,12 +10,14 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { Convertible } from '../convertible.js';
 import { defaultFields } from '../validation/default-fields.js';
 import { FieldErrors } from '../validation/field-errors.js';
+import { jsonProblem } from '../validation/json-problem.js';
 import { prune } from '../validation/prune.js';
 import { validateResource } from '../validation/validate-resource.js';
 import { convertObject } from './convert-object.js';
 import { crdObject, wholeSchema } from './crd-object.js';
 import { InvalidDefinitionError } from './invalid-definition-error.js';
 import type { ResolvedDefinition, ResolvedVersion } from './resolve-definition.js';
+import { schemaFormProblems } from './schema-form.js';
 import { validateStructure } from './schema-structure.js';
 
 /** How an API server reaches a conversion webhook. */
@@ -114,15 +116,17 @@ export class CustomResource<out T extends KubernetesObject, in I>
 
   /** A copy with the defaults that the API server fills in, and without the nulls that it drops. */
   withDefaults<O extends KubernetesObject>(object: O): O {
+    const schema = this.#schemaOf(object);
     const copy = structuredClone(object);
-    defaultFields(copy, this.#schemaOf(object));
+    defaultFields(copy, schema);
     return copy;
   }
 
   /** A copy without the fields that the API server would not store, and where these were. */
   prune<O extends KubernetesObject>(object: O): { value: O; unknownFields: readonly string[] } {
+    const schema = this.#schemaOf(object);
     const { apiVersion, kind, metadata, ...rest } = object;
-    const { value, unknownFields } = prune(rest, this.#schemaOf(object));
+    const { value, unknownFields } = prune(rest, schema);
     const whole: Record<string, unknown> = {
       apiVersion,
       kind,
@@ -176,7 +180,12 @@ export class CustomResource<out T extends KubernetesObject, in I>
     return this.withDefaults(value) as unknown as Readonly<Record<string, unknown>>;
   }
 
-  #schemaOf({ apiVersion, kind }: KubernetesObject): Schema {
+  #schemaOf(object: KubernetesObject): Schema {
+    const problem = objectProblem(object);
+    if (problem !== undefined) {
+      throw new OperatorError('InvalidObject', `what is given for a ${this.kind} ${problem}`);
+    }
+    const { apiVersion, kind } = object;
     const version = versionOf(apiVersion);
     if (kind === this.kind && apiVersion === `${this.group}/${version}`)
       return this.schema(version);
@@ -190,6 +199,14 @@ export class CustomResource<out T extends KubernetesObject, in I>
   }
 }
 
+/** Why a value is no object of the API; undefined: it is one. Plain JavaScript may give anything. */
+function objectProblem(object: unknown): string | undefined {
+  if (!isJsonObject(object)) return 'is no object';
+  if (typeof object['apiVersion'] !== 'string') return 'has no apiVersion';
+  if (typeof object['kind'] !== 'string') return 'has no kind';
+  return jsonProblem(object);
+}
+
 function storageOf(versions: readonly ResolvedVersion[]): ResolvedVersion {
   const storage = versions.find((version) => version.storage);
   if (storage === undefined) throw new InvalidDefinitionError('', []);
@@ -199,6 +216,14 @@ function storageOf(versions: readonly ResolvedVersion[]): ResolvedVersion {
 function checkedSchemas({ kind, versions }: ResolvedDefinition): ReadonlyMap<string, Schema> {
   const errors = new FieldErrors();
   const schemas = versions.map((version, index) => {
+    const field = `versions[${index}]`;
+    const malformed = [
+      ...schemaFormProblems(version.schema, `${field}.schema`),
+      ...(version.status === undefined
+        ? []
+        : schemaFormProblems(version.status, `${field}.status`)),
+    ];
+    if (malformed.length > 0) throw new InvalidDefinitionError(kind, malformed);
     const schema = wholeSchema(version);
     validateStructure(schema, { field: `versions[${index}].schema`, errors });
     return [version.name, schema] as const;

@@ -1,7 +1,10 @@
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { isJsonObject } from '../../object/json.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { checkDefinition } from './check-definition.js';
 import { CustomResource } from './custom-resource.js';
+import { InvalidDefinitionError } from './invalid-definition-error.js';
+import type { DefinitionProblem } from './invalid-definition-error.js';
 import { resolveDefinition } from './resolve-definition.js';
 import type {
   AnyResourceDefinition,
@@ -49,9 +52,28 @@ export function defineResource<
   const V extends readonly VersionDefinition[],
   const H extends V[number]['name'] = V[number]['name'],
 >(definition: ResourceDefinition<V, H>): DefinedResource<V> {
+  checkForm(definition);
   const resolved = resolveDefinition(definition as unknown as AnyResourceDefinition);
   checkDefinition(resolved);
   return new CustomResource(resolved);
+}
+
+/** Plain JavaScript may give anything. */
+function checkForm(definition: unknown): void {
+  const given = isJsonObject(definition) ? definition : {};
+  const { group, kind, versions } = given;
+  const problems: DefinitionProblem[] = [];
+  for (const [field, value] of [
+    ['group', group],
+    ['kind', kind],
+  ] as const) {
+    if (typeof value !== 'string') problems.push({ field, message: 'must be a text' });
+  }
+  if (!Array.isArray(versions) || !versions.every(isJsonObject)) {
+    problems.push({ field: 'versions', message: 'must be a list of versions' });
+  }
+  const name = typeof kind === 'string' ? kind : 'without a kind';
+  if (problems.length > 0) throw new InvalidDefinitionError(name, problems);
 }
 
 /**

@@ -4,6 +4,7 @@ import { fieldPathOf } from '../rules/field-path.js';
 import { schemaType } from '../rules/schema-type.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import { validateDefaults } from './schema-defaults.js';
+import { schemaFormProblems } from './schema-form.js';
 import { validateJunctors } from './schema-junctors.js';
 import { validateKeywords } from './schema-keywords.js';
 import type { SchemaLevel } from './schema-keywords.js';
@@ -30,6 +31,12 @@ interface At extends StructureCheck {
 export function validateStructure(schema: Schema, { field, errors }: StructureCheck): void {
   const root = { isRoot: true, level: 'root', uncorrelatable: undefined } as const;
   const own = new FieldErrors();
+  for (const problem of schemaFormProblems(schema, field))
+    own.wrong(problem.field, problem.message);
+  if (!own.empty) {
+    errors.causes.push(...own.causes);
+    return;
+  }
   validateLevel(schema, { ...root, field, errors: own });
   // As the API server does, which looks at the defaults of sound schemas only.
   if (own.empty) validateDefaults(schema, field, own);

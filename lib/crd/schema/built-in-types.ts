@@ -29,6 +29,7 @@ import type {
   V1Volume,
   V1VolumeMount,
 } from '@kubernetes/client-node';
+import { rawDefinition } from '../openapi/definitions.js';
 import type { Condition } from '../../object/conditions.js';
 import type { Wire } from '../../object/wire.js';
 
@@ -78,6 +79,11 @@ const packages: Readonly<Partial<Record<BuiltInTypeName, string>>> = {
   NetworkPolicySpec: 'io.k8s.api.networking.v1',
   PolicyRule: 'io.k8s.api.rbac.v1',
 };
+
+/** Whether there is a built-in type of that name. */
+export function isBuiltInType(name: unknown): boolean {
+  return typeof name === 'string' && rawDefinition(definitionOf(name)) !== undefined;
+}
 
 /** The name that a type has among OpenAPI's definitions. */
 export function definitionOf(name: string): string {

@@ -14,6 +14,42 @@ import type {
   ValueOf,
 } from './typed-schema.js';
 
+/**
+ * What may be said within `allOf`, `anyOf`, `oneOf` and `not`: which values are valid. What a value
+ * is, and its rules, are said outside; the API server refuses them here.
+ */
+export interface ValueSchema extends Pick<
+  Schema,
+  | 'format'
+  | 'required'
+  | 'enum'
+  | 'pattern'
+  | 'minimum'
+  | 'maximum'
+  | 'exclusiveMinimum'
+  | 'exclusiveMaximum'
+  | 'multipleOf'
+  | 'minLength'
+  | 'maxLength'
+  | 'minItems'
+  | 'maxItems'
+  | 'minProperties'
+  | 'maxProperties'
+> {
+  readonly properties?: Record<string, ValueSchema>;
+  readonly items?: ValueSchema;
+  readonly allOf?: readonly ValueSchema[];
+  readonly anyOf?: readonly ValueSchema[];
+  readonly oneOf?: readonly ValueSchema[];
+  readonly not?: ValueSchema;
+  /** Refused, as all that says what a value is. */
+  readonly type?: never;
+  readonly description?: never;
+  readonly default?: never;
+  readonly nullable?: never;
+  readonly additionalProperties?: never;
+}
+
 /** What every schema can say. */
 export interface SchemaOptions {
   /** What `kubectl explain` says. @defaultValue nothing */
@@ -21,13 +57,13 @@ export interface SchemaOptions {
   /** CEL rules on the value: texts, or rules with a message. @defaultValue none */
   readonly rules?: readonly (string | SchemaRule)[];
   /** @defaultValue none */
-  readonly allOf?: readonly Schema[];
+  readonly allOf?: readonly ValueSchema[];
   /** @defaultValue none */
-  readonly anyOf?: readonly Schema[];
+  readonly anyOf?: readonly ValueSchema[];
   /** @defaultValue none */
-  readonly oneOf?: readonly Schema[];
+  readonly oneOf?: readonly ValueSchema[];
   /** @defaultValue none */
-  readonly not?: Schema;
+  readonly not?: ValueSchema;
 }
 
 /** What the schema of a text can say. */
@@ -120,6 +156,8 @@ function schemaOf(type: Schema, options: object): Schema {
 }
 
 function rulesOf(rules: unknown): readonly SchemaRule[] {
+  // What is no list is refused with the definition.
+  if (!Array.isArray(rules)) return rules as readonly SchemaRule[];
   return (rules as readonly (string | SchemaRule)[]).map((rule) =>
     typeof rule === 'string' ? { rule } : rule,
   );

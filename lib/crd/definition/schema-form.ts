@@ -1,0 +1,85 @@
+import { isJsonObject } from '../../object/json.js';
+import { isBuiltInType } from '../schema/built-in-types.js';
+import { builtInType } from '../schema/typed-schema.js';
+import { jsonProblem } from '../validation/json-problem.js';
+import type { DefinitionProblem } from './invalid-definition-error.js';
+
+/** Schemas that are nested deeper are refused: what looks at them goes down call by call. */
+const deepest = 300;
+
+/**
+ * What is wrong with a schema before its keywords are looked at: plain JavaScript, or JSON from
+ * outside, may have anything where a schema should be, even itself.
+ */
+export function schemaFormProblems(schema: unknown, field: string): DefinitionProblem[] {
+  return problemsOf(schema, { field, around: [], nested: false });
+}
+
+interface At {
+  readonly field: string;
+  readonly around: readonly unknown[];
+  /** Whether it is in an `allOf`, `anyOf`, `oneOf` or `not`. */
+  readonly nested: boolean;
+}
+
+function problemsOf(schema: unknown, { field, around, nested }: At): DefinitionProblem[] {
+  const one = (message: string): DefinitionProblem[] => [{ field, message }];
+  if (!isJsonObject(schema)) return one('must be a schema: use s.object(…), s.string(…), …');
+  if (around.includes(schema)) return one('must not contain itself: recursive schemas have no CRD');
+  if (around.length >= deepest) return one(`must not be nested more than ${deepest} levels deep`);
+  const { [builtInType]: name } = schema as { readonly [builtInType]?: unknown };
+  if (name !== undefined) {
+    if (nested) return one('must be no built-in type within allOf, anyOf, oneOf or not');
+    if (!isBuiltInType(name)) return one(`${String(name)} is no built-in type of Kubernetes`);
+  }
+  const inner = { around: [...around, schema], nested };
+  return [
+    ...partsOf(schema).flatMap(([path, part]) =>
+      problemsOf(part, { ...inner, field: `${field}.${path}` }),
+    ),
+    ...junctorsOf(schema).flatMap(([path, part]) =>
+      problemsOf(part, { ...inner, nested: true, field: `${field}.${path}` }),
+    ),
+    ...ruleProblems(schema['x-kubernetes-validations'], `${field}.x-kubernetes-validations`),
+    ...valueProblems(schema, field),
+  ];
+}
+
+type Parts = readonly (readonly [path: string, part: unknown])[];
+
+function partsOf({ properties, items, additionalProperties }: Record<string, unknown>): Parts {
+  const members = isJsonObject(properties) ? Object.entries(properties) : [];
+  const open = additionalProperties !== undefined && typeof additionalProperties !== 'boolean';
+  return [
+    ...members.map(([name, part]) => [`properties[${name}]`, part] as const),
+    // A list of schemas is told from one by what the API server says of it.
+    ...(items === undefined || Array.isArray(items) ? [] : [['items', items] as const]),
+    ...(open ? [['additionalProperties', additionalProperties] as const] : []),
+  ];
+}
+
+function junctorsOf(schema: Record<string, unknown>): Parts {
+  const lists = (['allOf', 'anyOf', 'oneOf'] as const).flatMap((keyword): Parts => {
+    const { [keyword]: list = [] } = schema;
+    if (!Array.isArray(list)) return [[keyword, list]];
+    return list.map((part: unknown, index) => [`${keyword}[${index}]`, part] as const);
+  });
+  return schema['not'] === undefined ? lists : [...lists, ['not', schema['not']]];
+}
+
+function ruleProblems(rules: unknown, field: string): DefinitionProblem[] {
+  if (rules === undefined) return [];
+  if (!Array.isArray(rules)) return [{ field, message: 'must be a list of rules' }];
+  return rules.flatMap((rule: unknown, index) => {
+    if (isJsonObject(rule) && typeof rule['rule'] === 'string') return [];
+    const message = 'must be a rule: a text of CEL, or an object with one as rule';
+    return [{ field: `${field}[${index}]`, message }];
+  });
+}
+
+function valueProblems(schema: Record<string, unknown>, field: string): DefinitionProblem[] {
+  return ['default', 'enum', 'example'].flatMap((keyword) => {
+    const problem = jsonProblem(schema[keyword]);
+    return problem === undefined ? [] : [{ field: `${field}.${keyword}`, message: problem }];
+  });
+}

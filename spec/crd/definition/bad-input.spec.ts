@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { defineResource, s } from '../../../lib/crd/index.js';
+import type { Schema } from '../../../lib/object/schema.js';
+import { OperatorError } from '../../../lib/system/operator-error.js';
+
+/** Defines a resource with a property `a`, and makes its CRD. */
+function define(a: unknown) {
+  const schema = s.object({ spec: s.object({ a: s.typed<unknown>(a as Schema) }) });
+  const resource = defineResource({
+    group: 'bad.example.com',
+    kind: 'Bad',
+    versions: [{ name: 'v1', schema }],
+  });
+  void resource.crd;
+  return resource;
+}
+
+function codeOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof OperatorError) return error.code;
+    throw error;
+  }
+  return 'none';
+}
+
+function nested(depth: number, inner: unknown): unknown {
+  let value = inner;
+  for (let count = 0; count < depth; count++) value = { a: value };
+  return value;
+}
+
+const cycle: Record<string, unknown> = {};
+cycle['self'] = cycle;
+
+const anything = { 'x-kubernetes-preserve-unknown-fields': true };
+const base = { apiVersion: 'bad.example.com/v1', kind: 'Bad', metadata: { name: 'a' } };
+
+describe('a custom resource that gets bad input', () => {
+  for (const [title, object] of [
+    ['null', null],
+    ['a text', 'x'],
+    ['a list', []],
+    ['an empty object', {}],
+    ['an object that contains itself', { ...base, spec: { a: cycle } }],
+    ['20,000 levels', { ...base, spec: { a: nested(20_000, 'x') } }],
+    ['a function', { ...base, spec: { a: () => 1 } }],
+  ] as const) {
+    it(`throws InvalidObject for ${title}`, () => {
+      const resource = define(anything);
+      expect(codeOf(() => resource.validate(object as never))).to.equal('InvalidObject');
+      expect(codeOf(() => resource.prune(object as never))).to.equal('InvalidObject');
+      expect(codeOf(() => resource.withDefaults(object as never))).to.equal('InvalidObject');
+    });
+  }
+
+  const recursive: Record<string, unknown> = { type: 'object' };
+  recursive['properties'] = { again: recursive };
+  const junctor: Record<string, unknown> = { type: 'string' };
+  junctor['anyOf'] = [junctor];
+  let deep: unknown = { type: 'string' };
+  for (let count = 0; count < 3000; count++) deep = { type: 'object', properties: { deep } };
+
+  for (const [title, a] of [
+    ['a schema that contains itself', recursive],
+    ['an anyOf that contains its schema', junctor],
+    ['3,000 levels', deep],
+    ['a default that contains itself', { ...anything, default: cycle }],
+    ['no schema', undefined],
+    ['an undefined rule', { type: 'string', 'x-kubernetes-validations': [undefined] }],
+    ['rules that are no list', { type: 'string', 'x-kubernetes-validations': 'self' }],
+    ['a built-in type within allOf', s.object({}, { allOf: [s.builtIn('PodSpec')] as never })],
+    ['no built-in type', s.builtIn('Nothing' as never)],
+    ['25,000 sums', s.integer({ rules: [`self${' + 1'.repeat(25_000)} > 0`] })],
+  ] as const) {
+    it(`throws InvalidDefinition for ${title}`, () => {
+      expect(codeOf(() => define(a))).to.equal('InvalidDefinition');
+    });
+  }
+
+  it('throws InvalidDefinition for no definition at all', () => {
+    expect(codeOf(() => defineResource({} as never))).to.equal('InvalidDefinition');
+    expect(codeOf(() => defineResource(undefined as never))).to.equal('InvalidDefinition');
+  });
+
+  it('cuts long texts in messages', () => {
+    const rules = [`${'('.repeat(50_000)}true${')'.repeat(50_000)}`];
+    const act = () => define(s.string({ rules }));
+    expect(act).to.throw(OperatorError).with.property('message').with.length.below(1000);
+  });
+
+  it('takes long chains of &&', () => {
+    const rules = [Array.from({ length: 6000 }, () => "self != 'x'").join(' && ')];
+    const resource = define(s.string({ rules }));
+    expect(resource.validate({ ...base, spec: { a: 'y' } } as never)).to.deep.equal([]);
+  });
+});
