@@ -33,7 +33,7 @@ function validateDefault(schema: Schema, field: string, errors: FieldErrors): vo
     const check = { schema, path: '', errors: own, isRoot };
     // As it would be in an object that did not change, then as in a new one.
     validateRules(value, { ...check, old: value });
-    if (own.empty) validateRules(value, check);
+    if (own.causes.length === 0) validateRules(value, check);
   }
   for (const cause of own.causes) {
     const { field: inner = '' } = cause;

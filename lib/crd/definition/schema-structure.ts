@@ -33,13 +33,13 @@ export function validateStructure(schema: Schema, { field, errors }: StructureCh
   const own = new FieldErrors();
   for (const problem of schemaFormProblems(schema, field))
     own.wrong(problem.field, problem.message);
-  if (!own.empty) {
+  if (own.causes.length > 0) {
     errors.causes.push(...own.causes);
     return;
   }
   validateLevel(schema, { ...root, field, errors: own });
   // As the API server does, which looks at the defaults of sound schemas only.
-  if (own.empty) validateDefaults(schema, field, own);
+  if (own.causes.length === 0) validateDefaults(schema, field, own);
   errors.causes.push(...own.causes);
 }
 

@@ -11,7 +11,7 @@ function define(a: unknown) {
     kind: 'Bad',
     versions: [{ name: 'v1', schema }],
   });
-  void resource.crd;
+  resource.schema();
   return resource;
 }
 
