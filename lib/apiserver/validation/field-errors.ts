@@ -1,1 +1,1 @@
-export { FieldErrors, quoted } from '../../crd/validation/field-errors.js';
+export { FieldErrors } from '../../crd/validation/field-errors.js';
