@@ -30,7 +30,8 @@ function problemsOf(schema: unknown, { field, around, nested }: At): DefinitionP
   const { [builtInType]: name } = schema as { readonly [builtInType]?: unknown };
   if (name !== undefined) {
     if (nested) return one('must be no built-in type within allOf, anyOf, oneOf or not');
-    if (!isBuiltInType(name)) return one(`${JSON.stringify(name)} is no built-in type of Kubernetes`);
+    if (!isBuiltInType(name))
+      return one(`${JSON.stringify(name)} is no built-in type of Kubernetes`);
   }
   const inner = { around: [...around, schema], nested };
   return [

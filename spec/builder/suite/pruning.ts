@@ -7,6 +7,7 @@ import {
   ConfigMap,
   Deployment,
   NetworkPolicy,
+  Pod,
   Secret,
   Service,
   StatefulSet,
@@ -203,8 +204,20 @@ export function pruningSuite(open: OpenScene): void {
       scene
         .builder()
         .configMap({ name: env, data: {} })
-        .deployment({ name: 'web', podSpec, rolloutOn: [env], envFromConfigMap: [env] });
+        // New pods count after two seconds: the old one is there for so long.
+        .deployment({
+          name: 'web',
+          podSpec,
+          rolloutOn: [env],
+          envFromConfigMap: [env],
+          spec: { minReadySeconds: 2 },
+        });
     await scene.reconcileUntilDone(() => chain('old'));
+    // A Deployment that nothing waits for is done before it has pods.
+    await scene.target.eventually(async () => {
+      const { items } = await scene.target.admin.list(Pod, { namespace: scene.namespace });
+      expect(items).to.have.lengthOf(1);
+    });
     const results = await chain('new').reconcile();
     expect(summary(results)).to.include.members([
       'configured Deployment/web',
