@@ -65,6 +65,14 @@ export const errorCodes = [
   'MissingPermission',
   /** An operator that was killed at some request did not come to the same end as one that was not. */
   'CrashPointFailed',
+  /** A part of a resource chain can't be made so: a name is missing, a set has no resources. */
+  'InvalidConfig',
+  /** A chain can't be carried out: it has no resources, or several sets handle one object. */
+  'ExecutionFailed',
+  /** No set of a router handles the object; another framework may. */
+  'NoResourceSet',
+  /** A step of a resource threw; `cause` is what it threw. */
+  'ResourceFailed',
 ] as const;
 
 /** The code of an {@link OperatorError}. */

@@ -1,0 +1,34 @@
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { TypeReference } from '../../object/resource-type.js';
+import type { Awaitable } from '../crud-operations.js';
+import type { PatchPart } from '../patch.js';
+import type { ResourceContext } from '../resource-context.js';
+
+/**
+ * Options of a resource that keeps Kubernetes objects. `T` is the object that is reconciled, `K` what
+ * is kept for it.
+ */
+export interface KeptObjectsOptions<T extends KubernetesObject, K extends KubernetesObject> {
+  /** Identifies the resource; not empty. Objects are found again by it: a new name leaves them behind. */
+  readonly name: string;
+  /** The objects that there should be, in full; what is there beside them goes. */
+  readonly getDesiredState: (context: ResourceContext, object: T) => Awaitable<readonly K[]>;
+  /**
+   * Labels that others may set on the objects: they stay as they are, whatever the desired state says.
+   * @defaultValue labels that no desired state has ever named stay, others are ours
+   */
+  readonly allowedLabels?: readonly string[] | undefined;
+  /** Objects that exist and are nobody's are taken over. @defaultValue false: a `NotOurs` error */
+  readonly adopt?: boolean | undefined;
+  /** The order of changes. @defaultValue create, delete, update */
+  readonly order?: readonly PatchPart[] | undefined;
+}
+
+/** Options of `objectsResource`. */
+export interface ObjectsResourceOptions<
+  T extends KubernetesObject,
+  K extends KubernetesObject,
+> extends KeptObjectsOptions<T, K> {
+  /** Every kind that there may be, for example `[Deployment, Service]`. */
+  readonly types: readonly TypeReference<K>[];
+}

@@ -1,0 +1,31 @@
+import { describeObject } from '../object/describe-object.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import type { ResourceContext } from './resource-context.js';
+
+/** A step of a resource threw; the chain ended there. `cause` is what it threw. */
+export class ResourceFailedError extends OperatorError {
+  /** `''` outside of a set. */
+  readonly resourceSet: string;
+  readonly resource: string;
+  readonly step: ResourceContext['step'];
+
+  constructor(
+    { resourceSet, resource, step }: Pick<ResourceContext, 'resourceSet' | 'resource' | 'step'>,
+    object: KubernetesObject,
+    cause: unknown,
+  ) {
+    const set = resourceSet === '' ? '' : `set ${resourceSet}, `;
+    const where = resource === '' ? `${set}${step}` : `${set}resource ${resource}, ${step}`;
+    const what = cause instanceof Error ? cause.message : String(cause);
+    super('ResourceFailed', `${describeObject(object)}: ${where}: ${what}`, { cause });
+    this.resourceSet = resourceSet;
+    this.resource = resource;
+    this.step = step;
+  }
+}
+
+/** Whether `error` is a {@link ResourceFailedError}. */
+export function isResourceFailed(error: unknown): error is ResourceFailedError {
+  return isOperatorError(error, 'ResourceFailed');
+}
