@@ -14,7 +14,12 @@ function arraysEqual(a: unknown, b: unknown): boolean {
 }
 
 function fieldsEqual(a: JsonFields, b: JsonFields): boolean {
-  for (const key of Object.keys(a)) if (!jsonEqual(a[key], b[key])) return false;
-  for (const key of Object.keys(b)) if (b[key] !== undefined && !(key in a)) return false;
+  for (const key of Object.keys(a)) if (!jsonEqual(a[key], field(b, key))) return false;
+  for (const key of Object.keys(b)) if (b[key] !== undefined && !Object.hasOwn(a, key)) return false;
   return true;
+}
+
+/** A field of its own: every object inherits a `constructor` and a `__proto__`, which nobody wrote. */
+function field(fields: JsonFields, key: string): unknown {
+  return Object.hasOwn(fields, key) ? fields[key] : undefined;
 }

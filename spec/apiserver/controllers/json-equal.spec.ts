@@ -15,6 +15,8 @@ describe('jsonEqual', () => {
     ['1', 1, false],
     [null, {}, false],
     [undefined, null, false],
+    [{}, { constructor: 'x' }, false],
+    [{}, JSON.parse('{"__proto__":{}}'), false],
   ];
   for (const [a, b, equal] of pairs) {
     it(`says ${equal} for ${JSON.stringify(a)} and ${JSON.stringify(b)}`, () => {
