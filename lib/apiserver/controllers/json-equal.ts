@@ -15,7 +15,8 @@ function arraysEqual(a: unknown, b: unknown): boolean {
 
 function fieldsEqual(a: JsonFields, b: JsonFields): boolean {
   for (const key of Object.keys(a)) if (!jsonEqual(a[key], field(b, key))) return false;
-  for (const key of Object.keys(b)) if (b[key] !== undefined && !Object.hasOwn(a, key)) return false;
+  for (const key of Object.keys(b))
+    if (b[key] !== undefined && !Object.hasOwn(a, key)) return false;
   return true;
 }
 
