@@ -23,7 +23,7 @@ export class ResourceRouter<T extends KubernetesObject = KubernetesObject> {
    */
   resourceSet(object: T): ResourceSet<T> {
     const [set] = this.resourceSets.filter((each) => each.handles(object));
-    if (set === undefined) throw new NoResourceSetError(object.metadata.name);
+    if (set === undefined) throw new NoResourceSetError(object.metadata.name ?? '');
     return set;
   }
 }
