@@ -21,7 +21,8 @@ export interface ProportionalScaling {
 
 /**
  * Shares the replicas that a Deployment gains or loses among its ReplicaSets by their sizes, so that
- * neither the old nor the new version gets an undue part of the risk.
+ * neither the old nor the new version gets an undue part of the risk. Where many small ones shrink,
+ * rounding may keep up to one more of each than is allowed: Kubernetes leaves those to the rollout.
  */
 export function proportionalSteps(scaling: ProportionalScaling): ScaleStep[] {
   const { desired, maxSurge, active } = scaling;
@@ -34,7 +35,7 @@ export function proportionalSteps(scaling: ProportionalScaling): ScaleStep[] {
     shared += part;
     return { name: set.name, replicas: set.replicas + part };
   });
-  // The largest takes what rounding left over.
+  // The largest takes what rounding left over, as far as it has any.
   return sizes.map(({ name, replicas }, index) => ({
     name,
     replicas: index === 0 ? Math.max(0, replicas + missing - shared) : replicas,

@@ -24,7 +24,16 @@ describe('proportionalSteps', () => {
     expect(steps.map(({ replicas }) => replicas)).to.deep.equal([0, 0]);
   });
 
-  it('always adds up to the allowed number, and never goes below 0', () => {
+  it('leaves more than allowed where rounding kept more than the largest has', () => {
+    const active = [0, 1, 2, 3, 4].map((n) => {
+      return { name: `rs${n}`, replicas: 4, maxReplicas: 20, createdMs: n };
+    });
+    // Each is to shrink to 0.6, which is 1; the largest would have to give 2 more than it has left.
+    const steps = proportionalSteps({ desired: 2, maxSurge: 1, statusReplicas: 20, active });
+    expect(steps.map(({ replicas }) => replicas)).to.deep.equal([0, 1, 1, 1, 1]);
+  });
+
+  it('adds up to the allowed number unless the largest is used up, and never goes below 0', () => {
     const sets = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 2, maxLength: 5 });
     const property = fc.property(sets, fc.nat(40), fc.nat(5), (sizes, desired, maxSurge) => {
       const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -33,7 +42,10 @@ describe('proportionalSteps', () => {
       });
       const steps = proportionalSteps({ desired, maxSurge, statusReplicas: total, active });
       const allowed = desired === 0 ? 0 : desired + maxSurge;
-      expect(steps.reduce((sum, { replicas }) => sum + replicas, 0)).to.equal(allowed);
+      const sum = steps.reduce((sum, { replicas }) => sum + replicas, 0);
+      if (steps[0]!.replicas > 0) expect(sum).to.equal(allowed);
+      // What rounding kept of the others: less than one each.
+      else expect(sum).to.be.within(allowed, allowed + steps.length - 1);
       expect(steps.every(({ replicas }) => replicas >= 0)).to.equal(true);
     });
     fc.assert(property);
