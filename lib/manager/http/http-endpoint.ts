@@ -9,6 +9,7 @@ import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Runnable, RunnableContext } from '../runnable.js';
 import type { CertificateSource, ServingCertificate } from '../webhooks/certificate-source.js';
+import { inTurn } from './in-turn.js';
 import { OpenSockets } from './open-sockets.js';
 
 /** What an {@link HttpEndpoint} answers. */
@@ -64,6 +65,8 @@ export class HttpEndpoint implements Runnable {
   readonly phase = 'server';
   readonly #options: HttpEndpointOptions;
   readonly #answering = new Set<Promise<void>>();
+  /** Those that wait for an answer. One listener tells all of a stop: a signal warns of very many. */
+  readonly #asking = new Set<AbortController>();
   #url: string | undefined;
 
   constructor(options: HttpEndpointOptions) {
@@ -81,12 +84,17 @@ export class HttpEndpoint implements Runnable {
     const { signal, logger } = context;
     const server = await this.#newServer(context);
     const sockets = new OpenSockets(server);
+    const onStop = (): void => {
+      for (const asking of this.#asking) asking.abort(signal.reason);
+    };
+    signal.addEventListener('abort', onStop, { once: true });
     try {
       await this.#listen(server);
       logger.info(`${this.name} listens`, { url: this.#url });
       context.ready();
       await ended(server, signal);
     } finally {
+      signal.removeEventListener('abort', onStop);
       this.#url = undefined;
       await this.#close(server, sockets);
     }
@@ -94,12 +102,12 @@ export class HttpEndpoint implements Runnable {
 
   async #newServer(context: Pick<RunnableContext, 'signal' | 'logger'>): Promise<Server> {
     const { certificate, clock } = this.#options;
-    const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    const listener = inTurn((request, response) => {
       const answering = this.#serve(request, response, context).finally(() =>
         this.#answering.delete(answering),
       );
       this.#answering.add(answering);
-    };
+    });
     // A probe is a line and some headers: who takes longer only holds a socket.
     const limits = { requestTimeout: 10_000, headersTimeout: 10_000, keepAliveTimeout: 60_000 };
     const handshakeTimeout = 10_000;
@@ -146,9 +154,9 @@ export class HttpEndpoint implements Runnable {
   ): Promise<void> {
     const gone = new AbortController();
     const onClose = (): void => gone.abort(new OperatorError('Aborted', 'the client went away'));
-    const onStop = (): void => gone.abort(signal.reason);
     response.once('close', onClose);
-    signal.addEventListener('abort', onStop, { once: true });
+    this.#asking.add(gone);
+    if (signal.aborted) gone.abort(signal.reason);
     try {
       const answer = await this.#answerTo(request, { signal: gone.signal, logger });
       if (signal.aborted) response.shouldKeepAlive = false;
@@ -158,7 +166,7 @@ export class HttpEndpoint implements Runnable {
       response.destroy();
     } finally {
       response.off('close', onClose);
-      signal.removeEventListener('abort', onStop);
+      this.#asking.delete(gone);
     }
   }
 

@@ -7,6 +7,7 @@ import { endsWithin } from '../../controller/ends-within.js';
 import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
+import { inTurn } from '../http/in-turn.js';
 import { OpenSockets } from '../http/open-sockets.js';
 import type { ServingCertificate } from './certificate-source.js';
 
@@ -82,12 +83,12 @@ export class HttpsListener {
         ...(clientAuthorities !== undefined && { requestCert: true, rejectUnauthorized: true }),
         ...{ requestTimeout: requestTimeoutMs, handshakeTimeout: handshakeTimeoutMs },
       },
-      (request, response) => {
+      inTurn((request, response) => {
         const answering = this.#serve(request, response).finally(() =>
           this.#answering.delete(answering),
         );
         this.#answering.add(answering);
-      },
+      }),
     );
     this.#sockets = new OpenSockets(server);
     server.on('tlsClientError', (error) => {
