@@ -48,7 +48,8 @@ export class ShardMachine {
   /** When the own Lease was known to be there: a list that began no later may not have it yet. */
   #ownSinceMs = Infinity;
   #renewedMs = -Infinity;
-  #isWriting = false;
+  /** The name of the Lease that is being written. */
+  #writing: string | undefined;
   #writeAtMs = -Infinity;
   #attempted: Acknowledgement | undefined;
   #isListing = false;
@@ -160,8 +161,9 @@ export class ShardMachine {
         this.#isListing = false;
         return;
       case 'wroteOwn':
-        this.#isWriting = false;
-        this.#wroteOwn(event, nowMs);
+        // What became of a Lease that was taken meanwhile says nothing about the present one.
+        if (this.#writing === this.#name) this.#wroteOwn(event, nowMs);
+        this.#writing = undefined;
         return;
       case 'expelled':
         this.#leader.expelled(event.outcome);
@@ -277,7 +279,7 @@ export class ShardMachine {
   }
 
   #canWriteOwn(nowMs: number): boolean {
-    if (this.#isWriting || this.#unsureSinceMs !== undefined) return false;
+    if (this.#writing !== undefined || this.#unsureSinceMs !== undefined) return false;
     // Who can't see the others must not keep what they wait for, nor lead.
     return nowMs < this.#listedMs + this.#options.times.renewDeadlineMs;
   }
@@ -300,12 +302,12 @@ export class ShardMachine {
       this.#attempted = acknowledged;
       this.#commands.push({ type: 'renew', lease, acknowledged });
     }
-    this.#isWriting = true;
+    this.#writing = this.#name;
   }
 
   /** Nothing is held, and nothing can be told any more. */
   #canEnd(nowMs: number): boolean {
-    if (this.#isWriting || !this.#possession.isDrained) return false;
+    if (this.#writing !== undefined || !this.#possession.isDrained) return false;
     return this.#own === undefined || !this.isFresh(nowMs);
   }
 

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import type { MemberLease } from '../../../lib/manager/sharding/member-lease.js';
 import { ShardMachine } from '../../../lib/manager/sharding/shard-machine.js';
+import type { WriteOutcome } from '../../../lib/manager/sharding/shard-messages.js';
 import { seededRandom } from '../../../lib/system/random.js';
 import { chaos } from './simulation/chaos.js';
 import { ModelGroup, times } from './simulation/model-group.js';
@@ -82,8 +84,10 @@ describe('ShardMachine', () => {
       return machine.step({ type: 'wroteOwn', outcome, startedMs }, nowMs);
     };
     machine.step({ type: 'tick' }, 0);
-    wrote(0, 10);
-    machine.step({ type: 'listed', view: { members: [lease], record }, startedMs: 5 }, 20);
+    const nobody = { members: [], record: undefined };
+    machine.step({ type: 'listed', view: nobody, startedMs: 0 }, 5);
+    wrote(5, 10);
+    machine.step({ type: 'listed', view: { members: [lease], record }, startedMs: 11 }, 20);
     wrote(20, 30);
     const sentMs = times.retryPeriodMs + 25;
     machine.step({ type: 'tick' }, sentMs);
@@ -98,4 +102,39 @@ describe('ShardMachine', () => {
     expect(machine.owns(0, lateMs + 2)).to.equal(true);
     expect(commands).to.include('acquired');
   });
+
+  for (const answer of ['conflict', 'gone', 'stored'] as const) {
+    it(`joins again after an expulsion, though the answer to an earlier renewal is: ${answer}`, () => {
+      let names = 0;
+      const newName = (): string => `me${names++}`;
+      const machine = new ShardMachine({ times, slotCount: 2, newName });
+      const lease = {
+        ...{ name: 'me0', uid: 'u', resourceVersion: '1', holder: 'me', createdMs: 1 },
+        acknowledged: undefined,
+      };
+      const list = (members: readonly MemberLease[], nowMs: number) => {
+        const view = { members, record: undefined };
+        return machine.step({ type: 'listed', view, startedMs: nowMs }, nowMs);
+      };
+      const wrote = (outcome: WriteOutcome<MemberLease>, startedMs: number, nowMs: number) =>
+        machine.step({ type: 'wroteOwn', outcome, startedMs }, nowMs);
+      machine.step({ type: 'tick' }, 0);
+      list([], 10);
+      wrote({ type: 'stored', object: lease }, 10, 20);
+      expect(machine.step({ type: 'tick' }, 410).map(({ type }) => type)).to.include('renew');
+      // The list is answered before the renewal is.
+      list([{ ...lease, resourceVersion: '2', holder: '' }], 420);
+      const outcome =
+        answer === 'stored' ? ({ type: answer, object: lease } as const) : { type: answer };
+      wrote(outcome, 410, 430);
+      const joined: string[] = [];
+      for (let nowMs = 440; nowMs < 2_000; nowMs += 10) {
+        for (const command of machine.step({ type: 'tick' }, nowMs)) {
+          if (command.type === 'list') list([], nowMs);
+          if (command.type === 'join') joined.push(command.name);
+        }
+      }
+      expect(joined).to.deep.equal(['me1']);
+    });
+  }
 });

@@ -1,5 +1,5 @@
 import type { ModelGroup } from './model-group.js';
-import type { ModelProcess } from './model-process.js';
+import type { ModelProcess, Network } from './model-process.js';
 
 /** Faults at random moments for `forMs`; all of them are over by then, or soon after. */
 export function chaos(group: ModelGroup, forMs: number): void {
@@ -16,6 +16,8 @@ export function chaos(group: ModelGroup, forMs: number): void {
     },
     (process) => cut(process, 'requests'),
     (process) => cut(process, 'answers'),
+    (process) => cut(process, 'lists'),
+    (process) => cut(process, 'writes'),
     (process) => {
       process.network.latencyMs = time.between(5, 1_500);
       time.after(time.between(500, 8_000), () => (process.network.latencyMs = 5));
@@ -31,11 +33,13 @@ export function chaos(group: ModelGroup, forMs: number): void {
     (process) => {
       if (lost) return;
       lost = true;
-      if (time.random.next() < 0.5) group.server.loseRecord();
-      else group.server.lose(process.machine.name);
+      time.pick([
+        () => group.server.loseRecord(),
+        () => group.server.lose(process.machine.name),
+      ])?.();
     },
   ];
-  const cut = (process: ModelProcess, what: 'requests' | 'answers'): void => {
+  const cut = (process: ModelProcess, what: Network['cut']): void => {
     process.network.cut = what;
     time.after(time.between(50, 8_000), () => (process.network.cut = 'none'));
   };

@@ -13,8 +13,8 @@ import type { VirtualTime } from './virtual-time.js';
 export interface Network {
   /** Longest time that a request or an answer takes, each, in milliseconds. */
   latencyMs: number;
-  /** Requests that begin now do not arrive, or their answers don't. */
-  cut: 'none' | 'requests' | 'answers';
+  /** Requests that begin now do not arrive, or their answers don't: all of them, lists or writes. */
+  cut: 'none' | 'requests' | 'answers' | 'lists' | 'writes';
 }
 
 /** Options of {@link ModelProcess}. */
@@ -134,6 +134,7 @@ export class ModelProcess {
             this.#step(
               view === undefined ? { type: 'listFailed' } : { type: 'listed', view, startedMs },
             ),
+          'lists',
         );
         return;
       case 'join':
@@ -175,7 +176,11 @@ export class ModelProcess {
   }
 
   /** `answered` is told once: what the server answered, or undefined after a time-out. */
-  #request<T>(serve: () => T, answered: (answer: T | undefined) => void): void {
+  #request<T>(
+    serve: () => T,
+    answered: (answer: T | undefined) => void,
+    kind: 'lists' | 'writes' = 'writes',
+  ): void {
     const { time, times } = this.#options;
     const { latencyMs, cut } = this.network;
     let isOver = false;
@@ -187,10 +192,10 @@ export class ModelProcess {
       });
     const timeoutMs = Math.max(times.retryPeriodMs, times.renewDeadlineMs / 2);
     time.after(timeoutMs / this.#options.clockRate, () => end(undefined));
-    if (cut === 'requests') return;
+    if (cut === 'requests' || cut === kind) return;
     time.after(time.between(0, latencyMs), () => {
       const answer = serve();
-      if (cut === 'none') time.after(time.between(0, latencyMs), () => end(answer));
+      if (cut !== 'answers') time.after(time.between(0, latencyMs), () => end(answer));
     });
   }
 }

@@ -65,6 +65,12 @@ export class ModelServer {
     this.#members.delete(name);
   }
 
+  /** Somebody who has no business here empties a Lease. */
+  empty(name: string): void {
+    const lease = this.#members.get(name);
+    if (lease !== undefined) this.giveUp(lease);
+  }
+
   #change(lease: MemberLease, change: Partial<MemberLease>): WriteOutcome<MemberLease> {
     const now = this.#members.get(lease.name);
     if (now === undefined) return { type: 'gone' };
