@@ -12,6 +12,8 @@ export type { Environment, KubeConfigSource } from './kube-config-file.js';
 export { createOrPatch, createOrUpdate } from './create-or-update.js';
 export type { CreateOrUpdateOptions, CreateOrUpdateResult } from './create-or-update.js';
 export { dryRun } from './dry-run.js';
+export { ensureCrd } from './ensure-crd.js';
+export type { EnsureCrdOptions } from './ensure-crd.js';
 export { faulty, writeVerbs } from './faulty.js';
 export type {
   Fault,

@@ -1,25 +1,11 @@
-import {
-  Backoff,
-  CustomResourceDefinition,
-  getIfExists,
-  hashObject,
-  isConditionTrue,
-  isInvalid,
-  sleep,
-  waitFor,
-} from 'operator-builder';
+import { Backoff, ensureCrd, isInvalid, isOperatorError, sleep } from 'operator-builder';
 import type { Client, Clock, Runnable } from 'operator-builder';
 import { parseableTenantCrd } from './crd.js';
 import { controllerName } from './reconcile-tenant.js';
 
-const crdHashAnnotation = 'parseable.io/definition-hash';
-
 /** Installs the custom resource, or brings it up to date, and waits until it is served. */
 export async function installCrd(client: Client, signal?: AbortSignal): Promise<void> {
-  const object = await currentCrd(client, signal);
-  const established = (crd: CustomResourceDefinition | undefined): boolean =>
-    isConditionTrue(crd?.status?.conditions, 'Established');
-  await waitFor(client, object, { until: established, timeoutMs: 30_000, signal });
+  await ensureCrd(client, parseableTenantCrd, { fieldManager: controllerName, signal });
 }
 
 /**
@@ -38,8 +24,8 @@ export function crdInstaller(client: Client, clock: Clock): Runnable {
           return;
         } catch (error) {
           signal.throwIfAborted();
-          // It will not become valid by itself.
-          if (isInvalid(error)) throw error;
+          // It will not become valid by itself, nor will its names be free.
+          if (isInvalid(error) || isOperatorError(error, 'InvalidObject')) throw error;
           const delayMs = backoff.next('');
           logger.warn(`the CRD is not installed yet; tried again in ${delayMs} ms`, { error });
           await sleep(clock, delayMs, signal);
@@ -47,16 +33,4 @@ export function crdInstaller(client: Client, clock: Clock): Runnable {
       }
     },
   };
-}
-
-/** Writes only where the definition changed, so that a restart writes nothing. */
-async function currentCrd(client: Client, signal?: AbortSignal): Promise<CustomResourceDefinition> {
-  const hash = hashObject(parseableTenantCrd);
-  const { metadata } = parseableTenantCrd;
-  const live = await getIfExists(client, CustomResourceDefinition, metadata, { signal });
-  if (live?.metadata.annotations?.[crdHashAnnotation] === hash) return live;
-  const annotations = { [crdHashAnnotation]: hash };
-  const desired = { ...parseableTenantCrd, metadata: { ...metadata, annotations } };
-  const applying = { fieldManager: controllerName, force: true, signal };
-  return (await client.apply<CustomResourceDefinition>(desired, applying)).object;
 }

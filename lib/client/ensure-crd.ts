@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { findCondition, isConditionTrue } from '../object/conditions.js';
+import { describeObject } from '../object/describe-object.js';
+import { isJsonObject } from '../object/json.js';
+import { CustomResourceDefinition } from '../object/kinds.js';
+import { keyOf } from '../object/object-key.js';
+import { systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import type { CallOptions, Client } from './client.js';
+import { getIfExists } from './get-if-exists.js';
+import { waitFor } from './wait-for.js';
+
+/** Options of {@link ensureCrd}. */
+export interface EnsureCrdOptions extends CallOptions {
+  /** Who owns the fields of the definition. @defaultValue 'operator-builder' */
+  readonly fieldManager?: string | undefined;
+  /** The longest wait, in milliseconds, above 0; `Infinity` for no limit. @defaultValue 30_000 */
+  readonly timeoutMs?: number | undefined;
+  /** @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+}
+
+/** On a definition: the hash of what was last applied, so that a field that was dropped is noticed. */
+export const crdHashAnnotation = 'operator-builder.io/definition-hash';
+
+/**
+ * Installs a custom resource, or brings it up to date, and waits until it is served.
+ *
+ * ## Flow
+ * The definition is read. One that is being deleted is waited for, until it is gone. It is applied
+ * (server-side, `force`), unless it is as it should be: then one read is all. Then its condition
+ * `Established` is waited for.
+ *
+ * ## Guarantees
+ * - A definition is never deleted, and neither are the objects of its kind: not when the time is up
+ *   either.
+ * - Names that another definition has are told at once, not when the time is up.
+ *
+ * It needs `get`, `list`, `watch`, `create` and `patch` of customresourcedefinitions.
+ * @returns the definition, as it is on the server
+ * @throws OperatorError `InvalidObject`: its names are taken; the message is the server's.
+ * @throws OperatorError `Timeout`: it was not served in time.
+ * @throws ApiError 422: the server does not accept it.
+ */
+export async function ensureCrd(
+  client: Client,
+  crd: CustomResourceDefinition,
+  options: EnsureCrdOptions = {},
+): Promise<CustomResourceDefinition> {
+  const { timeoutMs = 30_000, clock = systemClock, signal } = options;
+  if (!(timeoutMs > 0)) {
+    throw new OperatorError('InvalidOption', `ensureCrd: timeoutMs ${timeoutMs}: want more than 0`);
+  }
+  const endMs = clock.monotonicMs() + timeoutMs;
+  const live = await unlessDeleted(client, crd, { timeoutMs, clock, signal });
+  const current = isAsDesired(live, crd) ? live : await apply(client, crd, options);
+  if (isEstablished(current)) return current;
+  const leftMs = Math.max(1, endMs - clock.monotonicMs());
+  return established(client, current, { timeoutMs: leftMs, clock, signal });
+}
+
+type Waiting = Required<Pick<EnsureCrdOptions, 'timeoutMs' | 'clock'>> & CallOptions;
+
+/** The live definition. What is on its way out is waited for: an apply could not keep it. */
+async function unlessDeleted(
+  client: Client,
+  crd: CustomResourceDefinition,
+  waiting: Waiting,
+): Promise<CustomResourceDefinition | undefined> {
+  const { signal } = waiting;
+  const live = await getIfExists(client, CustomResourceDefinition, keyOf(crd), { signal });
+  if (live?.metadata.deletionTimestamp === undefined) return live;
+  const { uid } = live.metadata;
+  return waitFor(client, crd, { ...waiting, until: (now) => now?.metadata.uid !== uid });
+}
+
+async function apply(
+  client: Client,
+  crd: CustomResourceDefinition,
+  { fieldManager = 'operator-builder', signal }: EnsureCrdOptions,
+): Promise<CustomResourceDefinition> {
+  const { annotations } = crd.metadata;
+  const marked = { ...annotations, [crdHashAnnotation]: hashOf(crd) };
+  // What was read from a server, or made by a generator, may have a status; an apply must not.
+  const { apiVersion, kind, spec } = crd;
+  const desired = { apiVersion, kind, spec, metadata: { ...crd.metadata, annotations: marked } };
+  return (await client.apply(desired, { fieldManager, force: true, signal })).object;
+}
+
+async function established(
+  client: Client,
+  applied: CustomResourceDefinition,
+  waiting: Waiting,
+): Promise<CustomResourceDefinition> {
+  // From before the apply, which may have mended it: the server has not looked at the new names yet.
+  const stale = refusalOf(applied);
+  const until = (crd: CustomResourceDefinition | undefined): boolean => {
+    const refusal = refusalOf(crd);
+    if (refusal !== undefined && refusal !== stale) throw namesTaken(applied, refusal);
+    return isEstablished(crd);
+  };
+  try {
+    return (await waitFor(client, applied, { ...waiting, until })) ?? applied;
+  } catch (error) {
+    if (stale === undefined || !isOperatorError(error, 'Timeout')) throw error;
+    throw namesTaken(applied, stale);
+  }
+}
+
+function isEstablished(crd: CustomResourceDefinition | undefined): boolean {
+  const conditions = crd?.status?.conditions;
+  return (
+    isConditionTrue(conditions, 'Established') &&
+    findCondition(conditions, 'NamesAccepted')?.status !== 'False'
+  );
+}
+
+/** Why the names are not accepted, in the server's words; undefined: nobody says that they are not. */
+function refusalOf(crd: CustomResourceDefinition | undefined): string | undefined {
+  const names = findCondition(crd?.status?.conditions, 'NamesAccepted');
+  if (names?.status !== 'False') return undefined;
+  return `${names.reason ?? 'NamesAccepted=False'}: ${names.message ?? ''}`;
+}
+
+function namesTaken(crd: CustomResourceDefinition, refusal: string): OperatorError {
+  return new OperatorError('InvalidObject', `${describeObject(crd)} is not served: ${refusal}`);
+}
+
+function isAsDesired(
+  live: CustomResourceDefinition | undefined,
+  crd: CustomResourceDefinition,
+): live is CustomResourceDefinition {
+  if (live?.metadata.annotations?.[crdHashAnnotation] !== hashOf(crd)) return false;
+  const { labels, annotations } = crd.metadata;
+  return holds(live, { spec: crd.spec, metadata: { labels, annotations } });
+}
+
+/** Whether all that `desired` says is so in `live`, which may say more: defaults. */
+function holds(live: unknown, desired: unknown): boolean {
+  if (desired === undefined) return true;
+  if (Array.isArray(desired)) {
+    if (!Array.isArray(live) || live.length !== desired.length) return false;
+    return desired.every((item, index) => holds(live[index], item));
+  }
+  if (!isJsonObject(desired)) return live === desired;
+  if (!isJsonObject(live)) return false;
+  return Object.entries(desired).every(
+    ([name, value]) =>
+      value === undefined || (Object.hasOwn(live, name) && holds(live[name], value)),
+  );
+}
+
+function hashOf({ metadata, spec }: CustomResourceDefinition): string {
+  const { labels, annotations } = metadata;
+  return createHash('sha256').update(JSON.stringify({ labels, annotations, spec })).digest('hex');
+}

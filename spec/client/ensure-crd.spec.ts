@@ -1,0 +1,171 @@
+import { expect } from 'chai';
+import { ensureCrd } from '../../lib/client/index.js';
+import type { Client } from '../../lib/client/index.js';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { isConditionTrue } from '../../lib/object/conditions.js';
+import { CustomResourceDefinition } from '../../lib/object/kinds.js';
+import { isOperatorError } from '../../lib/system/operator-error.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+interface Scene {
+  readonly clock: VirtualClock;
+  readonly cluster: EmbeddedCluster<VirtualClock>;
+  readonly client: Client;
+  /** Verbs that were asked for since the last call. */
+  readonly verbs: () => string[];
+}
+
+function gadgets(properties: readonly string[], shortName = 'gd', group = 'example.com') {
+  const spec = Object.fromEntries(properties.map((name) => [name, { type: 'string' }]));
+  const crd: CustomResourceDefinition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `gadgets.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', shortNames: [shortName] },
+      versions: [
+        {
+          ...{ name: 'v1', served: true, storage: true },
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: { spec: { type: 'object', properties: spec } },
+            },
+          },
+        },
+      ],
+    },
+  };
+  return crd;
+}
+
+describe('ensureCrd', () => {
+  const opened: EmbeddedCluster[] = [];
+
+  async function scene(): Promise<Scene> {
+    const clock = new VirtualClock();
+    const cluster = await EmbeddedCluster.start({ clock });
+    opened.push(cluster);
+    const client = cluster.client({ user: 'operator' });
+    let mark = cluster.requests.mark();
+    const verbs = (): string[] => {
+      const { entries } = cluster.requests.since(mark);
+      mark = cluster.requests.mark();
+      return entries.filter(({ resource }) => resource !== '').map(({ verb }) => verb);
+    };
+    return { clock, cluster, client, verbs };
+  }
+
+  afterEach(async () => {
+    for (const cluster of opened.splice(0)) await cluster.stop();
+  });
+
+  const options = (clock: VirtualClock, more: object = {}) => ({ clock, ...more });
+
+  it('installs a definition, and returns when it is served', async () => {
+    const { client, clock } = await scene();
+    const crd = await ensureCrd(client, gadgets(['size']), options(clock));
+    expect(isConditionTrue(crd.status?.conditions, 'Established')).to.equal(true);
+    const made = { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'one' } };
+    await client.create({ ...made, metadata: { name: 'one', namespace: 'default' } });
+  });
+
+  it('reads once, and writes nothing, where the definition is as it should be', async () => {
+    const { client, clock, verbs } = await scene();
+    await ensureCrd(client, gadgets(['size']), options(clock));
+    verbs();
+    await ensureCrd(client, gadgets(['size']), options(clock));
+    expect(verbs()).to.deep.equal(['get']);
+  });
+
+  it('brings what differs up to date: a field more, a field less, an edit by hand', async () => {
+    const { client, clock } = await scene();
+    const fields = (crd: CustomResourceDefinition): string[] =>
+      Object.keys(
+        crd.spec.versions[0]?.schema?.openAPIV3Schema?.properties?.['spec']?.properties ?? {},
+      );
+    await ensureCrd(client, gadgets(['size']), options(clock));
+    const more = await ensureCrd(client, gadgets(['size', 'color']), options(clock));
+    expect(fields(more)).to.have.members(['size', 'color']);
+    const less = await ensureCrd(client, gadgets(['color']), options(clock));
+    expect(fields(less)).to.deep.equal(['color']);
+    const body = { spec: { names: { shortNames: ['edited'] } } };
+    await client.patch(
+      CustomResourceDefinition,
+      { name: 'gadgets.example.com' },
+      {
+        ...{ type: 'merge', body },
+      },
+    );
+    const mended = await ensureCrd(client, gadgets(['color']), options(clock));
+    expect(mended.spec.names.shortNames).to.deep.equal(['gd']);
+  });
+
+  it('fails at once, with the reason of the server, where the names are taken, and deletes nothing', async () => {
+    const { client, clock, verbs } = await scene();
+    await ensureCrd(client, gadgets([]), options(clock));
+    const other = gadgets([], 'other');
+    const taken = {
+      ...other,
+      metadata: { name: 'things.example.com' },
+      spec: { ...other.spec, names: { ...other.spec.names, plural: 'things' } },
+    };
+    verbs();
+    const error = await ensureCrd(client, taken, options(clock)).catch((thrown: unknown) => thrown);
+    expect(isOperatorError(error, 'InvalidObject')).to.equal(true);
+    expect(String(error)).to.match(/things\.example\.com is not served: \w*Conflict: .*in use/);
+    expect(clock.monotonicMs()).to.be.below(30_000);
+    expect(verbs()).not.to.include('delete');
+    await client.get(CustomResourceDefinition, { name: 'things.example.com' });
+  });
+
+  it('waits for a definition that is being deleted, and installs it anew', async () => {
+    const { client, clock } = await scene();
+    const first = await ensureCrd(client, gadgets(['size']), options(clock));
+    const key = { name: 'gadgets.example.com' };
+    const held = { metadata: { finalizers: ['example.com/held'] } };
+    await client.patch(CustomResourceDefinition, key, { type: 'merge', body: held });
+    await client.delete(CustomResourceDefinition, key);
+    const installing = ensureCrd(client, gadgets(['size']), options(clock));
+    await clock.advance(1_000);
+    const free = { metadata: { finalizers: null } };
+    await client.patch(CustomResourceDefinition, key, { type: 'merge', body: free });
+    const second = await installing;
+    expect(second.metadata.uid).to.not.equal(first.metadata.uid);
+    expect(isConditionTrue(second.status?.conditions, 'Established')).to.equal(true);
+  });
+
+  it('gives up when the time is up, ends with its signal, and deletes nothing', async () => {
+    const { client, clock, cluster, verbs } = await scene();
+    await ensureCrd(client, gadgets(['size']), options(clock));
+    const key = { name: 'gadgets.example.com' };
+    const held = { metadata: { finalizers: ['example.com/held'] } };
+    await client.patch(CustomResourceDefinition, key, { type: 'merge', body: held });
+    await client.delete(CustomResourceDefinition, key);
+    verbs();
+    const late = ensureCrd(client, gadgets(['size']), options(clock, { timeoutMs: 5_000 }));
+    const ended = late.catch((thrown: unknown) => thrown);
+    await clock.advance(5_000);
+    expect(isOperatorError(await ended, 'Timeout')).to.equal(true);
+    const stop = new AbortController();
+    const aborted = ensureCrd(client, gadgets(['size']), options(clock, { signal: stop.signal }));
+    const thrown = aborted.catch((error: unknown) => error);
+    await clock.advance(1_000);
+    stop.abort();
+    expect(isOperatorError(await thrown, 'Aborted')).to.equal(true);
+    expect(verbs()).not.to.include('delete');
+    expect(cluster.requests.entries.filter(({ verb }) => verb === 'delete')).to.have.length(1);
+  });
+
+  for (const timeoutMs of [0, NaN, -1]) {
+    it(`refuses a time-out of ${timeoutMs} ms`, async () => {
+      const { client, clock } = await scene();
+      const error = await ensureCrd(client, gadgets([]), options(clock, { timeoutMs })).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(isOperatorError(error, 'InvalidOption')).to.equal(true);
+    });
+  }
+});
