@@ -73,6 +73,8 @@ export const errorCodes = [
   'NoResourceSet',
   /** A step of a resource threw; `cause` is what it threw. */
   'ResourceFailed',
+  /** An operator met a configuration that a newer version of it has deployed. */
+  'Downgrade',
 ] as const;
 
 /** The code of an {@link OperatorError}. */

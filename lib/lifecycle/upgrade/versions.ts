@@ -1,0 +1,42 @@
+import compare from 'semver/functions/compare.js';
+import parse from 'semver/functions/parse.js';
+import type { LifecycleStatus } from '../lifecycle-status.js';
+import { DowngradeError } from './downgrade-error.js';
+
+/** Whether two versions are one: `v1.2.0` and `1.2.0` are, and so are `1.2` and `1.2.0`. */
+export function isSameVersion(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [a, b] = [parsed(one), parsed(other)];
+  return a !== null && b !== null && compare(a, b) === 0 && a.build.join() === b.build.join();
+}
+
+/** Whether a system is on its way from one version to another. */
+export function isUpgrading(status: LifecycleStatus): boolean {
+  const { phase = '', observedVersion = '', targetVersion = '' } = status;
+  if (observedVersion === '' && phase === 'Deploying') return false;
+  return !isSameVersion(observedVersion, targetVersion);
+}
+
+/**
+ * Whether `target` calls for an upgrade of what is at version `current`. Versions that are no
+ * semantic ones call for one whenever they differ.
+ * @param deploying - whether the first deployment is not complete yet: then nothing is upgraded.
+ * @throws DowngradeError `target` is older.
+ */
+export function shouldTakeUpdatePath(target: string, current: string, deploying: boolean): boolean {
+  if (deploying) return false;
+  if (current === '') return true;
+  if (isSameVersion(target, current)) return false;
+  const [a, b] = [parsed(target), parsed(current)];
+  if (a === null || b === null) return true;
+  if (compare(a, b) < 0) throw new DowngradeError(target, current);
+  return true;
+}
+
+/** Leading `v` and missing minor or patch numbers are fine; null: no semantic version. */
+function parsed(version: string): ReturnType<typeof parse> {
+  const [, core = '', rest = ''] = /^v?(\d+(?:\.\d+){0,2})([-+].*)?$/.exec(version.trim()) ?? [];
+  if (core === '') return null;
+  const numbers = core.split('.');
+  return parse([...numbers, '0', '0'].slice(0, 3).join('.') + rest);
+}
