@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
+import { silentLogger } from '../system/logger.js';
 import { isProxyUrl } from '../system/proxy-tunnel.js';
 import { UndiciTransport } from '../system/undici-transport.js';
 import type { TlsOptions } from '../system/connector.js';
@@ -32,7 +33,7 @@ export async function clientFromKubeConfig(
   options: KubeConfigClientOptions = {},
 ): Promise<ConnectedClient> {
   const context = await readKubeConfig(options);
-  const { clock = systemClock } = options;
+  const { clock = systemClock, logger = silentLogger } = options;
   const { cluster, user, source } = context;
   if (!/^https?:$/.test(URL.canParse(cluster.server) ? new URL(cluster.server).protocol : '')) {
     throw invalidKubeConfig(source, 'server is no http or https URL', 'correct it');
@@ -54,7 +55,8 @@ export async function clientFromKubeConfig(
   const reconnect = (): Promise<void> => transport.reconnect();
   const plain = exec ?? (await userCredentials(context, clock));
   const hasFiles = user['client-certificate'] !== undefined && exec === undefined;
-  const credentials = hasFiles ? withCertificateFiles(plain, { tls, reconnect, clock }) : plain;
+  const files = { tls, reconnect, clock, logger };
+  const credentials = hasFiles ? withCertificateFiles(plain, files) : plain;
   return createClient({
     ...options,
     transport,

@@ -3,23 +3,27 @@ import { withCertificateFiles } from '../../lib/client/certificate-files.js';
 import { bearerToken } from '../../lib/client/index.js';
 import type { TlsOptions } from '../../lib/system/connector.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import type { LogLine } from '../manager/manager-setup.js';
+import { rememberingLogger } from '../manager/manager-setup.js';
 
 function setUp() {
+  const lines: LogLine[] = [];
   const clock = new VirtualClock();
-  const files: { current: TlsOptions; broken: boolean } = { current: { cert: 'a' }, broken: false };
+  const files: { current: TlsOptions; problem: string } = { current: { cert: 'a' }, problem: '' };
   const counts = { reads: 0, reconnects: 0 };
   const credentials = withCertificateFiles(bearerToken('t'), {
     clock,
+    logger: rememberingLogger(lines),
     tls: async () => {
       counts.reads++;
-      if (files.broken) throw new Error('away');
+      if (files.problem !== '') throw new Error(files.problem);
       return files.current;
     },
     reconnect: async () => {
       counts.reconnects++;
     },
   });
-  return { clock, counts, credentials, files };
+  return { clock, counts, credentials, files, lines };
 }
 
 describe('withCertificateFiles', () => {
@@ -50,11 +54,25 @@ describe('withCertificateFiles', () => {
   it('keeps what it has while the files are away, but says so when they are needed', async () => {
     const { clock, counts, credentials, files } = setUp();
     await credentials.headers();
-    files.broken = true;
+    files.problem = 'away';
     await clock.advance(60_000);
     await credentials.headers();
     const refused = await credentials.refresh?.().catch((error: unknown) => error);
     expect(refused).to.have.property('message', 'away');
     expect(counts.reconnects).to.equal(0);
+  });
+
+  it('logs files that can not be read once for each thing that is wrong, and that they can again', async () => {
+    const { clock, credentials, files, lines } = setUp();
+    await credentials.headers();
+    for (const problem of ['away', 'away', 'no permission', 'no permission', '', '', 'away']) {
+      files.problem = problem;
+      await clock.advance(60_000);
+      await credentials.headers();
+    }
+    const said = lines.map(({ level, fields }) => [level, fields['error']].map(String).join(' '));
+    expect(said).to.deep.equal([
+      ...['warn Error: away', 'warn Error: no permission', 'info undefined', 'warn Error: away'],
+    ]);
   });
 });

@@ -23,7 +23,8 @@ export interface CertificateFilesOptions {
 /**
  * The certificate in two files that somebody else rewrites. They are read again every 10 s (a mounted
  * Secret changes by a swapped link, which file events miss); files that don't fit together, as in the
- * middle of a change, are left for the next time, and what was read before stays in use.
+ * middle of a change, are left for the next time, and what was read before stays in use: that is logged
+ * once, until they fit, or something else is wrong with them.
  */
 export function certificateFiles(options: CertificateFilesOptions): CertificateSource {
   const { folder, certificateName = 'tls.crt', keyName = 'tls.key', intervalMs = 10_000 } = options;
@@ -65,6 +66,7 @@ async function follow(
   { clock, signal, logger, onChange }: CertificateContext,
 ): Promise<void> {
   let current = first;
+  let problem: string | undefined;
   const waited = (): Promise<boolean> =>
     sleep(clock, intervalMs, signal).then(
       () => true,
@@ -73,6 +75,8 @@ async function follow(
   while (await waited()) {
     try {
       const next = await read();
+      if (problem !== undefined) logger.info('the certificate files can be used again');
+      problem = undefined;
       if (next.certificate === current.certificate && next.privateKey === current.privateKey) {
         continue;
       }
@@ -80,6 +84,8 @@ async function follow(
       logger.info('the certificate was replaced');
       onChange(next);
     } catch (error) {
+      if (String(error) === problem) continue;
+      problem = String(error);
       logger.warn('the certificate files can not be used: the former ones stay in use', { error });
     }
   }

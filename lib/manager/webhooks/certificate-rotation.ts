@@ -12,8 +12,13 @@ import { rotationStep, skewMs } from './rotation-step.js';
 import type { CertificateState, RotationRules, RotationStep } from './rotation-step.js';
 import { trustAuthorities } from './trust.js';
 import type { TrustTargets } from './trust.js';
-import { createAuthority, issueCertificate, splitBundle } from './x509.js';
-import type { IssueOptions } from './x509.js';
+import {
+  createAuthority,
+  issueCertificate,
+  readCertificate,
+  splitBundle,
+} from '../../system/x509.js';
+import type { IssueOptions } from '../../system/x509.js';
 
 /** What a {@link CertificateRotation} goes by. */
 export interface CertificateRotationOptions extends RotationRules {
@@ -27,6 +32,9 @@ export interface CertificateRotationOptions extends RotationRules {
 
 /** Replicas that begin together get in each other's way a few times; more is no rotation. */
 const maxSteps = 10;
+
+/** So many authorities stay trusted beside a new one. */
+const maxEarlier = 3;
 
 const retryDelays = { baseDelayMs: 1_000, maxDelayMs: 30_000 };
 
@@ -165,7 +173,8 @@ export class CertificateRotation {
     switch (step.type) {
       case 'addAuthority': {
         const { certificate, privateKey: authorityKey } = await this.#newAuthority();
-        return { ...state, authorities: `${certificate}\n${state.authorities}`, authorityKey };
+        const authorities = `${certificate}\n${stillTrusted(state).join('\n')}\n`;
+        return { ...state, authorities, authorityKey };
       }
       case 'issue':
         return { ...state, ...(await this.#issue(state)) };
@@ -192,6 +201,19 @@ export class CertificateRotation {
     const validity = { fromMs: nowMs - skewMs, untilMs: nowMs + durationMs };
     return { validity, random: this.#options.random };
   }
+}
+
+/**
+ * The authorities that stay beside a new one: that of what is shown, and the newest. A Secret that is
+ * damaged again and again must not grow.
+ */
+function stillTrusted({ authorities, certificate }: CertificateState): readonly string[] {
+  const shown = readCertificate(certificate);
+  const isOfShown = (pem: string): boolean => {
+    const authority = readCertificate(pem);
+    return authority !== undefined && shown?.checkIssued(authority) === true;
+  };
+  return splitBundle(authorities).filter((pem, nth) => nth < maxEarlier || isOfShown(pem));
 }
 
 function newestOf(state: CertificateState | undefined): string {

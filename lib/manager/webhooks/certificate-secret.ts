@@ -4,7 +4,7 @@ import { Secret } from '../../object/kinds.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { CertificateState } from './rotation-step.js';
-import { readCertificate } from './x509.js';
+import { readCertificate } from '../../system/x509.js';
 
 /** The names of the Secret's entries; the first two are those of type `kubernetes.io/tls`. */
 const entries = {
@@ -24,7 +24,7 @@ export const authorityName = 'operator-builder webhooks';
 export interface StoredCertificates {
   /** Undefined: there is no such Secret. */
   readonly secret: Secret | undefined;
-  /** Undefined: an entry is missing. */
+  /** Undefined: there is nothing in it. */
   readonly state: CertificateState | undefined;
 }
 
@@ -102,7 +102,7 @@ function stateOf({ data = {} }: Secret): CertificateState | undefined {
     authorities: decode(entries.authorities),
     authorityKey: decode(entries.authorityKey),
   };
-  return Object.values(state).includes('') ? undefined : state;
+  return Object.values(state).every((text) => text === '') ? undefined : state;
 }
 
 function textOf(base64 = ''): string {

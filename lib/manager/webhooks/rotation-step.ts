@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { fitTogether, readCertificate, splitBundle } from './x509.js';
+import { fitTogether, readCertificate, splitBundle } from '../../system/x509.js';
 
-/** What the Secret of generated certificates holds, decoded. */
+/** What the Secret of generated certificates holds, decoded; an entry that is missing is empty. */
 export interface CertificateState {
   /** The authorities that are trusted, in PEM, the newest first. */
   readonly authorities: string;
@@ -34,7 +34,7 @@ export interface RotationMoment {
 export type RotationStep =
   /** Nothing of what there is can be used: a new authority and a certificate of it. */
   | { readonly type: 'renewAll'; readonly why: string }
-  /** The newest authority ends too soon: one more is trusted, and signs later on. */
+  /** The newest authority ends too soon, or can't sign: one more is trusted, and signs later on. */
   | { readonly type: 'addAuthority'; readonly why: string }
   | {
       readonly type: 'issue';
@@ -72,9 +72,9 @@ export function rotationStep(
   const authority = readCertificate(bundle[0] ?? '');
   const fault = faultOf(authority, state, nowMs);
   if (authority === undefined || fault !== undefined) {
-    // Made by a clock that is wrong; what is shown is of another authority, and may stay.
-    const isKept = isUsable && authority !== undefined && isEarly(authority, nowMs);
-    return { type: isKept ? 'addAuthority' : 'renewAll', why: fault ?? '' };
+    // What is shown may stay: replicas go on to show it until they look again, and nobody would trust
+    // it any more if its authority went at once.
+    return { type: isUsable ? 'addAuthority' : 'renewAll', why: fault ?? '' };
   }
   const isOfNewest = shown?.checkIssued(authority) === true;
   const isSettled = !isUsable || isOfNewest || trustedForMs >= rules.settleMs;

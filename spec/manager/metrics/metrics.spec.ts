@@ -9,7 +9,7 @@ import type {
   CertificateContext,
   CertificateSource,
 } from '../../../lib/manager/webhooks/certificate-source.js';
-import { createAuthority, issueCertificate } from '../../../lib/manager/webhooks/x509.js';
+import { createAuthority, issueCertificate } from '../../../lib/system/x509.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { systemClock } from '../../../lib/system/clock.js';
 import { systemRandom } from '../../../lib/system/random.js';

@@ -13,7 +13,7 @@ import type {
   GeneratedCertificatesOptions,
   ServingCertificate,
 } from '../../../lib/manager/webhooks/index.js';
-import { splitBundle } from '../../../lib/manager/webhooks/x509.js';
+import { splitBundle } from '../../../lib/system/x509.js';
 import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { silentLogger } from '../../../lib/system/logger.js';
@@ -200,6 +200,34 @@ describe('The rotation of generated certificates', () => {
     const body = { data: { 'ca.key': null } };
     await client.patch(Secret, key, { type: 'merge', body });
     expect(await isTrusted(await start())).to.equal(true);
+  });
+
+  it('repairs a Secret that was damaged once, with all replicas trusted at every moment', async () => {
+    const replicas = [await start(short), await start(short), await start(short)];
+    const mark = cluster.requests.mark();
+    const body = { data: { 'ca.key': null } };
+    await client.patch(Secret, key, { type: 'merge', body });
+    const [{ shown: before }] = replicas as [{ shown?: ServingCertificate }];
+    for (let passed = 0; passed < 30 * minuteMs; passed += short.intervalMs) {
+      await pass(short.intervalMs);
+      for (const replica of replicas) expect(await isTrusted(replica)).to.equal(true);
+    }
+    expect(new Set(replicas.map(({ shown }) => shown?.certificate)).size).to.equal(1);
+    expect(replicas[0]?.shown?.certificate).to.not.equal(before?.certificate);
+    // Of three that see it at once one writes; conflicts are the others'.
+    const { entries } = cluster.requests.since(mark);
+    const written = entries.filter(({ verb, code }) => verb === 'update' && code === 200);
+    expect(written).to.have.lengthOf(2);
+  });
+
+  it('does not let a Secret grow that is damaged again and again', async () => {
+    const replica = await start(short);
+    for (let n = 0; n < 8; n++) {
+      await client.patch(Secret, key, { type: 'merge', body: { data: { 'ca.key': null } } });
+      await pass(short.intervalMs);
+      expect(await isTrusted(replica)).to.equal(true);
+    }
+    expect(await authorities()).to.have.length.within(2, 5);
   });
 
   it('says so where another operator uses its Secret for other names', async () => {

@@ -13,7 +13,7 @@ import type {
   GeneratedCertificatesOptions,
   ServingCertificate,
 } from '../../../lib/manager/webhooks/index.js';
-import { splitBundle } from '../../../lib/manager/webhooks/x509.js';
+import { splitBundle } from '../../../lib/system/x509.js';
 import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { silentLogger } from '../../../lib/system/logger.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rotationStep, skewMs } from '../../../lib/manager/webhooks/rotation-step.js';
 import type { CertificateState } from '../../../lib/manager/webhooks/rotation-step.js';
-import { createAuthority, issueCertificate } from '../../../lib/manager/webhooks/x509.js';
+import { createAuthority, issueCertificate } from '../../../lib/system/x509.js';
 import { seededRandom } from '../../../lib/system/random.js';
 
 const dayMs = 24 * 60 * 60_000;
@@ -38,8 +38,15 @@ describe('rotationStep', () => {
   it('makes everything where there is nothing, or nothing of use', () => {
     expect(stepAfter(undefined, 0)).to.equal('renewAll');
     expect(stepAfter({ ...state, authorities: 'x' }, 0)).to.equal('renewAll');
-    expect(stepAfter({ ...state, authorityKey: state.privateKey }, 0)).to.equal('renewAll');
+    expect(stepAfter({ ...state, authorityKey: '', certificate: '' }, 0)).to.equal('renewAll');
+    expect(stepAfter({ ...state, authorities: '', authorityKey: '' }, 0)).to.equal('renewAll');
     expect(stepAfter(state, 3651)).to.equal('renewAll');
+  });
+
+  it('keeps what can be shown where its authority can not sign any more', () => {
+    for (const authorityKey of ['', 'x', state.privateKey]) {
+      expect(stepAfter({ ...state, authorityKey }, 0), authorityKey).to.equal('addAuthority');
+    }
   });
 
   it('leaves alone what is good for long enough', () => {
@@ -115,6 +122,7 @@ describe('rotationStep', () => {
     const later = { nowMs: startMs + 1_000, trustedForMs: undefined };
     expect(rotationStep({ ...own, ...issued }, rules, later).type).to.equal('none');
     expect(stepAfter(state, -1)).to.equal('renewAll');
+    expect(stepAfter({ ...state, privateKey: '' }, 0)).to.equal('issue');
   });
 
   it('trusts an authority no more whose time is over', async () => {

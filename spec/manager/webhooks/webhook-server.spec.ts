@@ -19,6 +19,8 @@ import {
   mutatingWebhook,
   validatingWebhook,
 } from '../../../lib/manager/webhooks/index.js';
+import type { LogLine } from '../manager-setup.js';
+import { rememberingLogger } from '../manager-setup.js';
 import { ownCertificate, serving } from './suite/serving.js';
 import type { OwnCertificate, Serving } from './suite/serving.js';
 
@@ -353,6 +355,29 @@ describe('certificateFiles', () => {
     });
     await server.stop();
     expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('logs files that do not fit once, and that they do again', async () => {
+    const clock = new VirtualClock();
+    const lines: LogLine[] = [];
+    const own = await ownCertificate();
+    await write(own);
+    const ending = new AbortController();
+    await certificateFiles({ folder }).start({
+      ...{ clock, logger: rememberingLogger(lines), signal: ending.signal },
+      onChange: () => undefined,
+    });
+    const look = async (): Promise<void> => {
+      await clock.advance(10_000);
+      await until(() => Promise.resolve(clock.pendingTimers === 1));
+    };
+    await rm(`${folder}/tls.key`);
+    for (let n = 0; n < 3; n++) await look();
+    expect(lines.map(({ level }) => level)).to.deep.equal(['warn']);
+    await write(own);
+    for (let n = 0; n < 2; n++) await look();
+    expect(lines.map(({ level }) => level)).to.deep.equal(['warn', 'info']);
+    ending.abort();
   });
 
   it('says which folder has no certificate', async () => {

@@ -9,7 +9,7 @@ import type {
   WebhookServerOptions,
 } from '../../../../lib/manager/webhooks/index.js';
 import { WebhookServer } from '../../../../lib/manager/webhooks/index.js';
-import { createAuthority, issueCertificate } from '../../../../lib/manager/webhooks/x509.js';
+import { createAuthority, issueCertificate } from '../../../../lib/system/x509.js';
 
 /** A certificate for 127.0.0.1, and who has signed it. */
 export interface OwnCertificate {
