@@ -40,6 +40,8 @@ export interface Checked {
   readonly types: ReadonlyMap<Expression, CelType>;
   /** The declared variables that it uses. */
   readonly variables: ReadonlySet<string>;
+  /** The type of a part of the expression. */
+  readonly typeOf: (part: Expression) => CelType;
 }
 
 /** Finds out the types in an expression. @throws CelCompileError */
@@ -60,7 +62,8 @@ export function checkExpression(
   }
   const { overloads, qualified, types, used } = checker;
   const resolved = checker.unification.resolve(type, 'dyn');
-  return { expression, type: resolved, overloads, qualified, types, variables: used };
+  const typeOf = (part: Expression): CelType => checker.typeOf(part);
+  return { expression, type: resolved, overloads, qualified, types, variables: used, typeOf };
 }
 
 class Checker {

@@ -12,3 +12,12 @@ export function goDouble(value: number): string {
   const digits = String(Math.abs(power)).padStart(2, '0');
   return `${mantissa}e${power < 0 ? '-' : '+'}${digits}`;
 }
+
+/** A number as Go's `%.1f` writes it: what lies right between two goes to the even digit. */
+export function fixedText(value: number, digits: number): string {
+  const rounded = value.toFixed(digits);
+  // A tie has exactly one binary digit more.
+  const isTie = Math.abs((value * 2 ** (digits + 1)) % 2) === 1;
+  if (!isTie || Number(rounded.at(-1)) % 2 === 0) return rounded;
+  return (value - Math.sign(value) * 10 ** -digits * 0.5).toFixed(digits);
+}

@@ -10,6 +10,8 @@ import type {
 } from './expression.js';
 import { CelCostError, CostMeter, mostPerCall } from './cost-meter.js';
 import { CelConstantError } from './compile-error.js';
+import { estimateCost } from './cost/estimate-cost.js';
+import type { SizesByPath } from './cost/estimate-cost.js';
 import { patternOf } from './library/strings.js';
 import type { Overload } from './overload.js';
 import { checkDepth } from './depth.js';
@@ -31,6 +33,8 @@ export interface CelProgram {
    * @throws CelCostError it costs too much
    */
   evaluate(variables: Readonly<Record<string, CelValue>>, meter?: CostMeter): CelValue;
+  /** The most that an evaluation may cost, as API servers reckon before they take a rule. */
+  estimate(sizes: SizesByPath): number;
 }
 
 /** Compiles an expression. @throws CelCompileError or CelConstantError */
@@ -49,6 +53,7 @@ export function compileCel(source: string, variables: ReadonlyMap<string, CelTyp
       compiler.meter = meter;
       return run(names.map((name) => values[name] ?? null));
     },
+    estimate: (sizes) => estimateCost(checked, sizes),
   };
 }
 

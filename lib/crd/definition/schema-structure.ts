@@ -1,7 +1,12 @@
 import type { Schema, SchemaRule } from '../../object/schema.js';
 import { compileRules } from '../rules/compile-rules.js';
+import type { CompiledRule } from '../rules/compile-rules.js';
 import { fieldPathOf } from '../rules/field-path.js';
+import { RuleBudget, occurrencesWithin, sizesBelow } from '../rules/rule-budget.js';
+import type { Occurrences } from '../rules/rule-budget.js';
+import { mostInRequest, schemaSize } from '../rules/schema-size.js';
 import { schemaType } from '../rules/schema-type.js';
+import { times } from '../cel/cost/size-range.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import { validateDefaults } from './schema-defaults.js';
 import { schemaFormProblems } from './schema-form.js';
@@ -22,6 +27,10 @@ interface At extends StructureCheck {
   readonly level: SchemaLevel;
   /** The list or map around that has no way to tell old from new entries; undefined: none. */
   readonly uncorrelatable: string | undefined;
+  /** How often there may be such a value in an object. */
+  readonly occurrences: Occurrences;
+  /** Of all rules of the schema. */
+  readonly budget: RuleBudget;
 }
 
 /**
@@ -29,6 +38,7 @@ interface At extends StructureCheck {
  * server; see "Specifying a structural schema" in Kubernetes' documentation.
  */
 export function validateStructure(schema: Schema, { field, errors }: StructureCheck): void {
+  const budget = new RuleBudget();
   const root = { isRoot: true, level: 'root', uncorrelatable: undefined } as const;
   const own = new FieldErrors();
   for (const problem of schemaFormProblems(schema, field))
@@ -37,7 +47,8 @@ export function validateStructure(schema: Schema, { field, errors }: StructureCh
     errors.causes.push(...own.causes);
     return;
   }
-  validateLevel(schema, { ...root, field, errors: own });
+  validateLevel(schema, { ...root, field, errors: own, occurrences: 1, budget });
+  budget.check(field, own);
   // As the API server does, which looks at the defaults of sound schemas only.
   if (own.causes.length === 0) validateDefaults(schema, field, own);
   errors.causes.push(...own.causes);
@@ -64,8 +75,10 @@ function validateLevel(schema: Schema, at: At): boolean {
 
 function* partsOf(schema: Schema, at: At): Generator<[Schema, At]> {
   const { properties = {}, items, additionalProperties } = schema;
+  const occurrences = occurrencesWithin(schema, at.occurrences);
   const inner = (part: Schema, path: string): At => ({
     ...at,
+    occurrences,
     field: `${at.field}.${path}`,
     level: path === 'items' ? 'item' : 'field',
     isRoot: part['x-kubernetes-embedded-resource'] === true,
@@ -139,6 +152,7 @@ function validateExpressions(schema: Schema, at: At): void {
   for (const [index, compiled] of compileRules(schema, type).entries()) {
     const field = `${at.field}.x-kubernetes-validations[${index}]`;
     const { rule, error, messageError, usesOldSelf } = compiled;
+    validateCosts(compiled, schema, { ...at, field });
     if (error !== undefined) errors.invalid(`${field}.rule`, shownRule(rule), error);
     if (messageError !== undefined) {
       errors.invalid(`${field}.messageExpression`, shownRule(rule), messageError);
@@ -152,6 +166,18 @@ function validateExpressions(schema: Schema, at: At): void {
       errors.invalid(`${field}.optionalOldSelf`, rule.optionalOldSelf, why);
     }
   }
+}
+
+function validateCosts({ program, message }: CompiledRule, schema: Schema, at: At): void {
+  const { budget, errors, field } = at;
+  const root = schemaSize(schema, at.isRoot);
+  if (program === undefined || root === undefined) return;
+  const sizes = sizesBelow(root);
+  const cost = times(program.estimate(sizes), at.occurrences ?? mostInRequest(root));
+  budget.observe('estimated rule cost', { field: `${field}.rule`, cost }, errors);
+  if (message === undefined) return;
+  const shown = { field: `${field}.messageExpression`, cost: message.estimate(sizes) };
+  budget.observe('estimated messageExpression cost', shown, errors);
 }
 
 /** A rule as the API server's errors show it: all members, by the names of its Go type. */
