@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { findFreePort } from '../cluster/control-plane/free-ports.js';
 
 /** Opens a connection to the API server, in the clear on our side of it. */
 export type OpenUpstream = () => Socket;
@@ -33,17 +34,19 @@ export class FaultProxy {
   readonly #openUpstream: OpenUpstream;
   readonly #links = new Set<Link>();
   #server: Server | undefined;
-  #port = 0;
+  readonly #port: number;
   #silent = false;
   #bytesAtOnce = Infinity;
 
-  private constructor(openUpstream: OpenUpstream) {
+  private constructor(openUpstream: OpenUpstream, port: number) {
     this.#openUpstream = openUpstream;
+    this.#port = port;
   }
 
   /** Starts a proxy on a free port of 127.0.0.1. */
   static async start(openUpstream: OpenUpstream): Promise<FaultProxy> {
-    const proxy = new FaultProxy(openUpstream);
+    // One that nobody else gets while the proxy refuses connections.
+    const proxy = new FaultProxy(openUpstream, await findFreePort());
     await proxy.accept();
     return proxy;
   }
@@ -110,7 +113,6 @@ export class FaultProxy {
       server.once('error', reject);
       server.listen(this.#port, '127.0.0.1', resolve);
     });
-    this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

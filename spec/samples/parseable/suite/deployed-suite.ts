@@ -19,7 +19,7 @@ import { pruneClaimsAnnotation } from '../../../../samples/parseable/reconcile-t
 import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { TenantSpec } from '../../../../samples/parseable/tenant.js';
 import { eventually } from '../../../cluster/control-plane/eventually.js';
-import { freePort } from './free-port.js';
+import { findFreePort, findFreePorts } from '../../../cluster/control-plane/free-ports.js';
 import { Script } from './script.js';
 import { sampleTenant } from './stage.js';
 
@@ -74,13 +74,13 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
 
   it('works with two replicas, probes, metrics and a webhook; nothing is denied, each right has its use', async function () {
     this.timeout(120_000);
-    const webhookPort = await freePort();
+    const webhookPort = await findFreePort();
     await install('rbac.yaml');
     await install('operator.yaml', webhookPort);
     const first = await startReplica(webhookPort);
     await first.script.writes('"ready"');
     await eventually(async () => expect(await holder()).to.not.equal(''));
-    const otherPort = await freePort();
+    const otherPort = await findFreePort();
     const second = await startReplica(otherPort);
     await second.script.writes('"ready"');
     await eventually(async () => {
@@ -203,7 +203,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
   }
 
   async function startReplica(webhookPort: number) {
-    const [health, metrics] = [await freePort(), await freePort()];
+    const [health = 0, metrics = 0] = await findFreePorts(2);
     const kubeConfig = join(folder, `kubeconfig-${health}`);
     await writeFile(kubeConfig, kubeConfigOf(await tokenOf()), { mode: 0o600 });
     const script = new Script(
