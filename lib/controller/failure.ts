@@ -4,6 +4,7 @@ import { isStaleWrite } from '../client/retry-on-conflict.js';
 import { isApiError, isNamespaceTerminating } from '../object/api-error.js';
 import type { ErrorCode } from '../system/error-codes.js';
 import { isOperatorError } from '../system/operator-error.js';
+import type { OperatorError } from '../system/operator-error.js';
 import { InvalidResultError } from './invalid-result-error.js';
 
 /**
@@ -56,8 +57,13 @@ function kindOfAll(kinds: readonly FailureKind[]): FailureKind {
 
 /** Whether `error` is a mistake in the reconciler's code, as a panic is in Go. */
 export function isBug(error: unknown): boolean {
+  return isBugIn(error, new Set());
+}
+
+function isBugIn(error: unknown, seen: Set<unknown>): boolean {
   const bugs = [TypeError, ReferenceError, RangeError, SyntaxError];
-  return !(error instanceof Error) || bugs.some((bug) => error instanceof bug);
+  if (!(error instanceof Error) || bugs.some((bug) => error instanceof bug)) return true;
+  return isPlaced(error) && partsOf(error, seen).some((part) => isBugIn(part, seen));
 }
 
 /** How long the server asks to wait, in milliseconds; 0 where it does not say. */
@@ -71,12 +77,18 @@ function longestWaitIn(error: unknown, seen: Set<unknown>): number {
   return waits.reduce((longest, wait) => Math.max(longest, wait), own);
 }
 
+/** Whether `error` says no more than where its cause was thrown. */
+function isPlaced(error: unknown): error is OperatorError {
+  return isOperatorError(error, 'ResourceFailed');
+}
+
 /**
- * The errors that `error` stands for: those of an AggregateError, or of a `ReconcileFailed`; without
- * those that were seen. It counts as seen from now on.
+ * The errors that `error` stands for: those of an AggregateError, or of a `ReconcileFailed`, and the
+ * cause of a `ResourceFailed`; without those that were seen. It counts as seen from now on.
  */
 function partsOf(error: unknown, seen: Set<unknown>): readonly unknown[] {
   seen.add(error);
+  if (isPlaced(error)) return seen.has(error.cause) ? [] : [error.cause];
   if (!(error instanceof Error) || !('errors' in error) || !Array.isArray(error.errors)) return [];
   // What was left alone since another object failed says nothing of its own.
   return (error.errors as unknown[]).filter(

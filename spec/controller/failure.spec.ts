@@ -7,6 +7,11 @@ import { TerminalError } from '../../lib/controller/terminal-error.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 
+/** `cause`, thrown in a step of a resource. */
+function inStep(cause: unknown): OperatorError {
+  return new OperatorError('ResourceFailed', 'set v1, resource env: it failed', { cause });
+}
+
 function apiError(status: number, reason: string, causes: readonly string[] = []): ApiError {
   const details = { causes: causes.map((cause) => ({ reason: cause })) };
   return new ApiError({ code: status, reason, details }, { verb: 'update', kind: 'O', status });
@@ -57,6 +62,12 @@ const cases: readonly (readonly [string, unknown, FailureKind])[] = [
     new ReconcileFailedError([conflict, dependency], []),
     'conflict',
   ],
+  ['a conflict in a step of a resource', inStep(conflict), 'conflict'],
+  ['a terminal error in a step', inStep(terminal), 'terminal'],
+  ['a lease that is not fresh in a step', inStep(new OperatorError('Fenced', 'x')), 'waiting'],
+  ['anything else in a step', inStep(other), 'error'],
+  ['several conflicts in a step', inStep(new AggregateError([conflict, conflict])), 'conflict'],
+  ['a chain in a step', inStep(new ReconcileFailedError([terminal], [])), 'terminal'],
 ];
 
 const hopeless = [
@@ -102,6 +113,14 @@ describe('isBug', () => {
   it('is a TypeError or what is no error, but no failure', () => {
     expect([new TypeError('x'), 'text', undefined].map(isBug)).to.deep.equal([true, true, true]);
     expect([other, conflict, terminal].map(isBug)).to.deep.equal([false, false, false]);
+    const inSteps = [new TypeError('x'), undefined, other].map(inStep);
+    expect(inSteps.map(isBug)).to.deep.equal([true, true, false]);
+  });
+
+  it('is not lost in an error that is its own cause', () => {
+    const circle = inStep(undefined);
+    Object.defineProperty(circle, 'cause', { value: circle });
+    expect([isBug(circle), failureKindOf(circle)]).to.deep.equal([false, 'error']);
   });
 });
 
@@ -110,6 +129,7 @@ describe('retryAfterMsOf', () => {
     const asked = (retryAfterMs: number): ApiError =>
       new ApiError({}, { verb: 'get', kind: 'O', status: 429, retryAfterMs });
     expect(retryAfterMsOf(new AggregateError([asked(5), asked(9), other]))).to.equal(9);
+    expect(retryAfterMsOf(inStep(asked(7)))).to.equal(7);
     expect(retryAfterMsOf(other)).to.equal(0);
   });
 });
