@@ -72,7 +72,7 @@ export class ActiveRuns {
     { graceMs, reason }: EndOptions,
   ): Promise<readonly ReconcileRun[]> {
     // Those whose time is over were aborted then: there are only their last writes to wait for.
-    const going = runs.filter(({ signal }) => !signal.aborted);
+    const going = runs.filter(({ isAborted }) => !isAborted);
     if (going.length === 0) return [];
     const ended = allOf(going.map((run) => run.whenEnded()));
     if (await endsWithin(ended, graceMs, this.#clock)) return [];

@@ -40,11 +40,15 @@ export interface ReconciledEvent {
 /** Takes what controllers tell. What it throws, or a promise that it returns, is logged. */
 export type ControllerEventListener = (event: ControllerEvent) => void;
 
+interface Listened {
+  /** undefined: nobody is told. */
+  readonly onEvent: ControllerEventListener | undefined;
+  readonly logger: Logger;
+}
+
 /** Tells the listener; what it throws, at once or by a promise, is logged. */
-export function tell(
-  { onEvent, logger }: { readonly onEvent: ControllerEventListener; readonly logger: Logger },
-  event: ControllerEvent,
-): void {
+export function tell({ onEvent, logger }: Listened, event: ControllerEvent): void {
+  if (onEvent === undefined) return;
   const failed = (error: unknown): void => {
     const message = `the listener to controller events threw at ${event.type}`;
     logger.error(message, { error: readableError(error) });

@@ -65,7 +65,8 @@ export interface ResolvedRuntime {
   readonly signal: AbortSignal | undefined;
   readonly gracefulShutdownMs: number;
   readonly standby: boolean;
-  readonly onEvent: ControllerEventListener;
+  /** undefined: what it would be told need not be made. */
+  readonly onEvent: ControllerEventListener | undefined;
   readonly fence: Fence | undefined;
   readonly ownership: KeyOwnership | undefined;
 }
@@ -74,7 +75,7 @@ export interface ResolvedRuntime {
 export function resolveRuntime(runtime: ControllerRuntime | MultiClusterRuntime): ResolvedRuntime {
   const { clock = systemClock, random = systemRandom, signal, fence, ownership } = runtime;
   const { logger = silentLogger, metrics = noMetrics, tracer = noTracer } = runtime;
-  const { gracefulShutdownMs = 30_000, standby = false, onEvent = () => undefined } = runtime;
+  const { gracefulShutdownMs = 30_000, standby = false, onEvent } = runtime;
   const clusters =
     'clusters' in runtime
       ? runtime.clusters

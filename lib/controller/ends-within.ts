@@ -1,16 +1,16 @@
-import { sleep } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 
 /** Whether `work`, which must not fail, ends within `ms` milliseconds. No timer stays behind. */
-export async function endsWithin(work: Promise<void>, ms: number, clock: Clock): Promise<boolean> {
-  const over = new AbortController();
-  const late = sleep(clock, ms, over.signal).then(
-    () => false,
-    () => false,
-  );
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    over.abort();
-  }
+export function endsWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimer(() => resolve(false), ms);
+    const ended = (tell: () => void): void => {
+      timer.cancel();
+      tell();
+    };
+    work.then(
+      () => ended(() => resolve(true)),
+      (error: unknown) => ended(() => reject(error)),
+    );
+  });
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../system/logger.js';
+import type { MetricLabels } from '../system/metrics.js';
 import { tell } from './controller-event.js';
 import type { ReconcileOutcome } from './controller-event.js';
 import type { ControllerParts } from './controller-parts.js';
@@ -15,7 +16,8 @@ export interface EndedReconcile {
   readonly item: WorkItem;
   readonly run: ReconcileRun;
   readonly cluster: ControllerCluster;
-  readonly logger: Logger;
+  /** Of the reconcile; made when it is first asked for. */
+  readonly logger: () => Logger;
 }
 
 /** What became of a reconcile. */
@@ -24,6 +26,8 @@ export interface Heeded {
   readonly againInMs?: number | undefined;
   readonly error?: unknown;
 }
+
+const succeeded: Heeded = { outcome: 'success' };
 
 /** The label `result` of controller-runtime's metric. */
 const results: Readonly<Record<ReconcileOutcome, string>> = {
@@ -39,19 +43,24 @@ const results: Readonly<Record<ReconcileOutcome, string>> = {
 /** Does what the outcome of a reconcile calls for: requeues, counts, logs, tells. */
 export class Outcomes {
   readonly #parts: ControllerParts;
+  readonly #labels: MetricLabels;
+  readonly #resultLabels = new Map<ReconcileOutcome, MetricLabels>();
 
   constructor(parts: ControllerParts) {
     this.#parts = parts;
-    const { metrics, name } = parts;
+    const { metrics, name: controller } = parts;
+    this.#labels = { controller };
     // So that a rate over them is there before the first error is.
-    for (const result of new Set(Object.values(results))) {
-      metrics.reconciles.add(0, { controller: name, result });
+    for (const [outcome, result] of Object.entries(results)) {
+      const labels = { controller, result };
+      this.#resultLabels.set(outcome as ReconcileOutcome, labels);
+      metrics.reconciles.add(0, labels);
     }
     const { errors, terminalErrors, bugs, timeouts, conflicts } = metrics;
     for (const counter of [errors, terminalErrors, bugs, timeouts, conflicts]) {
-      counter.add(0, { controller: name });
+      counter.add(0, this.#labels);
     }
-    metrics.activeWorkers.set(0, { controller: name });
+    metrics.activeWorkers.set(0, this.#labels);
   }
 
   heed(ended: EndedReconcile, end: RunEnd): Heeded {
@@ -59,11 +68,13 @@ export class Outcomes {
     const { run } = ended;
     const heeded = this.#requeued(ended, end);
     const durationMs = run.lastedMs;
-    metrics.reconciles.add(1, { controller: name, result: results[heeded.outcome] });
-    metrics.durations.observe(durationMs / 1000, { controller: name });
+    metrics.reconciles.add(1, this.#resultLabels.get(heeded.outcome));
+    metrics.durations.observe(durationMs / 1000, this.#labels);
     const { reconcileID, triggers: causes } = run;
-    const facts = { controller: name, ...shownKey(run.work), reconcileID, causes, durationMs };
-    tell(runtime, { type: 'reconciled', ...facts, ...heeded });
+    if (runtime.onEvent !== undefined) {
+      const facts = { controller: name, ...shownKey(run.work), reconcileID, causes, durationMs };
+      tell(runtime, { type: 'reconciled', ...facts, ...heeded });
+    }
     return heeded;
   }
 
@@ -94,7 +105,7 @@ export class Outcomes {
       case 'returned':
         queue.forget(item.key);
         this.#parts.lastErrors.forget(run.work);
-        if (end.result.type === 'done') return { outcome: 'success' };
+        if (end.result.type === 'done') return succeeded;
         return this.#again(ended, end.result.afterMs);
     }
   }
@@ -114,9 +125,9 @@ export class Outcomes {
   #failed(ended: EndedReconcile, error: unknown, outcome: ReconcileOutcome): Heeded {
     const { queue, lastErrors, mayQueue, giveUp } = this.#parts;
     const { key } = ended.item;
-    const { work, signal } = ended.run;
+    const { work, isAborted } = ended.run;
     // The controller is being stopped, or the key was given away: that is why.
-    const isEnded = signal.aborted && outcome !== 'timeout';
+    const isEnded = isAborted && outcome !== 'timeout';
     const isOurs = mayQueue(work, ended.cluster);
     this.#count(outcome, error);
     if (!isOurs) giveUp(work);
@@ -126,8 +137,8 @@ export class Outcomes {
     if (isOurs && !isEnded) lastErrors.note(work, { outcome, failures, error });
     const fields = { error, againInMs };
     const isQuiet = isEnded || outcome === 'conflict' || outcome === 'waiting';
-    if (isQuiet) ended.logger.debug(`reconcile: ${outcome}`, fields);
-    else ended.logger.error(`reconcile failed: ${outcome}`, fields);
+    if (isQuiet) ended.logger().debug(`reconcile: ${outcome}`, fields);
+    else ended.logger().error(`reconcile failed: ${outcome}`, fields);
     return { outcome, againInMs, error };
   }
 
@@ -141,12 +152,12 @@ export class Outcomes {
   }
 
   #count(outcome: ReconcileOutcome, error: unknown): void {
-    const { metrics, name: controller } = this.#parts;
-    if (outcome === 'conflict') metrics.conflicts.add(1, { controller });
+    const { metrics } = this.#parts;
+    if (outcome === 'conflict') metrics.conflicts.add(1, this.#labels);
     if (outcome === 'conflict' || outcome === 'waiting') return;
-    metrics.errors.add(1, { controller });
-    if (outcome === 'terminal') metrics.terminalErrors.add(1, { controller });
-    if (outcome === 'timeout') metrics.timeouts.add(1, { controller });
-    if (isBug(error)) metrics.bugs.add(1, { controller });
+    metrics.errors.add(1, this.#labels);
+    if (outcome === 'terminal') metrics.terminalErrors.add(1, this.#labels);
+    if (outcome === 'timeout') metrics.timeouts.add(1, this.#labels);
+    if (isBug(error)) metrics.bugs.add(1, this.#labels);
   }
 }

@@ -1,4 +1,4 @@
-import type { Client } from '../client/client.js';
+import type { CallOptions, Client } from '../client/client.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
@@ -21,16 +21,16 @@ export interface ObservedWrite {
 /** What a {@link reconcileClient} heeds. */
 export interface ReconcileGuard {
   /** Takes note of a write that has begun, until it settles. @returns it */
-  readonly track: <T>(write: Promise<T>) => Promise<T>;
+  track<T>(write: Promise<T>): Promise<T>;
   /**
    * Ends every write, and every read that was given no signal of its own; once aborted, no write
-   * begins.
+   * begins. Asked for by each call: one that nobody asks for need not be made.
    */
   readonly signal: AbortSignal;
   /** Whether its handler has ended: what it left running begins no write any more. */
-  readonly isOver: () => boolean;
+  isOver(): boolean;
   /** Told before each write that is stored. @returns what is told of its answer */
-  readonly observe: (target: Target) => (write: ObservedWrite) => void;
+  observe(target: Target): (write: ObservedWrite) => void;
 }
 
 interface Target {
@@ -48,70 +48,92 @@ export function reconcileClient(
   client: Client & { readonly live?: Client },
   guard: ReconcileGuard,
 ): ReconcileClient {
-  let live: Client | undefined;
-  return {
-    ...guarded(client, guard),
-    // Few ask for it, and each reconcile has its own.
-    get live() {
-      live ??= guarded(client.live ?? client, guard);
-      return live;
-    },
-  };
+  const live = new GuardedClient(client.live ?? client, guard);
+  return Object.assign(new GuardedClient(client, guard), { live });
 }
 
-function guarded(client: Client, guard: ReconcileGuard): Client {
-  const { signal } = guard;
-  return {
-    ...guardedWrites(client, guard),
-    get: (type, key, options) => client.get(type, key, ending(options, signal)),
-    list: (type, options) => client.list(type, ending(options, signal)),
-    pages: (type, options) => client.pages(type, ending(options, signal)),
-    watch: (type, options) => client.watch(type, ending(options, signal)),
-    stream: (type, key, options) => client.stream(type, key, ending(options, signal)),
-    resourceType: (type) => client.resourceType(type),
-  };
-}
+/** Its calls are fields, not methods: who takes one from it, or spreads it, has a whole call. */
+class GuardedClient implements Client {
+  readonly #client: Client;
+  readonly #guard: ReconcileGuard;
 
-type Writes = Pick<Client, 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deleteCollection'>;
+  constructor(client: Client, guard: ReconcileGuard) {
+    this.#client = client;
+    this.#guard = guard;
+  }
 
-function guardedWrites(client: Client, guard: ReconcileGuard): Writes {
-  const { signal, track } = guard;
-  return {
-    create: async (object, options) => {
-      const wrote = begin(guard, { verb: 'create', ...targetOf(object, options) }, options);
-      const answer = await track(client.create(object, endingWrite(options, signal)));
-      wrote(answer);
-      return answer;
-    },
-    update: async (object, options) => {
-      const wrote = begin(guard, { verb: 'update', ...targetOf(object, options) }, options);
-      const answer = await track(client.update(object, endingWrite(options, signal)));
-      wrote(answer);
-      return answer;
-    },
-    patch: async (type, key, patch, options) => {
-      const wrote = begin(guard, { verb: 'patch', type, key }, options);
-      const answer = await track(client.patch(type, key, patch, endingWrite(options, signal)));
-      wrote(answer);
-      return answer;
-    },
-    apply: async (object, options) => {
-      const wrote = begin(guard, { verb: 'apply', ...targetOf(object, options) }, options);
-      const applied = await track(client.apply(object, endingWrite(options, signal)));
-      wrote(applied.object);
-      return applied;
-    },
-    delete: async (type, key, options) => {
-      const wrote = begin(guard, { verb: 'delete', type, key }, options);
-      const remaining = await track(client.delete(type, key, endingWrite(options, signal)));
-      wrote(remaining);
-      return remaining;
-    },
-    deleteCollection: async (type, options) => {
-      refuseAfter(guard, `deleteCollection ${type.kind}`);
-      await track(client.deleteCollection(type, endingWrite(options, signal)));
-    },
+  readonly get: Client['get'] = (type, key, options) =>
+    this.#client.get(type, key, this.#ending(options));
+
+  readonly list: Client['list'] = (type, options) => this.#client.list(type, this.#ending(options));
+
+  readonly pages: Client['pages'] = (type, options) =>
+    this.#client.pages(type, this.#ending(options));
+
+  readonly watch: Client['watch'] = (type, options) =>
+    this.#client.watch(type, this.#ending(options));
+
+  readonly stream: Client['stream'] = (type, key, options) =>
+    this.#client.stream(type, key, this.#ending(options));
+
+  readonly resourceType: Client['resourceType'] = (type) => this.#client.resourceType(type);
+
+  readonly create: Client['create'] = async (object, options) => {
+    const wrote = begin(this.#guard, { verb: 'create', ...targetOf(object, options) }, options);
+    const writing = this.#client.create(object, this.#endingWrite(options));
+    const answer = await this.#guard.track(writing);
+    wrote(answer);
+    return answer;
   };
+
+  readonly update: Client['update'] = async (object, options) => {
+    const wrote = begin(this.#guard, { verb: 'update', ...targetOf(object, options) }, options);
+    const writing = this.#client.update(object, this.#endingWrite(options));
+    const answer = await this.#guard.track(writing);
+    wrote(answer);
+    return answer;
+  };
+
+  readonly patch: Client['patch'] = async (type, key, patch, options) => {
+    const wrote = begin(this.#guard, { verb: 'patch', type, key }, options);
+    const writing = this.#client.patch(type, key, patch, this.#endingWrite(options));
+    const answer = await this.#guard.track(writing);
+    wrote(answer);
+    return answer;
+  };
+
+  readonly apply: Client['apply'] = async (object, options) => {
+    const wrote = begin(this.#guard, { verb: 'apply', ...targetOf(object, options) }, options);
+    const writing = this.#client.apply(object, this.#endingWrite(options));
+    const applied = await this.#guard.track(writing);
+    wrote(applied.object);
+    return applied;
+  };
+
+  readonly delete: Client['delete'] = async (type, key, options) => {
+    const wrote = begin(this.#guard, { verb: 'delete', type, key }, options);
+    const writing = this.#client.delete(type, key, this.#endingWrite(options));
+    const remaining = await this.#guard.track(writing);
+    wrote(remaining);
+    return remaining;
+  };
+
+  readonly deleteCollection: Client['deleteCollection'] = async (type, options) => {
+    refuseAfter(this.#guard, `deleteCollection ${type.kind}`);
+    await this.#guard.track(this.#client.deleteCollection(type, this.#endingWrite(options)));
+  };
+
+  #ending<Options extends CallOptions>(options: Options | undefined): Options {
+    return { ...(options as Options), signal: options?.signal ?? this.#guard.signal };
+  }
+
+  /** A write must not go on when its reconcile may not, whatever else ends it. */
+  #endingWrite<Options extends CallOptions>(options: Options | undefined): Options {
+    const { signal } = this.#guard;
+    const own = options?.signal;
+    const both = own === undefined ? signal : AbortSignal.any([own, signal]);
+    return { ...(options as Options), signal: both };
+  }
 }
 
 /** @returns what to call with the answer */
@@ -128,29 +150,13 @@ function begin(
 }
 
 /** @throws OperatorError of the reason's code once `signal` is aborted, `Stopped` after the handler. */
-function refuseAfter({ signal, isOver }: ReconcileGuard, what: string): void {
-  if (!signal.aborted && !isOver()) return;
+function refuseAfter(guard: ReconcileGuard, what: string): void {
+  const { signal } = guard;
+  if (!signal.aborted && !guard.isOver()) return;
   const cause: unknown = signal.aborted ? signal.reason : undefined;
   const late = signal.aborted ? 'Aborted' : 'Stopped';
   const code = isOperatorError(cause) ? cause.code : late;
   throw new OperatorError(code, `${what}: refused, the reconcile is over`, { cause });
-}
-
-function ending<Options extends { readonly signal?: AbortSignal | undefined }>(
-  options: Options | undefined,
-  signal: AbortSignal,
-): Options {
-  return { ...(options as Options), signal: options?.signal ?? signal };
-}
-
-/** A write must not go on when its reconcile may not, whatever else ends it. */
-function endingWrite<Options extends { readonly signal?: AbortSignal | undefined }>(
-  options: Options | undefined,
-  signal: AbortSignal,
-): Options {
-  const own = options?.signal;
-  const both = own === undefined ? signal : AbortSignal.any([own, signal]);
-  return { ...(options as Options), signal: both };
 }
 
 function targetOf(

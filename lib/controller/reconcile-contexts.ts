@@ -8,6 +8,7 @@ import type { Span } from '../system/tracer.js';
 import { tell } from './controller-event.js';
 import type { ControllerParts } from './controller-parts.js';
 import { shownKey } from './last-errors.js';
+import { LazyContext } from './lazy-context.js';
 import { reconcileClient } from './reconcile-client.js';
 import type { ObservedWrite, ReconcileClient } from './reconcile-client.js';
 import type { WorkKey } from './reconcile-key.js';
@@ -15,13 +16,15 @@ import type { ReconcileRun } from './reconcile-run.js';
 import type { ReconcileContext } from './reconciler.js';
 import type { ControllerCluster } from './running-cluster.js';
 import { traced } from './traced-client.js';
-import type { Trigger } from './trigger.js';
-
-/** Where a key comes from that was handed out before anybody could say why. */
-const untold: Trigger = { type: 'source', source: 'unknown' };
 
 /** A client that reads from a cache, and the one below it that does not. */
 type TwoClients = Client & { readonly live?: Client };
+
+/** A run that has begun, and its logger, made when it is first asked for. */
+interface BegunRun {
+  readonly run: ReconcileRun;
+  readonly logger: () => Logger;
+}
 
 /** Makes what reconcilers are given, and observes what they write. */
 export class ReconcileContexts {
@@ -32,16 +35,12 @@ export class ReconcileContexts {
   }
 
   /** The context of a run that is about to begin. */
-  of(run: ReconcileRun, cluster: ControllerCluster, span: Span): ReconcileContext {
-    const { reconcileID, signal, work, triggers: known } = run;
-    const [trigger = untold] = known.triggers;
-    return {
-      ...{ key: work.key, cluster: work.cluster, signal, reconcileID, trigger, span },
-      logger: this.loggerOf(run),
-      triggers: known.triggers.length > 0 ? known.triggers : [trigger],
-      moreTriggers: known.more,
-      client: this.#clientOf(run, cluster, span),
-    };
+  of(begun: BegunRun, cluster: ControllerCluster, span: Span): ReconcileContext {
+    const { run, logger } = begun;
+    // At once: a reconcile stays in the term that it began in, for what it has read is of that term.
+    const fences = this.#fencesOf(run);
+    const client = (): ReconcileClient => this.#clientOf(run, cluster, { fences, span });
+    return new LazyContext(run, { client, logger, span });
   }
 
   /** The logger of a run, which names it. */
@@ -51,14 +50,22 @@ export class ReconcileContexts {
     return logger.child({ kind, ...named, ...work.key, reconcileID });
   }
 
-  #clientOf(run: ReconcileRun, { client, cache }: ControllerCluster, span: Span): ReconcileClient {
+  #fencesOf({ work }: ReconcileRun): readonly Fence[] {
     const { owned, runtime } = this.#parts;
     const own = runtime.fence === undefined ? [] : [runtime.fence];
-    // A reconcile stays in the term that it began in: what it has read is of that term.
-    const fences = [...own, ...owned.fencesOf(run.work)].map((fence) => fence.term?.() ?? fence);
-    const inner = traced(fences.reduce(bothFenced, client), span, runtime.tracer);
+    return [...own, ...owned.fencesOf(work)].map((fence) => fence.term?.() ?? fence);
+  }
+
+  #clientOf(
+    run: ReconcileRun,
+    { client, cache }: ControllerCluster,
+    { fences, span }: { readonly fences: readonly Fence[]; readonly span: Span },
+  ): ReconcileClient {
+    const inner = traced(fences.reduce(bothFenced, client), span, this.#parts.runtime.tracer);
     return reconcileClient(inner, {
-      signal: run.signal,
+      get signal() {
+        return run.signal;
+      },
       isOver: () => run.isOver,
       track: (write) => run.track(write),
       observe: (target) => {

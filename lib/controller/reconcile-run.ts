@@ -47,8 +47,13 @@ export class ReconcileRun implements RunSubject {
     this.startedMs = clock.monotonicMs();
   }
 
+  /** Made when it is first asked for: that costs more than all else of a run. */
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#abortedMs !== undefined;
   }
 
   /** Its handler was called. */
@@ -115,12 +120,14 @@ export class ReconcileRun implements RunSubject {
   }
 
   /** Runs `handler` until it ends, or `timeoutMs` have passed; never throws. */
-  async run(handler: () => Promise<Result>, timeoutMs: number): Promise<RunEnd> {
+  run(handler: () => Promise<Result>, timeoutMs: number): Promise<RunEnd> {
     this.#isBegun = true;
     const settled = this.#settle(handler);
-    if (timeoutMs === Infinity) return settled;
-    const over = settled.then(() => undefined);
-    if (await endsWithin(over, timeoutMs, this.#clock)) return settled;
+    return timeoutMs === Infinity ? settled : this.#inTime(settled, timeoutMs);
+  }
+
+  async #inTime(settled: Promise<Settled>, timeoutMs: number): Promise<RunEnd> {
+    if (await endsWithin(settled, timeoutMs, this.#clock)) return settled;
     this.#timedOutMs = this.#clock.monotonicMs();
     const text = `reconcile of ${this.work.text}: not over after ${timeoutMs} ms`;
     this.abort(new OperatorError('Timeout', text));
@@ -128,31 +135,33 @@ export class ReconcileRun implements RunSubject {
   }
 
   async #settle(handler: () => Promise<Result>): Promise<Settled> {
-    const settled = await settle(handler);
-    this.#isOver = true;
-    this.#tell();
-    return settled;
+    try {
+      return { type: 'returned', result: returned(await handler()) };
+    } catch (error) {
+      return { type: 'threw', error: readableError(error) };
+    } finally {
+      this.#isOver = true;
+      this.#tell();
+    }
   }
 
   // Writes that a handler has not awaited go on after it: they count.
   #isHarmless(): boolean {
-    return (this.#isOver || this.signal.aborted) && this.#pendingWrites === 0;
+    return (this.#isOver || this.isAborted) && this.#pendingWrites === 0;
   }
 
   #tell(): void {
-    if (this.hasEnded) for (const resolve of this.#ended.splice(0)) resolve();
-    if (this.#isHarmless()) for (const resolve of this.#harmless.splice(0)) resolve();
+    if (this.#ended.length > 0 && this.hasEnded) {
+      for (const resolve of this.#ended.splice(0)) resolve();
+    }
+    if (this.#harmless.length > 0 && this.#isHarmless()) {
+      for (const resolve of this.#harmless.splice(0)) resolve();
+    }
   }
 }
 
-async function settle(handler: () => Promise<Result>): Promise<Settled> {
-  try {
-    const result: unknown = await handler();
-    if (isResult(result)) return { type: 'returned', result: checkedResult(result) };
-    // Nothing but the compiler keeps a handler from returning nothing.
-    const message = 'a reconciler has to return done() or requeueAfter(ms)';
-    throw new InvalidResultError(message);
-  } catch (error) {
-    return { type: 'threw', error: readableError(error) };
-  }
+/** @throws InvalidResultError: nothing but the compiler keeps a handler from returning nothing. */
+function returned(result: unknown): Result {
+  if (isResult(result)) return checkedResult(result);
+  throw new InvalidResultError('a reconciler has to return done() or requeueAfter(ms)');
 }

@@ -104,6 +104,7 @@ export class PendingTriggers {
     // A requeue that was asked for may not be due yet: what came in before says more.
     const isOwn = ({ type }: Trigger): boolean => type === 'requeue' || type === 'retry';
     const { triggers, more } = pending;
+    if (triggers.length === 1) return pending;
     return { more, triggers: triggers.toSorted((a, b) => Number(isOwn(a)) - Number(isOwn(b))) };
   }
 

@@ -1,4 +1,5 @@
 import type { Logger } from '../system/logger.js';
+import { noSpan, noTracer } from '../system/tracer.js';
 import type { Span } from '../system/tracer.js';
 import type { ActiveRuns } from './active-runs.js';
 import type { ControllerParts } from './controller-parts.js';
@@ -64,27 +65,27 @@ export class Workers {
   async #reconcile(item: WorkItem): Promise<void> {
     let run: ReconcileRun | undefined;
     try {
-      const cluster = this.#clusterFor(item);
-      run = this.#newRun(item);
+      const work = parseWorkKey(item.key);
+      const cluster = this.#clusterFor(work);
+      run = this.#newRun(work);
       if (cluster === undefined) this.#refuse(run);
-      else await this.#traced({ item, run, cluster });
+      else await this.#begin({ item, run, cluster });
     } catch (error) {
       this.#survive(item, run, error);
     }
   }
 
   /** The cluster where to reconcile a key; undefined: it may not be any more. */
-  #clusterFor({ key }: WorkItem): RunningCluster | undefined {
-    const work = parseWorkKey(key);
+  #clusterFor(work: WorkKey): RunningCluster | undefined {
     // It was handed out a moment ago: since then the controller may have been stopped, its cluster
     // have left, or the key be no longer owned (`released` may be called after `owns` has changed).
     return this.#parts.mayQueue(work) ? this.#place.clusterOf(work) : undefined;
   }
 
-  #newRun({ key }: WorkItem): ReconcileRun {
+  #newRun(work: WorkKey): ReconcileRun {
     const { triggers, runtime } = this.#parts;
     const reconcileID = runtime.random.uuid();
-    const subject = { work: parseWorkKey(key), reconcileID, triggers: triggers.take(key) };
+    const subject = { work, reconcileID, triggers: triggers.take(work.text) };
     return new ReconcileRun(subject, runtime.clock);
   }
 
@@ -93,9 +94,14 @@ export class Workers {
     this.#free(run);
   }
 
+  #begin(begun: BegunReconcile): Promise<unknown> {
+    this.#place.runs.add(begun.run);
+    const isTraced = this.#parts.runtime.tracer !== noTracer;
+    return isTraced ? this.#traced(begun) : this.#run(begun, noSpan);
+  }
+
   async #traced(begun: BegunReconcile): Promise<void> {
     const { run } = begun;
-    this.#place.runs.add(run);
     const name = `reconcile ${this.#parts.kind}`;
     await this.#parts.runtime.tracer.span(name, this.#attributesOf(run), async (span) => {
       const heeded = await this.#run(begun, span);
@@ -124,12 +130,14 @@ export class Workers {
 
   async #run({ item, run, cluster }: BegunReconcile, span: Span): Promise<Heeded> {
     const { reconciler, options } = this.#definition;
-    const logger = this.#contexts.loggerOf(run);
+    let made: Logger | undefined;
+    const logger = (): Logger => (made ??= this.#contexts.loggerOf(run));
     // Made in there, for a fence may throw; that is an error as any other.
-    const handle = (): Promise<Result> => reconciler(this.#contexts.of(run, cluster, span));
+    const handle = (): Promise<Result> =>
+      reconciler(this.#contexts.of({ run, logger }, cluster, span));
     const ended = await run.run(handle, options.reconcileTimeoutMs);
     const heeded = this.#heed({ item, run, cluster, logger }, ended);
-    if (ended.type === 'timedOut') void this.#hold(run, logger);
+    if (ended.type === 'timedOut') void this.#hold(run, logger());
     // A write that the handler has not awaited, and is on its way: no other may begin with the key.
     else if (!run.hasEnded) void run.whenEnded().then(() => this.#free(run));
     else this.#free(run);

@@ -22,4 +22,5 @@ export const noTracer: Tracer = {
   span: (_name, _attributes, work) => work(noSpan),
 };
 
-const noSpan: Span = { ...noTracer, set: () => undefined, failed: () => undefined };
+/** Notes nothing. */
+export const noSpan: Span = { ...noTracer, set: () => undefined, failed: () => undefined };

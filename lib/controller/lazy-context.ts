@@ -1,0 +1,72 @@
+import type { ObjectKey } from '../object/kubernetes-object.js';
+import type { Logger } from '../system/logger.js';
+import type { Span } from '../system/tracer.js';
+import type { ReconcileClient } from './reconcile-client.js';
+import type { ReconcileRun } from './reconcile-run.js';
+import type { ReconcileContext } from './reconciler.js';
+import type { Trigger } from './trigger.js';
+
+/** What a {@link LazyContext} has made when it is first asked for. */
+interface Makers {
+  readonly client: () => ReconcileClient;
+  readonly logger: () => Logger;
+  readonly span: Span;
+}
+
+/** Where a key comes from that was handed out before anybody could say why. */
+const untold: Trigger = { type: 'source', source: 'unknown' };
+
+/**
+ * The context of a run. Its signal, logger and client are made when they are first read: together they
+ * cost as much as the rest of a reconcile, and not every one needs them. They are properties of its
+ * own all the same, so that a context can be spread.
+ */
+export class LazyContext implements ReconcileContext {
+  readonly key: ObjectKey;
+  readonly cluster: string;
+  readonly trigger: Trigger;
+  readonly triggers: readonly Trigger[];
+  readonly moreTriggers: number;
+  readonly reconcileID: string;
+  readonly span: Span;
+  declare readonly signal: AbortSignal;
+  declare readonly logger: Logger;
+  declare readonly client: ReconcileClient;
+  readonly #run: ReconcileRun;
+  readonly #makers: Makers;
+  #client: ReconcileClient | undefined;
+
+  constructor(run: ReconcileRun, makers: Makers) {
+    const { work, triggers: known } = run;
+    const [trigger = untold] = known.triggers;
+    this.key = work.key;
+    this.cluster = work.cluster;
+    this.trigger = trigger;
+    this.triggers = known.triggers.length > 0 ? known.triggers : [trigger];
+    this.moreTriggers = known.more;
+    this.reconcileID = run.reconcileID;
+    this.span = makers.span;
+    this.#run = run;
+    this.#makers = makers;
+    Object.defineProperty(this, 'signal', LazyContext.#signalProperty);
+    Object.defineProperty(this, 'logger', LazyContext.#loggerProperty);
+    Object.defineProperty(this, 'client', LazyContext.#clientProperty);
+  }
+
+  // Shared by all contexts: with functions of its own each would have a shape of its own, which is slow.
+  static readonly #signalProperty = ownProperty(function (this: LazyContext) {
+    return this.#run.signal;
+  });
+
+  static readonly #loggerProperty = ownProperty(function (this: LazyContext) {
+    return this.#makers.logger();
+  });
+
+  static readonly #clientProperty = ownProperty(function (this: LazyContext) {
+    return (this.#client ??= this.#makers.client());
+  });
+}
+
+function ownProperty(get: (this: LazyContext) => unknown): PropertyDescriptor {
+  return { configurable: true, enumerable: true, get };
+}
