@@ -69,7 +69,12 @@ export function formatQuantity(quantity: Quantity): string {
 export function canonicalQuantity(value: string | number): string {
   const text = String(value);
   const quantity = parseQuantity(text);
-  return isKept(text, quantity) ? text : formatQuantity(quantity);
+  if (isKept(text, quantity)) return text;
+  const written = formatQuantity(quantity);
+  // Between requests it is stored as text: a binary one that came out without a suffix is read as a
+  // decimal one, and written anew (62.5Ki, 64000, 64k).
+  const isReread = quantity.format === 'BinarySI' && !written.endsWith('i');
+  return isReread ? canonicalQuantity(written) : written;
 }
 
 /**

@@ -53,7 +53,9 @@ describe('formatQuantity', () => {
       const quantity = parseQuantity(`${whole}.${fraction}${unit}`);
       const canonical = formatQuantity(quantity);
       expect(equalQuantities(canonical, quantity)).to.equal(true);
-      expect(formatQuantity(parseQuantity(canonical))).to.equal(canonical);
+      const again = parseQuantity(canonical);
+      // 62.5Ki is written as 64000, which has no binary suffix any more: as a decimal one it is 64k.
+      if (again.format === quantity.format) expect(formatQuantity(again)).to.equal(canonical);
     });
     fc.assert(property);
   });
@@ -109,12 +111,26 @@ describe('canonicalQuantity', () => {
     ['2.5e1', '2.5e1'],
     ['1000m', '1'],
     ['1234567890123456789000', '1234567890123456789k'],
+    // Binary ones that come out without a suffix are read as decimal ones when they were stored.
+    ['62.5Ki', '64k'],
+    ['129952312.5Ki', '133071168k'],
+    ['1.5Ki', '1536'],
   ] as const;
   for (const [text, expected] of cases) {
     it(`makes ${expected} of ${text}`, () => {
       expect(canonicalQuantity(text)).to.equal(expected);
     });
   }
+
+  it('has nothing to change in what it gave', () => {
+    const number = fc.tuple(fc.integer(), fc.nat(999)).map((parts) => parts.join('.'));
+    const suffix = fc.constantFrom('', 'n', 'm', 'k', 'E', 'Ki', 'Mi', 'Ei', 'e1', 'e5', 'E-4');
+    const property = fc.property(number, suffix, (amount, unit) => {
+      const canonical = canonicalQuantity(`${amount}${unit}`);
+      expect(canonicalQuantity(canonical)).to.equal(canonical);
+    });
+    fc.assert(property);
+  });
 });
 
 describe('compareQuantities', () => {
