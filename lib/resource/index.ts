@@ -2,9 +2,15 @@ export type { BackOff, BackOffFactory } from './back-off.js';
 export { contextKey } from './context-key.js';
 export type { ContextKey } from './context-key.js';
 export type { Awaitable, CrudOperations, States } from './crud-operations.js';
+export { CrudResource } from './crud-resource.js';
+export type { CrudResourceOptions } from './crud-resource.js';
+export { defaultResourceSetResourceFunc } from './default-resource-set-resource-func.js';
+export type { ResourceFunc } from './default-resource-set-resource-func.js';
 export { ExecutionFailedError, isExecutionFailed } from './execution-failed-error.js';
 export type { FrameworkOptions } from './framework/framework-options.js';
 export { InvalidConfigError, isInvalidConfig } from './invalid-config-error.js';
+export { newResourceContext } from './new-resource-context.js';
+export type { ResourceContextOptions } from './new-resource-context.js';
 export { NoResourceSetError, isNoResourceSet } from './no-resource-set-error.js';
 export type {
   KeptObjectsOptions,
@@ -12,6 +18,7 @@ export type {
 } from './objects/objects-resource-options.js';
 export { Patch } from './patch.js';
 export type { PatchPart, SetChange } from './patch.js';
+export { processDelete, processUpdate } from './process.js';
 export type { Resource } from './resource.js';
 export type { Cancellation, ResourceContext, StepName } from './resource-context.js';
 export { ResourceFailedError, isResourceFailed } from './resource-failed-error.js';

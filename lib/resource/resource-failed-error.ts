@@ -25,6 +25,18 @@ export class ResourceFailedError extends OperatorError {
   }
 }
 
+/**
+ * `error`, which was thrown in `place`, as a {@link ResourceFailedError}; one that is so already
+ * stays as it is, for it knows the place better.
+ */
+export function resourceFailed(
+  place: Pick<ResourceContext, 'resourceSet' | 'resource' | 'step'>,
+  object: KubernetesObject,
+  error: unknown,
+): ResourceFailedError {
+  return isResourceFailed(error) ? error : new ResourceFailedError(place, object, error);
+}
+
 /** Whether `error` is a {@link ResourceFailedError}. */
 export function isResourceFailed(error: unknown): error is ResourceFailedError {
   return isOperatorError(error, 'ResourceFailed');

@@ -1,5 +1,9 @@
+import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { faultInResources, isName } from './check-resources.js';
 import type { Awaitable } from './crud-operations.js';
+import { ExecutionFailedError } from './execution-failed-error.js';
+import { InvalidConfigError } from './invalid-config-error.js';
 import type { Resource } from './resource.js';
 import type { ResourceContext } from './resource-context.js';
 
@@ -21,14 +25,59 @@ export class ResourceSet<T extends KubernetesObject = KubernetesObject> {
   readonly resources: readonly Resource<T>[];
   readonly #options: ResourceSetOptions<T>;
 
+  /**
+   * @throws InvalidConfigError its name or `handles` is missing, it has no resources, two of them
+   * have one name, or one is no resource.
+   */
   constructor(options: ResourceSetOptions<T>) {
+    checkOptions(options);
     this.name = options.name;
-    this.resources = [...options.resources];
+    this.resources = Object.freeze([...options.resources]);
     this.#options = options;
   }
 
-  /** Whether it handles the object. */
+  /**
+   * Whether it handles the object.
+   * @throws ExecutionFailedError `handles` threw, or returned something else than a boolean, as an
+   * async function does.
+   */
   handles(object: T): boolean {
-    return this.#options.handles(object);
+    const answer: unknown = this.#ask(object);
+    if (typeof answer === 'boolean') return answer;
+    const got = answer instanceof Promise ? 'a promise' : `a value of type ${typeof answer}`;
+    throw new ExecutionFailedError(`${this.#asked(object)}: want a boolean, got ${got}`);
   }
+
+  /** Prepares a pass: calls the `initContext` that it was given, if any. */
+  async initContext(context: ResourceContext, object: T): Promise<void> {
+    await this.#options.initContext?.(context, object);
+  }
+
+  #ask(object: T): unknown {
+    try {
+      return this.#options.handles(object);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new ExecutionFailedError(`${this.#asked(object)}: ${why}`, { cause });
+    }
+  }
+
+  #asked(object: T): string {
+    return `${describeObject(object)}: set ${this.name}, handles`;
+  }
+}
+
+function checkOptions(options: ResourceSetOptions<never>): void {
+  const { name, handles, initContext, resources } = options as Partial<
+    Record<keyof ResourceSetOptions<never>, unknown>
+  >;
+  if (!isName(name)) throw new InvalidConfigError('ResourceSet: its name is missing');
+  if (typeof handles !== 'function') {
+    throw new InvalidConfigError(`ResourceSet ${name}: handles: want a function`);
+  }
+  if (initContext !== undefined && typeof initContext !== 'function') {
+    throw new InvalidConfigError(`ResourceSet ${name}: initContext: want a function, or nothing`);
+  }
+  const fault = faultInResources(resources);
+  if (fault !== undefined) throw new InvalidConfigError(`ResourceSet ${name}: ${fault}`);
 }

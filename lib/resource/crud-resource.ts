@@ -1,0 +1,159 @@
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { isName, missingMethods } from './check-resources.js';
+import type { Awaitable, CrudOperations } from './crud-operations.js';
+import { ExecutionFailedError } from './execution-failed-error.js';
+import { InvalidConfigError } from './invalid-config-error.js';
+import { passContextOf } from './pass-context.js';
+import type { PassContext } from './pass-context.js';
+import type { Patch, PatchPart } from './patch.js';
+import { resolvePatchOrder } from './patch-order.js';
+import type { Resource } from './resource.js';
+import type { ResourceContext, StepName } from './resource-context.js';
+import { resourceFailed } from './resource-failed-error.js';
+
+/** Options of a {@link CrudResource}. */
+export interface CrudResourceOptions<T extends KubernetesObject, State, Change> {
+  /** The steps; each is called as a method of this object. */
+  readonly operations: CrudOperations<T, State, Change>;
+  /** The order of changes: each part once. @defaultValue create, delete, update */
+  readonly order?: readonly PatchPart[] | undefined;
+  /** What this one wraps, for wrappers. @defaultValue nothing */
+  readonly wrapped?: Resource<T> | undefined;
+}
+
+/**
+ * A resource made of steps: how it is, how it should be, what has to be done, and doing it.
+ *
+ * ## Flow
+ * `ensureCreated`: `getCurrentState`, `getDesiredState`, `newUpdatePatch`, then
+ * `applyCreateChange`, `applyDeleteChange` and `applyUpdateChange` for the parts of the patch that
+ * were set. `ensureDeleted` is the same with `newDeletePatch`. No patch: nothing is applied. Before
+ * each step it is looked at whether the chain or the resource was canceled, or the time is over.
+ *
+ * Of all steps only the last three change anything, so that each of the others may run again.
+ */
+export class CrudResource<
+  T extends KubernetesObject = KubernetesObject,
+  State = unknown,
+  Change = unknown,
+> implements Resource<T> {
+  readonly name: string;
+  readonly operations: CrudOperations<T, State, Change>;
+  /** The order in which the parts of a patch are applied. */
+  readonly order: readonly PatchPart[];
+  readonly wrapped: Resource<T> | undefined;
+
+  /** @throws InvalidConfigError a name or a step is missing, or `order` is not each part once. */
+  constructor(options: CrudResourceOptions<T, State, Change>) {
+    const { operations, order, wrapped } = options;
+    checkOperations(operations);
+    this.name = operations.name;
+    this.operations = operations;
+    this.order = resolvePatchOrder(order, this.name);
+    this.wrapped = wrapped;
+  }
+
+  /** @throws ResourceFailedError a step threw; it names the step and the object. */
+  ensureCreated(context: ResourceContext, object: T): Promise<void> {
+    return this.#reconcile(context, object, 'newUpdatePatch');
+  }
+
+  /** @throws ResourceFailedError a step threw; it names the step and the object. */
+  ensureDeleted(context: ResourceContext, object: T): Promise<void> {
+    return this.#reconcile(context, object, 'newDeletePatch');
+  }
+
+  async #reconcile(
+    context: ResourceContext,
+    object: T,
+    newPatch: 'newUpdatePatch' | 'newDeletePatch',
+  ): Promise<void> {
+    const { operations } = this;
+    const own = this.#ownContext(context);
+    const run: RunStep = (step, call) => runStep(own.inStep(step), object, call);
+    const current = await run('getCurrentState', (at) => operations.getCurrentState(at, object));
+    if (current === undefined) return;
+    const desired = await run('getDesiredState', (at) => operations.getDesiredState(at, object));
+    if (desired === undefined) return;
+    const states = { current: current.value, desired: desired.value };
+    const patch = await run(newPatch, async (at) =>
+      checkedPatch<Change>(await operations[newPatch](at, object, states)),
+    );
+    if (patch?.value === undefined) return;
+    for (const part of this.order) {
+      const set = patch.value.changeOf(part);
+      if (set === undefined) continue;
+      const step = applySteps[part];
+      await run(step, (at) => operations[step](at, object, set.change));
+    }
+  }
+
+  // In a chain, the context is of this resource already. Elsewhere, in a test or in another
+  // resource, what cancels this one must not cancel its caller.
+  #ownContext(context: ResourceContext): PassContext {
+    const known = passContextOf(context);
+    return known.resource === this.name ? known : known.inResource(this.name, 'ensureCreated');
+  }
+}
+
+const applySteps = {
+  create: 'applyCreateChange',
+  delete: 'applyDeleteChange',
+  update: 'applyUpdateChange',
+} as const satisfies Record<PatchPart, StepName>;
+
+type RunStep = <R>(
+  step: StepName,
+  call: (context: ResourceContext) => Awaitable<R>,
+) => Promise<Ran<R> | undefined>;
+
+/** A step was run; it may have returned undefined. */
+interface Ran<R> {
+  readonly value: R;
+}
+
+/** @returns undefined: it was not run, for the chain or the resource is canceled */
+async function runStep<R>(
+  context: PassContext,
+  object: KubernetesObject,
+  call: (context: ResourceContext) => Awaitable<R>,
+): Promise<Ran<R> | undefined> {
+  const { reconciliationCanceled, resourceCanceled } = context;
+  if (reconciliationCanceled !== undefined || resourceCanceled !== undefined) return undefined;
+  try {
+    context.enter();
+    return { value: await call(context) };
+  } catch (error) {
+    throw resourceFailed(context, object, error);
+  }
+}
+
+/** What is read of a patch; another copy of this package has a class of its own. */
+type ReadablePatch<Change> = Pick<Patch<Change>, 'changeOf'>;
+
+/** @throws ExecutionFailedError it is no patch, as only plain JavaScript can return. */
+function checkedPatch<Change>(patch: unknown): ReadablePatch<Change> | undefined {
+  // What means nothing to one means null to another.
+  if (patch === undefined || patch === null) return undefined;
+  const { changeOf } = patch as { readonly changeOf?: unknown };
+  if (typeof changeOf === 'function') return patch as ReadablePatch<Change>;
+  const got = Array.isArray(patch) ? 'an array' : `a value of type ${typeof patch}`;
+  const remedy = 'return new Patch().setCreateChange(…), or undefined where nothing has to be done';
+  throw new ExecutionFailedError(`want a Patch, got ${got}: ${remedy}`);
+}
+
+const operationNames = [
+  ...(['getCurrentState', 'getDesiredState', 'newUpdatePatch', 'newDeletePatch'] as const),
+  ...(['applyCreateChange', 'applyDeleteChange', 'applyUpdateChange'] as const),
+];
+
+function checkOperations(operations: unknown): void {
+  if (typeof operations !== 'object' || operations === null) {
+    throw new InvalidConfigError('CrudResource: operations: want an object with the steps');
+  }
+  const { name } = operations as { readonly name?: unknown };
+  if (!isName(name)) throw new InvalidConfigError('CrudResource: operations.name is missing');
+  const missing = missingMethods(operations, operationNames);
+  if (missing.length === 0) return;
+  throw new InvalidConfigError(`resource ${name}: operations: no method ${missing.join(', ')}`);
+}
