@@ -1,12 +1,62 @@
+import { getIfExists } from '../../client/get-if-exists.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { keyOf } from '../../object/object-key.js';
+import { apiVersionOf } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
+import { OperatorError } from '../../system/operator-error.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import type { Callback, CallbackArguments } from './callback.js';
 
-/** Who is told, and asked, when something is done to an object; `CallbackDispatcher` is one. */
+/** Who is told, and asked, when something is done to an object; {@link CallbackDispatcher} is one. */
 export interface Callbacks<CR extends LifecycleObject = LifecycleObject> {
   /** Has `callback` called for objects of `type`; `null`: of every kind, after those of the kind. */
   addCallback(type: TypeReference<KubernetesObject> | null, callback: Callback<CR>): void;
   /** Calls them one after another; what one throws ends it, and is thrown. */
   invokeCallbacks(args: CallbackArguments<CR>): Promise<void>;
+}
+
+/** Calls callbacks by the kind of the object, in the order in which they were added. */
+export class CallbackDispatcher<
+  CR extends LifecycleObject = LifecycleObject,
+> implements Callbacks<CR> {
+  readonly #byKind = new Map<string | null, Callback<CR>[]>();
+
+  /** @throws OperatorError `InvalidOption`: `callback` is no function. */
+  addCallback(type: TypeReference<KubernetesObject> | null, callback: Callback<CR>): void {
+    if (typeof callback !== 'function') {
+      const message = `addCallback: want a function, got ${typeof callback}`;
+      throw new OperatorError('InvalidOption', message);
+    }
+    const kind = type === null ? null : kindOf(apiVersionOf(type), type.kind);
+    this.#byKind.set(kind, [...(this.#byKind.get(kind) ?? []), callback]);
+  }
+
+  /**
+   * Calls the callbacks of the kind of `desired` (else of `current`), then those of every kind. Where
+   * `current` is missing and something could be there, it is read first.
+   * @throws what a callback throws, as it is; those after it are not called.
+   */
+  async invokeCallbacks(args: CallbackArguments<CR>): Promise<void> {
+    const object = args.desired ?? args.current;
+    const own = object && this.#byKind.get(kindOf(object.apiVersion, object.kind));
+    const callbacks = [...(own ?? []), ...(this.#byKind.get(null) ?? [])];
+    if (callbacks.length === 0) return;
+    const told = { ...args, current: args.current ?? (await currentOf(args)) };
+    for (const callback of callbacks) await callback(told);
+  }
+}
+
+async function currentOf({
+  client,
+  desired,
+  state,
+  signal,
+}: CallbackArguments): Promise<KubernetesObject | undefined> {
+  if (desired === undefined || state === 'PRE_CREATE') return undefined;
+  const { apiVersion, kind } = desired;
+  return getIfExists(client, { apiVersion, kind }, keyOf(desired), { signal });
+}
+
+function kindOf(apiVersion: string, kind: string): string {
+  return `${apiVersion} ${kind}`;
 }

@@ -1,0 +1,80 @@
+import { defineResource, s } from '../../crd/index.js';
+import type { TypedSchema } from '../../crd/index.js';
+import type { CustomResourceDefinition } from '../../object/kinds.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { lifecycleStatusProperties } from './lifecycle-status-schema.js';
+
+/** What a configuration is called. */
+export interface GroupKind {
+  /** For example `example.com`. */
+  readonly group: string;
+  /** For example `SampleConfig`. */
+  readonly kind: string;
+}
+
+/** Options of {@link createCrd}. */
+export interface CreateCrdOptions {
+  /** Only objects of such names can be made, for example `^cluster$`: there is one at most. @defaultValue any */
+  readonly nameRegex?: string | undefined;
+  /** @defaultValue 'v1alpha1' */
+  readonly version?: string | undefined;
+  /** @defaultValue the kind in small letters, with an `s` */
+  readonly plural?: string | undefined;
+  /** @defaultValue 'Cluster' */
+  readonly scope?: 'Namespaced' | 'Cluster' | undefined;
+  /** Of `spec`. @defaultValue any object: nothing is checked, nothing pruned */
+  readonly spec?: TypedSchema<unknown> | undefined;
+}
+
+/**
+ * The definition of a configuration whose status is a lifecycle's, a subresource. Who has more to say
+ * of the kind uses `defineResource` with `lifecycleStatusProperties`.
+ * @throws OperatorError `InvalidOption`: `nameRegex` is no regular expression.
+ * @throws InvalidDefinitionError a name is wrong.
+ */
+export function createCrd(
+  { group, kind }: GroupKind,
+  options: CreateCrdOptions = {},
+): CustomResourceDefinition {
+  const { nameRegex, version = 'v1alpha1', plural, scope = 'Cluster' } = options;
+  const { spec = s.unknownObject() } = options;
+  const { crd } = defineResource({
+    ...{ group, kind, scope },
+    ...(plural !== undefined && { plural }),
+    versions: [
+      {
+        name: version,
+        schema: s.object({ spec: s.optional(spec) }),
+        status: s.object(lifecycleStatusProperties),
+      },
+    ],
+    printerColumns: [
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    ],
+  });
+  return nameRegex === undefined ? crd : withNames(crd, nameRegex);
+}
+
+function withNames(crd: CustomResourceDefinition, nameRegex: string): CustomResourceDefinition {
+  checkRegex(crd, nameRegex);
+  const metadata = {
+    type: 'object',
+    properties: { name: { type: 'string', pattern: nameRegex } },
+  };
+  const versions = crd.spec.versions.map((version) => {
+    const { openAPIV3Schema: schema } = version.schema ?? {};
+    const properties = { ...schema?.properties, metadata };
+    return { ...version, schema: { openAPIV3Schema: { ...schema, properties } } };
+  });
+  return { ...crd, spec: { ...crd.spec, versions } };
+}
+
+function checkRegex({ spec }: CustomResourceDefinition, nameRegex: string): void {
+  try {
+    new RegExp(nameRegex, 'u');
+  } catch (cause) {
+    const message = `createCrd ${spec.names.kind}: nameRegex ${nameRegex} is no regular expression`;
+    throw new OperatorError('InvalidOption', message, { cause });
+  }
+}
