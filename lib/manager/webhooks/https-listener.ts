@@ -68,6 +68,13 @@ export class HttpsListener {
     return (this.#server?.address() as AddressInfo | null | undefined)?.port;
   }
 
+  /** Where it listens, for example `https://127.0.0.1:9443`; undefined: it does not. */
+  get url(): string | undefined {
+    const { address, family, port } = (this.#server?.address() ?? {}) as Partial<AddressInfo>;
+    if (address === undefined || port === undefined) return undefined;
+    return `https://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  }
+
   /** Shows `certificate` to those who connect from now on. */
   use(certificate: ServingCertificate): void {
     this.#server?.setSecureContext(this.#secureContextOf(certificate));

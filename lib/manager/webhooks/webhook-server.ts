@@ -67,6 +67,11 @@ export class WebhookServer implements Runnable, HealthCheck {
     return this.#listener?.port;
   }
 
+  /** Where it listens, for example `https://127.0.0.1:9443`; undefined as long as it does not. */
+  get url(): string | undefined {
+    return this.#listener?.url;
+  }
+
   /** @throws OperatorError it does not listen. */
   check(): void {
     if (this.#listener === undefined) throw new OperatorError('Stopped', 'it does not listen');
