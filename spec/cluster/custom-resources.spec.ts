@@ -7,8 +7,10 @@ import type { Logger } from '../../lib/system/logger.js';
 import { systemRandom } from '../../lib/system/random.js';
 import { ParseableTenant } from '../../samples/parseable/tenant.js';
 import recordedCel from '../crd/recorded/cel-verdicts.json' with { type: 'json' };
+import recordedCosts from '../crd/recorded/cost-verdicts.json' with { type: 'json' };
 import recordedFeatures from '../crd/recorded/feature-verdicts.json' with { type: 'json' };
 import { serverVerdicts } from '../crd/suite/cel-verdicts.js';
+import { recordedCounts, serverCosts } from '../crd/suite/cost-verdicts.js';
 import { featureVerdicts } from '../crd/suite/recordings.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 
@@ -34,6 +36,11 @@ describe('Custom resources on a real API server', () => {
 
   it('judges features of schemas as it was recorded', async () => {
     expect(await featureVerdicts(client, group())).to.deep.equal(recordedFeatures);
+  });
+
+  it('estimates the costs of rules as it was recorded', async () => {
+    const costs = await serverCosts(client, group(), recordedCounts(recordedCosts));
+    expect(costs).to.deep.equal(recordedCosts);
   });
 
   it("stores the Parseable sample's definition unchanged, without a warning", async () => {

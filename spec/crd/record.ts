@@ -3,6 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import { systemRandom } from '../../lib/system/random.js';
+import { roomyExpressions } from './suite/cost-cases.js';
+import { serverCosts, tellingCount } from './suite/cost-verdicts.js';
 import { serverVerdicts } from './suite/cel-verdicts.js';
 import { featureVerdicts } from './suite/recordings.js';
 
@@ -12,6 +14,8 @@ async function main(path: string): Promise<void> {
     const group = `cel-${systemRandom.uuid().slice(0, 8)}.example.com`;
     write('cel-verdicts', await serverVerdicts(client, group));
     write('feature-verdicts', await featureVerdicts(client, group));
+    const counts = new Map(roomyExpressions.map((one) => [one, tellingCount(one)]));
+    write('cost-verdicts', await serverCosts(client, group, counts));
   } finally {
     await client.close();
   }

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { InvalidDefinitionError, defineResource, s } from '../../lib/crd/index.js';
+import { costDefinitions, roomyExpressions } from './suite/cost-cases.js';
+import { localCosts, recordedCounts, serverCosts } from './suite/cost-verdicts.js';
+import type { CostVerdicts } from './suite/cost-verdicts.js';
+import recorded from './recorded/cost-verdicts.json' with { type: 'json' };
+
+const real: CostVerdicts = recorded;
+const counts = recordedCounts(real);
+
+describe('Estimated costs of rules', () => {
+  it('have a recorded verdict of the real server for every case', () => {
+    expect(Object.keys(real.definitions)).to.have.members(Object.keys(costDefinitions));
+    expect(Object.keys(real.expressions)).to.have.members([...roomyExpressions]);
+    expect(roomyExpressions.length).to.be.greaterThan(100);
+  });
+
+  it('are those of the real server to the last digit', async () => {
+    const { expressions } = await localCosts(counts);
+    expect(expressions).to.deep.equal(real.expressions);
+  });
+
+  it('are refused where the real server refuses them, in its words', async () => {
+    const { definitions } = await localCosts(counts);
+    expect(definitions).to.deep.equal(real.definitions);
+  });
+
+  it('are refused by the embedded server', async () => {
+    const cluster = await EmbeddedCluster.start();
+    const verdicts = await serverCosts(cluster.client(), 'cost.example.com', counts);
+    await cluster.stop();
+    expect(verdicts).to.deep.equal(real);
+  });
+
+  it('are refused by a definition, which says where and what to do', () => {
+    const names = s.array(s.string());
+    const spec = s.object(
+      { names },
+      {
+        rules: ['self.names.all(one, self.names.exists(other, one == other))'],
+      },
+    );
+    const resource = defineResource({
+      group: 'example.com',
+      kind: 'Costly',
+      versions: [{ name: 'v1', schema: s.object({ spec }) }],
+    });
+    expect(() => resource.crd)
+      .to.throw(InvalidDefinitionError)
+      .with.nested.property('problems[0]')
+      .that.deep.equals({
+        field: 'versions[0].schema.properties[spec].x-kubernetes-validations[0].rule',
+        message:
+          'Forbidden: estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)',
+      });
+  });
+});
