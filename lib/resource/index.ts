@@ -12,6 +12,10 @@ export { InvalidConfigError, isInvalidConfig } from './invalid-config-error.js';
 export { newResourceContext } from './new-resource-context.js';
 export type { ResourceContextOptions } from './new-resource-context.js';
 export { NoResourceSetError, isNoResourceSet } from './no-resource-set-error.js';
+export { configMapResource } from './objects/config-map-resource.js';
+export { objectsResource } from './objects/objects-resource.js';
+export { secretResource } from './objects/secret-resource.js';
+export { serviceResource } from './objects/service-resource.js';
 export type {
   KeptObjectsOptions,
   ObjectsResourceOptions,

@@ -11,15 +11,25 @@ import type { ResourceContext } from '../resource-context.js';
 export interface KeptObjectsOptions<T extends KubernetesObject, K extends KubernetesObject> {
   /** Identifies the resource; not empty. Objects are found again by it: a new name leaves them behind. */
   readonly name: string;
-  /** The objects that there should be, in full; what is there beside them goes. */
+  /**
+   * The objects that there should be, in full; what is there beside them goes. Not asked while the
+   * object is being deleted, so that a spec that can't be carried out holds up no deletion.
+   */
   readonly getDesiredState: (context: ResourceContext, object: T) => Awaitable<readonly K[]>;
   /**
-   * Labels that others may set on the objects: they stay as they are, whatever the desired state says.
-   * @defaultValue labels that no desired state has ever named stay, others are ours
+   * Labels that others may set on the objects: one that somebody else has set stays as it is, whatever
+   * the desired state says. @defaultValue labels that no desired state has ever named stay, others are
+   * ours
    */
   readonly allowedLabels?: readonly string[] | undefined;
   /** Objects that exist and are nobody's are taken over. @defaultValue false: a `NotOurs` error */
   readonly adopt?: boolean | undefined;
+  /**
+   * Who owns the applied fields, by `metadata.managedFields`, and the value of
+   * `app.kubernetes.io/managed-by`; 1 to 128 printable characters. One that is changed leaves the fields
+   * behind that were applied under the old one. @defaultValue the context's, else `name`
+   */
+  readonly fieldManager?: string | undefined;
   /** The order of changes. @defaultValue create, delete, update */
   readonly order?: readonly PatchPart[] | undefined;
 }

@@ -1,0 +1,32 @@
+import { refId } from '../../builder/dependencies.js';
+import { describeObject } from '../../object/describe-object.js';
+import type { ObjectReference } from '../../object/object-reference.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { contextKey } from '../context-key.js';
+import type { ResourceContext } from '../resource-context.js';
+
+/** Which resource of this pass wants an object, by the object's id. */
+const claims = contextKey<Map<string, string>>('the objects that resources of this pass keep');
+
+/**
+ * Notes that `resource` wants these objects.
+ * @throws OperatorError `DuplicateObject`: another resource of this pass wants one of them, too; each
+ * would take it from the other in every pass.
+ */
+export function claimObjects(
+  context: ResourceContext,
+  resource: string,
+  refs: readonly ObjectReference[],
+): void {
+  const claimed = context.get(claims) ?? new Map<string, string>();
+  context.set(claims, claimed);
+  for (const ref of refs) {
+    const id = refId(ref);
+    const other = claimed.get(id) ?? resource;
+    if (other !== resource) {
+      const message = `${describeObject(ref)} is desired by the resources ${other} and ${resource}: let one of them keep it`;
+      throw new OperatorError('DuplicateObject', message);
+    }
+    claimed.set(id, resource);
+  }
+}

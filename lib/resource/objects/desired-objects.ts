@@ -1,0 +1,150 @@
+import omit from 'lodash/omit.js';
+import type { ChainedObject } from '../../builder/chain.js';
+import { completeObject } from '../../builder/complete-object.js';
+import type { RunContext } from '../../builder/context.js';
+import { finishObject } from '../../builder/desired-object.js';
+import type { DesiredObject } from '../../builder/desired-object.js';
+import { refId } from '../../builder/dependencies.js';
+import { stageOf } from '../../builder/kind-traits.js';
+import { appliedHashAnnotation } from '../../builder/marks.js';
+import { validateObject } from '../../builder/validate-object.js';
+import { describeObject } from '../../object/describe-object.js';
+import { isJsonObject, withoutMember } from '../../object/json.js';
+import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { referenceTo } from '../../object/object-reference.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { Keeper } from './current-objects.js';
+import { keptMarks } from './kept-marks.js';
+
+/**
+ * Completes and checks what a resource wants there to be: owner, labels, and the hash of the whole.
+ * Nothing has been written yet when it throws.
+ * @throws OperatorError `InvalidObject`: of no known kind, in a namespace where the owner can't have
+ * objects, or of a wrong shape; it is named.
+ * @throws OperatorError `DuplicateObject`: two are one object.
+ */
+export async function desiredObjects(
+  run: RunContext,
+  keeper: Keeper,
+  wanted: readonly KubernetesObject[],
+): Promise<readonly DesiredObject[]> {
+  checkList(keeper.name, wanted);
+  const desired = await Promise.all(wanted.map((object) => desiredObject(run, keeper, object)));
+  const seen = new Set<string>();
+  for (const { ref } of desired) {
+    const id = refId(ref);
+    if (seen.has(id)) {
+      const message = `resource ${keeper.name} desires ${describeObject(ref)} twice: return it once, or give one another name`;
+      throw new OperatorError('DuplicateObject', message);
+    }
+    seen.add(id);
+  }
+  return desired;
+}
+
+/** An object that {@link desiredObjects} has completed, for the builder's apply. */
+export async function asDesired(
+  { client }: Pick<RunContext, 'client'>,
+  { types }: Keeper,
+  object: UnstructuredObject,
+): Promise<DesiredObject> {
+  const chained = chainedObject(await types.typeOf(client, object), object);
+  const hash = object.metadata.annotations?.[appliedHashAnnotation] ?? '';
+  return { ...chained, object, creation: object, hash, replicasExternal: false, variables: [] };
+}
+
+/** `object`, which was completed before and changed since, with a hash that is right again. */
+export function rehashed({ settings }: RunContext, changed: DesiredObject): DesiredObject {
+  const { object } = changed;
+  const annotations = withoutMember(object.metadata.annotations ?? {}, appliedHashAnnotation);
+  const some = Object.keys(annotations).length > 0;
+  const bare = omit(object.metadata, 'annotations');
+  const metadata = some ? { ...bare, annotations } : bare;
+  return finish(settings, changed, { ...object, metadata });
+}
+
+function checkList(resource: string, wanted: readonly unknown[]): void {
+  const refuse = (what: string): never => {
+    const message = `resource ${resource}: getDesiredState returned ${what}; return a list of objects with apiVersion, kind and metadata.name`;
+    throw new OperatorError('InvalidObject', message);
+  };
+  // A caller without types may return anything.
+  if (!Array.isArray(wanted)) refuse(`${typeName(wanted)} instead of a list`);
+  wanted.forEach((object, index) => {
+    if (!isJsonObject(object)) return refuse(`${typeName(object)} as entry ${index}`);
+    const { apiVersion, kind, metadata } = object;
+    if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+      return refuse(`an object without apiVersion or kind as entry ${index}`);
+    }
+    const name = isJsonObject(metadata) ? metadata['name'] : undefined;
+    if (typeof name !== 'string' || name === '') refuse(`a ${kind} without a name`);
+  });
+}
+
+function typeName(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value;
+}
+
+async function desiredObject(
+  { client, settings }: RunContext,
+  { name, types }: Keeper,
+  wanted: KubernetesObject,
+): Promise<DesiredObject> {
+  const type = await types.typeOf(client, wanted);
+  const { owner } = settings;
+  const namespace = placeOf(owner, wanted, type);
+  // Not to be overlaid: the object would not be found again.
+  const labels = { ...wanted.metadata.labels, ...keptMarks(owner, name) };
+  const marked = { ...wanted, metadata: { ...wanted.metadata, labels } };
+  const { apiVersion, kind } = wanted;
+  const ref = { apiVersion, kind, name: wanted.metadata.name ?? '' };
+  const chained = {
+    ...chainedObject(type, marked),
+    ref: namespace === undefined ? ref : { ...ref, namespace },
+  };
+  const complete = completeObject(settings, chained);
+  validateObject(complete);
+  return finish(settings, chained, complete);
+}
+
+function finish(
+  settings: RunContext['settings'],
+  chained: ChainedObject,
+  complete: UnstructuredObject,
+): DesiredObject {
+  return finishObject(settings, { chained, complete }, { stamps: [], replicasExternal: false });
+}
+
+function chainedObject(
+  type: ResourceType<KubernetesObject>,
+  object: KubernetesObject,
+): ChainedObject {
+  const unstructured = object as UnstructuredObject;
+  // All goes with the owner, claims as well.
+  const options = { whenOwnerDeleted: 'delete' } as const;
+  const link = { type, object: unstructured, options, requires: [] };
+  return { link, type, ref: referenceTo(object), stage: stageOf(object) };
+}
+
+/** The namespace in which `object` is to be; undefined: it is in none. */
+function placeOf(
+  owner: KubernetesObject,
+  object: KubernetesObject,
+  { namespaced }: ResourceType<KubernetesObject>,
+): string | undefined {
+  const { namespace: home = '' } = owner.metadata;
+  const { namespace: given = '' } = object.metadata;
+  const refuse = (why: string): never => {
+    const message = `${describeObject(object)} can't be kept for ${describeObject(owner)}: ${why}`;
+    throw new OperatorError('InvalidObject', message);
+  };
+  if (!namespaced) {
+    return home === '' ? undefined : refuse('a namespaced object has none of the cluster');
+  }
+  if (home !== '' && given !== '' && given !== home) {
+    refuse(`objects of a namespaced object are in its own namespace, ${home}`);
+  }
+  const place = given === '' ? home : given;
+  return place === '' ? refuse('set metadata.namespace, its owner is in none') : place;
+}

@@ -1,0 +1,206 @@
+import { applyObject } from '../../builder/apply-object.js';
+import { isUnchanged } from '../../builder/applied-fields.js';
+import { resolveBuilderOptions } from '../../builder/builder-options.js';
+import { readObject } from '../../builder/context.js';
+import type { RunContext } from '../../builder/context.js';
+import { deleteOrphan, mayBePruned } from '../../builder/delete-orphan.js';
+import { refId } from '../../builder/dependencies.js';
+import type { DesiredObject, Pair } from '../../builder/desired-object.js';
+import type { Outcome } from '../../builder/outcome.js';
+import { recordingContext } from '../../builder/recording-context.js';
+import { reportFailure } from '../../builder/report-failure.js';
+import { isAlreadyExists } from '../../object/api-error.js';
+import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { referenceTo } from '../../object/object-reference.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import type { CrudOperations, States } from '../crud-operations.js';
+import { InvalidConfigError } from '../invalid-config-error.js';
+import { Patch } from '../patch.js';
+import type { ResourceContext } from '../resource-context.js';
+import { contestedLabels, withoutOthersLabels } from './allowed-labels.js';
+import { claimObjects } from './claimed-objects.js';
+import { currentObjects } from './current-objects.js';
+import type { Keeper } from './current-objects.js';
+import { asDesired, desiredObjects, rehashed } from './desired-objects.js';
+import { KeptTypes } from './kept-types.js';
+import { outcomeOf, settleOutcomes } from './object-outcomes.js';
+import type { ObjectsResourceOptions } from './objects-resource-options.js';
+
+/**
+ * The steps of a resource that keeps Kubernetes objects for its owner. The builder's apply does the
+ * work: what it says of drift, of fields of others and of what is not ours holds here, too.
+ */
+export class KeptObjects<
+  T extends KubernetesObject,
+  K extends KubernetesObject,
+> implements CrudOperations<T, K[], K[]> {
+  readonly name: string;
+  readonly #options: ObjectsResourceOptions<T, K>;
+  readonly #keeper: Keeper;
+  readonly #allowedLabels: readonly string[];
+
+  /** @throws InvalidConfigError the name or the field manager is none, or there are no kinds. */
+  constructor(options: ObjectsResourceOptions<T, K>) {
+    const { name, types, allowedLabels = [] } = options;
+    checkOptions(options);
+    this.name = name;
+    this.#options = options;
+    this.#keeper = { name, types: new KeptTypes(types) };
+    this.#allowedLabels = allowedLabels;
+  }
+
+  async getCurrentState(context: ResourceContext, owner: T): Promise<K[]> {
+    const found = await currentObjects(this.#run(context, owner), this.#keeper);
+    return found as K[];
+  }
+
+  async getDesiredState(context: ResourceContext, owner: T): Promise<K[]> {
+    if (owner.metadata.deletionTimestamp !== undefined) return [];
+    const run = this.#run(context, owner);
+    const wanted = await this.#options.getDesiredState(context, owner);
+    try {
+      const desired = await desiredObjects(run, this.#keeper, wanted);
+      claimObjects(
+        context,
+        this.name,
+        desired.map(({ ref }) => ref),
+      );
+      return desired.map(({ object }) => object as KubernetesObject as K);
+    } catch (error) {
+      if (isOperatorError(error)) reportFailure(run, referenceTo(owner), error);
+      throw error;
+    }
+  }
+
+  async newUpdatePatch(
+    context: ResourceContext,
+    owner: T,
+    { current, desired }: States<K[]>,
+  ): Promise<Patch<K[]>> {
+    const run = this.#run(context, owner);
+    const live = new Map(current.map((object) => [idOf(object), object]));
+    const wanted = new Set(desired.map(idOf));
+    const created = desired.filter((object) => !live.has(idOf(object)));
+    const updated = await Promise.all(
+      desired.map(async (object) => {
+        const found = live.get(idOf(object));
+        return found !== undefined && (await this.#differs(run, object, found)) ? [object] : [];
+      }),
+    );
+    const deleted = current.filter((object) => !wanted.has(idOf(object)) && isDeletable(object));
+    const patch = new Patch<K[]>();
+    if (created.length > 0) patch.setCreateChange(created);
+    if (deleted.length > 0) patch.setDeleteChange(deleted);
+    if (updated.flat().length > 0) patch.setUpdateChange(updated.flat());
+    return patch;
+  }
+
+  newDeletePatch(
+    _context: ResourceContext,
+    _owner: T,
+    { current }: States<K[]>,
+  ): Patch<K[]> | undefined {
+    const deleted = current.filter(isDeletable);
+    return deleted.length === 0 ? undefined : new Patch<K[]>().setDeleteChange(deleted);
+  }
+
+  applyCreateChange(context: ResourceContext, owner: T, objects: K[]): Promise<void> {
+    return this.#each(context, owner, objects, (run, object) => this.#apply(run, object));
+  }
+
+  applyUpdateChange(context: ResourceContext, owner: T, objects: K[]): Promise<void> {
+    return this.#each(context, owner, objects, (run, object) => this.#apply(run, object));
+  }
+
+  applyDeleteChange(context: ResourceContext, owner: T, objects: K[]): Promise<void> {
+    return this.#each(context, owner, objects, async (run, object) => {
+      const type = await this.#keeper.types.typeOf(run.client, object);
+      return deleteOrphan(run, { type, object });
+    });
+  }
+
+  /** Does `work` on one after the other; one that fails does not keep the rest from being done. */
+  async #each(
+    context: ResourceContext,
+    owner: T,
+    objects: readonly K[],
+    work: (run: RunContext, object: UnstructuredObject) => Promise<Outcome>,
+  ): Promise<void> {
+    const run = this.#run(context, owner);
+    const outcomes: Outcome[] = [];
+    for (const object of objects) {
+      const unstructured = object as KubernetesObject as UnstructuredObject;
+      outcomes.push(await outcomeOf(run, referenceTo(object), () => work(run, unstructured)));
+    }
+    settleOutcomes(context, outcomes);
+  }
+
+  async #apply(run: RunContext, object: UnstructuredObject): Promise<Outcome> {
+    const apply = async (): Promise<Outcome> =>
+      applyObject(run, await this.#applicable(run, object));
+    try {
+      return await apply();
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      // Made meanwhile, perhaps by an earlier call of ours: whose it is is judged again.
+      return apply();
+    }
+  }
+
+  /** `object` as it is applied to what is there: labels that others have set are left to them. */
+  async #applicable(run: RunContext, object: UnstructuredObject): Promise<DesiredObject> {
+    const desired = await asDesired(run, this.#keeper, object);
+    if (contestedLabels(object, this.#allowedLabels).length === 0) return desired;
+    const live = await readObject(run, desired.type, desired.ref);
+    return live === undefined ? desired : this.#withAllowedLabels(run, { desired, live });
+  }
+
+  async #differs(run: RunContext, object: K, found: K): Promise<boolean> {
+    const live = found as KubernetesObject as UnstructuredObject;
+    if (live.metadata.deletionTimestamp !== undefined) return true;
+    const unstructured = object as KubernetesObject as UnstructuredObject;
+    const desired = await asDesired(run, this.#keeper, unstructured);
+    const applicable = this.#withAllowedLabels(run, { desired, live });
+    return !isUnchanged({ desired: applicable, live }, run.settings.controllerName);
+  }
+
+  #withAllowedLabels(run: RunContext, pair: Pair): DesiredObject {
+    const { controllerName } = run.settings;
+    const applicable = withoutOthersLabels(pair, this.#allowedLabels, controllerName);
+    return applicable === pair.desired ? applicable : rehashed(run, applicable);
+  }
+
+  #run({ client, recorder, logger, clock, signal }: ResourceContext, owner: T): RunContext {
+    const { name, fieldManager = name, adopt } = this.#options;
+    const settings = resolveBuilderOptions({
+      ...{ client, owner, recorder, logger, clock, signal },
+      ...{ controllerName: fieldManager, adopt },
+    });
+    return recordingContext({ ...settings, pruneClaims });
+  }
+}
+
+// Claims are objects as all others here: what is no longer desired goes.
+const pruneClaims = true;
+
+function isDeletable(object: KubernetesObject): boolean {
+  return mayBePruned(object as UnstructuredObject, { pruneClaims });
+}
+
+function idOf(object: KubernetesObject): string {
+  return refId(referenceTo(object));
+}
+
+function checkOptions<T extends KubernetesObject, K extends KubernetesObject>({
+  name,
+  types,
+  fieldManager = name,
+}: ObjectsResourceOptions<T, K>): void {
+  if (typeof name !== 'string' || name === '') {
+    throw new InvalidConfigError('a resource that keeps objects: name is missing');
+  }
+  if (types.length === 0) throw new InvalidConfigError(`resource ${name}: types is empty`);
+  if (/^[\x20-\x7e]{1,128}$/.test(fieldManager)) return;
+  const message = `resource ${name}: want a fieldManager of 1 to 128 printable characters, got ${JSON.stringify(fieldManager)}`;
+  throw new InvalidConfigError(message);
+}

@@ -1,0 +1,38 @@
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { CrudResource } from '../crud-resource.js';
+import { KeptObjects } from './kept-objects.js';
+import type { ObjectsResourceOptions } from './objects-resource-options.js';
+
+/**
+ * A resource that keeps objects of any kinds for the object that is reconciled: what is missing is
+ * created, what differs is updated, what is superfluous is deleted, and all goes with the object.
+ *
+ * ## Guarantees
+ * - Objects are applied on the server's side: defaults are no drift, a field that somebody else took
+ *   is taken back, fields that the desired state does not name stay with whoever set them.
+ * - Nothing is written where nothing differs; with a cached client nothing is read, either.
+ * - What the object does not control is never written nor deleted, unless `adopt` takes over what is
+ *   nobody's.
+ * - Nothing is written before the whole list was found to be right.
+ *
+ * ## Caveats
+ * - The object controls what is kept for it, so that a namespaced one has objects in its own namespace
+ *   only; one of the cluster has them anywhere.
+ * - An object that moves to another resource of the chain keeps its UID only if that one comes first.
+ * - An object on its way out (finalizers) ends the chain quietly until it is gone.
+ * @throws InvalidConfigError the name or the field manager is none, or there are no kinds.
+ *
+ * @example
+ * ```ts
+ * const workloads = objectsResource({
+ *   name: 'workloads',
+ *   types: [Deployment, Service],
+ *   getDesiredState: (context, shop: Shop) => [deploymentOf(shop), serviceOf(shop)],
+ * });
+ * ```
+ */
+export function objectsResource<T extends KubernetesObject, K extends KubernetesObject>(
+  options: ObjectsResourceOptions<T, K>,
+): CrudResource<T, K[], K[]> {
+  return new CrudResource({ operations: new KeptObjects(options), order: options.order });
+}

@@ -1,0 +1,15 @@
+import { Secret } from '../../object/kinds.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { CrudResource } from '../crud-resource.js';
+import { objectsResource } from './objects-resource.js';
+import type { KeptObjectsOptions } from './objects-resource-options.js';
+
+/**
+ * A resource that keeps Secrets; see `objectsResource`.
+ * @throws InvalidConfigError the name or the field manager is none.
+ */
+export function secretResource<T extends KubernetesObject>(
+  options: KeptObjectsOptions<T, Secret>,
+): CrudResource<T, Secret[], Secret[]> {
+  return objectsResource({ ...options, types: [Secret] });
+}

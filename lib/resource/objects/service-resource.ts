@@ -1,0 +1,15 @@
+import { Service } from '../../object/kinds.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { CrudResource } from '../crud-resource.js';
+import { objectsResource } from './objects-resource.js';
+import type { KeptObjectsOptions } from './objects-resource-options.js';
+
+/**
+ * A resource that keeps Services; see `objectsResource`.
+ * @throws InvalidConfigError the name or the field manager is none.
+ */
+export function serviceResource<T extends KubernetesObject>(
+  options: KeptObjectsOptions<T, Service>,
+): CrudResource<T, Service[], Service[]> {
+  return objectsResource({ ...options, types: [Service] });
+}
