@@ -74,11 +74,19 @@ export class ActiveRuns {
     // Those whose time is over were aborted then: there are only their last writes to wait for.
     const going = runs.filter(({ isAborted }) => !isAborted);
     if (going.length === 0) return [];
-    const ended = allOf(going.map((run) => run.whenEnded()));
-    if (await endsWithin(ended, graceMs, this.#clock)) return [];
+    // One that is aborted meanwhile, by a stop say, has no more time than that gives it.
+    const over = allOf(going.map((run) => Promise.race([run.whenEnded(), aborted(run.signal)])));
+    if (await endsWithin(over, graceMs, this.#clock)) return going.filter((run) => !run.hasEnded);
     for (const run of going) run.abort(reason);
     return going;
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 async function allOf(promises: readonly Promise<void>[]): Promise<void> {

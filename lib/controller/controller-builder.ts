@@ -24,6 +24,17 @@ export interface WatchKindOptions<T extends KubernetesObject = KubernetesObject>
   readonly keepManagedFields?: boolean | undefined;
 }
 
+/** Options of {@link controllerFor}. */
+export interface ControllerForOptions<
+  T extends KubernetesObject = KubernetesObject,
+> extends WatchKindOptions<T> {
+  /**
+   * What tells of the objects that are reconciled, in the place of a watch of them: the other options
+   * are not for it, and `client.get` reads from the server. @defaultValue a watch of their kind
+   */
+  readonly source?: Source | undefined;
+}
+
 /** Options of {@link ControllerBuilder.owns}. */
 export interface OwnsOptions<T extends KubernetesObject = KubernetesObject>
   extends WatchKindOptions<T>, EnqueueOwnerOptions {}
@@ -75,10 +86,11 @@ export interface ControllerBuilder {
  */
 export function controllerFor<T extends KubernetesObject>(
   type: TypeReference<T>,
-  options: WatchKindOptions<T> = {},
+  options: ControllerForOptions<T> = {},
 ): ControllerBuilder {
   refuseNoType('controllerFor', type);
-  const self = kindSource(type, { ...options, mapper: enqueueObject() });
+  const { source, ...watch } = options;
+  const self = source ?? kindSource(type, { ...watch, mapper: enqueueObject() });
   return builder({ type, sources: [self], options: {} });
 }
 

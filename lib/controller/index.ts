@@ -2,7 +2,12 @@ export { Backoff } from './backoff.js';
 export type { BackoffOptions } from './backoff.js';
 export { Controller } from './controller.js';
 export { controllerFor } from './controller-builder.js';
-export type { ControllerBuilder, OwnsOptions, WatchKindOptions } from './controller-builder.js';
+export type {
+  ControllerBuilder,
+  ControllerForOptions,
+  OwnsOptions,
+  WatchKindOptions,
+} from './controller-builder.js';
 export type {
   ControllerEvent,
   ControllerEventListener,

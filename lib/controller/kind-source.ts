@@ -3,9 +3,11 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Mapped, Mapper } from './handlers.js';
 import { enqueueMapped } from './mapped-keys.js';
+import type { MappedContext } from './mapped-keys.js';
 import { answerOf } from './predicates.js';
 import type { Predicate } from './predicates.js';
 import { workKeyOf } from './reconcile-key.js';
+import type { ReconcileKey } from './reconcile-key.js';
 import type { Source, SourceContext } from './source.js';
 import { eventTrigger } from './trigger.js';
 import type { Trigger } from './trigger.js';
@@ -78,20 +80,40 @@ function tell<T extends KubernetesObject>(
 ): void {
   const { client, logger, cluster } = context;
   const cause = { request: { trigger, priority: priorityOf(event) }, object: event.object };
-  const seen = new Set<string>();
-  const once: SourceContext = {
-    ...context,
+  const told = { event, cluster, client, logger };
+  const target = event.type === 'updated' ? eachOnce(context) : context;
+  void enqueueMapped((): Mapped => mapper(event.object, told), target, cause);
+  if (event.type !== 'updated') return;
+  void enqueueMapped((): Mapped => mapper(event.old, told), target, cause);
+}
+
+/** `context`, for one event: old and new state mostly map to the same keys. */
+function eachOnce(context: SourceContext): MappedContext {
+  const { cluster } = context;
+  let first: ReconcileKey | undefined;
+  let seen: Set<string> | undefined;
+  return {
+    failed: (what, error, object) => context.failed(what, error, object),
     enqueue: (key, request) => {
+      // Nearly always there is one key, and no need for its text.
+      if (first !== undefined && isSame(first, key)) return;
+      if (first === undefined) {
+        context.enqueue(key, request);
+        first = key;
+        return;
+      }
+      seen ??= new Set([workKeyOf(first, cluster).text]);
       const { text } = workKeyOf(key, cluster);
       if (seen.has(text)) return;
       seen.add(text);
       context.enqueue(key, request);
     },
   };
-  for (const state of event.type === 'updated' ? [event.object, event.old] : [event.object]) {
-    const map = (): Mapped => mapper(state, { event, cluster, client, logger });
-    void enqueueMapped(map, event.type === 'updated' ? once : context, cause);
-  }
+}
+
+function isSame(one: ReconcileKey, other: ReconcileKey | null | undefined): boolean {
+  const { namespace, name, cluster } = other ?? {};
+  return one.name === name && one.namespace === namespace && one.cluster === cluster;
 }
 
 function priorityOf(event: CacheEvent): number {

@@ -5,6 +5,9 @@ import type { ReconcileKey } from './reconcile-key.js';
 import type { EnqueueOptions, SourceContext } from './source.js';
 import { isThenable } from './thenable.js';
 
+/** What is done with keys, and with what is wrong with them. */
+export type MappedContext = Pick<SourceContext, 'enqueue' | 'failed'>;
+
 /** What a mapper's answer is about. */
 export interface MappedCause {
   readonly request: EnqueueOptions;
@@ -14,20 +17,33 @@ export interface MappedCause {
 
 /**
  * Enqueues what `map` says. What is wrong is told to the context, key by key: one bad key keeps no
- * good one out.
+ * good one out. @returns a promise only where the answer is one
  */
-export async function enqueueMapped(
+export function enqueueMapped(
   map: () => Mapped,
-  context: SourceContext,
+  context: MappedContext,
   cause: MappedCause,
-): Promise<void> {
-  const { object } = cause;
+): Promise<void> | undefined {
   try {
     const answer = map();
+    if (isThenable(answer)) return enqueueLater(answer, context, cause);
     // No turn is given away where there is nothing to wait for: keys come in the order of events.
-    enqueueKeys(isThenable(answer) ? await answer : answer, context, cause);
+    enqueueKeys(answer, context, cause);
   } catch (error) {
-    context.failed('mapper', error, object);
+    context.failed('mapper', error, cause.object);
+  }
+  return undefined;
+}
+
+async function enqueueLater(
+  answer: PromiseLike<readonly ReconcileKey[]>,
+  context: MappedContext,
+  cause: MappedCause,
+): Promise<void> {
+  try {
+    enqueueKeys(await answer, context, cause);
+  } catch (error) {
+    context.failed('mapper', error, cause.object);
   }
 }
 
@@ -37,7 +53,7 @@ export async function enqueueMapped(
  */
 export function enqueueKeys(
   keys: readonly ReconcileKey[],
-  context: SourceContext,
+  context: MappedContext,
   { request, object }: MappedCause,
 ): void {
   // A text is iterable, too, and has a length.

@@ -55,12 +55,15 @@ export function namespaceIn(text: string): string {
 
 // What a mapper returns is nothing that the compiler has seen for sure.
 function checked(key: ReconcileKey): ReconcileKey {
-  const isPart = (part: unknown): boolean => typeof part === 'string' && !part.includes('/');
   if (typeof key === 'object' && (key as ReconcileKey | null) !== null) {
     const { cluster = '', namespace = '', name } = key;
-    if (name !== '' && [cluster, namespace, name].every(isPart)) return key;
+    if (name !== '' && isPart(cluster) && isPart(namespace) && isPart(name)) return key;
   }
   throw new OperatorError('InvalidValue', `no object has the key ${shown(key)}`);
+}
+
+function isPart(part: unknown): boolean {
+  return typeof part === 'string' && !part.includes('/');
 }
 
 function shown(key: unknown): string {

@@ -206,7 +206,11 @@ function keysFor(
   }) as readonly ReconcileKey[];
 }
 
-function enqueueItem(source: string, map: () => Mapped, context: SourceContext): Promise<void> {
+function enqueueItem(
+  source: string,
+  map: () => Mapped,
+  context: SourceContext,
+): Promise<void> | undefined {
   return enqueueMapped(map, context, causeOf(source));
 }
 

@@ -35,9 +35,10 @@ export function keyStringOf(object: KubernetesObject): string {
  * @throws OperatorError `InvalidValue`: `text` is neither `name` nor `namespace/name`.
  */
 export function parseKey(text: string): ObjectKey {
-  const parts = text.split('/');
-  const [first = '', second] = parts;
-  if (parts.length > 2 || first === '' || second === '') {
+  const slash = text.indexOf('/');
+  const [first, second] =
+    slash < 0 ? [text, undefined] : [text.slice(0, slash), text.slice(slash + 1)];
+  if (first === '' || second === '' || second?.includes('/') === true) {
     throw new OperatorError(
       'InvalidValue',
       `want name or namespace/name, got ${text || 'nothing'}`,
