@@ -48,9 +48,9 @@ export function tokensOf(source: string): Token[] {
 }
 
 function matchAt(form: RegExp, source: string, index: number): RegExpExecArray | undefined {
-  const sticky = new RegExp(form);
-  sticky.lastIndex = index;
-  return sticky.exec(source) ?? undefined;
+  // A copy for each attempt would take longer than the attempt.
+  form.lastIndex = index;
+  return form.exec(source) ?? undefined;
 }
 
 function tokenAt(source: string, index: number, at: number): Token {

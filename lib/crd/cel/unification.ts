@@ -6,13 +6,10 @@ import type { CelType } from './types.js';
  * server's type checker. `dyn` fits everything; null fits objects, times and optionals.
  */
 export class Unification {
-  readonly #known: Map<string, CelType>;
-  #fresh: number;
-
-  constructor(known: ReadonlyMap<string, CelType> = new Map(), fresh = 0) {
-    this.#known = new Map(known);
-    this.#fresh = fresh;
-  }
+  readonly #known = new Map<string, CelType>();
+  /** What an attempt overwrote, oldest first: copies of all that is known would cost a square. */
+  readonly #undo: (readonly [name: string, before: CelType | undefined])[] = [];
+  #fresh = 0;
 
   /** A type that stands for nothing yet. */
   freshType(): CelType {
@@ -21,10 +18,19 @@ export class Unification {
 
   /** Whether values of the types `given` can stand where `wanted` are; learns from it if so. */
   assign(given: readonly CelType[], wanted: readonly CelType[]): boolean {
-    const attempt = new Unification(this.#known, this.#fresh);
-    if (!attempt.#allFit(given, wanted)) return false;
-    for (const [name, type] of attempt.#known) this.#known.set(name, type);
-    return true;
+    this.#undo.length = 0;
+    if (this.#allFit(given, wanted)) return true;
+    for (const [name, before] of this.#undo.toReversed()) {
+      if (before === undefined) this.#known.delete(name);
+      else this.#known.set(name, before);
+    }
+    return false;
+  }
+
+  #learn(param: CelType, type: CelType): void {
+    const name = keyOf(param);
+    this.#undo.push([name, this.#known.get(name)]);
+    this.#known.set(name, type);
   }
 
   /** The type with what is known put in. @param open - what unknown types become */
@@ -69,13 +75,13 @@ export class Unification {
     const known = this.#known.get(keyOf(param));
     if (known === undefined) {
       if (!this.#isFree(param, type)) return { valid: false, known: false };
-      this.#known.set(keyOf(param), type);
+      this.#learn(param, type);
       return { valid: true, known: false };
     }
     if (sameType(type, known)) return { valid: true, known: true };
     if (!this.#fits(type, known)) return { valid: false, known: true };
     const general = moreGeneral(type, known);
-    if (this.#isFree(param, general)) this.#known.set(keyOf(param), general);
+    if (this.#isFree(param, general)) this.#learn(param, general);
     return { valid: true, known: true };
   }
 
