@@ -27,6 +27,12 @@ const renewDeadlineMs = 2_000;
  */
 const wayMs = 500;
 
+/** A Lease that nobody gave back is nobody else's for so long since its last renewal. */
+const leaseDurationMs = 3_000;
+
+/** By so much the server's clock may be wrong about a time. */
+const clockMs = 50;
+
 /** What happened in a round, as the processes tell. */
 export interface RoundFacts {
   /** Who led first. */
@@ -35,11 +41,13 @@ export interface RoundFacts {
   readonly sinceMs: number;
   /** Its writes between whose last look at the fence and the system call the process was stopped. */
   readonly overtaken: number;
+  /** The former leader gives the Lease back, which nobody has to wait for then. */
+  readonly givesBack: boolean;
 }
 
 /** Judges a round of `lease` by the server's log. */
 export function judge(log: readonly LoggedRequest[], lease: string, facts: RoundFacts): Verdict {
-  const { former, sinceMs } = facts;
+  const { former, sinceMs, givesBack } = facts;
   const violations: string[] = [];
   const renewedMs = new Map<string, number>();
   let { overtaken } = facts;
@@ -52,7 +60,12 @@ export function judge(log: readonly LoggedRequest[], lease: string, facts: Round
     if (verb === 'get') continue;
     if (resource === 'leases') {
       if (code < 200 || code >= 300) continue;
-      if (holder.user !== user) holder = { user, sinceMs: receivedAtMs };
+      if (holder.user !== user) {
+        const waitedMs = receivedAtMs - (renewedMs.get(holder.user) ?? -Infinity);
+        const isEarly = waitedMs < leaseDurationMs - clockMs && !givesBack;
+        if (isEarly) violations.push(`${user} took the Lease ${waitedMs} ms after ${holder.user}`);
+        holder = { user, sinceMs: receivedAtMs };
+      }
       renewedMs.set(user, receivedAtMs);
       continue;
     }

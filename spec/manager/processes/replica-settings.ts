@@ -8,7 +8,7 @@ export interface ReplicaSettings {
   /** The name of the Lease, and of the ConfigMap that the leader writes. */
   readonly lease: string;
   readonly identity: string;
-  /** How wrong its wall clock is. */
+  /** How wrong its wall clock is: by so much too fast for a second, then too slow, and so on. */
   readonly wallSkewMs: number;
   /** Once it leads, it does two writes only, the second of which waits for the connection of the first. */
   readonly queues?: boolean;

@@ -12,7 +12,9 @@ import type { ReplicaSettings, ReplicaEvent } from './replica-settings.js';
 async function main(): Promise<void> {
   const settings = JSON.parse(process.argv[2] ?? '') as ReplicaSettings;
   const { url, ca, token, namespace, lease, identity, wallSkewMs, queues } = settings;
-  const clock: Clock = { ...systemClock, now: () => systemClock.now() + wallSkewMs };
+  const skewMs = (): number =>
+    Math.floor(systemClock.monotonicMs() / 1_000) % 2 === 0 ? wallSkewMs : -wallSkewMs;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + skewMs() };
   const tls = ca === undefined ? {} : { ca };
   const newClient = (maxConnections: number): Client =>
     createClient({

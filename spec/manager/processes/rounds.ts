@@ -23,8 +23,10 @@ export interface Round {
   readonly mostMs: number;
   /** @returns what ends it, so that the former leader comes back; undefined: it does not */
   readonly befall: (leader: ReplicaProcess, proxy: SilentProxy) => (() => void) | undefined;
-  /** By how much the wall clock of each replica is wrong. */
+  /** By how much the wall clock of each replica is wrong; it jumps back and forth by twice as much. */
   readonly skewsMs?: readonly number[];
+  /** It gives the Lease back. @defaultValue false */
+  readonly givesBack?: boolean;
 }
 
 const cleanMs = 2.2 * 400 + 1_000;
@@ -68,6 +70,7 @@ export const rounds: readonly Round[] = [
   {
     name: 'ends in good order',
     mostMs: cleanMs,
+    givesBack: true,
     befall: (leader) => {
       leader.signal('SIGTERM');
       return undefined;
@@ -127,7 +130,9 @@ export class RoundCast {
     const all = await this.#target.log();
     const log = all.filter(({ user }) => replicas.some(({ identity }) => identity === user));
     const overtaken = leader.count('overtaken');
-    return judge(log, this.#lease, { former: leader.identity, sinceMs, overtaken });
+    const { givesBack = false } = this.#round;
+    const facts = { former: leader.identity, sinceMs, overtaken, givesBack };
+    return judge(log, this.#lease, facts);
   }
 
   async end(): Promise<void> {
