@@ -1,0 +1,38 @@
+import { fieldElement, indexElement } from './field-path.js';
+import { isJsonObject } from './json.js';
+import type { FieldsV1 } from './kubernetes-object.js';
+import { entriesByIdentity } from './list-keys.js';
+import type { Schema } from './schema.js';
+
+/**
+ * The paths that `value` sets (null sets none), without their values, as `managedFields` has them. Entries
+ * of lists are named by their keys where the schema has some, else by their place.
+ */
+export function setFieldsOf(value: unknown, schema: Schema | undefined): FieldsV1 {
+  if (Array.isArray(value)) return fieldsOfList(value, schema);
+  if (!isJsonObject(value)) return {};
+  const members = Object.entries(value).filter(
+    ([, member]) => member !== undefined && member !== null,
+  );
+  return Object.fromEntries(
+    members.map(([name, member]) => [
+      fieldElement(name),
+      setFieldsOf(member, memberSchema(schema, name)),
+    ]),
+  );
+}
+
+/** The schema of a member of an object: of a property, or of all others. */
+export function memberSchema(schema: Schema | undefined, name: string): Schema | undefined {
+  const { properties, additionalProperties } = schema ?? {};
+  if (properties !== undefined && Object.hasOwn(properties, name)) return properties[name];
+  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
+}
+
+function fieldsOfList(list: readonly unknown[], schema: Schema | undefined): FieldsV1 {
+  const entries = entriesByIdentity(list, schema);
+  const named = entries ?? new Map(list.map((item, place) => [indexElement(place), item]));
+  return Object.fromEntries(
+    [...named].map(([element, item]) => [element, setFieldsOf(item, schema?.items)]),
+  );
+}

@@ -1,0 +1,203 @@
+import isEqual from 'lodash/isEqual.js';
+import { fieldElement, indexElement } from './field-path.js';
+import type { FieldPath, PathElement } from './field-path.js';
+import { isJsonObject, memberOf, setMember } from './json.js';
+import type { FieldsV1 } from './kubernetes-object.js';
+import { entriesByIdentity, strategiesOf } from './list-keys.js';
+import { equalQuantities, parseQuantity } from './quantity.js';
+import type { Schema } from './schema.js';
+import { memberSchema } from './set-fields.js';
+
+type JsonMap = Readonly<Record<string, unknown>>;
+
+/** What {@link threeWayMerge} brings together. */
+export interface ThreeWayMerge<T extends object = object> {
+  /** The paths that were set the last time, as `setFieldsOf` has them; those of none: `{}`. */
+  readonly applied: FieldsV1;
+  /** What is to be set now. */
+  readonly desired: object;
+  /** What is there. */
+  readonly current: T;
+  /** Of all three; undefined: lists are replaced whole. */
+  readonly schema: Schema | undefined;
+  /**
+   * Whether entries of the list at `path` that others have added go. @defaultValue they stay, where
+   * entries can be told apart
+   */
+  readonly isWhole?: ((path: FieldPath) => boolean) | undefined;
+}
+
+interface Merging {
+  readonly applied: FieldsV1 | undefined;
+  readonly schema: Schema | undefined;
+  readonly path: FieldPath;
+  readonly isWhole: (path: FieldPath) => boolean;
+}
+
+/**
+ * `current` with what `desired` says, and without what was set the last time and is no longer desired;
+ * whatever else is there stays: defaults, and what others have set. Amounts that are equal and values
+ * that are empty and absent are no difference. Entries of lists are matched as `listIdentity` says;
+ * those of other lists by their place, where both lists are equally long.
+ * @returns `current` itself where nothing changes; else a new object that shares what is the same.
+ */
+export function threeWayMerge<T extends object>(merge: ThreeWayMerge<T>): T {
+  const { applied, desired, current, schema, isWhole = () => false } = merge;
+  return merged(desired, current, { applied, schema, path: [], isWhole }) as T;
+}
+
+function merged(desired: unknown, current: unknown, merging: Merging): unknown {
+  if (current === undefined) return isEmpty(desired) ? undefined : desired;
+  if (isSame(desired, current, merging.schema)) return current;
+  if (merging.schema?.['x-kubernetes-map-type'] === 'atomic') return desired;
+  if (isJsonObject(desired) && isJsonObject(current)) return mergedMap(desired, current, merging);
+  if (Array.isArray(desired) && Array.isArray(current)) {
+    return mergedList(desired, current, merging);
+  }
+  return desired;
+}
+
+function mergedMap(desired: JsonMap, current: JsonMap, merging: Merging): JsonMap {
+  const wanted = Object.keys(desired).filter((name) => isSet(desired[name]));
+  const changes = new Map<string, unknown>();
+  for (const name of wanted) {
+    const value = memberOf(current, name);
+    const next = merged(desired[name], value, memberOfMerging(merging, name));
+    if (next !== value) changes.set(name, next);
+  }
+  const keepsOwn = changes.size > 0 && strategiesOf(merging.schema).includes('retainKeys');
+  for (const name of Object.keys(current)) {
+    if (isSet(memberOf(desired, name))) continue;
+    // A union: what belongs to another member than the desired one is refused by the server.
+    if (keepsOwn || isApplied(merging.applied, fieldElement(name))) changes.set(name, undefined);
+  }
+  return changes.size === 0 ? current : withChanges(current, changes);
+}
+
+function memberOfMerging(merging: Merging, name: string): Merging {
+  const element = fieldElement(name);
+  return {
+    applied: appliedAt(merging.applied, element),
+    schema: memberSchema(merging.schema, name),
+    path: [...merging.path, element],
+    isWhole: merging.isWhole,
+  };
+}
+
+function withChanges(current: JsonMap, changes: ReadonlyMap<string, unknown>): JsonMap {
+  const result: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(current)) {
+    const next = changes.has(name) ? changes.get(name) : value;
+    if (next !== undefined) setMember(result, name, next);
+  }
+  for (const [name, value] of changes) {
+    if (value !== undefined && !Object.hasOwn(result, name)) setMember(result, name, value);
+  }
+  return result;
+}
+
+function mergedList(
+  desired: readonly unknown[],
+  current: readonly unknown[],
+  merging: Merging,
+): readonly unknown[] {
+  const wanted = entriesByIdentity(desired, merging.schema);
+  const existing = entriesByIdentity(current, merging.schema);
+  if (wanted === undefined || existing === undefined) {
+    return mergedByPlace(desired, current, merging);
+  }
+  const keeps = (element: PathElement): boolean =>
+    !merging.isWhole(merging.path) && !isApplied(merging.applied, element);
+  const others = [...existing].filter(([element]) => !wanted.has(element) && keeps(element));
+  const ours = new Map(
+    [...wanted].map(([element, item]) => {
+      const next = merged(item, existing.get(element), itemOfMerging(merging, element));
+      return [element, next ?? item];
+    }),
+  );
+  const result = inOrder({ existing, ours, others: new Map(others) });
+  return isSameList(result, current) ? current : result;
+}
+
+interface OrderedEntries {
+  readonly existing: ReadonlyMap<PathElement, unknown>;
+  readonly ours: ReadonlyMap<PathElement, unknown>;
+  readonly others: ReadonlyMap<PathElement, unknown>;
+}
+
+/** Ours in their own order; each of the others behind the entry that it stood behind. */
+function inOrder({ existing, ours, others }: OrderedEntries): readonly unknown[] {
+  const followers = new Map<PathElement | undefined, unknown[]>();
+  let last: PathElement | undefined;
+  for (const element of existing.keys()) {
+    if (ours.has(element)) last = element;
+    if (!others.has(element)) continue;
+    followers.set(last, [...(followers.get(last) ?? []), others.get(element)]);
+  }
+  const behind = (element?: PathElement): unknown[] => followers.get(element) ?? [];
+  return [...behind(), ...[...ours].flatMap(([element, item]) => [item, ...behind(element)])];
+}
+
+// Defaults within entries that nothing names would be a difference for ever; lists of different
+// lengths have no entries that belong together.
+function mergedByPlace(
+  desired: readonly unknown[],
+  current: readonly unknown[],
+  merging: Merging,
+): readonly unknown[] {
+  if (desired.length !== current.length) return desired;
+  const result = desired.map((item, place) => {
+    const next = merged(item, current[place], itemOfMerging(merging, indexElement(place)));
+    return next ?? item;
+  });
+  return isSameList(result, current) ? current : result;
+}
+
+function itemOfMerging(merging: Merging, element: PathElement): Merging {
+  return {
+    applied: appliedAt(merging.applied, element),
+    schema: merging.schema?.items,
+    path: [...merging.path, element],
+    isWhole: merging.isWhole,
+  };
+}
+
+function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((item, place) => item === other[place]);
+}
+
+function isApplied(applied: FieldsV1 | undefined, element: PathElement): boolean {
+  return applied !== undefined && Object.hasOwn(applied, element);
+}
+
+function appliedAt(applied: FieldsV1 | undefined, element: PathElement): FieldsV1 | undefined {
+  return isApplied(applied, element) ? applied?.[element] : undefined;
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** What is empty is not stored: `env: []`, `labels: {}`. */
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return isJsonObject(value) && Object.keys(value).length === 0;
+}
+
+function isSame(desired: unknown, current: unknown, schema: Schema | undefined): boolean {
+  if (isEqual(desired, current)) return true;
+  return isQuantity(schema) && isSameAmount(desired, current);
+}
+
+function isQuantity(schema: Schema | undefined): boolean {
+  return schema?.type === 'string' && schema['x-kubernetes-int-or-string'] === true;
+}
+
+function isSameAmount(one: unknown, other: unknown): boolean {
+  try {
+    return equalQuantities(parseQuantity(one as string), parseQuantity(other as string));
+  } catch {
+    // The server will say what is wrong with it.
+    return false;
+  }
+}

@@ -1,0 +1,168 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { definition } from '../../lib/crd/openapi/definitions.js';
+import { setFieldsOf } from '../../lib/object/set-fields.js';
+import { threeWayMerge } from '../../lib/object/three-way-merge.js';
+import type { ThreeWayMerge } from '../../lib/object/three-way-merge.js';
+
+const podSpec = definition('io.k8s.api.core.v1.PodSpec');
+const serviceSpec = definition('io.k8s.api.core.v1.ServiceSpec');
+const deploymentSpec = definition('io.k8s.api.apps.v1.DeploymentSpec');
+const policySpec = definition('io.k8s.api.networking.v1.NetworkPolicySpec');
+
+/** Merges, where `before` was set the last time. */
+function merge(
+  { before = {}, desired, current }: { before?: object; desired: object; current: object },
+  options: Pick<ThreeWayMerge, 'schema' | 'isWhole'> = { schema: undefined },
+): object {
+  const applied = setFieldsOf(before, options.schema);
+  return threeWayMerge({ applied, desired, current, ...options });
+}
+
+describe('A three-way merge', () => {
+  it('removes what was set and is no longer desired, and leaves what others set', () => {
+    const before = { labels: { a: '1', b: '2' } };
+    const current = { labels: { a: '1', b: '2', theirs: '3' } };
+    const merged = merge({ before, desired: { labels: { a: '9' } }, current });
+    expect(merged).to.deep.equal({ labels: { a: '9', theirs: '3' } });
+  });
+
+  it('is what is there, itself, when nothing changes', () => {
+    const current = { a: { b: [1, { c: 2 }] }, defaulted: true };
+    const desired = { a: { b: [1, { c: 2 }] }, empty: {}, none: [], absent: undefined };
+    expect(merge({ before: desired, desired, current })).to.equal(current);
+  });
+
+  it('knows equal amounts, and only where the schema says that they are amounts', () => {
+    const of = (cpu: string, NAME: string): object => ({
+      containers: [
+        { name: 'web', resources: { limits: { cpu } }, env: [{ name: 'NAME', value: NAME }] },
+      ],
+    });
+    const current = of('1', '1');
+    const options = { schema: podSpec };
+    expect(merge({ desired: of('1000m', '1'), current }, options)).to.equal(current);
+    expect(merge({ desired: of('1', '1.0'), current }, options)).to.deep.equal(of('1', '1.0'));
+  });
+
+  it('matches entries of a keyed list by name, and leaves their defaults', () => {
+    const current = {
+      containers: [
+        { name: 'side', image: 'side:1' },
+        { name: 'web', image: 'web:1', imagePullPolicy: 'IfNotPresent' },
+      ],
+    };
+    const desired = { containers: [{ name: 'web', image: 'web:2' }] };
+    expect(merge({ desired, current }, { schema: podSpec })).to.deep.equal({
+      containers: [
+        { name: 'side', image: 'side:1' },
+        { name: 'web', image: 'web:2', imagePullPolicy: 'IfNotPresent' },
+      ],
+    });
+  });
+
+  it('removes entries of a keyed list that were set before', () => {
+    const before = { containers: [{ name: 'web' }, { name: 'side' }] };
+    const desired = { containers: [{ name: 'web' }] };
+    const merged = merge({ before, desired, current: before }, { schema: podSpec });
+    expect(merged).to.deep.equal(desired);
+  });
+
+  it('removes what others have added to a list that is ours as a whole', () => {
+    const current = { containers: [{ name: 'web' }, { name: 'added' }], volumes: [{ name: 'v' }] };
+    const isWhole: ThreeWayMerge['isWhole'] = (path) => path.join() === 'f:containers';
+    const desired = { containers: [{ name: 'web' }], volumes: [] };
+    const merged = merge({ desired, current }, { schema: podSpec, isWhole });
+    expect(merged).to.deep.equal({ containers: [{ name: 'web' }], volumes: [{ name: 'v' }] });
+  });
+
+  it('brings entries into the desired order, others behind the one that they stood behind', () => {
+    const named = (...names: string[]): object => ({
+      containers: names.map((name) => ({ name })),
+    });
+    const current = named('x', 'a', 'y', 'b');
+    expect(merge({ desired: named('b', 'a'), current }, { schema: podSpec })).to.deep.equal(
+      named('x', 'b', 'a', 'y'),
+    );
+  });
+
+  it('tells ports of one number apart by their protocol, by default TCP', () => {
+    const current = {
+      ports: [
+        { port: 53, protocol: 'TCP', targetPort: 53, nodePort: 30053 },
+        { port: 53, protocol: 'UDP', targetPort: 53, nodePort: 30054 },
+      ],
+    };
+    const desired = { ports: [{ port: 53 }, { port: 53, protocol: 'UDP', targetPort: 54 }] };
+    const [tcp, udp] = current.ports;
+    expect(merge({ desired, current }, { schema: serviceSpec })).to.deep.equal({
+      ports: [tcp, { ...udp, targetPort: 54 }],
+    });
+  });
+
+  it('leaves defaults within lists that nothing names, while their length is the same', () => {
+    const current = { ingress: [{ ports: [{ port: 80, protocol: 'TCP' }] }] };
+    const options = { schema: policySpec };
+    expect(merge({ desired: { ingress: [{ ports: [{ port: 80 }] }] }, current }, options)).to.equal(
+      current,
+    );
+    const desired = { ingress: [{ ports: [{ port: 81 }, { port: 80 }] }] };
+    expect(merge({ desired, current }, options)).to.deep.equal(desired);
+  });
+
+  it('removes a field that was set within a list that nothing names', () => {
+    const before = { ingress: [{ ports: [{ port: 80, protocol: 'UDP' }] }] };
+    const desired = { ingress: [{ ports: [{ port: 80 }] }] };
+    const merged = merge({ before, desired, current: before }, { schema: policySpec });
+    expect(merged).to.deep.equal(desired);
+  });
+
+  it('drops the defaults of the member of a union that is left', () => {
+    const current = { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%' } } };
+    const desired = { strategy: { type: 'Recreate' } };
+    expect(merge({ desired, current }, { schema: deploymentSpec })).to.deep.equal(desired);
+  });
+
+  it('keeps keys such as __proto__ as data', () => {
+    const desired = JSON.parse('{"data":{"__proto__":"x","constructor":"y"}}') as object;
+    const current = JSON.parse('{"data":{"__proto__":"w","toString":"z"}}') as object;
+    const merged = JSON.stringify(merge({ desired, current }));
+    expect(merged).to.equal('{"data":{"__proto__":"x","toString":"z","constructor":"y"}}');
+  });
+
+  it('without a schema replaces lists whole when they differ in length', () => {
+    const merged = merge({ desired: { list: ['a'] }, current: { list: ['a', 'b'] } });
+    expect(merged).to.deep.equal({ list: ['a'] });
+  });
+
+  const json = fc.dictionary(
+    fc.constantFrom('a', 'b', 'c', '__proto__'),
+    fc.jsonValue({ maxDepth: 3 }),
+  );
+
+  it('changes nothing the second time', () => {
+    fc.assert(
+      fc.property(json, json, json, (before, desired, current) => {
+        const once = merge({ before, desired, current });
+        expect(merge({ before: desired, desired, current: once })).to.equal(once);
+      }),
+    );
+  });
+
+  it('with nothing desired removes just what was set', () => {
+    fc.assert(
+      fc.property(json, json, (before, others) => {
+        const applied = setFieldsOf(before, undefined);
+        const left = threeWayMerge({
+          ...{ applied, desired: {}, schema: undefined },
+          current: { ...others, ...before },
+        });
+        // null sets nothing.
+        const kept = Object.entries({ ...others, ...before })
+          .filter(([name, value]) => !Object.hasOwn(before, name) || value === null)
+          .map(([name]) => name);
+        expect(Object.keys(left).sort()).to.deep.equal(kept.sort());
+      }),
+    );
+  });
+});
