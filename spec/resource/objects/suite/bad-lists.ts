@@ -1,0 +1,248 @@
+import { expect } from 'chai';
+import { ConfigMap, Deployment, Secret, Service } from '../../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
+import {
+  configMapResource,
+  isInvalidConfig,
+  objectsResource,
+  secretResource,
+} from '../../../../lib/resource/index.js';
+import type { LogFields, Logger } from '../../../../lib/system/logger.js';
+import { secret, service, workload } from './changes.js';
+import { configMap, configMaps, failureOf, keep, keptNames } from './keeping.js';
+import type { OpenScene } from './keeping.js';
+
+/** Lists that make no sense, and objects that the server refuses. */
+export function badListsSuite(open: OpenScene): void {
+  const elsewhere: ConfigMap = {
+    ...configMap('b'),
+    metadata: { name: 'b', namespace: 'elsewhere' },
+  };
+  const anything = (value: unknown) => () => value as readonly ConfigMap[];
+  const cases: readonly [string, () => readonly ConfigMap[], string, RegExp][] = [
+    [
+      'an object of another namespace',
+      () => [configMap('a'), elsewhere],
+      'InvalidObject',
+      /ConfigMap elsewhere\/b .* in its own namespace/,
+    ],
+    ['two of one name', () => [configMap('a'), configMap('a')], 'DuplicateObject', /a twice/],
+    ['an invalid name', () => [configMap('a'), configMap('B_')], 'InvalidObject', /B_/],
+    [
+      'a name that is missing',
+      anything([{ ...configMap('a'), metadata: {} }]),
+      'InvalidObject',
+      /a ConfigMap without a name/,
+    ],
+    ['no list', anything(undefined), 'InvalidObject', /undefined instead of a list/],
+    ['null in the list', anything([configMap('a'), null]), 'InvalidObject', /null as entry 1/],
+    [
+      'an entry that says no kind',
+      anything([{ metadata: { name: 'a' } }]),
+      'InvalidObject',
+      /without apiVersion or kind as entry 0/,
+    ],
+    [
+      'an object of another kind',
+      anything([configMap('a'), service('web')]),
+      'InvalidObject',
+      /v1 Service is none of the kinds of this resource \(v1 ConfigMap\)/,
+    ],
+    [
+      'an object of a newer version',
+      anything([{ ...configMap('a'), apiVersion: 'v2' }]),
+      'InvalidObject',
+      /v2 ConfigMap is none/,
+    ],
+  ];
+  for (const [what, desired, code, message] of cases) {
+    it(`${what} is refused before anything is written`, async () => {
+      const scene = await open();
+      await keep(scene, [configMaps([configMap('superfluous')])]);
+      await scene.writes();
+      const failure = await failureOf(keep(scene, [configMaps(desired)]));
+      expect(failure.step).to.equal('getDesiredState');
+      expect(failure.errors.map((error) => error.code)).to.deep.equal([code]);
+      expect(failure.message).to.match(message);
+      expect(await scene.writes()).to.deep.equal([]);
+      expect(await keptNames(scene)).to.deep.equal(['superfluous']);
+      expect(scene.events.map(({ type, reason }) => `${type} ${reason}`)).to.include(
+        `Warning ${code}`,
+      );
+    });
+  }
+
+  it('an object that two resources of one chain want is refused, both named', async () => {
+    const scene = await open();
+    const resources = [
+      configMaps([configMap('a')]),
+      configMaps([configMap('a')], { name: 'next' }),
+    ];
+    const failure = await failureOf(keep(scene, resources));
+    expect(failure.errors.map(({ code }) => code)).to.deep.equal(['DuplicateObject']);
+    expect(failure.message).to.include('the resources settings and next');
+  });
+
+  it('an immutable field is named, with both values', async () => {
+    const scene = await open();
+    const resource = (app: string) =>
+      objectsResource({
+        ...{ name: 'app', types: [Deployment] },
+        getDesiredState: () => {
+          const { spec, ...rest } = workload('web');
+          const labels = { app, part: 'web' };
+          const template = { ...spec?.template, metadata: { labels } };
+          return [{ ...rest, spec: { template, selector: { matchLabels: { app } } } }];
+        },
+      });
+    await keep(scene, [resource('one')]);
+    const failure = await failureOf(keep(scene, [resource('two')]));
+    expect(failure.step).to.equal('applyUpdateChange');
+    expect(failure.errors.map(({ code }) => code)).to.deep.equal(['ImmutableField']);
+    expect(failure.message).to.include(`Deployment ${scene.namespace}/web`);
+    expect(failure.message).to.include('spec.selector.matchLabels.app ("one" to "two")');
+  });
+
+  it('what the server refuses is terminal, and the other objects are done', async () => {
+    const scene = await open();
+    const wrong = { ...service('web'), spec: { ports: [{ port: 99_999 }] } };
+    const resource = objectsResource<KubernetesObject, ConfigMap | Service>({
+      ...{ name: 'settings', types: [Service, ConfigMap] },
+      getDesiredState: () => [wrong, configMap('a')],
+    });
+    const failure = await failureOf(keep(scene, [resource]));
+    expect(failure.errors.map(({ code }) => code)).to.deep.equal(['Terminal']);
+    expect(failure.message).to.include('Service').and.to.include('99999');
+    expect(await keptNames(scene)).to.deep.equal(['a']);
+  });
+
+  it('a kind that the server does not know is named; while nothing is wanted of it, all is well', async () => {
+    const scene = await open();
+    const Widget = { apiVersion: 'example.com/v1', kind: 'Widget' };
+    const resource = (desired: readonly KubernetesObject[]) =>
+      objectsResource({ name: 'widgets', types: [Widget], getDesiredState: () => desired });
+    await keep(scene, [resource([])]);
+    const failure = await failureOf(
+      keep(scene, [resource([{ ...Widget, metadata: { name: 'w' } }])]),
+    );
+    expect(failure.errors.map(({ code }) => code)).to.deep.equal(['UnknownKind']);
+    expect(failure.message).to.include('Widget');
+  });
+
+  it('names and keys that objects inherit are names and keys as all others', async () => {
+    const scene = await open();
+    const data = Object.fromEntries([
+      ['__proto__', '1'],
+      ['constructor', '2'],
+    ]);
+    const names = ['constructor', 'tostring', 'hasownproperty'];
+    const list = names.map((name) => ({
+      ...configMap(name, data),
+      metadata: { name, labels: { constructor: 'x' } },
+    }));
+    await keep(scene, [configMaps(list, { allowedLabels: ['constructor', 'toString'] })]);
+    await scene.writes();
+    await keep(scene, [configMaps(list, { allowedLabels: ['constructor', 'toString'] })]);
+    expect(await scene.writes()).to.deep.equal([]);
+    const live = await scene.get(ConfigMap, 'constructor');
+    expect(Object.entries(live.data ?? {}).sort()).to.deep.equal(Object.entries(data).sort());
+    expect(live.metadata.labels).to.include({ constructor: 'x' });
+    await keep(scene, [configMaps(list.slice(1))]);
+    expect(await keptNames(scene)).to.deep.equal(['hasownproperty', 'tostring']);
+  });
+
+  it("a Secret's data is in no log, error or event", async () => {
+    const scene = await open();
+    const value = 'hunter2-hunter2';
+    const encoded = Buffer.from(value).toString('base64');
+    const told: string[] = [];
+    const logger = tellingLogger(told);
+    const resource = (list: readonly Secret[]) =>
+      secretResource({ name: 'secrets', getDesiredState: () => list });
+    const fixed = { ...secret('fixed', { p: value }), immutable: true };
+    const attempts: (readonly Secret[])[] = [
+      [secret('token', { p: value }), fixed],
+      [
+        secret('token', { p: `${value}!` }),
+        { ...secret('fixed', { p: `${value}!` }), immutable: true },
+      ],
+      [{ ...secret('token', {}), data: { p: `${value}*` } }],
+      [secret('token', { p: value }), secret('token', { p: value })],
+      [{ ...secret('token', { p: value }), type: 'kubernetes.io/tls' }],
+      [secret('token', { [`${value}/`]: value })].slice(0, 0),
+    ];
+    for (const attempt of attempts) {
+      try {
+        await keep(scene, [resource(attempt)], { logger });
+      } catch (error) {
+        told.push(allOf(error));
+      }
+      const body = { stringData: { p: `${value}-edited` } };
+      if ((await scene.find(Secret, 'token')) !== undefined) {
+        await scene.edit(Secret, 'token', { body });
+      }
+    }
+    told.push(...scene.events.map((event) => JSON.stringify(event)));
+    expect(told.length).to.be.above(5);
+    expect(told.join('\n')).not.to.include(value).and.not.to.include(encoded.slice(0, 16));
+  });
+
+  describe('options that make no sense are refused', () => {
+    const getDesiredState = () => [];
+    const wrong: readonly [string, () => unknown, string][] = [
+      ['no name', () => configMapResource({ name: '', getDesiredState }), 'name is missing'],
+      [
+        'no kinds',
+        () => objectsResource({ name: 'a', types: [], getDesiredState }),
+        'types is empty',
+      ],
+      [
+        'a field manager that is none',
+        () => configMapResource({ name: 'a', getDesiredState, fieldManager: 'a\nb' }),
+        'fieldManager',
+      ],
+      [
+        'a name that can be no field manager',
+        () => configMapResource({ name: 'x'.repeat(200), getDesiredState }),
+        'fieldManager',
+      ],
+      [
+        'an order that lacks a part',
+        () => configMapResource({ name: 'a', getDesiredState, order: ['create', 'delete'] }),
+        'order',
+      ],
+    ];
+    for (const [what, make, message] of wrong) {
+      it(what, () => {
+        let error: unknown;
+        try {
+          make();
+        } catch (thrown) {
+          error = thrown;
+        }
+        expect(isInvalidConfig(error), String(error)).to.equal(true);
+        expect(String(error)).to.include(message);
+      });
+    }
+  });
+}
+
+/** All that an error says, its causes' words included. */
+function allOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = JSON.stringify(error, Object.getOwnPropertyNames(error));
+  const parts: unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
+  const all = [own, error.stack ?? '', ...parts.map(allOf)];
+  return [...all, error.cause === undefined ? '' : allOf(error.cause)].join('\n');
+}
+
+function tellingLogger(told: string[]): Logger {
+  const tell = (text: string, fields: LogFields = {}): void => {
+    told.push(`${text} ${JSON.stringify(fields)} ${allOf(fields['error'])}`);
+  };
+  const logger: Logger = {
+    ...{ debug: tell, info: tell, warn: tell, error: tell },
+    child: () => logger,
+  };
+  return logger;
+}

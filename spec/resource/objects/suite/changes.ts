@@ -1,0 +1,244 @@
+import { expect } from 'chai';
+import type { Secret } from '../../../../lib/object/kinds.js';
+import {
+  ConfigMap,
+  Deployment,
+  Namespace,
+  PersistentVolumeClaim,
+  Service,
+} from '../../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
+import {
+  objectsResource,
+  secretResource,
+  serviceResource,
+} from '../../../../lib/resource/index.js';
+import { podSpec, withCache } from '../../../builder/suite/scene.js';
+import { configMap, configMaps, keep, keptNames, leave } from './keeping.js';
+import type { OpenScene } from './keeping.js';
+
+/** What is missing, differs or is superfluous. */
+export function changesSuite(open: OpenScene): void {
+  it('are created where they are missing, with owner and labels', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a', { k: '1' }), configMap('b')])]);
+    const { metadata, data } = await scene.get(ConfigMap, 'a');
+    expect(data).to.deep.equal({ k: '1' });
+    expect(metadata.labels).to.include({
+      'operator-builder.io/resource': 'settings',
+      'operator-builder.io/owner-uid': scene.owner.metadata.uid,
+    });
+    expect(metadata.ownerReferences).to.have.length(1);
+    expect(metadata.ownerReferences?.[0]).to.include({
+      uid: scene.owner.metadata.uid,
+      controller: true,
+    });
+    expect(await scene.writes()).to.deep.equal(['patch configmaps/a', 'patch configmaps/b']);
+  });
+
+  it('are updated where they differ, and only those', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a', { k: '1' }), configMap('b')])]);
+    await scene.writes();
+    await keep(scene, [configMaps([configMap('a', { k: '2' }), configMap('b')])]);
+    expect(await scene.writes()).to.deep.equal(['patch configmaps/a']);
+    expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ k: '2' });
+  });
+
+  it('lose a field that is no longer desired', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a', { k: '1', gone: '1' })])]);
+    await keep(scene, [configMaps([configMap('a', { k: '1' })])]);
+    expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ k: '1' });
+  });
+
+  it('are deleted where they are superfluous', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a'), configMap('b'), configMap('c')])]);
+    await scene.writes();
+    await keep(scene, [configMaps([configMap('b')])]);
+    expect(await scene.writes()).to.deep.equal(['delete configmaps/a', 'delete configmaps/c']);
+    expect(await keptNames(scene)).to.deep.equal(['b']);
+  });
+
+  it('are all three in one pass, in the order that is asked for', async () => {
+    const scene = await open();
+    const order = ['update', 'delete', 'create'] as const;
+    await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
+    scene.events.length = 0;
+    await keep(scene, [configMaps([configMap('b', { k: '1' }), configMap('c')], { order })]);
+    const told = scene.events.map(
+      ({ reason, note }) => `${reason} ${/ConfigMap [^ :]+/.exec(note)?.[0]}`,
+    );
+    const { namespace } = scene;
+    expect(told).to.deep.equal([
+      `Configured ConfigMap ${namespace}/b`,
+      `Deleted ConfigMap ${namespace}/a`,
+      `Created ConfigMap ${namespace}/c`,
+    ]);
+  });
+
+  it('are left alone by resources of another name', async () => {
+    const scene = await open();
+    const others = configMaps([configMap('b')], { name: 'others' });
+    await keep(scene, [configMaps([configMap('a')]), others]);
+    await keep(scene, [configMaps([]), others]);
+    expect(await scene.find(ConfigMap, 'a')).to.equal(undefined);
+    expect(await scene.find(ConfigMap, 'b')).not.to.equal(undefined);
+  });
+
+  it('keep their UID when they move to a resource that comes before the old one', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a')], { fieldManager: 'shop' })]);
+    const { metadata } = await scene.get(ConfigMap, 'a');
+    const next = configMaps([configMap('a')], { name: 'next', fieldManager: 'shop' });
+    await keep(scene, [next, configMaps([], { fieldManager: 'shop' })]);
+    expect((await scene.get(ConfigMap, 'a')).metadata.uid).to.equal(metadata.uid);
+    expect(await keptNames(scene, 'next')).to.deep.equal(['a']);
+  });
+
+  it('all go when the owner does, whatever its spec would have there be', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
+    await scene.writes();
+    const broken = configMaps(() => {
+      throw new Error('a spec that nobody can carry out');
+    });
+    await leave(scene, [broken]);
+    expect(await scene.writes()).to.deep.equal(['delete configmaps/a', 'delete configmaps/b']);
+    await leave(scene, [broken]);
+    expect(await scene.writes()).to.deep.equal([]);
+    expect(await scene.find(ConfigMap, 'shop')).not.to.equal(undefined);
+  });
+
+  it('may be of several kinds, claims included', async () => {
+    const scene = await open();
+    const types = [Deployment, Service, PersistentVolumeClaim];
+    const all = [workload('web'), service('web'), claim('data')];
+    const resource = (desired: readonly KubernetesObject[]) =>
+      objectsResource({ name: 'app', types, getDesiredState: () => desired });
+    await keep(scene, [resource(all)]);
+    const [reference] =
+      (await scene.get(PersistentVolumeClaim, 'data')).metadata.ownerReferences ?? [];
+    expect(reference?.controller).to.equal(true);
+    await scene.writes();
+    await keep(scene, [resource(all)]);
+    expect(await scene.writes()).to.deep.equal([]);
+    await keep(scene, [resource([service('web')])]);
+    expect(await scene.writes()).to.deep.equal([
+      'delete deployments/web',
+      'delete persistentvolumeclaims/data',
+    ]);
+  });
+
+  it('cost no write while nothing differs: what the server fills in is no drift', async () => {
+    const scene = await open();
+    const resources = [
+      configMaps([configMap('a', { k: '' })]),
+      secretResource({
+        name: 'secrets',
+        getDesiredState: () => [secret('token', { t: 'x' })],
+      }),
+      serviceResource({ name: 'services', getDesiredState: () => [service('web')] }),
+      objectsResource({
+        name: 'app',
+        types: [Deployment],
+        getDesiredState: () => [workload('web')],
+      }),
+    ];
+    await keep(scene, resources);
+    expect(await scene.writes()).to.have.length(4);
+    await keep(scene, resources);
+    expect(await scene.writes()).to.deep.equal([]);
+  });
+
+  it('cost no read where they are cached', async () => {
+    const scene = await open();
+    const { client, stop } = await withCache(scene.operator.client, [ConfigMap]);
+    try {
+      const resource = configMaps([configMap('a', { k: '1' }), configMap('b')]);
+      await keep(scene, [resource], { client });
+      await scene.operator.requests();
+      await keep(scene, [resource], { client });
+      expect(await scene.operator.requests()).to.deep.equal([]);
+      await keep(scene, [configMaps([configMap('a', { k: '2' })])], { client });
+      await leave(scene, [resource], { client });
+      await leave(scene, [resource], { client });
+      expect(await scene.writes()).to.deep.equal([
+        'delete configmaps/a',
+        'delete configmaps/b',
+        'patch configmaps/a',
+      ]);
+    } finally {
+      await stop();
+    }
+  });
+
+  it('are made again when somebody has deleted them', async () => {
+    const scene = await open();
+    const resource = configMaps([configMap('a')]);
+    await keep(scene, [resource]);
+    await scene.admin.delete(ConfigMap, { namespace: scene.namespace, name: 'a' });
+    await keep(scene, [resource]);
+    expect(await keptNames(scene)).to.deep.equal(['a']);
+  });
+
+  it('that are on their way out end the chain quietly until they are gone', async () => {
+    const scene = await open();
+    const resources = [
+      configMaps([configMap('a')]),
+      configMaps([configMap('z')], { name: 'next' }),
+    ];
+    await keep(scene, [resources[0] ?? configMaps([])]);
+    const body = { metadata: { finalizers: ['shop.example.com/hold'] } };
+    await scene.edit(ConfigMap, 'a', { body });
+    await scene.admin.delete(ConfigMap, { namespace: scene.namespace, name: 'a' });
+    await scene.writes();
+    const context = await keep(scene, resources);
+    expect(context.reconciliationCanceled?.reason).to.include(`ConfigMap ${scene.namespace}/a`);
+    expect(context.reconciliationCanceled?.reason).to.include('shop.example.com/hold');
+    expect(context.requeueAfterMs).to.equal(5_000);
+    expect(await scene.writes()).to.deep.equal([]);
+    await scene.edit(ConfigMap, 'a', { body: { metadata: { finalizers: null } } });
+    await keep(scene, resources);
+    expect(await scene.writes()).to.deep.equal(['patch configmaps/a', 'patch configmaps/z']);
+  });
+
+  it('wait for a namespace that is being deleted', async () => {
+    const scene = await open();
+    const body = { metadata: { finalizers: ['shop.example.com/hold'] } };
+    await scene.edit(ConfigMap, 'shop', { body });
+    await scene.admin.delete(Namespace, { name: scene.namespace });
+    const context = await keep(scene, [configMaps([configMap('a')])]);
+    expect(context.reconciliationCanceled?.reason).to.include('namespace is being deleted');
+    await scene.edit(ConfigMap, 'shop', { body: { metadata: { finalizers: null } } });
+  });
+}
+
+export function service(name: string): Service {
+  const spec = { ports: [{ port: 80 }], selector: { app: name } };
+  return { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec };
+}
+
+export function secret(name: string, stringData: Record<string, string>): Secret {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData };
+}
+
+export function workload(name: string): Deployment {
+  const labels = { app: name };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: podSpec } },
+  };
+}
+
+function claim(name: string): PersistentVolumeClaim {
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  };
+}

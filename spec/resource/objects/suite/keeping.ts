@@ -1,0 +1,103 @@
+import { isReconcileFailed } from '../../../../lib/builder/index.js';
+import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
+import {
+  configMapResource,
+  isResourceFailed,
+  newResourceContext,
+  processDelete,
+  processUpdate,
+} from '../../../../lib/resource/index.js';
+import type {
+  KeptObjectsOptions,
+  Resource,
+  ResourceContext,
+  ResourceContextOptions,
+} from '../../../../lib/resource/index.js';
+import { ConfigMap } from '../../../../lib/object/kinds.js';
+import type { OperatorError } from '../../../../lib/system/operator-error.js';
+import type { Scene } from '../../../builder/suite/scene.js';
+
+/** What a part of the suite is handed: a cluster to open a scene on. */
+export type OpenScene = () => Promise<Scene>;
+
+/** What one pass may be given. */
+export type PassOptions = Partial<ResourceContextOptions> & { readonly owner?: KubernetesObject };
+
+/** One pass over the scene's owner, as a framework does it each time. */
+export async function keep(
+  scene: Scene,
+  resources: readonly Resource[],
+  options: PassOptions = {},
+): Promise<ResourceContext> {
+  const { owner = scene.owner, ...given } = options;
+  const context = newContext(scene, given);
+  await processUpdate(context, owner, resources);
+  return context;
+}
+
+/** A pass while the owner is being deleted. */
+export async function leave(
+  scene: Scene,
+  resources: readonly Resource[],
+  options: PassOptions = {},
+): Promise<ResourceContext> {
+  const { owner = scene.owner, ...given } = options;
+  const context = newContext(scene, given);
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  const leaving = { ...owner, metadata: { ...owner.metadata, deletionTimestamp } };
+  await processDelete(context, leaving, resources);
+  return context;
+}
+
+function newContext(scene: Scene, options: Partial<ResourceContextOptions>): ResourceContext {
+  return newResourceContext({
+    client: scene.operator.client,
+    recorder: { record: (event) => scene.events.push(event) },
+    clock: scene.target.clock,
+    ...options,
+  });
+}
+
+/** A ConfigMap of the operator's. */
+export function configMap(name: string, data: Record<string, string> = {}): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data };
+}
+
+/** A resource that keeps these ConfigMaps; a list is asked for anew in each pass. */
+export function configMaps(
+  desired: readonly ConfigMap[] | (() => readonly ConfigMap[]),
+  options: Partial<KeptObjectsOptions<KubernetesObject, ConfigMap>> = {},
+): Resource {
+  const getDesiredState = (): readonly ConfigMap[] =>
+    typeof desired === 'function' ? desired() : desired;
+  return configMapResource({ name: 'settings', getDesiredState, ...options });
+}
+
+/** How a pass failed. */
+export interface PassFailure {
+  readonly step: ResourceContext['step'];
+  readonly message: string;
+  /** What was wrong, one error for each object. */
+  readonly errors: readonly OperatorError[];
+}
+
+/** What `pass` ends with; it has to fail in a resource. */
+export async function failureOf(pass: Promise<unknown>): Promise<PassFailure> {
+  try {
+    await pass;
+  } catch (error) {
+    if (!isResourceFailed(error)) throw error;
+    const { step, message, cause } = error;
+    const errors = isReconcileFailed(cause) ? cause.errors : [cause as OperatorError];
+    return { step, message, errors };
+  }
+  throw new Error('it did not fail');
+}
+
+/** The names of the ConfigMaps with the labels of `resource`, of all namespaces that are given. */
+export async function keptNames(scene: Scene, resource = 'settings'): Promise<readonly string[]> {
+  const labelSelector = `operator-builder.io/resource=${resource}`;
+  const { namespace } = scene;
+  const { items } = await scene.admin.list(ConfigMap, { namespace, labelSelector });
+  return items.map(({ metadata }) => metadata.name ?? '').sort();
+}

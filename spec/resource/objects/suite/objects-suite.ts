@@ -1,0 +1,22 @@
+import { Scene } from '../../../builder/suite/scene.js';
+import type { BuilderTarget, NewTarget } from '../../../builder/suite/target.js';
+import { badListsSuite } from './bad-lists.js';
+import { changesSuite } from './changes.js';
+import type { OpenScene } from './keeping.js';
+import { othersSuite } from './others.js';
+import { ownersSuite } from './owners.js';
+
+/** How resources that keep objects behave, on whatever server. */
+export function objectsSuite(newTarget: NewTarget): void {
+  let target: BuilderTarget;
+  before(async () => {
+    target = await newTarget();
+  });
+  after(() => target.close());
+  const open: OpenScene = () => Scene.open(target);
+
+  describe('objects', () => changesSuite(open));
+  describe('what others do', () => othersSuite(open));
+  describe('owners', () => ownersSuite(open));
+  describe('bad input', () => badListsSuite(open));
+}

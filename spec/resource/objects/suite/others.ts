@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import { faulty, forwarding } from '../../../../lib/client/index.js';
+import type { Client, Fault, FaultyClient } from '../../../../lib/client/index.js';
+import { ConfigMap } from '../../../../lib/object/kinds.js';
+import { newOwner } from '../../../builder/suite/scene.js';
+import type { Scene } from '../../../builder/suite/scene.js';
+import { configMap, configMaps, failureOf, keep, keptNames, leave } from './keeping.js';
+import type { OpenScene } from './keeping.js';
+
+/** Objects and fields that somebody else has a hand in. */
+export function othersSuite(open: OpenScene): void {
+  it('a hand edit is reverted, and an event names path and manager', async () => {
+    const scene = await open();
+    const resource = configMaps([configMap('a', { k: '1' })]);
+    await keep(scene, [resource]);
+    await scene.edit(ConfigMap, 'a', { body: { data: { k: 'edited' } } });
+    scene.events.length = 0;
+    await keep(scene, [resource]);
+    expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ k: '1' });
+    expect(scene.events).to.have.length(1);
+    expect(scene.events[0]?.note).to.include('data.k').and.to.include('drift');
+  });
+
+  it('fields that only others have set stay', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a', { k: '1' })])]);
+    const metadata = { labels: { team: 'blue' }, annotations: { 'mesh.example.com/x': 'y' } };
+    await scene.edit(ConfigMap, 'a', { body: { metadata, data: { theirs: '1' } } });
+    await scene.writes();
+    await keep(scene, [configMaps([configMap('a', { k: '1' })])]);
+    expect(await scene.writes()).to.deep.equal([]);
+    await keep(scene, [configMaps([configMap('a', { k: '2' })])]);
+    const live = await scene.get(ConfigMap, 'a');
+    expect(live.data).to.deep.equal({ k: '2', theirs: '1' });
+    expect(live.metadata.labels).to.include({ team: 'blue' });
+    expect(live.metadata.annotations).to.include({ 'mesh.example.com/x': 'y' });
+  });
+
+  it('an allowed label that somebody has set stays, a label that is not allowed does not', async () => {
+    const scene = await open();
+    const labelled = (tier: string): ConfigMap => {
+      const metadata = { name: 'a', labels: { team: 'red', tier } };
+      return { ...configMap('a'), metadata };
+    };
+    const resource = (tier = 'web') => configMaps([labelled(tier)], { allowedLabels: ['team'] });
+    await keep(scene, [resource()]);
+    expect((await scene.get(ConfigMap, 'a')).metadata.labels).to.include({ team: 'red' });
+    const labels = { team: 'blue', tier: 'edited' };
+    await scene.edit(ConfigMap, 'a', { body: { metadata: { labels } } });
+    await keep(scene, [resource()]);
+    const found = (await scene.get(ConfigMap, 'a')).metadata.labels;
+    expect(found).to.include({ team: 'blue', tier: 'web' });
+    await scene.writes();
+    await keep(scene, [resource()]);
+    expect(await scene.writes()).to.deep.equal([]);
+    await keep(scene, [resource('db')]);
+    const after = (await scene.get(ConfigMap, 'a')).metadata.labels;
+    expect(after).to.include({ team: 'blue', tier: 'db' });
+  });
+
+  it('an allowed label that nobody else has set is ours', async () => {
+    const scene = await open();
+    const labelled = (team: string): ConfigMap => ({
+      ...configMap('a'),
+      metadata: { name: 'a', labels: { team } },
+    });
+    const allowedLabels = ['team'];
+    await keep(scene, [configMaps([labelled('red')], { allowedLabels })]);
+    await keep(scene, [configMaps([labelled('blue')], { allowedLabels })]);
+    expect((await scene.get(ConfigMap, 'a')).metadata.labels).to.include({ team: 'blue' });
+  });
+
+  it('an allowed label stays when an object is taken over, too', async () => {
+    const scene = await open();
+    const labels = { team: 'blue' };
+    const metadata = { name: 'a', namespace: scene.namespace, labels };
+    await scene.admin.create({ ...configMap('a'), metadata });
+    const desired = { ...configMap('a'), metadata: { name: 'a', labels: { team: 'red' } } };
+    const options = { adopt: true, allowedLabels: ['team'] };
+    await keep(scene, [configMaps([desired], options)]);
+    const live = await scene.get(ConfigMap, 'a');
+    expect(live.metadata.labels).to.include({ team: 'blue' });
+    expect(live.metadata.ownerReferences?.[0]?.uid).to.equal(scene.owner.metadata.uid);
+  });
+
+  it('labels of ours that somebody took off come back', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a')])]);
+    const { metadata } = await scene.get(ConfigMap, 'a');
+    const labels = {
+      'operator-builder.io/resource': null,
+      'operator-builder.io/owner-uid': null,
+    };
+    await scene.edit(ConfigMap, 'a', { body: { metadata: { labels } } });
+    expect(await keptNames(scene)).to.deep.equal([]);
+    await keep(scene, [configMaps([configMap('a')])]);
+    expect(await keptNames(scene)).to.deep.equal(['a']);
+    expect((await scene.get(ConfigMap, 'a')).metadata.uid).to.equal(metadata.uid);
+  });
+
+  it('an object of nobody is refused, its name said, and the rest of the list is done', async () => {
+    const scene = await open();
+    await scene.admin.create({
+      ...configMap('a', { theirs: '1' }),
+      metadata: { name: 'a', namespace: scene.namespace },
+    });
+    const list = [configMap('a', { k: '1' }), configMap('b')];
+    const failure = await failureOf(keep(scene, [configMaps(list)]));
+    expect(failure.errors.map(({ code }) => code)).to.deep.equal(['NotOurs']);
+    expect(failure.message).to.include(`ConfigMap ${scene.namespace}/a`).and.to.include('adopt');
+    expect(failure.step).to.equal('applyCreateChange');
+    expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ theirs: '1' });
+    expect(await keptNames(scene)).to.deep.equal(['b']);
+    expect(scene.events.map(({ reason }) => reason)).to.include('NotOurs');
+  });
+
+  it('an object of another owner is refused even where it may be adopted, and never deleted', async () => {
+    const scene = await open();
+    const owner = await newOwner(scene.admin, scene.namespace, 'other');
+    await keep(scene, [configMaps([configMap('a', { theirs: '1' })])], { owner });
+    const resource = configMaps([configMap('a', { k: '1' })], { adopt: true });
+    const failure = await failureOf(keep(scene, [resource]));
+    expect(failure.errors.map(({ code }) => code)).to.deep.equal(['AlreadyOwned']);
+    await keep(scene, [configMaps([])]);
+    await leave(scene, [resource]);
+    expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ theirs: '1' });
+  });
+
+  it("a copy with our labels is not ours: it is not deleted with the owner's", async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a')])]);
+    const { labels = {} } = (await scene.get(ConfigMap, 'a')).metadata;
+    const metadata = { name: 'copy', namespace: scene.namespace, labels };
+    await scene.admin.create({ ...configMap('copy'), metadata });
+    await keep(scene, [configMaps([])]);
+    await leave(scene, [configMaps([])]);
+    expect(await keptNames(scene)).to.deep.equal(['copy']);
+  });
+
+  it('AlreadyExists is tolerated where the object is ours', async () => {
+    const scene = await open();
+    const client = stumbling(scene, 'apply', alreadyExists);
+    await keep(scene, [configMaps([configMap('a')])], { client });
+    expect(client.injected).to.have.length(1);
+    expect(await keptNames(scene)).to.deep.equal(['a']);
+  });
+
+  it('NotFound is tolerated where an object goes that is to be deleted', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
+    const client = stumbling(scene, 'delete', notFound);
+    await leave(scene, [configMaps([])], { client });
+    expect(client.injected).to.have.length(1);
+    expect(await scene.writes()).to.include('delete configmaps/b');
+  });
+
+  it('an object that was replaced meanwhile is not deleted for the old one', async () => {
+    const scene = await open();
+    await keep(scene, [configMaps([configMap('a')])]);
+    const key = { namespace: scene.namespace, name: 'a' };
+    const { client } = scene.operator;
+    const late: Client = {
+      ...forwarding(client),
+      delete: async (type, name, options) => {
+        await scene.admin.delete(ConfigMap, key);
+        await scene.admin.create({ ...configMap('a', { new: '1' }), metadata: key });
+        return client.delete(type, name, options);
+      },
+    };
+    await keep(scene, [configMaps([])], { client: late });
+    expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ new: '1' });
+  });
+}
+
+const alreadyExists = { type: 'error', status: 409, reason: 'AlreadyExists' } as const;
+const notFound = { type: 'error', status: 404, reason: 'NotFound' } as const;
+
+/** A client whose first call of `verb` is answered with `fault`, though it was carried out. */
+function stumbling(scene: Scene, verb: 'apply' | 'delete', fault: Fault): FaultyClient {
+  const rules = [{ fault, verbs: [verb], calls: 1, when: 'after' as const }];
+  return faulty(scene.operator.client, { rules });
+}

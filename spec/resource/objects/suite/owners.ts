@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { ClusterRole, ConfigMap } from '../../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
+import { objectsResource } from '../../../../lib/resource/index.js';
+import type { Resource } from '../../../../lib/resource/index.js';
+import { withCache } from '../../../builder/suite/scene.js';
+import type { Scene } from '../../../builder/suite/scene.js';
+import { configMap, configMaps, failureOf, keep, leave } from './keeping.js';
+import type { OpenScene } from './keeping.js';
+
+const rbac = 'rbac.authorization.k8s.io/v1';
+
+/** Owners of a namespace, and of the cluster. */
+export function ownersSuite(open: OpenScene): void {
+  const clusterOwner = (scene: Scene): Promise<KubernetesObject> =>
+    scene.admin.create(role(`owner-${scene.namespace}`));
+
+  const inNamespaces = (...namespaces: readonly string[]): readonly ConfigMap[] =>
+    namespaces.map((namespace) => ({ ...configMap('a'), metadata: { name: 'a', namespace } }));
+
+  it('one of the cluster has objects in several namespaces', async () => {
+    const scene = await open();
+    const elsewhere = await scene.target.namespace();
+    const owner = await clusterOwner(scene);
+    await keep(scene, [configMaps(inNamespaces(scene.namespace, elsewhere))], { owner });
+    await scene.writes();
+    await keep(scene, [configMaps(inNamespaces(scene.namespace, elsewhere))], { owner });
+    expect(await scene.writes()).to.deep.equal([]);
+    await keep(scene, [configMaps(inNamespaces(elsewhere))], { owner });
+    expect(await scene.find(ConfigMap, 'a')).to.equal(undefined);
+    await leave(scene, [configMaps([])], { owner });
+    const { items } = await scene.admin.list(ConfigMap, {
+      namespace: elsewhere,
+      labelSelector: 'operator-builder.io/resource=settings',
+    });
+    expect(items).to.deep.equal([]);
+  });
+
+  it('one of the cluster has objects of the cluster, too, and reads nothing that is cached', async () => {
+    const scene = await open();
+    const owner = await clusterOwner(scene);
+    const name = `of-${scene.namespace}`;
+    const { client, stop } = await withCache(scene.operator.client, [ConfigMap, ClusterRole]);
+    try {
+      const resource = mixed([role(name), ...inNamespaces(scene.namespace)]);
+      await keep(scene, [resource], { owner, client });
+      await scene.operator.requests();
+      await keep(scene, [resource], { owner, client });
+      expect(await scene.operator.requests()).to.deep.equal([]);
+      await leave(scene, [resource], { owner, client });
+      expect(await scene.writes()).to.deep.equal([
+        `delete clusterroles/${name}`,
+        'delete configmaps/a',
+      ]);
+    } finally {
+      await stop();
+    }
+  });
+
+  it('one of the cluster has to say where', async () => {
+    const scene = await open();
+    const owner = await clusterOwner(scene);
+    const failure = await failureOf(keep(scene, [configMaps([configMap('a')])], { owner }));
+    expect(failure.errors.map(({ code }) => code)).to.deep.equal(['InvalidObject']);
+    expect(failure.message).to.include('set metadata.namespace');
+  });
+
+  it('one of a namespace has none of the cluster', async () => {
+    const scene = await open();
+    const failure = await failureOf(keep(scene, [mixed([configMap('a'), role('x')])]));
+    expect(failure.errors.map(({ code }) => code)).to.deep.equal(['InvalidObject']);
+    expect(failure.message).to.include('ClusterRole x').and.to.include('none of the cluster');
+    expect(await scene.writes()).to.deep.equal([]);
+  });
+
+  it('one that no server has given is refused', async () => {
+    const scene = await open();
+    const owner = { ...scene.owner, metadata: { name: 'new', namespace: scene.namespace } };
+    const failure = await failureOf(keep(scene, [configMaps([configMap('a')])], { owner }));
+    expect(failure.errors.map(({ code }) => code)).to.deep.equal(['InvalidOwner']);
+    expect(failure.step).to.equal('getCurrentState');
+  });
+
+  it('an earlier one of the same name: its objects are left to garbage collection, and waited for', async () => {
+    const scene = await open();
+    const resource = configMaps([configMap('a', { k: '1' })]);
+    await keep(scene, [resource]);
+    const { metadata } = await scene.get(ConfigMap, 'a');
+    const uid = 'dead0000-0000-4000-8000-000000000000';
+    const owner = { ...scene.owner, metadata: { ...scene.owner.metadata, uid } };
+    await scene.writes();
+    const context = await keep(scene, [resource], { owner });
+    expect(context.reconciliationCanceled?.reason).to.include('garbage collection will take it');
+    expect(await scene.writes()).to.deep.equal([]);
+    expect((await scene.get(ConfigMap, 'a')).metadata.uid).to.equal(metadata.uid);
+  });
+}
+
+function role(name: string): ClusterRole {
+  return { apiVersion: rbac, kind: 'ClusterRole', metadata: { name }, rules: [] };
+}
+
+function mixed(desired: readonly (ClusterRole | ConfigMap)[]): Resource {
+  return objectsResource<KubernetesObject, ClusterRole | ConfigMap>({
+    ...{ name: 'mixed', types: [ClusterRole, ConfigMap] },
+    getDesiredState: () => desired,
+  });
+}
