@@ -1,6 +1,7 @@
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { isPermanent } from './permanent-error.js';
 import type { ResourceContext } from './resource-context.js';
 
 /** A step of a resource threw; the chain ended there. `cause` is what it threw. */
@@ -34,7 +35,8 @@ export function resourceFailed(
   object: KubernetesObject,
   error: unknown,
 ): ResourceFailedError {
-  return isResourceFailed(error) ? error : new ResourceFailedError(place, object, error);
+  if (isResourceFailed(error)) return error;
+  return new ResourceFailedError(place, object, isPermanent(error) ? error.cause : error);
 }
 
 /** Whether `error` is a {@link ResourceFailedError}. */

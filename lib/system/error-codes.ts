@@ -73,6 +73,8 @@ export const errorCodes = [
   'NoResourceSet',
   /** A step of a resource threw; `cause` is what it threw. */
   'ResourceFailed',
+  /** A step says that trying it again is of no use; `cause` says why. It ends `withRetry`, which throws the cause. */
+  'Permanent',
   /** An operator met a configuration that a newer version of it has deployed. */
   'Downgrade',
 ] as const;

@@ -1,0 +1,57 @@
+import { systemRandom } from '../system/random.js';
+import type { Random } from '../system/random.js';
+import type { BackOff } from './back-off.js';
+import { InvalidConfigError } from './invalid-config-error.js';
+
+/** Options of {@link exponentialBackOff}. */
+export interface ExponentialBackOffOptions {
+  /** The first wait in milliseconds, above 0. @defaultValue 500 */
+  readonly initialIntervalMs?: number | undefined;
+  /** What each wait is longer than the one before by, at least 1. @defaultValue 1.5 */
+  readonly multiplier?: number | undefined;
+  /** How far a wait may be from its value, 0 to 1: 0.5 is ± 50 %. @defaultValue 0.5 */
+  readonly randomizationFactor?: number | undefined;
+  /** No wait is longer, in milliseconds; at least `initialIntervalMs`. @defaultValue 60_000 */
+  readonly maxIntervalMs?: number | undefined;
+  /** How many waits there are: the tries after the first. 0 or more. @defaultValue Infinity */
+  readonly maxRetries?: number | undefined;
+  /** @defaultValue the machine's */
+  readonly random?: Random | undefined;
+}
+
+/**
+ * Waits that grow: the nth is `initialIntervalMs * multiplier ** (n - 1)`, give or take, and never
+ * longer than `maxIntervalMs`.
+ * @throws InvalidConfigError an option is out of its range.
+ */
+export function exponentialBackOff(options: ExponentialBackOffOptions = {}): BackOff {
+  const curve = resolveExponentialBackOffOptions(options);
+  let retries = 0;
+  return {
+    next: () => {
+      if (retries >= curve.maxRetries) return undefined;
+      const middleMs = curve.initialIntervalMs * curve.multiplier ** retries++;
+      const spread = 1 + curve.randomizationFactor * (2 * curve.random.next() - 1);
+      return Math.min(Math.min(middleMs, curve.maxIntervalMs) * spread, curve.maxIntervalMs);
+    },
+  };
+}
+
+function resolveExponentialBackOffOptions(options: ExponentialBackOffOptions): Required<{
+  readonly [K in keyof ExponentialBackOffOptions]: Exclude<ExponentialBackOffOptions[K], undefined>;
+}> {
+  const { initialIntervalMs = 500, multiplier = 1.5, randomizationFactor = 0.5 } = options;
+  const { maxIntervalMs = 60_000, maxRetries = Infinity, random = systemRandom } = options;
+  // Negated, so that NaN is refused too.
+  const wrong = [
+    !(initialIntervalMs > 0) && `initialIntervalMs: want above 0, got ${initialIntervalMs}`,
+    !(multiplier >= 1) && `multiplier: want at least 1, got ${multiplier}`,
+    !(randomizationFactor >= 0 && randomizationFactor <= 1) &&
+      `randomizationFactor: want 0 to 1, got ${randomizationFactor}`,
+    !(maxIntervalMs >= initialIntervalMs) &&
+      `maxIntervalMs: want at least initialIntervalMs (${initialIntervalMs}), got ${maxIntervalMs}`,
+    !(maxRetries >= 0) && `maxRetries: want 0 or more, got ${maxRetries}`,
+  ].find((fault) => fault !== false);
+  if (wrong !== undefined) throw new InvalidConfigError(`exponentialBackOff: ${wrong}`);
+  return { initialIntervalMs, multiplier, randomizationFactor, maxIntervalMs, maxRetries, random };
+}

@@ -1,0 +1,63 @@
+import { failureKindOf } from '../controller/failure.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { CrudResource } from './crud-resource.js';
+import { InvalidConfigError } from './invalid-config-error.js';
+import type { Resource } from './resource.js';
+import { wrapSteps } from './wrap-steps.js';
+import type { Step } from './wrap-steps.js';
+
+/** Options of {@link withLogging}. */
+export interface StepLoggingOptions {
+  /** How loud the start and the end of a step are. @defaultValue 'debug' */
+  readonly level?: 'debug' | 'info' | undefined;
+}
+
+/**
+ * Logs the start and the end of each step, at `level`, and its error as a warning: at `level` where
+ * that is nothing to warn of, as a conflict. States and changes are never logged: a Secret may be
+ * among them.
+ *
+ * @throws InvalidConfigError `level` is another one.
+ */
+export function withLogging<T extends KubernetesObject, State, Change>(
+  resource: CrudResource<T, State, Change>,
+  options?: StepLoggingOptions,
+): CrudResource<T, State, Change>;
+export function withLogging<T extends KubernetesObject>(
+  resource: Resource<T>,
+  options?: StepLoggingOptions,
+): Resource<T>;
+export function withLogging<T extends KubernetesObject>(
+  resource: Resource<T>,
+  options: StepLoggingOptions = {},
+): Resource<T> {
+  const { level = 'debug' } = options;
+  if (!['debug', 'info'].includes(level)) {
+    throw new InvalidConfigError(`withLogging: level: want debug or info, got ${level}`);
+  }
+  return wrapSteps(resource, (step, run) => logged(step, run, level));
+}
+
+async function logged<T extends KubernetesObject, R>(
+  { context, resource, name }: Step<T>,
+  run: () => Promise<R>,
+  level: 'debug' | 'info',
+): Promise<R> {
+  const { logger, clock } = context;
+  const what = `${resource}, ${name}`;
+  const startedMs = clock.monotonicMs();
+  const tookMs = (): number => Math.round(clock.monotonicMs() - startedMs);
+  logger[level](`${what}: started`);
+  try {
+    const result = await run();
+    logger[level](`${what}: ended`, { durationMs: tookMs() });
+    return result;
+  } catch (error) {
+    const kind = failureKindOf(error);
+    const loud = kind === 'conflict' || kind === 'waiting' ? level : 'warn';
+    const why = error instanceof Error ? error.message : String(error);
+    // Its stack is written where the object is requeued.
+    logger[loud](`${what}: failed: ${why}`, { durationMs: tookMs() });
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { Counter, Histogram, Metrics } from '../system/metrics.js';
+import { isName } from './check-resources.js';
+import type { CrudResource } from './crud-resource.js';
+import { InvalidConfigError } from './invalid-config-error.js';
+import { prometheusNamespace, prometheusSubsystem } from './prometheus-names.js';
+import type { Resource } from './resource.js';
+import { wrapSteps } from './wrap-steps.js';
+import type { Step } from './wrap-steps.js';
+
+/** Options of {@link withMetrics}. */
+export interface OperationMetricsOptions {
+  /** Where they go, for example `promMetrics(register)`. */
+  readonly metrics: Metrics;
+  /** The label `service`: the operator's name, mostly. */
+  readonly service: string;
+  /** The first part of the names. @defaultValue 'operatorkit' */
+  readonly prometheusNamespace?: string | undefined;
+  /** The second part of the names. @defaultValue 'framework' */
+  readonly prometheusSubsystem?: string | undefined;
+}
+
+/**
+ * Counts a resource's steps: `<namespace>_<subsystem>_operation_total`, those that failed
+ * (`…_operation_error_total`), and how long they took (the histogram `…_operation`, in seconds). All
+ * three have the labels `service`, `resource` and `operation`, which is the step's name.
+ *
+ * Around `withRetry` it counts a step once however often it was tried; within, each try.
+ *
+ * @throws InvalidConfigError `service` or `metrics` is missing.
+ */
+export function withMetrics<T extends KubernetesObject, State, Change>(
+  resource: CrudResource<T, State, Change>,
+  options: OperationMetricsOptions,
+): CrudResource<T, State, Change>;
+export function withMetrics<T extends KubernetesObject>(
+  resource: Resource<T>,
+  options: OperationMetricsOptions,
+): Resource<T>;
+export function withMetrics<T extends KubernetesObject>(
+  resource: Resource<T>,
+  options: OperationMetricsOptions,
+): Resource<T> {
+  const { service } = options;
+  const kept = operationMetrics(options);
+  return wrapSteps(resource, (step, run) => measured(step, run, { service, kept }));
+}
+
+interface OperationMetrics {
+  readonly total: Counter;
+  readonly errors: Counter;
+  readonly seconds: Histogram;
+}
+
+const labelNames = ['service', 'resource', 'operation'];
+
+const buckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+function operationMetrics(options: OperationMetricsOptions): OperationMetrics {
+  const { service, metrics } = options;
+  if (!isName(service)) throw new InvalidConfigError('withMetrics: service: want a name');
+  if (typeof (metrics as Partial<Metrics> | undefined)?.counter !== 'function') {
+    throw new InvalidConfigError('withMetrics: metrics: want Metrics, for example promMetrics()');
+  }
+  const { prometheusNamespace: namespace = prometheusNamespace } = options;
+  const { prometheusSubsystem: subsystem = prometheusSubsystem } = options;
+  const name = `${namespace}_${subsystem}_operation`;
+  return {
+    total: metrics.counter({
+      name: `${name}_total`,
+      help: 'How many steps of resources were run.',
+      labelNames,
+    }),
+    errors: metrics.counter({
+      name: `${name}_error_total`,
+      help: 'How many steps of resources failed.',
+      labelNames,
+    }),
+    seconds: metrics.histogram({
+      name,
+      help: 'How long the steps of resources took, in seconds.',
+      ...{ labelNames, buckets },
+    }),
+  };
+}
+
+interface Kept {
+  readonly service: string;
+  readonly kept: OperationMetrics;
+}
+
+async function measured<T extends KubernetesObject, R>(
+  { context, resource, name }: Step<T>,
+  run: () => Promise<R>,
+  { service, kept }: Kept,
+): Promise<R> {
+  const labels = { service, resource, operation: name };
+  const startedMs = context.clock.monotonicMs();
+  try {
+    return await run();
+  } catch (error) {
+    kept.errors.add(1, labels);
+    throw error;
+  } finally {
+    kept.total.add(1, labels);
+    kept.seconds.observe((context.clock.monotonicMs() - startedMs) / 1_000, labels);
+  }
+}
