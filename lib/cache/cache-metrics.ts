@@ -1,6 +1,14 @@
-import type { Counter, Gauge, Histogram, Metrics } from '../system/metrics.js';
+import type {
+  Counter,
+  Gauge,
+  Histogram,
+  MetricLabels,
+  Metrics,
+  RemovableSeries,
+} from '../system/metrics.js';
+import { withMetricLabels } from '../system/labelled-metrics.js';
 
-/** What a cache counts; all by `kind`. */
+/** What a cache counts; all by `kind`, and by what its `metrics` add to that. */
 export interface CacheMetrics {
   readonly objects: Gauge;
   readonly bytes: Gauge;
@@ -53,4 +61,11 @@ export function newCacheMetrics(metrics: Metrics): CacheMetrics {
       of('handler_errors_total', 'Exceptions of event handlers, transforms and indexers.'),
     ),
   };
+}
+
+/** Takes out what caches that had such labels (see `withMetricLabels`) have counted: they are gone. */
+export async function forgetCacheMetrics(metrics: Metrics, labels: MetricLabels): Promise<void> {
+  const labelled = withMetricLabels(metrics, labels);
+  const series = Object.values<RemovableSeries>({ ...newCacheMetrics(labelled) });
+  await Promise.all(series.map(async (metric) => metric.remove?.({})));
 }

@@ -7,6 +7,7 @@ import { fenced } from '../client/fenced.js';
 import type { Fence } from '../client/fence.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
+import { withMetricLabels } from '../system/labelled-metrics.js';
 import type { Metrics } from '../system/metrics.js';
 import type { Random } from '../system/random.js';
 
@@ -51,8 +52,10 @@ export class ManagedCluster {
 
   constructor(cluster: ManagerCluster, parts: ManagedClusterParts) {
     const { name, client, cacheOptions = parts.cacheOptions } = cluster;
-    const { clock, random, metrics, fence } = parts;
-    const logger = name === '' ? parts.logger : parts.logger.child({ cluster: name });
+    const { clock, random, fence } = parts;
+    const isNamed = name !== '';
+    const logger = isNamed ? parts.logger.child({ cluster: name }) : parts.logger;
+    const metrics = isNamed ? withMetricLabels(parts.metrics, { cluster: name }) : parts.metrics;
     this.name = name;
     this.cacheOptions = cacheOptions;
     this.given = client;

@@ -1,17 +1,17 @@
+import { forgetCacheMetrics } from '../cache/cache-metrics.js';
 import type { ChangeNotifier } from '../cache/change-notifier.js';
 import { endsWithin } from '../controller/ends-within.js';
 import { forgetMetrics } from '../controller/forget-metrics.js';
 import type { KeyOwnership } from '../controller/key-ownership.js';
-import { sleep } from '../system/clock.js';
 import type { Metrics } from '../system/metrics.js';
-import { OperatorError, isOperatorError } from '../system/operator-error.js';
-import { neededAccess } from './access/needed-access.js';
-import { preflight } from './access/preflight.js';
-import type { RequiredAccess } from './access/required-access.js';
+import { OperatorError } from '../system/operator-error.js';
+import { reviewClusters } from './access/review-clusters.js';
 import { ControllerGroup } from './controller-group.js';
+import { homeCachesSynced } from './home-caches-synced.js';
 import { electionAccess } from './leadership.js';
 import type { Leadership } from './leadership.js';
 import type { ManagedCluster } from './managed-cluster.js';
+import type { ManagerClusters } from './manager-clusters.js';
 import type {
   ControllerEntry,
   ControllerPhase,
@@ -27,7 +27,7 @@ import type { RunnablePhase } from './runnable.js';
 export interface ManagerRunParts {
   readonly options: ResolvedManagerOptions;
   readonly leadership: Leadership;
-  readonly clusters: ReadonlyMap<string, ManagedCluster>;
+  readonly clusters: ManagerClusters;
   readonly entries: ManagerEntries;
   readonly metrics: Metrics;
   /** Which keys of sharded controllers are this process'; asked when one is started. */
@@ -61,7 +61,8 @@ export class ManagerRun {
   #candidateSinceMs: number | undefined;
 
   constructor(parts: ManagerRunParts) {
-    const { clusters, metrics, options, ownership } = parts;
+    const { metrics, options, ownership } = parts;
+    const clusters = parts.clusters.byName;
     const failed = (error: unknown): void => this.#fail(error);
     const group = (phase: RunnablePhase) => new RunnableGroup(phase, { ...options, failed });
     const shared = { ...options, clusters, metrics, failed, ownership: undefined };
@@ -173,7 +174,7 @@ export class ManagerRun {
       for (const group of Object.values(this.#controllers)) group.addCluster(cluster);
     } catch (error) {
       // Nothing of it is cached yet, so that no reconcile can be under way.
-      this.removeCluster(cluster, 0).catch((failed: unknown) => {
+      this.#leave(cluster, 0).catch((failed: unknown) => {
         const { logger } = this.#parts.options;
         logger.error('a cluster could not be left', { error: failed, cluster: cluster.name });
       });
@@ -181,8 +182,13 @@ export class ManagerRun {
     }
   }
 
-  /** Works on a cluster no more. */
+  /** Works on a cluster no more, and forgets what was counted of it. */
   async removeCluster(cluster: ManagedCluster, graceMs: number): Promise<void> {
+    await this.#leave(cluster, graceMs);
+    await forgetCacheMetrics(this.#parts.metrics, { cluster: cluster.name });
+  }
+
+  async #leave(cluster: ManagedCluster, graceMs: number): Promise<void> {
     const groups = Object.values(this.#controllers);
     await Promise.all(groups.map((group) => group.removeCluster(cluster.name, graceMs)));
     await cluster.cache.stop();
@@ -198,73 +204,35 @@ export class ManagerRun {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { clusters } = this.#parts;
+    const { clusters, options } = this.#parts;
     for (const phase of ['server', 'webhook'] as const) {
       this.#openPhase(phase);
       await this.#runnables[phase].whenReady(signal);
     }
     this.#openPhase('caches');
     await this.#preflight(signal);
-    for (const { cache } of clusters.values()) cache.start();
-    await this.#cachesSynced(signal);
+    for (const { cache } of clusters.byName.values()) cache.start();
+    const [home] = clusters.byName.values();
+    await homeCachesSynced(home, options, signal);
     this.#openPhase('replica');
     this.#controllers.replica.activate();
     this.#controllers.shards.activate();
     this.#election = this.#elect();
   }
 
-  /**
-   * Asks each cluster for the permissions that its controllers need. Waits for the first only: one
-   * that does not answer must not keep the others from work.
-   */
   async #preflight(signal: AbortSignal): Promise<void> {
-    const [home, ...others] = this.#parts.clusters.values();
-    for (const cluster of others) {
-      this.#review(cluster, signal, []).catch((error: unknown) => {
-        if (isOperatorError(error, 'MissingPermission')) this.#fail(error);
-        else this.#parts.options.logger.warn('permissions could not be reviewed', { error });
-      });
-    }
-    if (home === undefined) return;
-    await this.#review(home, signal, electionAccess(this.#parts.options.leaderElection));
-  }
-
-  async #review(
-    cluster: ManagedCluster,
-    signal: AbortSignal,
-    more: readonly RequiredAccess[],
-  ): Promise<void> {
-    const { options, entries } = this.#parts;
-    const { rbacPreflight: mode } = options;
-    const declared = [...options.requires, ...[...entries].flatMap(({ requires }) => requires)];
-    const required = neededAccess(cluster, [...declared, ...more]);
-    const { name, given: client } = cluster;
-    const logger = name === '' ? options.logger : options.logger.child({ cluster: name });
-    await preflight({ mode, client, required, roleName: 'operator', logger, signal });
-  }
-
-  /** Of several clusters waits for the first: the others join when they can. */
-  async #cachesSynced(signal: AbortSignal): Promise<void> {
-    const { options, clusters } = this.#parts;
-    const { cacheSyncTimeoutMs: ms, clock } = options;
-    const over = new AbortController();
-    const waiting = AbortSignal.any([signal, over.signal]);
-    const [home] = clusters.values();
-    const synced = home?.cache.waitForSync(waiting, { parked: 'pass' });
-    const late = ms === Infinity ? undefined : sleep(clock, ms, waiting);
-    void late?.then(
-      () => over.abort(new OperatorError('Timeout', `caches: not synced after ${ms} ms`)),
-      () => undefined,
-    );
-    try {
-      await synced;
-    } finally {
-      over.abort();
-    }
-    for (const { parked, kind, apiVersion, problem } of home?.cache.status() ?? []) {
-      if (!parked) continue;
-      options.logger.warn(`${kind} (${apiVersion}) is not served: waits for it`, { problem });
-    }
+    const { options, entries, clusters } = this.#parts;
+    const review = {
+      ...{
+        mode: options.rbacPreflight,
+        logger: options.logger,
+        clusters: clusters.byName.values(),
+      },
+      required: [...options.requires, ...[...entries].flatMap(({ requires }) => requires)],
+      requiredAtHome: electionAccess(options.leaderElection),
+      failed: (error: unknown) => this.#fail(error),
+    };
+    await reviewClusters(review, signal);
   }
 
   /** Is a candidate, and leads, until the lease is to be given back. */
@@ -336,8 +304,9 @@ export class ManagerRun {
       this.#fail(new OperatorError('Timeout', 'leader election has not ended'));
     }
     await this.#endAll([controllers.replica.stop(leftMs())], [replica.stop(leftMs())]);
-    const clusters = [...this.#parts.clusters.values()];
-    await Promise.all(clusters.map(({ cache }) => cache.stop()));
+    const { clusters } = this.#parts;
+    await Promise.all(clusters.all.map(({ cache }) => cache.stop()));
+    await clusters.left();
     await this.#endAll([], [webhook.stop(leftMs())]);
     await this.#endAll([], [server.stop(leftMs())]);
   }

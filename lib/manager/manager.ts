@@ -13,9 +13,10 @@ import { leadershipOf } from './leadership.js';
 import type { Leadership } from './leadership.js';
 import { ManagedCluster } from './managed-cluster.js';
 import type { ManagerCluster } from './managed-cluster.js';
+import { ManagerClusters } from './manager-clusters.js';
 import { ManagerEntries, refuseOther } from './manager-entries.js';
 import type { Added, ManagerAddOptions, ManagerEntry } from './manager-entries.js';
-import { checkClusterName, resolveManagerOptions } from './manager-options.js';
+import { resolveManagerOptions } from './manager-options.js';
 import type { ManagerOptions, ResolvedManagerOptions } from './manager-options.js';
 import { ManagerRun } from './manager-run.js';
 import { ManagerHealth } from './manager-health.js';
@@ -53,7 +54,7 @@ import { WebhookServer } from './webhooks/webhook-server.js';
 export class Manager {
   readonly #metrics = new LateMetrics();
   readonly #options: ResolvedManagerOptions;
-  readonly #clusters = new Map<string, ManagedCluster>();
+  readonly #clusters = new ManagerClusters();
   readonly #leadership: Leadership;
   readonly #home: ManagedCluster;
   readonly #entries = new ManagerEntries();
@@ -134,14 +135,14 @@ export class Manager {
 
   /**
    * Has every controller work on one more cluster from now on.
-   * @throws OperatorError `InvalidOption`: the name is taken, or no name; or the manager was made for
-   * one cluster without a name.
+   * @throws OperatorError `InvalidOption`: the name is taken, maybe by a cluster that is being removed,
+   * or no name; or the manager was made for one cluster without a name.
    * @throws OperatorError `Stopped`: the manager has stopped.
    * @throws what a controller throws that can't watch it: none of them works on it then.
    */
   addCluster(cluster: ManagerCluster): void {
     this.#refuseWhenOver(`addCluster ${cluster.name}`);
-    checkClusterName(cluster.name, this.#clusters);
+    this.#clusters.checkName(cluster.name);
     if (this.#home.name === '') {
       const remedy = 'give it clusters instead of client';
       throw new OperatorError('InvalidOption', `addCluster: the manager has one only: ${remedy}`);
@@ -150,27 +151,27 @@ export class Manager {
     try {
       this.#run?.addCluster(managed);
     } catch (error) {
-      this.#clusters.delete(managed.name);
+      this.#clusters.drop(managed);
       throw error;
     }
   }
 
   /**
    * Has no controller work on a cluster any more; resolves when no reconcile of it goes on. They have
-   * `graceMs` milliseconds to end (the manager's `gracefulShutdownMs`). One that is not there is no error.
+   * `graceMs` milliseconds to end (the manager's `gracefulShutdownMs`). Its name is free again, and its
+   * metrics are gone, when this has resolved. One that is not there is no error.
    * @throws OperatorError `InvalidOption`: it is the first cluster, which holds the leases.
    */
   async removeCluster(
     name: string,
     graceMs: number = this.#options.gracefulShutdownMs,
   ): Promise<void> {
-    const cluster = this.#clusters.get(name);
-    if (cluster === undefined) return;
-    if (cluster === this.#home) {
+    if (name === this.#home.name) {
       throw new OperatorError('InvalidOption', `removeCluster ${name}: the first one has to stay`);
     }
-    this.#clusters.delete(name);
-    await this.#run?.removeCluster(cluster, graceMs);
+    await this.#clusters.remove(name, async (cluster) =>
+      this.#run?.removeCluster(cluster, graceMs),
+    );
   }
 
   /**
@@ -213,8 +214,8 @@ export class Manager {
     try {
       const server = await bindMetrics(this.#metrics, options, this.#home.given);
       if (server !== undefined) this.add(server);
-      const shown = { status: () => this.status(), clusters, entries, recent: () => recent.all() };
-      const page = await bindInspector(options, shown);
+      const shown = { status: () => this.status(), clusters: clusters.byName, entries };
+      const page = await bindInspector(options, { ...shown, recent: () => recent.all() });
       if (page !== undefined) this.add(page);
       if (isWatched) this.#health.monitor.start();
       await this.#run.run(signal);
@@ -238,7 +239,7 @@ export class Manager {
     return managerStatus({
       run: this.#run,
       entries: this.#entries,
-      clusters: [...this.#clusters.values()],
+      clusters: [...this.#clusters.byName.values()],
       sharding: this.#sharding,
     });
   }
@@ -266,7 +267,7 @@ export class Manager {
     const managed = new ManagedCluster(cluster, {
       ...{ ...this.#options, metrics: this.metrics, fence },
     });
-    this.#clusters.set(managed.name, managed);
+    this.#clusters.add(managed);
     return managed;
   }
 

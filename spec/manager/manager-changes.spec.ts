@@ -235,3 +235,73 @@ describe('A cluster that is added', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 });
+
+describe('A cluster that is removed', () => {
+  async function setUp() {
+    const setup = await ManagerSetup.start();
+    const east = await EmbeddedCluster.start({ clock: setup.clock });
+    await east.client().create(configMap('a'));
+    const manager = setup.manager({ clusters: [{ name: 'home', client: setup.client }] });
+    const holder = new Holder();
+    manager.add(holder.controller);
+    await setup.run(manager);
+    const join = (): void => manager.addCluster({ name: 'east', client: east.client() });
+    join();
+    await setup.until(() => holder.active === 1);
+    const end = async (): Promise<void> => {
+      expect(await setup.end()).to.equal(undefined);
+      await east.stop();
+      expect(setup.clock.pendingTimers).to.equal(0);
+    };
+    return { setup, manager, holder, join, end };
+  }
+
+  it('keeps its name until its reconciles have ended', async () => {
+    const { setup, manager, holder, join, end } = await setUp();
+    const removing = watched(manager.removeCluster('east'));
+    expect(join).to.throw('is being removed').with.property('code', 'InvalidOption');
+    await setup.clock.advance(1_000);
+    expect(removing.isOver).to.equal(false);
+    expect(manager.status().clusters.map(({ name }) => name)).to.deep.equal(['home']);
+    holder.release();
+    await setup.until(() => removing.isOver);
+    join();
+    await setup.until(() => holder.active === 1);
+    holder.release();
+    expect(holder.most).to.equal(1);
+    await end();
+  });
+
+  it('is waited for by whoever removes it once more', async () => {
+    const { setup, manager, holder, end } = await setUp();
+    const first = watched(manager.removeCluster('east'));
+    const second = watched(manager.removeCluster('east', 0));
+    await setup.clock.advance(1_000);
+    expect([first.isOver, second.isOver]).to.deep.equal([false, false]);
+    holder.release();
+    await setup.until(() => first.isOver && second.isOver);
+    expect([first.error, second.error]).to.deep.equal([undefined, undefined]);
+    await end();
+  });
+
+  it('leaves nothing where the manager stops meanwhile, however long its reconciles might take', async () => {
+    const { setup, manager, holder, end } = await setUp();
+    const removing = watched(manager.removeCluster('east', 3_600_000));
+    await setup.clock.advance(0);
+    setup.stop.abort();
+    await setup.clock.advance(31_000);
+    await setup.clock.advance(1_000);
+    await end();
+    expect(removing).to.deep.equal({ isOver: true });
+    holder.release();
+  });
+
+  it('is one that is there, not home, or it does nothing', async () => {
+    const { manager, holder, end } = await setUp();
+    await manager.removeCluster('west');
+    const refused = await manager.removeCluster('home').catch((error: unknown) => error);
+    expect(refused).to.have.property('code', 'InvalidOption');
+    holder.release();
+    await end();
+  });
+});

@@ -4,6 +4,7 @@ import { connect } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { Registry } from 'prom-client';
 import { controllerFor } from '../../../lib/controller/controller-builder.js';
+import { EmbeddedCluster } from '../../../lib/embedded/embedded-cluster.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import type {
   CertificateContext,
@@ -14,7 +15,7 @@ import { ConfigMap } from '../../../lib/object/kinds.js';
 import { systemClock } from '../../../lib/system/clock.js';
 import { systemRandom } from '../../../lib/system/random.js';
 import { grant } from '../grant.js';
-import { ManagerSetup, watcher } from '../manager-setup.js';
+import { ManagerSetup, configMap, watcher } from '../manager-setup.js';
 import { onLoopback, served } from '../served.js';
 import { explainedMetrics } from './explained-metrics.js';
 import { theirMetrics } from './known-metrics.js';
@@ -87,6 +88,56 @@ describe('Metrics endpoint', () => {
       .and.to.match(/^stock 7$/m);
     expect(text).not.to.include('process_');
     await setup.end();
+  });
+});
+
+describe('Metrics of caches', () => {
+  const options = { metrics: { ...onLoopback, processMetrics: false } };
+  const objects = /operator_builder_cache_objects{[^}]*} \d+/g;
+
+  it('have no cluster where there is one without a name', async () => {
+    const setup = await ManagerSetup.start();
+    await setup.create('a');
+    const manager = setup.manager(options);
+    manager.add(watcher([]));
+    await setup.run(manager);
+    await manager.whenStarted();
+    const { text } = await served(manager, '/metrics');
+    expect(text.match(objects)).to.deep.equal([
+      'operator_builder_cache_objects{kind="ConfigMap"} 1',
+    ]);
+    await setup.end();
+  });
+
+  it('are told apart by named clusters, and go with theirs', async () => {
+    const setup = await ManagerSetup.start();
+    const east = await EmbeddedCluster.start({ clock: setup.clock });
+    await setup.create('a');
+    for (const name of ['far', 'farther']) await east.client().create(configMap(name));
+    const clusters = [{ name: 'home', client: setup.client }];
+    const manager = setup.manager({ ...options, clusters });
+    const seen: string[] = [];
+    manager.add(watcher(seen));
+    await setup.run(manager);
+    const join = (): void => manager.addCluster({ name: 'east', client: east.client() });
+    join();
+    await setup.until(() => ['a', 'far', 'farther'].every((name) => seen.includes(name)));
+    const both = (await served(manager, '/metrics')).text;
+    expect(both.match(objects)).to.have.members([
+      'operator_builder_cache_objects{kind="ConfigMap",cluster="home"} 1',
+      'operator_builder_cache_objects{kind="ConfigMap",cluster="east"} 2',
+    ]);
+    expect(both).to.match(/cache_bytes{kind="ConfigMap",cluster="east"} [1-9]/);
+    expect(both).to.match(/cache_relists_total{kind="ConfigMap",cluster="east"} 1/);
+    await manager.removeCluster('east');
+    const left = (await served(manager, '/metrics')).text;
+    expect(left).to.include('cluster="home"').and.not.to.include('cluster="east"');
+    join();
+    await setup.until(() => seen.filter((name) => name === 'far').length === 2);
+    const again = (await served(manager, '/metrics')).text;
+    expect(again).to.include('cache_objects{kind="ConfigMap",cluster="east"} 2');
+    await setup.end();
+    await east.stop();
   });
 });
 
