@@ -403,6 +403,7 @@ export type {
   ControllerCluster,
   ControllerEvent,
   ControllerEventListener,
+  ControllerForOptions,
   ControllerOptions,
   ControllerRuntime,
   ControllerSettings,

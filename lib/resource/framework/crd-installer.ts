@@ -1,0 +1,44 @@
+import { ensureCrd } from '../../client/ensure-crd.js';
+import type { Runnable } from '../../manager/runnable.js';
+import { isInvalid } from '../../object/api-error.js';
+import { describeObject } from '../../object/describe-object.js';
+import type { CustomResourceDefinition } from '../../object/kinds.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { sleep } from '../../system/clock.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
+
+/**
+ * Installs a custom resource before caches are filled, or brings it up to date; tried again as the
+ * back-off says. When that gives up, or no try can help, the manager fails with the last error.
+ */
+export function crdInstaller<T extends KubernetesObject>(
+  crd: CustomResourceDefinition,
+  options: ResolvedFrameworkOptions<T>,
+): Runnable {
+  const { name, client, clock, random, backOffFactory } = options;
+  return {
+    name: `${name}: ${describeObject(crd)}`,
+    phase: 'webhook',
+    run: async ({ signal, logger }) => {
+      const backOff = backOffFactory(random);
+      for (;;) {
+        try {
+          await ensureCrd(client, crd, { clock, signal, fieldManager: name });
+          return;
+        } catch (error) {
+          signal.throwIfAborted();
+          const delayMs = isHopeless(error) ? undefined : backOff.next();
+          if (delayMs === undefined) throw error;
+          logger.warn(`the CRD is not installed yet; tried again in ${delayMs} ms`, { error });
+          await sleep(clock, delayMs, signal);
+        }
+      }
+    },
+  };
+}
+
+/** It will not become valid by itself, nor will its names be free. */
+function isHopeless(error: unknown): boolean {
+  return isInvalid(error) || isOperatorError(error, 'InvalidObject');
+}

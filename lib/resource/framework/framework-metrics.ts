@@ -1,0 +1,102 @@
+import type { CacheEvent } from '../../cache/informer.js';
+import type { Source } from '../../controller/source.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { TypeReference } from '../../object/resource-type.js';
+import type { Counter, Gauge, Metrics } from '../../system/metrics.js';
+
+/** The first parts of the names of a framework's metrics. */
+export interface MetricNames {
+  /** For example `operatorkit`. */
+  readonly prometheusNamespace: string;
+  /** For example `framework`. */
+  readonly prometheusSubsystem: string;
+}
+
+/** What a framework counts. */
+export interface FrameworkMetrics {
+  /** By `event`: `create` (a new object), `update`, `delete`, `error`. */
+  readonly events: Counter;
+  readonly cacheSize: Gauge;
+  /** By `kind`: `added`, `updated`, `deleted`. */
+  readonly watchEvents: Counter;
+  /** By `kind`, `namespace` and `name`; in seconds since 1970. */
+  readonly creations: Gauge;
+  readonly deletions: Gauge;
+}
+
+/** Registers the metrics of a framework. */
+export function newFrameworkMetrics(
+  metrics: Metrics,
+  { prometheusNamespace: first, prometheusSubsystem: second }: MetricNames,
+): FrameworkMetrics {
+  const labelNames = ['kind', 'namespace', 'name'];
+  return {
+    events: metrics.counter({
+      name: `${first}_${second}_event`,
+      help: 'Passes over objects by what happened to these, and errors.',
+      labelNames: ['event'],
+    }),
+    cacheSize: metrics.gauge({
+      name: `${first}_informer_cache_size`,
+      help: 'Objects that are reconciled, in the cache.',
+    }),
+    watchEvents: metrics.counter({
+      name: `${first}_informer_watch_event_total`,
+      help: 'What the watch of the objects that are reconciled has told.',
+      labelNames: ['kind'],
+    }),
+    creations: metrics.gauge({
+      name: `${first}_controller_creation_timestamp`,
+      help: 'When each object that is reconciled was created, in seconds since 1970.',
+      labelNames,
+    }),
+    deletions: metrics.gauge({
+      name: `${first}_controller_deletion_timestamp`,
+      help: 'When the deletion of each object that is being deleted began, in seconds since 1970.',
+      labelNames,
+    }),
+  };
+}
+
+/**
+ * Watches the objects that are reconciled, by the watch that there is, and tells the metrics of them;
+ * it asks for no reconciles.
+ */
+export function metricsSource<T extends KubernetesObject>(
+  type: TypeReference<T>,
+  metrics: () => FrameworkMetrics,
+): Source {
+  return {
+    name: `${type.kind} metrics`,
+    start: ({ cache }) => {
+      const informer = cache.informer(type);
+      informer.addHandler((event) => {
+        const { cacheSize, watchEvents } = metrics();
+        cacheSize.set(informer.status().objects);
+        watchEvents.add(1, { kind: event.type });
+        tellTimes(metrics(), event, type.kind);
+      });
+      return { stop: () => informer.release() };
+    },
+  };
+}
+
+function tellTimes(
+  { creations, deletions }: FrameworkMetrics,
+  event: CacheEvent,
+  kind: string,
+): void {
+  const { metadata } = event.object;
+  const { namespace = '', name = '', creationTimestamp, deletionTimestamp } = metadata;
+  const labels = { kind, namespace, name };
+  if (event.type === 'deleted') {
+    for (const gauge of [creations, deletions]) void gauge.remove?.(labels);
+    return;
+  }
+  for (const [gauge, time] of [
+    [creations, creationTimestamp],
+    [deletions, deletionTimestamp],
+  ] as const) {
+    if (time !== undefined) gauge.set(Date.parse(time) / 1_000, labels);
+  }
+}

@@ -1,0 +1,243 @@
+import { addFinalizer, removeFinalizer } from '../../client/finalizers.js';
+import { getIfExists } from '../../client/get-if-exists.js';
+import { isStaleWrite } from '../../client/retry-on-conflict.js';
+import { failureKindOf } from '../../controller/failure.js';
+import { done, requeueAfter } from '../../controller/result.js';
+import type { Result } from '../../controller/result.js';
+import type { Recorder } from '../../events/recorder.js';
+import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import { keyString } from '../../object/object-key.js';
+import type { Logger } from '../../system/logger.js';
+import { newResourceContext } from '../new-resource-context.js';
+import { placeOf, runResourceSet } from '../process.js';
+import type { PassMethod } from '../process.js';
+import type { Cancellation, ResourceContext } from '../resource-context.js';
+import { isResourceFailed } from '../resource-failed-error.js';
+import type { ResourceSet } from '../resource-set.js';
+import type { FrameworkMetrics } from './framework-metrics.js';
+import { ObjectState } from './object-state.js';
+import { OnceTold } from './once-told.js';
+import { isOverlapError, overlapCondition } from './overlap.js';
+import { describeKeepers, describePlace } from './pass-notes.js';
+import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
+import { tellWhenStuck } from './stuck-watch.js';
+
+/** What a pass over one object works with; a controller's `ReconcileContext` is one. */
+export interface FrameworkPass {
+  readonly key: ObjectKey;
+  /** `''`: the only one. */
+  readonly cluster: string;
+  readonly client: ResourceContext['client'];
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+}
+
+/** What a {@link FrameworkReconciler} tells of what it does. */
+export interface FrameworkTelling {
+  readonly recorder: Recorder;
+  /** Asked for each time: they may not be known yet when it is made. */
+  readonly metrics: () => FrameworkMetrics;
+}
+
+/** An object in its pass, and what names it among all others. */
+interface Subject<T extends KubernetesObject> {
+  readonly pass: FrameworkPass;
+  readonly object: T;
+  readonly id: string;
+}
+
+/*
+ *   gone? ── being deleted, without our finalizer? ──► done
+ *     │
+ *     ▼ which sets handle it?
+ *   none ──► quietly done        several ──► told, terminal        one
+ *                 paused ──► told, done                             │
+ *                                                                   ▼
+ *        being deleted ◄────────────────────────────────────── our finalizer?
+ *     ensureDeleted of all                             no: added      yes: ensureCreated of all
+ *   kept? again later · finalizer removed              again at once  again after resyncPeriodMs
+ */
+
+/** Reconciles the objects of a framework: which chain is carried out, and when. */
+export class FrameworkReconciler<T extends KubernetesObject> {
+  readonly #options: ResolvedFrameworkOptions<T>;
+  readonly #telling: FrameworkTelling;
+  readonly #told = new OnceTold();
+  readonly #state: ObjectState<T>;
+
+  constructor(options: ResolvedFrameworkOptions<T>, telling: FrameworkTelling) {
+    this.#options = options;
+    this.#telling = telling;
+    this.#state = new ObjectState(options, telling.recorder, this.#told);
+  }
+
+  /** One pass. @throws what went wrong, with its meaning for the controller; it is recorded. */
+  async reconcile(pass: FrameworkPass): Promise<Result> {
+    const { type } = this.#options;
+    const { client, key, signal } = pass;
+    const id = `${pass.cluster}//${keyString(key)}`;
+    const object = await getIfExists(client, type, key, { signal });
+    if (object === undefined) {
+      this.#told.forget(id);
+      return done();
+    }
+    try {
+      return await this.#pass({ pass, object, id });
+    } catch (error) {
+      this.#report({ pass, object, id }, error);
+      throw error;
+    }
+  }
+
+  async #pass(found: Subject<T>): Promise<Result> {
+    const { finalizer, resourceRouter } = this.#options;
+    const { metadata } = found.object;
+    const isDeleting = metadata.deletionTimestamp !== undefined;
+    const isHeld = metadata.finalizers?.includes(finalizer) === true;
+    // What is left to do is the affair of others, whose finalizers it has.
+    if (isDeleting && !isHeld) return done();
+    const sets = resourceRouter.resourceSetsOf(found.object);
+    const object = await this.#state.settle(found, sets);
+    const subject = { ...found, object };
+    const [set] = sets;
+    if (set === undefined) return this.#unhandled(subject, { isStuck: isDeleting });
+    if (await this.#state.isPaused(subject)) return done();
+    if (sets.length > 1) await this.#state.refuseOverlap(subject, sets);
+    if (isDeleting) return this.#delete(subject, set);
+    return isHeld ? this.#create(subject, set) : this.#hold(subject);
+  }
+
+  /** Nothing is made before the object can be held until it is taken away again. */
+  async #hold({ pass: { client, signal }, object }: Subject<T>): Promise<Result> {
+    const { finalizer } = this.#options;
+    await addFinalizer(client, object, { finalizer, signal });
+    this.#count('create');
+    // The watch tells of the change, too; but what it tells may be filtered.
+    return requeueAfter(1);
+  }
+
+  async #create(subject: Subject<T>, set: ResourceSet<T>): Promise<Result> {
+    this.#count('update');
+    this.#told.isOver(subject.id, 'kept');
+    const context = await this.#carryOut(subject, set, 'ensureCreated');
+    return this.#again(context.requeueAfterMs);
+  }
+
+  async #delete(subject: Subject<T>, set: ResourceSet<T>): Promise<Result> {
+    this.#count('delete');
+    const context = await this.#carryOut(subject, set, 'ensureDeleted');
+    const { finalizersKept, reconciliationCanceled: canceled } = context;
+    const keepers = canceled === undefined ? finalizersKept : [...finalizersKept, canceled];
+    if (keepers.length > 0) return this.#kept(subject, keepers, context.requeueAfterMs);
+    await this.#release(subject);
+    return done();
+  }
+
+  async #carryOut(
+    { pass, object }: Subject<T>,
+    set: ResourceSet<T>,
+    method: PassMethod,
+  ): Promise<ResourceContext> {
+    const { client, signal, logger } = pass;
+    const { clock, random, controller } = this.#options;
+    const { recorder } = this.#telling;
+    const parts = { client, signal, logger, recorder, clock, random };
+    const context = newResourceContext({ ...parts, resourceSet: set.name });
+    const tell = (lastedMs: number): void => this.#tellStuck(pass, object, { context, lastedMs });
+    const { reconcileTimeoutMs: timeoutMs = Infinity } = controller;
+    await tellWhenStuck({ signal, clock, timeoutMs, tell }, () =>
+      runResourceSet(context, object, { set, method }),
+    );
+    return context;
+  }
+
+  /** Removes the finalizer. A resource may have written to the object meanwhile. */
+  async #release({ pass: { client, key, signal }, object }: Subject<T>): Promise<void> {
+    const { finalizer, type } = this.#options;
+    const remove = async (from: ResourceContext['client'] | undefined): Promise<void> => {
+      const now = from === undefined ? object : await getIfExists(from, type, key, { signal });
+      if (now?.metadata.uid !== object.metadata.uid || now === undefined) return;
+      await removeFinalizer(client, now, { finalizer, signal });
+    };
+    try {
+      await remove(client);
+    } catch (error) {
+      if (!isStaleWrite(error)) throw error;
+      await remove(client.live ?? client);
+    }
+  }
+
+  #kept(
+    { pass, object, id }: Subject<T>,
+    keepers: readonly Cancellation[],
+    askedMs: number | undefined,
+  ): Result {
+    const note = `the finalizer ${this.#options.finalizer} is kept by ${describeKeepers(keepers)}`;
+    if (this.#told.isNew(id, 'kept', note)) {
+      pass.logger.info(note);
+      const facts = { reason: 'FinalizerKept', action: 'Delete', note } as const;
+      this.#telling.recorder.record({ regarding: object, type: 'Normal', ...facts });
+    }
+    return requeueAfter(Math.min(this.#options.keptFinalizerRetryMs, askedMs ?? Infinity));
+  }
+
+  #unhandled({ pass, object, id }: Subject<T>, { isStuck }: { readonly isStuck: boolean }): Result {
+    if (!isStuck) {
+      pass.logger.debug('no resource set handles the object');
+      return done();
+    }
+    const { finalizer } = this.#options;
+    const note = `it is being deleted, and no resource set handles it: ${finalizer} holds it`;
+    if (this.#told.isNew(id, 'unhandled', note)) {
+      pass.logger.warn(note);
+      const facts = { reason: 'NoResourceSet', action: 'Delete', note } as const;
+      this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
+    }
+    return this.#again(undefined);
+  }
+
+  /** What no watch tells of is looked for after a while, not of all objects at once. */
+  #again(askedMs: number | undefined): Result {
+    const { resyncPeriodMs, random } = this.#options;
+    const resyncMs = resyncPeriodMs * (0.9 + random.next() * 0.2);
+    const afterMs = Math.min(askedMs ?? Infinity, resyncMs);
+    return afterMs === Infinity ? done() : requeueAfter(afterMs);
+  }
+
+  #tellStuck(
+    { logger }: FrameworkPass,
+    object: T,
+    { context, lastedMs }: { readonly context: ResourceContext; readonly lastedMs: number },
+  ): void {
+    const place = placeOf(context);
+    const note = `${describePlace(place)} has not ended after ${Math.round(lastedMs)} ms`;
+    logger.warn(note, { ...place });
+    const facts = { reason: 'ResourceHangs', action: place.step, note } as const;
+    this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
+  }
+
+  /** The log has it from the controller. */
+  #report({ pass, object }: Subject<T>, error: unknown): void {
+    this.#count('error');
+    const kind = failureKindOf(error);
+    if (pass.signal.aborted || kind === 'conflict' || kind === 'waiting') return;
+    const isOverlap = isOverlapError(error);
+    const reason = isOverlap ? overlapCondition : 'ReconcileFailed';
+    const facts = isResourceFailed(error)
+      ? { reason: 'ResourceFailed', action: error.step, note: failureNote(error) }
+      : { reason, action: 'Reconcile', note: messageOf(error) };
+    this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
+  }
+
+  #count(event: 'create' | 'update' | 'delete' | 'error'): void {
+    this.#telling.metrics().events.add(1, { event });
+  }
+}
+
+function failureNote(error: Parameters<typeof describePlace>[0] & { cause?: unknown }): string {
+  return `${describePlace(error)}: ${messageOf(error.cause)}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,235 @@
+import { Cache } from '../../cache/cache.js';
+import { controllerFor } from '../../controller/controller-builder.js';
+import type { Controller } from '../../controller/controller.js';
+import type { Source } from '../../controller/source.js';
+import { EventRecorder } from '../../events/event-recorder.js';
+import type { Recorder } from '../../events/recorder.js';
+import { Manager } from '../../manager/manager.js';
+import type { RequiredAccess } from '../../manager/access/required-access.js';
+import type { Added, ManagerAddOptions } from '../../manager/manager-entries.js';
+import type { ManagerOptions } from '../../manager/manager-options.js';
+import type { Runnable } from '../../manager/runnable.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { keyOf } from '../../object/object-key.js';
+import { noMetrics } from '../../system/metrics.js';
+import type { Metrics } from '../../system/metrics.js';
+import { InvalidConfigError } from '../invalid-config-error.js';
+import { crdInstaller } from './crd-installer.js';
+import { DirectPasses } from './direct-passes.js';
+import { feedEvents } from './feed-events.js';
+import type { FrameworkEvents } from './feed-events.js';
+import { frameworkAccess } from './framework-access.js';
+import { metricsSource, newFrameworkMetrics } from './framework-metrics.js';
+import type { FrameworkMetrics } from './framework-metrics.js';
+import type { FrameworkOptions } from './framework-options.js';
+import { FrameworkReconciler } from './framework-reconciler.js';
+import { recorderEnd } from './recorder-end.js';
+import { resolveFrameworkOptions } from './resolve-framework-options.js';
+import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
+import { toldSource } from './told-source.js';
+import type { ToldSource } from './told-source.js';
+
+/** How a framework's controller is added to a manager. */
+export type FrameworkAddOptions = Pick<ManagerAddOptions, 'phase' | 'shards' | 'requires'>;
+
+/** Options of the manager that {@link Framework.run} makes. */
+export type FrameworkRunOptions = Omit<ManagerOptions, 'client' | 'clusters'> &
+  Pick<ManagerAddOptions, 'shards'>;
+
+/**
+ * Reconciles the objects of a kind by chains of resources.
+ *
+ * ## Flow
+ * The set that handles an object is looked for, in each pass. An object that lives gets the finalizer
+ * first, then `ensureCreated` of each resource of the set; one that is being deleted and has the
+ * finalizer, `ensureDeleted` of each, and then the finalizer goes.
+ *
+ * ## Guarantees
+ * - The same object is never reconciled twice at once; others are, in parallel.
+ * - Nothing is made for an object before it has the finalizer, so that `ensureDeleted` sees all of it.
+ * - An error ends the chain; the object is tried again after a growing delay, each one for itself. The
+ *   process is never left.
+ *
+ * ## Caveats
+ * - It runs once, as a `Manager` does; make a new one to start again.
+ * - An object that nobody handles any more keeps the finalizer, and so is never gone when it is
+ *   deleted: a Warning event says so.
+ *
+ * @example
+ * ```ts
+ * const framework = new Framework({
+ *   name: 'tenants',
+ *   type: Tenant,
+ *   client,
+ *   resourceRouter: new ResourceRouter({ resourceSets: [v1, v2] }),
+ * });
+ * await framework.run(signal);
+ * ```
+ */
+export class Framework<T extends KubernetesObject = KubernetesObject> {
+  /** To be added to a manager, together with `runnables`; `addTo` does so. */
+  readonly controller: Controller;
+  /** What the controller needs beside it. */
+  readonly runnables: readonly Runnable[];
+  /** What it does beside watching, for the preflight of permissions; resources do more. */
+  readonly requires: readonly RequiredAccess[];
+  readonly #options: ResolvedFrameworkOptions<T>;
+  readonly #told: ToldSource;
+  readonly #reconciler: FrameworkReconciler<T>;
+  readonly #direct: DirectPasses;
+  #metrics: FrameworkMetrics;
+
+  /** @throws InvalidConfigError an option is missing, out of its range, or contradicts another. */
+  constructor(options: FrameworkOptions<T>) {
+    this.#options = resolveFrameworkOptions(options);
+    const { name, crd, recorder, metrics = noMetrics } = this.#options;
+    this.#metrics = newFrameworkMetrics(metrics, this.#options);
+    const own = recorder === undefined ? this.#newRecorder(metrics) : undefined;
+    const telling = { recorder: own ?? (recorder as Recorder), metrics: () => this.#metrics };
+    this.#reconciler = new FrameworkReconciler(this.#options, telling);
+    this.#told = toldSource(`${name} events`);
+    this.#direct = new DirectPasses((pass) => this.#reconciler.reconcile(pass), this.#options);
+    this.controller = this.#newController(this.#sources());
+    this.runnables = [
+      ...(crd === undefined ? [] : [crdInstaller(crd, this.#options)]),
+      ...(own === undefined ? [] : [recorderEnd(name, own)]),
+    ];
+    this.requires = frameworkAccess(this.#options);
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  /** What it adds to `metadata.finalizers`: `<prefix>/<name>`. */
+  get finalizer(): string {
+    return this.#options.finalizer;
+  }
+
+  /**
+   * Adds it to a manager, which may run other controllers and frameworks, too. Its metrics are the
+   * manager's, where it was given none.
+   * @returns what takes it out again
+   * @throws OperatorError `InvalidOption`: the manager has a controller of this name.
+   */
+  addTo(manager: Manager, options: FrameworkAddOptions = {}): Added {
+    const { requires = [], ...place } = options;
+    const all = [...this.requires, ...requires];
+    const added = [manager.add(this.controller, { ...place, requires: all })];
+    for (const runnable of this.runnables) added.push(manager.add(runnable));
+    if (this.#options.metrics === undefined) {
+      this.#metrics = newFrameworkMetrics(manager.metrics, this.#options);
+    }
+    return {
+      name: this.name,
+      remove: async (graceMs) => {
+        // The controller first: the rest serves it.
+        for (const each of added) await each.remove(graceMs);
+      },
+    };
+  }
+
+  /**
+   * Runs in a manager of its own until `signal` is aborted; resolves when all has ended.
+   * @throws what the installation of the custom resource failed with in the end.
+   * @throws as `Manager.run` does.
+   */
+  async run(signal: AbortSignal, options: FrameworkRunOptions = {}): Promise<void> {
+    const { shards, ...own } = options;
+    const { client, clock, random, logger } = this.#options;
+    // The tries to install the custom resource end by their own rule.
+    const { startTimeoutMs = Infinity } = own;
+    const manager = new Manager({ client, clock, random, logger, ...own, startTimeoutMs });
+    this.addTo(manager, { shards });
+    await manager.run(signal);
+  }
+
+  /**
+   * A drop-in for what is called when an informer tells that an object was created or changed. While
+   * the framework runs, the object is queued, and all goes on as with its own informer. Else one pass
+   * is made here, after the passes of the same object that were asked for before; what it fails with
+   * is logged, recorded and counted, and tried again with the next call only.
+   */
+  async updateFunc(old: T | undefined, object: T): Promise<void> {
+    // Of an object that was made anew under the same name, the current one counts.
+    await this.#look(object.metadata.name === undefined && old !== undefined ? old : object);
+  }
+
+  /** As {@link Framework.updateFunc}, for what is called when an object was deleted. */
+  async deleteFunc(object: T): Promise<void> {
+    await this.#look(object);
+  }
+
+  /**
+   * Reconciles what three streams tell of, until `signal` is aborted: objects that were deleted,
+   * objects that were created or changed, and errors, which are logged and counted. Without a
+   * controller that runs it starts one, which watches nothing itself.
+   * @throws what a stream throws.
+   * @throws what the installation of the custom resource failed with in the end.
+   */
+  async processEvents(events: FrameworkEvents<T>, signal: AbortSignal): Promise<void> {
+    const failed = (error: unknown): void => {
+      this.#metrics.events.add(1, { event: 'error' });
+      this.#options.logger.error(`framework ${this.name}: the informer failed`, { error });
+    };
+    const visit = {
+      updated: (object: T) => this.updateFunc(undefined, object),
+      deleted: (object: T) => this.deleteFunc(object),
+      failed,
+    };
+    await this.#whileRunning(signal, () => feedEvents(events, visit, signal));
+  }
+
+  async #look(object: T): Promise<void> {
+    const key = keyOf(object);
+    if (!this.#told.tell(key)) await this.#direct.run(key);
+  }
+
+  async #whileRunning(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    if (this.#told.isRunning) return work();
+    const { client, clock, random, logger, metrics = noMetrics, crd } = this.#options;
+    if (crd !== undefined) {
+      await crdInstaller(crd, this.#options).run({ signal, logger, ready: () => undefined });
+    }
+    const cache = new Cache({ client, clock, random, logger, metrics });
+    const parts = { client, cache, clock, random, logger, metrics };
+    const running = this.#newController({ self: this.#told, others: [] }).start(parts);
+    try {
+      await work();
+    } finally {
+      await running.stop();
+      await cache.stop();
+    }
+  }
+
+  #sources(): FrameworkSources {
+    const { informer, type } = this.#options;
+    if (informer !== undefined) return { self: informer, others: [this.#told] };
+    return { self: undefined, others: [this.#told, metricsSource(type, () => this.#metrics)] };
+  }
+
+  #newController({ self, others }: FrameworkSources): Controller {
+    const { name, type, controller: options, configure } = this.#options;
+    try {
+      const base = controllerFor(type, { source: self }).withOptions({ ...options, name });
+      const all = others.reduce((builder, source) => builder.from(source), base);
+      const builder = configure?.(all) ?? all;
+      return builder.complete((context) => this.#reconciler.reconcile(context));
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new InvalidConfigError(`Framework ${name}: ${why}`, { cause });
+    }
+  }
+
+  #newRecorder(metrics: Metrics): EventRecorder {
+    const { name: controllerName, client, clock, random, logger } = this.#options;
+    return new EventRecorder({ client, controllerName, clock, random, logger, metrics });
+  }
+}
+
+/** Where the work of a framework's controller comes from. */
+interface FrameworkSources {
+  /** Undefined: a watch of the kind. */
+  readonly self: Source | undefined;
+  readonly others: readonly Source[];
+}
