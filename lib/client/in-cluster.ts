@@ -9,6 +9,7 @@ import type { ClientSettings } from './client-options.js';
 import { createClient } from './http-client.js';
 import type { ConnectedClient } from './http-client.js';
 import type { Environment } from './kube-config-file.js';
+import { proxyFromEnvironment } from './proxy-environment.js';
 import { tokenFile } from './token-file.js';
 
 /** Options of {@link clientInCluster}. */
@@ -26,8 +27,10 @@ export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceac
 
 /**
  * A client of the cluster that this Pod runs in, as its service account. The token and the CA are
- * read again as the kubelet replaces them.
+ * read again as the kubelet replaces them. Where `HTTPS_PROXY` names a proxy, and `NO_PROXY` does not
+ * name the server, through that.
  * @throws OperatorError `InvalidKubeConfig`: this is no Pod, or it has no service account token.
+ * @throws OperatorError `InvalidOption`: `HTTPS_PROXY` names no proxy that can be used.
  */
 export async function clientInCluster(
   options: InClusterClientOptions = {},
@@ -36,7 +39,9 @@ export async function clientInCluster(
   const { clock = systemClock, maxConnections } = options;
   const tls = trustedCa(join(directory, 'ca.crt'));
   const credentials = tokenFile(join(directory, 'token'), clock);
-  const transport = new UndiciTransport({ server: serverOf(env), tls, maxConnections });
+  const server = serverOf(env);
+  const proxy = proxyFromEnvironment(server, env);
+  const transport = new UndiciTransport({ server, tls, maxConnections, proxy });
   // Both are read now, so that the error comes at the start.
   await Promise.all([tls(), credentials.headers()]);
   const defaultNamespace = await namespaceOf(directory, env);

@@ -16,6 +16,7 @@ import type { ConnectedClient } from './http-client.js';
 import { impersonationHeaders } from './impersonation.js';
 import { invalidKubeConfig, readKubeConfig } from './kube-config-file.js';
 import type { ClusterEntry, KubeConfigContext, KubeConfigSource } from './kube-config-file.js';
+import { proxyFromEnvironment } from './proxy-environment.js';
 import { tokenFile } from './token-file.js';
 
 /** Options of {@link clientFromKubeConfig}. */
@@ -26,14 +27,16 @@ export interface KubeConfigClientOptions extends KubeConfigSource, ClientSetting
 
 /**
  * A client of the cluster that a context of a kubeconfig names, as kubectl would reach it: with
- * tokens, client certificates, passwords, credential plugins (`exec`) and `auth-provider`s.
+ * tokens, client certificates, passwords, credential plugins (`exec`) and `auth-provider`s; through the
+ * cluster's `proxy-url`, else the proxy that `HTTPS_PROXY` (or `HTTP_PROXY`) and `NO_PROXY` in `env` say.
  * @throws OperatorError `InvalidKubeConfig`: a file or an entry is missing or not what it should be.
+ * @throws OperatorError `InvalidOption`: the environment names a proxy that can't be used.
  */
 export async function clientFromKubeConfig(
   options: KubeConfigClientOptions = {},
 ): Promise<ConnectedClient> {
   const context = await readKubeConfig(options);
-  const { clock = systemClock, logger = silentLogger } = options;
+  const { clock = systemClock, logger = silentLogger, env = process.env } = options;
   const { cluster, user, source } = context;
   if (!/^https?:$/.test(URL.canParse(cluster.server) ? new URL(cluster.server).protocol : '')) {
     throw invalidKubeConfig(source, 'server is no http or https URL', 'correct it');
@@ -46,7 +49,7 @@ export async function clientFromKubeConfig(
     });
   const tls = tlsOf(context, () => exec?.certificate());
   const { maxConnections } = options;
-  const proxy = proxyOf(cluster, source);
+  const proxy = proxyOf(cluster, source) ?? proxyFromEnvironment(cluster.server, env);
   const transport: UndiciTransport = new UndiciTransport({
     ...{ server: cluster.server, tls, maxConnections, proxy },
   });

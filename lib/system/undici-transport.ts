@@ -26,7 +26,8 @@ export interface UndiciTransportOptions {
   readonly connectTimeoutMs?: number | undefined;
   /**
    * The URL of a proxy: `http`, `https`, `socks5` or `socks5h`, perhaps with a user name and password.
-   * Variables such as `HTTPS_PROXY` are not looked at. @defaultValue none
+   * Variables such as `HTTPS_PROXY` are not looked at here: `clientFromKubeConfig` and
+   * `clientInCluster` do that. @defaultValue none
    */
   readonly proxy?: string | undefined;
   /** How long an idle connection is kept, in milliseconds. @defaultValue 60_000 */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { clientInCluster, defaultClient } from '../../lib/client/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
+import { startConnectProxy } from '../system/connect-proxy.js';
 import { answerJson, startStubServer } from '../system/stub-server.js';
 import type { StubServer } from '../system/stub-server.js';
 import { failureOf } from './scripted-transport.js';
@@ -41,6 +42,22 @@ describe('clientInCluster', () => {
       expect((await clientInCluster({ directory, env: podEnv })).defaultNamespace).to.equal(
         'other',
       );
+    }));
+
+  it('reaches the server through the proxy of the environment, unless NO_PROXY names it', () =>
+    withFolder(account, async (directory) => {
+      const proxy = await startConnectProxy(403);
+      const far = { KUBERNETES_SERVICE_HOST: '192.0.2.1', KUBERNETES_SERVICE_PORT: '443' };
+      const proxied = { ...far, https_proxy: proxy.url };
+      const retries = { maxResets: 0 };
+      const client = await clientInCluster({ directory, retries, env: proxied });
+      const error = await failureOf(client.get(ConfigMap, { namespace: 'shop', name: 'web' }));
+      expect(error.message).to.contain('403');
+      const near = { ...env(), HTTPS_PROXY: proxy.url, NO_PROXY: '127.0.0.0/8' };
+      const direct = await clientInCluster({ directory, env: near });
+      await direct.get(ConfigMap, { namespace: 'shop', name: 'web' });
+      await Promise.all([client.close(), direct.close(), proxy.close()]);
+      expect(proxy.targets).to.deep.equal(['192.0.2.1:443']);
     }));
 
   it('says that this is no Pod', () =>

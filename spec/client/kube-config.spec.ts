@@ -105,6 +105,22 @@ describe('clientFromKubeConfig', () => {
     expect(proxy.targets).to.deep.equal([`127.0.0.1:${server.port}`]);
   });
 
+  it('reaches the server through the proxy of the environment, unless it has one of its own', async () => {
+    const [proxy, own] = [await startConnectProxy(403), await startConnectProxy(403)];
+    const env = { HTTPS_PROXY: proxy.url };
+    const there = { server: 'https://api.example:6443' };
+    for (const described of [there, { ...there, 'proxy-url': own.url }]) {
+      const text = kubeConfig(described, { token: 'abc' });
+      const client = await clientFromKubeConfig({ text, env, retries: { maxResets: 0 } });
+      const error = await failureOf(client.get(ConfigMap, key));
+      expect(error.message).to.contain('403');
+      await client.close();
+    }
+    await Promise.all([proxy.close(), own.close()]);
+    expect(proxy.targets).to.deep.equal(['api.example:6443']);
+    expect(own.targets).to.deep.equal(['api.example:6443']);
+  });
+
   it('presents a client certificate that was replaced, on new connections', async () => {
     await withFolder({}, async (folder) => {
       const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
