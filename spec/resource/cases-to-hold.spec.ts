@@ -1,0 +1,216 @@
+import { expect } from 'chai';
+import { CrudResource } from '../../lib/resource/crud-resource.js';
+import { isExecutionFailed } from '../../lib/resource/execution-failed-error.js';
+import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
+import { processDelete, processUpdate } from '../../lib/resource/process.js';
+import type { Resource } from '../../lib/resource/resource.js';
+import { unwrap } from '../../lib/resource/wrap.js';
+import { withRetry } from '../../lib/resource/with-retry.js';
+import { Notes, deleteSteps, failureOf, newPass, tenant, updateSteps } from './chain-setup.js';
+
+const passes = [
+  { process: processUpdate, method: 'ensureCreated', steps: updateSteps },
+  { process: processDelete, method: 'ensureDeleted', steps: deleteSteps },
+] as const;
+
+type Context = ReturnType<typeof newPass>;
+
+const flags = [
+  {
+    name: 'reconciliation canceled',
+    set: (context: Context) => context.cancelReconciliation(),
+    isSet: (context: Context) => context.reconciliationCanceled !== undefined,
+  },
+  {
+    name: 'resource canceled',
+    set: (context: Context) => context.cancelResource(),
+    isSet: (context: Context) => context.resourceCanceled !== undefined,
+  },
+  {
+    name: 'finalizers kept',
+    set: (context: Context) => context.keepFinalizers(),
+    isSet: (context: Context) => context.finalizersKept.length === 1,
+  },
+  {
+    name: 'update allowed',
+    set: (context: Context) => context.setUpdateAllowed(),
+    isSet: (context: Context) => context.isUpdateAllowed,
+  },
+  {
+    name: 'update necessary',
+    set: (context: Context) => context.setUpdateNecessary(),
+    isSet: (context: Context) => context.isUpdateNecessary,
+  },
+  {
+    name: 'deletion allowed',
+    set: (context: Context) => context.setDeletionAllowed(),
+    isSet: (context: Context) => context.isDeletionAllowed,
+  },
+];
+
+class LoopLink implements Resource {
+  readonly name: string;
+  wrapped: Resource | undefined;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  ensureCreated(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  ensureDeleted(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+// In the order of the page; those of finalizers, pause and status are the framework's.
+describe('Cases to hold', () => {
+  for (const { process, method, steps } of passes) {
+    describe(process.name, () => {
+      let notes: Notes;
+      beforeEach(() => {
+        notes = new Notes();
+      });
+
+      it('empty chain fails', async () => {
+        const error = await failureOf(process(newPass(), tenant, []));
+        expect(isExecutionFailed(error)).to.be.true;
+        expect(error.message).to.equal('Tenant shop/acme: no resources: want at least one');
+      });
+
+      it('one resource', async () => {
+        await process(newPass(), tenant, [notes.plain('r1')]);
+        expect(notes.ran).to.deep.equal([`r1.${method}`]);
+      });
+
+      it('two resources in order', async () => {
+        await process(newPass(), tenant, [notes.plain('r1'), notes.plain('r2')]);
+        expect(notes.ran).to.deep.equal([`r1.${method}`, `r2.${method}`]);
+      });
+
+      it("reconciliation canceled at r2: r3, r4 don't run", async () => {
+        const r2 = notes.plain('r2', {
+          [method]: (context: Context) => context.cancelReconciliation(),
+        });
+        const context = newPass();
+        await process(context, tenant, around(r2));
+        expect(notes.ran).to.deep.equal([`r1.${method}`, `r2.${method}`]);
+        expect(context.reconciliationCanceled).to.deep.include({ resource: 'r2', step: method });
+      });
+
+      it('resource canceled at r2: r3, r4 run', async () => {
+        const r2 = notes.plain('r2', { [method]: (context: Context) => context.cancelResource() });
+        await process(newPass(), tenant, around(r2));
+        expect(notes.ran).to.deep.equal(['r1', 'r2', 'r3', 'r4'].map((r) => `${r}.${method}`));
+      });
+
+      it('cancellation in r2.getDesiredState runs nothing further', async () => {
+        const r2 = notes.crud('r2', {
+          getDesiredState: (context) => context.cancelReconciliation(),
+        });
+        await process(newPass(), tenant, around(r2));
+        const ofR2 = ['r2.getCurrentState', 'r2.getDesiredState'];
+        expect(notes.ran).to.deep.equal([`r1.${method}`, ...ofR2]);
+      });
+
+      it("resource canceled in r0.applyUpdate skips only r0's rest", async () => {
+        const acts = { applyUpdateChange: (context: Context) => context.cancelResource() };
+        const r0 = notes.crud('r0', acts, { order: ['create', 'update', 'delete'] });
+        await process(newPass(), tenant, [r0, notes.crud('r1')]);
+        const patch = steps[2]!;
+        const ofR0 = ['getCurrentState', 'getDesiredState', patch];
+        const all = [...ofR0, 'applyCreateChange', 'applyUpdateChange'].map((step) => `r0.${step}`);
+        expect(notes.ran).to.deep.equal([...all, ...steps.map((step) => `r1.${step}`)]);
+      });
+
+      it('a patch whose three changes are undefined but set runs all three', async () => {
+        await process(newPass(), tenant, [notes.crud('r1')]);
+        expect(notes.ran).to.deep.equal(steps.map((step) => `r1.${step}`));
+      });
+
+      function around(r2: Resource): Resource[] {
+        return [notes.plain('r1'), r2, notes.plain('r3'), notes.plain('r4')];
+      }
+    });
+  }
+
+  describe('flags', () => {
+    for (const times of [0, 1, 3]) {
+      const told = times === 0 ? 'unset' : `set ${times === 1 ? 'once' : 'three times'}`;
+      for (const { name, set, isSet } of flags) {
+        it(`${name} ${told}`, () => {
+          const context = newPass();
+          for (let n = 0; n < times; n++) set(context);
+          expect(isSet(context)).to.equal(times > 0);
+          expect(flags.filter((flag) => flag.isSet(context))).to.have.length(Math.min(times, 1));
+        });
+      }
+    }
+  });
+
+  describe('unwrap', () => {
+    const innermost = new Notes().plain('r1');
+
+    it('itself', () => {
+      expect(unwrap(innermost)).to.equal(innermost);
+    });
+
+    for (const depth of [1, 2, 3, 4]) {
+      it(`depth ${depth}`, () => {
+        expect(unwrap(wrappedBy(depth))).to.equal(innermost);
+      });
+    }
+
+    it('self-loop', () => {
+      expectLoop(circle(1)[0]!);
+    });
+
+    it('3-cycle', () => {
+      expectLoop(circle(3)[0]!);
+    });
+
+    it('tail cycle', () => {
+      expectLoop({ ...innermost, name: 'tail', wrapped: circle(3)[1]! });
+    });
+
+    function wrappedBy(depth: number): Resource {
+      return depth === 0 ? innermost : { ...innermost, wrapped: wrappedBy(depth - 1) };
+    }
+
+    function circle(size: number): Resource[] {
+      const links = Array.from({ length: size }, (_, n) => new LoopLink(`link${n}`));
+      for (const [n, link] of links.entries()) link.wrapped = links[(n + 1) % size];
+      return links;
+    }
+
+    function expectLoop(resource: Resource): void {
+      expect(() => unwrap(resource))
+        .to.throw('in a circle: ')
+        .that.satisfies(isInvalidConfig);
+    }
+  });
+
+  describe('retry', () => {
+    for (const { failures, called } of [
+      { failures: 1, called: 'two' },
+      { failures: 2, called: 'three' },
+    ]) {
+      const often = failures === 1 ? 'once' : 'twice';
+      it(`getCurrentState failing ${often} is called ${called} times, then the rest once`, async () => {
+        const notes = new Notes();
+        let left = failures;
+        const getCurrentState = (): void => {
+          if (left-- > 0) throw new Error('the cloud is away');
+        };
+        const backOffFactory = () => ({ next: () => 0 });
+        const resource = withRetry(notes.crud('r1', { getCurrentState }), { backOffFactory });
+        expect(resource).to.be.instanceOf(CrudResource);
+        await processUpdate(newPass(), tenant, [resource]);
+        const again = Array.from({ length: failures }, () => 'r1.getCurrentState');
+        expect(notes.ran).to.deep.equal([...again, ...updateSteps.map((step) => `r1.${step}`)]);
+      });
+    }
+  });
+});
