@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.js';
 import { forwarding } from '../client/forwarding.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { KubernetesObject, ObjectList } from '../object/kubernetes-object.js';
 import { noTracer } from '../system/tracer.js';
 import type { Span, SpanAttributes, Tracer } from '../system/tracer.js';
 
@@ -9,6 +9,9 @@ type TwoClients = Client & { readonly live?: Client };
 /**
  * `client`, whose calls to the server are children of `span`. Reads of a cached client are none: what
  * is read from its cache makes no request, and what is not is read through its `live` client.
+ *
+ * Pages are a span each: whoever reads them may take any time between two. Watches and streams are none:
+ * they outlast what has begun them, and a span is exported when it ends.
  */
 export function traced(client: TwoClients, span: Span, tracer: Tracer): TwoClients {
   if (tracer === noTracer) return client;
@@ -21,17 +24,45 @@ export function traced(client: TwoClients, span: Span, tracer: Tracer): TwoClien
   };
 }
 
-function tracedReads(client: Client, span: Span): Pick<Client, 'get' | 'list'> {
+function tracedReads(client: Client, span: Span): Pick<Client, 'get' | 'list' | 'pages'> {
   return {
     get: (type, key, options) => {
       const attributes = attributesOf('get', { ...type, ...key });
       return span.span(`get ${type.kind}`, attributes, () => client.get(type, key, options));
+    },
+    pages: (type, options) => {
+      const attributes = attributesOf('list', { kind: type.kind, namespace: options?.namespace });
+      const begin = { name: `list ${type.kind}`, attributes, span };
+      return tracedPages(client.pages(type, options), begin);
     },
     list: (type, options) => {
       const attributes = attributesOf('list', { kind: type.kind, namespace: options?.namespace });
       return span.span(`list ${type.kind}`, attributes, () => client.list(type, options));
     },
   };
+}
+
+async function* tracedPages<T extends KubernetesObject>(
+  pages: AsyncIterable<ObjectList<T>>,
+  begin: { readonly name: string; readonly attributes: SpanAttributes; readonly span: Span },
+): AsyncGenerator<ObjectList<T>, void> {
+  const { name, attributes, span } = begin;
+  const iterator = pages[Symbol.asyncIterator]();
+  let hasMore = true;
+  try {
+    for (let page = 1; ; page++) {
+      const next = (): Promise<IteratorResult<ObjectList<T>>> => iterator.next();
+      // After the last one no request is made.
+      const told = { ...attributes, 'k8s.page': page };
+      const asked = hasMore ? span.span(name, told, next) : next();
+      const result: IteratorResult<ObjectList<T>, unknown> = await asked;
+      if (result.done === true) return;
+      hasMore = (result.value.metadata.continue ?? '') !== '';
+      yield result.value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
 }
 
 type Writes = Pick<Client, 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deleteCollection'>;
