@@ -1,4 +1,4 @@
-import type { MetricLabels, MetricOptions, Metrics, RemovableSeries } from './metrics.js';
+import type { Gauge, MetricLabels, MetricOptions, Metrics, RemovableSeries } from './metrics.js';
 
 /**
  * `metrics` whose samples have some labels more, the same ones always: several parts that count the
@@ -21,12 +21,11 @@ export function withMetricLabels(metrics: Metrics, labels: MetricLabels): Metric
     },
     gauge: (options) => {
       const gauge = metrics.gauge(labelled(options));
-      const { onCollect } = gauge;
       return {
         set: (value, own) => gauge.set(value, all(own)),
         add: (value, own) => gauge.add(value, all(own)),
         ...removal(gauge, all),
-        ...(onCollect !== undefined && { onCollect: (update) => onCollect.call(gauge, update) }),
+        ...collection(gauge),
       };
     },
     histogram: (options) => {
@@ -38,6 +37,15 @@ export function withMetricLabels(metrics: Metrics, labels: MetricLabels): Metric
     },
   };
 }
+
+/** Absent where nothing is collected, as that of the gauge itself. */
+function collection(gauge: Gauge): Pick<Gauge, 'onCollect'> {
+  const { onCollect: collect } = gauge as { readonly onCollect?: Collect };
+  if (collect === undefined) return {};
+  return { onCollect: (update) => collect.call(gauge, update) };
+}
+
+type Collect = (this: Gauge, update: () => void) => () => void;
 
 /** Absent where nothing is kept, as that of the metric itself. */
 function removal(
