@@ -47,7 +47,7 @@ describe('many starts and stops', () => {
     // One may be the cluster's own: its controllers have timers.
     expect(resources().length).to.be.at.most(before.length + 1);
     await client.close();
-  }).timeout(20_000);
+  });
 
   it('of clients over sockets leave none either', async () => {
     const url = await cluster.listen();
@@ -70,7 +70,7 @@ describe('many starts and stops', () => {
     let open = await left();
     for (let turn = 0; turn < 100 && open > 0; turn++) open = await left();
     expect(open).to.be.at.most(0);
-  }).timeout(20_000);
+  });
 
   it('and churn keep the heap where it is', async () => {
     const client = cluster.client();
@@ -95,5 +95,5 @@ describe('many starts and stops', () => {
     expect(overlay).to.equal(0);
     await cache.stop();
     await client.close();
-  }).timeout(20_000);
+  });
 });

@@ -466,7 +466,7 @@ describe('Reflector', () => {
     }
     expect(setup.server.requests.length).to.be.below(12);
     await setup.cache.stop();
-  }).timeout(20_000);
+  });
 
   it('drops repeated and late events', async () => {
     const setup = new Setup();
@@ -532,7 +532,7 @@ describe('Reflector', () => {
       },
     );
     await fc.assert(property, { numRuns: 120 });
-  }).timeout(30_000);
+  });
 
   /** Former states of objects, for events that come late. */
   const past = new Map<string, Thing>();

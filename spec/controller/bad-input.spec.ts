@@ -337,7 +337,7 @@ describe('bad input of a source', () => {
     await setup.clock.advance(200);
     expect(seen.length).to.be.within(101, 102);
     await setup.stop(running);
-  }).timeout(10_000);
+  });
 });
 
 describe('a permission that is taken away at run time', () => {

@@ -402,6 +402,6 @@ describe('RunningController', () => {
       // It is let through about as often as is fine: 5 times in 10 s.
       expect(runs).to.be.below(40);
       await setup.stop(running);
-    }).timeout(20_000);
+    });
   });
 });

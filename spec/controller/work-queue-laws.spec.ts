@@ -155,7 +155,7 @@ describe('laws of the work queue', () => {
       },
     );
     await fc.assert(property, { numRuns: 120 });
-  }).timeout(20_000);
+  });
 
   it('serves clusters alike, and in each its namespaces, whatever each has to do', async () => {
     const line = fc.tuple(
