@@ -7,7 +7,10 @@ import type { ReconcileKey } from './reconcile-key.js';
  *
  * ## Assumptions
  * - Every replica hears what the sources say, owned or not: kinds are watched by all of them. What
- *   comes to one replica only (an HTTP callback) has to be sent on by whoever takes it.
+ *   comes to one replica only (an HTTP callback) has to be sent on by whoever takes it: best by a
+ *   change of the object, which all of them see.
+ * - What sources other than kinds say of a key that nobody owns at that moment is remembered by all who
+ *   hear it, and heeded by whoever acquires the key; up to 10,000 keys that no cache shows.
  */
 export interface KeyOwnership {
   /** Whether a reconcile of `key` may begin now. It must be quick, and not throw. */

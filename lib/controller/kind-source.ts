@@ -96,17 +96,17 @@ function eachOnce(context: SourceContext): MappedContext {
     failed: (what, error, object) => context.failed(what, error, object),
     enqueue: (key, request) => {
       // Nearly always there is one key, and no need for its text.
-      if (first !== undefined && isSame(first, key)) return;
+      if (first !== undefined && isSame(first, key)) return true;
       if (first === undefined) {
-        context.enqueue(key, request);
+        const isTaken = context.enqueue(key, request);
         first = key;
-        return;
+        return isTaken;
       }
       seen ??= new Set([workKeyOf(first, cluster).text]);
       const { text } = workKeyOf(key, cluster);
-      if (seen.has(text)) return;
+      if (seen.has(text)) return true;
       seen.add(text);
-      context.enqueue(key, request);
+      return context.enqueue(key, request);
     },
   };
 }

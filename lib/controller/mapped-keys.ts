@@ -49,25 +49,28 @@ async function enqueueLater(
 
 /**
  * Enqueues keys.
+ * @returns how many were taken: not those that another replica owns
  * @throws OperatorError `InvalidValue`: `keys` is no array.
  */
 export function enqueueKeys(
   keys: readonly ReconcileKey[],
   context: MappedContext,
   { request, object }: MappedCause,
-): void {
+): number {
   // A text is iterable, too, and has a length.
   if (!Array.isArray(keys)) {
     const message = `a mapper has to return an array of keys, this one returned ${nameOf(keys)}`;
     throw new OperatorError('InvalidValue', message);
   }
+  let taken = 0;
   for (const key of keys as readonly ReconcileKey[]) {
     try {
-      context.enqueue(key, request);
+      if (context.enqueue(key, request)) taken++;
     } catch (error) {
       context.failed('mapper', error, object);
     }
   }
+  return taken;
 }
 
 function nameOf(value: unknown): string {

@@ -4,14 +4,17 @@ import type { ReconcileKey, WorkKey } from './reconcile-key.js';
 import { parseWorkKey } from './reconcile-key.js';
 import type { Trigger } from './trigger.js';
 
-/** So many deletions of objects whose keys are not ours are remembered. */
-const maxDeletions = 10_000;
+/** So many keys that are not ours, and that no cache shows, are remembered. */
+const maxUnseen = 10_000;
 
 /** Which keys this process may reconcile, and what has to be looked at when they become ours. */
 export class OwnedKeys {
   readonly #ownership: KeyOwnership | undefined;
-  /** Deletions that a former owner may not have lived to see to. No cache shows these objects. */
-  readonly #deletions = new Set<string>();
+  /**
+   * What no cache will tell of: keys whose objects are gone, which a former owner may not have lived
+   * to see to, and those without an object that a source named while nobody owned them.
+   */
+  readonly #unseen = new Set<string>();
   readonly #replays = new WeakMap<Trigger, (key: ReconcileKey) => boolean>();
 
   /** @param ownership - undefined: all of them, always */
@@ -33,29 +36,25 @@ export class OwnedKeys {
     return trigger;
   }
 
-  /** Whether `work` may be queued; what happened to it is remembered otherwise, where it has to be. */
-  accepts(work: WorkKey, trigger: Trigger): boolean {
-    if (this.owns(work)) return this.#replays.get(trigger)?.(requestOf(work)) ?? true;
-    if (trigger.type === 'event' && trigger.event === 'deleted') this.rememberDeletion(work);
-    return false;
+  /** Whether `work`, which is ours, is asked for by `trigger`: of a replay only what is new is. */
+  isMeant(work: WorkKey, trigger: Trigger): boolean {
+    return this.#replays.get(trigger)?.(requestOf(work)) ?? true;
   }
 
   /**
-   * Takes note that the object of `work` is gone, which is not ours any more or not yet: no cache will
-   * tell of it when it is ours again, as when a lease has lapsed and this process gets it back.
+   * Takes note of `work`, which is not ours any more or not yet, and whose object no cache shows: none
+   * will tell of it when it is ours, as when a lease has lapsed and this process gets it back.
    */
-  rememberDeletion(work: WorkKey): void {
-    const [oldest] = this.#deletions;
-    if (this.#deletions.size >= maxDeletions && oldest !== undefined) {
-      this.#deletions.delete(oldest);
-    }
-    this.#deletions.add(work.text);
+  rememberUnseen(work: WorkKey): void {
+    const [oldest] = this.#unseen;
+    if (this.#unseen.size >= maxUnseen && oldest !== undefined) this.#unseen.delete(oldest);
+    this.#unseen.add(work.text);
   }
 
-  /** Hands over the keys, now owned, whose objects were deleted while they were not. */
-  takeDeletions(): WorkKey[] {
-    const owned = [...this.#deletions].map(parseWorkKey).filter((work) => this.owns(work));
-    for (const { text } of owned) this.#deletions.delete(text);
+  /** Hands over the keys, now owned, that were remembered while they were not. */
+  takeUnseen(): WorkKey[] {
+    const owned = [...this.#unseen].map(parseWorkKey).filter((work) => this.owns(work));
+    for (const { text } of owned) this.#unseen.delete(text);
     return owned;
   }
 

@@ -253,7 +253,7 @@ export class RunningController {
       ...{ cache, client, clock, random, logger, cluster: name },
       enqueue: (key, { trigger, priority }) => {
         // A mapper may take its time, and answer when nobody asks any more.
-        if (!cluster.isStopped) this.#add(workKeyOf(key, name), trigger, { priority });
+        return !cluster.isStopped && this.#add(workKeyOf(key, name), trigger, { priority });
       },
       failed: (what, error, object) => {
         const { namespace, name: objectName } = object?.metadata ?? {};
@@ -265,8 +265,9 @@ export class RunningController {
     };
   }
 
-  #add(work: WorkKey, trigger: Trigger, options: AddOptions): void {
-    if (this.#stopping !== undefined) return;
+  /** @returns false: it is not ours, or nothing is reconciled any more */
+  #add(work: WorkKey, trigger: Trigger, options: AddOptions): boolean {
+    if (this.#stopping !== undefined) return false;
     const { text } = work;
     const cluster = this.#clusters.get(work.cluster);
     if (cluster === undefined) {
@@ -274,11 +275,24 @@ export class RunningController {
       const message = `controller ${this.name}: ${text} is of a cluster that it does not run on`;
       throw new OperatorError('InvalidValue', `${message}: ${remedy}`);
     }
-    if (!this.#owned.accepts(work, trigger)) return;
+    if (!this.#owned.owns(work)) {
+      // Of an object that is there its source tells once more when asked to.
+      const isDeletion = trigger.type === 'event' && trigger.event === 'deleted';
+      if (isDeletion || trigger.type === 'source') this.#remember(work, cluster);
+      return false;
+    }
+    if (!this.#owned.isMeant(work, trigger)) return false;
     this.#triggers.add(text, trigger);
-    if (cluster.keepsBack(text, options)) return;
+    if (cluster.keepsBack(text, options)) return true;
     const afterMs = Math.max(options.afterMs ?? 0, this.#parts.hotLoops?.delayMs(text) ?? 0);
     this.#queue.add(text, { ...options, afterMs });
+    return true;
+  }
+
+  /** What the cache shows is told again when it is ours; the rest is to be remembered. */
+  #remember(work: WorkKey, cluster: RunningCluster): void {
+    const isShown = cluster.shows(this.#definition.type, work.key);
+    if (!isShown) this.#owned.rememberUnseen(work);
   }
 
   #mayQueue(work: WorkKey, of?: ControllerCluster): boolean {
@@ -290,7 +304,7 @@ export class RunningController {
   #acquired(isNew?: (key: ReconcileKey) => boolean): void {
     if (this.#stopping !== undefined) return;
     const trigger = this.#owned.newReplay(isNew);
-    for (const work of this.#owned.takeDeletions()) {
+    for (const work of this.#owned.takeUnseen()) {
       if (!this.#clusters.has(work.cluster)) continue;
       this.#add(work, trigger, { priority: initialListPriority });
     }
@@ -322,8 +336,6 @@ export class RunningController {
     this.#queue.forget(work.text);
     const cluster = this.#clusters.get(work.cluster);
     if (cluster === undefined || this.#owned.owns(work)) return;
-    // What the cache shows is told again when it is ours again.
-    const isShown = cluster.shows(this.#definition.type, work.key);
-    if (!isShown) this.#owned.rememberDeletion(work);
+    this.#remember(work, cluster);
   }
 }

@@ -54,9 +54,11 @@ export interface SourceContext {
   readonly logger: Logger;
   /**
    * Asks for a reconcile of `key`, in the source's cluster where it names none.
+   * @returns false: another replica owns the key, and is to be told; here it is reconciled only if
+   * this replica takes it over
    * @throws OperatorError `InvalidValue`: no object can have such a key.
    */
-  enqueue(key: ReconcileKey, request: EnqueueOptions): void;
+  enqueue(key: ReconcileKey, request: EnqueueOptions): boolean;
   /** Logs and counts that `what` (a mapper, a stream) threw. */
   failed(what: string, error: unknown, object?: KubernetesObject): void;
 }

@@ -158,7 +158,10 @@ export interface CallbackSourceOptions<T> {
 export interface CallbackSource<T> extends Source {
   /**
    * Enqueues what `item` maps to; for the handler of a webhook, for example.
-   * @returns how many keys that were
+   *
+   * Under sharding only the owner of a key reconciles it, and what comes by a call comes to one
+   * replica: a key that another one owns is not taken, and nobody hears of it. See docs/sharding.md.
+   * @returns how many keys were taken; less than `item` maps to where other replicas own some
    * @throws OperatorError `Stopped`: no controller that uses the source is running.
    * @throws what the mapper throws: a caller should hear of a bad item.
    */
@@ -180,10 +183,10 @@ export function callbackSource<T>(options: CallbackSourceOptions<T>): CallbackSo
         throw new OperatorError('Stopped', `source ${name}: no controller is running that uses it`);
       }
       const keys = await mapper(item);
-      for (const context of contexts) {
-        enqueueKeys(keysFor(context, keys, [...contexts]), context, causeOf(name));
-      }
-      return keys.length;
+      const taken = [...contexts].map((context, _, all) =>
+        enqueueKeys(keysFor(context, keys, all), context, causeOf(name)),
+      );
+      return taken.reduce((sum, count) => sum + count, 0);
     },
   };
 }

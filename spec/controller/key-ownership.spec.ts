@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { controllerFor } from '../../lib/controller/controller-builder.js';
 import type { Controller } from '../../lib/controller/controller.js';
 import type { ReconcileContext } from '../../lib/controller/reconciler.js';
+import { callbackSource } from '../../lib/controller/sources.js';
 import { done, requeueAfter } from '../../lib/controller/result.js';
 import type { Result } from '../../lib/controller/result.js';
 import { TerminalError } from '../../lib/controller/terminal-error.js';
@@ -140,6 +141,48 @@ describe('a controller that owns some keys', () => {
       ownership.acquire();
       await setup.clock.advance(0);
       expect(seen.length).to.equal(1);
+      await setup.stop(running);
+    });
+
+    it('reconciles a key without an object that a source named while nobody owned it', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/mine');
+      const hook = callbackSource<string>({ mapper: (name) => [{ namespace: 'ns', name }] });
+      const seen: string[] = [];
+      const controller = controllerFor(Thing)
+        .from(hook)
+        .complete(async ({ key, trigger }) => {
+          seen.push(`${key.name} ${trigger.type}`);
+          return done();
+        });
+      const running = await setup.start(controller, { ownership });
+      expect([await hook.notify('mine'), await hook.notify('other')]).to.deep.equal([1, 0]);
+      await setup.clock.advance(0);
+      expect(seen).to.deep.equal(['mine source']);
+      ownership.acquire('ns/other');
+      await setup.clock.advance(0);
+      expect(seen).to.deep.equal(['mine source', 'other acquired']);
+      await setup.stop(running);
+    });
+
+    it('remembers no deletion of what belongs to an object that is there, as at a start', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership();
+      const seen: string[] = [];
+      const controller = controllerFor(Thing, { predicate: () => false })
+        .owns(Part)
+        .complete(async ({ key }) => {
+          seen.push(key.name);
+          return done();
+        });
+      setup.things.put('there');
+      for (const name of ['there', 'gone']) setup.parts.put(`of-${name}`, ownedBy(name));
+      const running = await setup.start(controller, { ownership });
+      for (const name of ['there', 'gone']) setup.parts.remove(`of-${name}`);
+      await setup.clock.advance(0);
+      ownership.acquire('ns/there', 'ns/gone');
+      await setup.clock.advance(0);
+      expect(seen).to.deep.equal(['gone']);
       await setup.stop(running);
     });
 

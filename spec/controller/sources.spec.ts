@@ -19,6 +19,7 @@ function start(source: Source) {
     ...{ random: seededRandom(1), logger: silentLogger },
     enqueue: ({ name }, { trigger }) => {
       keys.push(`${name} by ${trigger.type === 'source' ? trigger.source : trigger.type}`);
+      return name !== 'foreign';
     },
     failed: (what) => failures.push(what),
   };
@@ -126,6 +127,7 @@ describe('callbackSource', () => {
     const { keys, started } = start(source);
     expect(await source.notify('a')).to.equal(1);
     expect(keys).to.deep.equal(['a by hook']);
+    expect(await source.notify('foreign'), 'of another replica').to.equal(0);
     expect(await source.notify('bad').catch((error: unknown) => error)).to.be.instanceOf(Error);
     await started.stop();
     const late = await source.notify('a').catch((error: unknown) => error);
