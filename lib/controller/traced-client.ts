@@ -55,7 +55,7 @@ async function* tracedPages<T extends KubernetesObject>(
       // After the last one no request is made.
       const told = { ...attributes, 'k8s.page': page };
       const asked = hasMore ? span.span(name, told, next) : next();
-      const result: IteratorResult<ObjectList<T>, unknown> = await asked;
+      const result = (await asked) as IteratorResult<ObjectList<T>, unknown>;
       if (result.done === true) return;
       hasMore = (result.value.metadata.continue ?? '') !== '';
       yield result.value;
