@@ -1,0 +1,178 @@
+import { expect } from 'chai';
+import { finalizersOf } from './scene.js';
+import type { OpenScene } from './scene.js';
+
+const ours = 'operator-builder.io/shop';
+const foreign = 'other.example.com/held';
+
+/** How an object is held until everything of it is taken away. */
+export function finalizersSuite(open: OpenScene): void {
+  it('adds the finalizer before the first create, guarded by the resourceVersion, and stops there', async () => {
+    const scene = await open();
+    let held: readonly string[] | undefined;
+    const r1 = scene.resource('r1', {
+      created: async (_, object) => {
+        held ??= finalizersOf(await scene.get(object.metadata.name ?? ''));
+      },
+    });
+    scene.run({ resources: [r1] });
+    await scene.create('a');
+    await scene.until(() => scene.calls.length > 0);
+    expect(held).to.deep.equal([ours]);
+    const patches = (await scene.requests()).filter(({ verb }) => verb === 'patch');
+    expect(patches.map(({ resource }) => resource)).to.deep.equal(['gadgets']);
+  });
+
+  it('goes on where the finalizer is present, and writes nothing', async () => {
+    const scene = await open();
+    await scene.create('a', { metadata: { finalizers: [ours] } });
+    scene.run();
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    const writes = (await scene.requests()).filter(({ verb }) => !['get', 'list'].includes(verb));
+    expect(writes).to.deep.equal([]);
+  });
+
+  it('appends it to the finalizers of others', async () => {
+    const scene = await open();
+    await scene.create('a', { metadata: { finalizers: [foreign] } });
+    scene.run();
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    expect(finalizersOf(await scene.get('a'))).to.deep.equal([foreign, ours]);
+  });
+
+  it('adds none to an object that is being deleted, and leaves it alone', async () => {
+    const scene = await open();
+    await scene.create('a', { metadata: { finalizers: [foreign] } });
+    await scene.delete('a');
+    scene.run();
+    await scene.create('b');
+    await scene.until(() => scene.calls.includes('r1 created b'));
+    await scene.calm();
+    expect(scene.calls).not.to.include.members(['r1 created a']);
+    expect(scene.calls).not.to.include.members(['r1 deleted a']);
+    expect(finalizersOf(await scene.get('a'))).to.deep.equal([foreign]);
+    await scene.edit('a', { metadata: { finalizers: null } });
+  });
+
+  it('calls every ensureDeleted in order, then removes the finalizer, and the object is gone', async () => {
+    const scene = await open();
+    scene.run({ resources: [scene.resource('r1'), scene.resource('r2')] });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r2 created a'));
+    await scene.delete('a');
+    await scene.until(() => scene.isGone('a'));
+    const deletes = scene.calls.filter((call) => call.includes('deleted'));
+    expect(deletes).to.deep.equal(['r1 deleted a', 'r2 deleted a']);
+  });
+
+  it('keeps the finalizer when a delete fails, names the step, and replays', async () => {
+    const scene = await open();
+    let tries = 0;
+    const r2 = scene.resource('r2', {
+      deleted: () => {
+        if (++tries < 3) throw new Error('the disk is busy');
+      },
+    });
+    scene.run({ resources: [scene.resource('r1'), r2] });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r2 created a'));
+    await scene.delete('a');
+    await scene.until(() => scene.isGone('a'));
+    const deletes = scene.calls.filter((call) => call.includes('deleted'));
+    const once = ['r1 deleted a', 'r2 deleted a'];
+    expect(deletes).to.deep.equal([...once, ...once, ...once]);
+    const note = 'set all, resource r2, ensureDeleted: the disk is busy';
+    expect(scene.told()).to.include(`Warning ResourceFailed: ${note}`);
+    expect(scene.lines.join('\n')).to.include(`Gadget ${scene.namespace}/a: ${note}`);
+  });
+
+  it('keeps it while a resource asks for that, tells so once, and replays until it does not', async () => {
+    const scene = await open();
+    let left = 3;
+    const r1 = scene.resource('r1', {
+      deleted: (context) => {
+        if (left-- > 0) context.keepFinalizers('the dump goes on');
+      },
+    });
+    scene.run({ resources: [r1, scene.resource('r2')] });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r2 created a'));
+    await scene.delete('a');
+    await scene.until(() => scene.isGone('a'));
+    const deletes = scene.calls.filter((call) => call.includes('deleted'));
+    expect(deletes).to.have.length(8);
+    expect(deletes.slice(0, 2)).to.deep.equal(['r1 deleted a', 'r2 deleted a']);
+    expect(scene.told()).to.deep.equal([
+      `Normal FinalizerKept: the finalizer ${ours} is kept by r1 (the dump goes on)`,
+    ]);
+  });
+
+  it('keeps it when the reconciliation is canceled in a delete, and says why', async () => {
+    const scene = await open();
+    let isReady = false;
+    const r1 = scene.resource('r1', {
+      deleted: (context) => {
+        if (!isReady) context.cancelReconciliation('not before noon');
+      },
+    });
+    scene.run({ resources: [r1, scene.resource('r2')] });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r2 created a'));
+    await scene.delete('a');
+    await scene.until(() => scene.calls.filter((call) => call === 'r1 deleted a').length > 1);
+    expect(scene.calls).not.to.include('r2 deleted a');
+    expect(finalizersOf(await scene.get('a'))).to.deep.equal([ours]);
+    expect(scene.lines.join('\n')).to.match(/info: reconciliation canceled in .*not before noon/);
+    isReady = true;
+    await scene.until(() => scene.isGone('a'));
+    expect(scene.calls).to.include('r2 deleted a');
+  });
+
+  it('does not keep it when only a resource is canceled', async () => {
+    const scene = await open();
+    const r1 = scene.resource('r1', { deleted: (context) => context.cancelResource('skip') });
+    scene.run({ resources: [r1, scene.resource('r2')] });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r2 created a'));
+    await scene.delete('a');
+    await scene.until(() => scene.isGone('a'));
+    const deletes = scene.calls.filter((call) => call.includes('deleted'));
+    expect(deletes).to.deep.equal(['r1 deleted a', 'r2 deleted a']);
+  });
+
+  it('calls ensureDeleted once where a foreign finalizer holds the object on', async () => {
+    const scene = await open();
+    await scene.create('a', { metadata: { finalizers: [foreign] } });
+    scene.run();
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    await scene.delete('a');
+    await scene.until(async () => !finalizersOf(await scene.get('a')).includes(ours));
+    await scene.annotate('a', { touched: 'yes' });
+    await scene.calm();
+    expect(finalizersOf(await scene.get('a'))).to.deep.equal([foreign]);
+    expect(scene.calls.filter((call) => call === 'r1 deleted a')).to.have.length(1);
+    await scene.edit('a', { metadata: { finalizers: null } });
+    await scene.until(() => scene.isGone('a'));
+  });
+
+  it('removes it though a resource has written to the object, and another did meanwhile', async () => {
+    const scene = await open();
+    const r1 = scene.resource('r1', {
+      deleted: async (context, object) => {
+        const { apiVersion, kind, metadata } = object;
+        const { namespace = '', name = '' } = metadata;
+        const body = { status: { size: 'gone' } };
+        const patch = { type: 'merge', body } as const;
+        const options = { subresource: 'status' };
+        await context.client.patch({ apiVersion, kind }, { namespace, name }, patch, options);
+        await scene.annotate(name, { meanwhile: 'yes' });
+      },
+    });
+    scene.run({ resources: [r1] });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    await scene.delete('a');
+    await scene.until(() => scene.isGone('a'));
+    expect(scene.calls.filter((call) => call === 'r1 deleted a')).to.have.length(1);
+  });
+}

@@ -1,0 +1,18 @@
+import type { BuilderTarget } from '../../../builder/suite/target.js';
+import { finalizersSuite } from './finalizers.js';
+import { parallelSuite } from './parallel.js';
+import { passesSuite } from './passes.js';
+import { pausingSuite } from './pausing.js';
+import { routingSuite } from './routing.js';
+import { scenes } from './scene.js';
+
+/** How the framework behaves, on whatever server. */
+export function frameworkSuite(newTarget: () => Promise<BuilderTarget>): void {
+  const open = scenes(newTarget);
+
+  describe('finalizers', () => finalizersSuite(open));
+  describe('pausing', () => pausingSuite(open));
+  describe('routing', () => routingSuite(open));
+  describe('passes', () => passesSuite(open));
+  describe('parallel controllers', () => parallelSuite(open));
+}

@@ -1,0 +1,204 @@
+import { expect } from 'chai';
+import { Event } from '../../../../lib/object/kinds.js';
+import { contextKey } from '../../../../lib/resource/index.js';
+import { ResourceRouter, ResourceSet } from '../../../../lib/resource/index.js';
+import { TerminalError } from '../../../../lib/controller/terminal-error.js';
+import type { Gadget } from './gadget.js';
+import { finalizersOf } from './scene.js';
+import type { OpenScene } from './scene.js';
+
+/** What a pass costs, what it tells, and how passes follow one another. */
+export function passesSuite(open: OpenScene): void {
+  it('costs no request where nothing has to be done', async () => {
+    const scene = await open();
+    scene.run({ resyncPeriodMs: 500 });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    await scene.calm();
+    await scene.requests();
+    const before = scene.calls.length;
+    await scene.annotate('a', { touched: 'yes' });
+    await scene.until(() => scene.calls.length > before + 2);
+    expect(await scene.requests()).to.deep.equal([]);
+  });
+
+  it('looks at every object again after the resync period, give or take a tenth', async () => {
+    const scene = await open();
+    const at: number[] = [];
+    const r1 = scene.resource('r1', {
+      created: ({ clock }) => void at.push(clock.monotonicMs()),
+    });
+    scene.run({ resources: [r1], resyncPeriodMs: 400 });
+    await scene.create('a');
+    // The first passes may be due to the watch, which shows the finalizer.
+    await scene.until(() => at.length > 6);
+    const waits = at.slice(3).map((ms, index) => ms - (at[index + 2] ?? 0));
+    for (const ms of waits) expect(ms).to.be.within(359, scene.target.real ? 2_000 : 441);
+  });
+
+  it('looks at an object again when a resource asks for that, though the resync is far off', async () => {
+    const scene = await open();
+    const r1 = scene.resource('r1', { created: (context) => context.requeueAfter(100) });
+    scene.run({ resources: [r1], resyncPeriodMs: Infinity });
+    await scene.create('a');
+    await scene.until(() => scene.calls.length > 5);
+  });
+
+  it('keeps a status that a resource writes, and hands values of initContext down', async () => {
+    const scene = await open();
+    const size = contextKey<string>('size');
+    const r1 = scene.resource('r1', {
+      created: async (context, object) => {
+        const { metadata, apiVersion, kind, status } = object;
+        const { namespace = '', name = '' } = metadata;
+        const now = context.need(size);
+        if (status?.size === now) return;
+        const patch = { type: 'merge', body: { status: { size: now } } } as const;
+        const key = { namespace, name };
+        await context.client.patch({ apiVersion, kind }, key, patch, { subresource: 'status' });
+      },
+    });
+    const set = new ResourceSet<Gadget>({
+      ...{ name: 'v1', handles: () => true, resources: [r1] },
+      initContext: (context, object) => context.set(size, object.spec?.size ?? 'none'),
+    });
+    scene.run({ resourceRouter: new ResourceRouter({ resourceSets: [set] }) });
+    await scene.create('a', { spec: { size: 'large' } });
+    await scene.until(async () => (await scene.get('a')).status?.size === 'large');
+    await scene.calm();
+    expect((await scene.get('a')).status?.size).to.equal('large');
+    expect(finalizersOf(await scene.get('a'))).to.deep.equal(['operator-builder.io/shop']);
+    expect(scene.told()).to.deep.equal([]);
+  });
+
+  it('ends the chain at the first error, names set, resource, step and object, and tries again', async () => {
+    const scene = await open();
+    let isBroken = true;
+    const r2 = scene.resource('r2', {
+      created: () => {
+        if (isBroken) throw new TypeError('size is not a number');
+      },
+    });
+    scene.run({ resources: [scene.resource('r1'), r2, scene.resource('r3')] });
+    await scene.create('a');
+    await scene.create('b', {
+      metadata: { annotations: { 'operator-builder.io/paused': 'true' } },
+    });
+    await scene.until(() => scene.calls.filter((call) => call === 'r2 created a').length > 3);
+    expect(scene.calls).not.to.include('r3 created a');
+    const note = 'set all, resource r2, ensureCreated: size is not a number';
+    expect(scene.told()).to.include(`Warning ResourceFailed: ${note}`);
+    expect(scene.lines.join('\n')).to.include(`Gadget ${scene.namespace}/a: ${note}`);
+    isBroken = false;
+    await scene.until(() => scene.calls.includes('r3 created a'));
+  });
+
+  it('does not try again what can not succeed, until something changes', async () => {
+    const scene = await open();
+    const r1 = scene.resource('r1', {
+      created: (_, { spec }) => {
+        if (spec?.size === 'huge') throw new TerminalError('no machine is that large');
+      },
+    });
+    scene.run({ resources: [r1] });
+    await scene.create('a', { spec: { size: 'huge' } });
+    await scene.until(() => scene.events.length > 0);
+    await scene.calm();
+    const before = scene.calls.length;
+    await scene.pass(scene.target.real ? 1_000 : 60_000);
+    expect(scene.calls).to.have.length(before);
+    await scene.edit('a', { spec: { size: 'small' } });
+    await scene.until(() => scene.calls.length > before);
+  });
+
+  it('takes a conflict in a step for a quiet retry', async () => {
+    const scene = await open();
+    let [tries, isMeddled] = [0, false];
+    const r1 = scene.resource('r1', {
+      created: async (context, object) => {
+        tries++;
+        const { name = '' } = object.metadata;
+        if (!isMeddled) await scene.annotate(name, { meanwhile: 'yes' });
+        isMeddled = true;
+        await context.client.update({ ...object, spec: { size: 'ours' } });
+      },
+    });
+    scene.run({ resources: [r1] });
+    await scene.create('a');
+    await scene.until(async () => (await scene.get('a')).spec?.size === 'ours');
+    expect(tries).to.be.above(1);
+    expect(scene.told()).to.deep.equal([]);
+    expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
+  });
+
+  it('never works on one object twice at once, and on others in parallel', async () => {
+    const scene = await open();
+    const [active, most] = [new Set<string>(), { at: 0, twice: false }];
+    const r1 = scene.resource('r1', {
+      created: async (_, object) => {
+        const { name = '' } = object.metadata;
+        most.twice ||= active.has(name);
+        active.add(name);
+        most.at = Math.max(most.at, active.size);
+        await scene.annotate(name, { touched: String(scene.calls.length % 3) });
+        await new Promise((resolve) => setImmediate(resolve));
+        active.delete(name);
+      },
+    });
+    scene.run({ resources: [r1], controller: { maxConcurrentReconciles: 3, hotLoop: false } });
+    for (const name of ['a', 'b', 'c', 'd']) await scene.create(name);
+    await scene.until(() => scene.calls.length > 30);
+    expect(most.twice).to.equal(false);
+    expect(most.at).to.be.within(2, 3);
+  });
+
+  it('writes its events where kubectl shows them', async () => {
+    const scene = await open();
+    const r1 = scene.resource('r1', {
+      created: () => {
+        throw new Error('the disk is full');
+      },
+    });
+    scene.run({ resources: [r1], recorder: undefined });
+    await scene.create('a');
+    await scene.until(async () => {
+      const { items } = await scene.admin.list(Event, { namespace: scene.namespace });
+      return items.some(
+        ({ type, reason, note, regarding }) =>
+          [type, reason, regarding?.name].join(' ') === 'Warning ResourceFailed a' &&
+          note === 'set all, resource r1, ensureCreated: the disk is full',
+      );
+    });
+  });
+
+  it('reports where a pass hangs whose time is over, and loses nothing', async () => {
+    const scene = await open();
+    let go: (() => void) | undefined;
+    const r2 = scene.resource('r2', {
+      created: (_, { metadata }) =>
+        metadata.name === 'a' && go === undefined
+          ? new Promise<void>((resolve) => (go = resolve))
+          : undefined,
+    });
+    const resources = [scene.resource('r1'), r2, scene.resource('r3')];
+    scene.run({ resources, controller: { reconcileTimeoutMs: 300, maxConcurrentReconciles: 1 } });
+    await scene.create('a');
+    await scene.until(() => scene.events.length > 0);
+    expect(scene.told()[0]).to.match(
+      /^Warning ResourceHangs: set all, resource r2, ensureCreated has not ended after \d+ ms$/,
+    );
+    expect(scene.lines.join('\n')).to.include('warn: set all, resource r2, ensureCreated has not');
+    // Its worker is free; the object is not.
+    await scene.create('b');
+    await scene.until(() => scene.calls.includes('r2 created b'));
+    expect(scene.calls.filter((call) => call === 'r2 created a')).to.have.length(1);
+    go?.();
+    await scene.until(() => scene.calls.includes('r3 created a'));
+    // What hung did not go on: r3 is of the next pass.
+    const ofA = scene.calls.filter((call) => call.endsWith(' a'));
+    expect(ofA.slice(0, 5)).to.deep.equal([
+      ...['r1 created a', 'r2 created a', 'r1 created a', 'r2 created a', 'r3 created a'],
+    ]);
+    expect(scene.events.filter(({ reason }) => reason !== 'ResourceHangs')).to.deep.equal([]);
+  });
+}

@@ -1,0 +1,131 @@
+import { expect } from 'chai';
+import { finalizersOf } from './scene.js';
+import type { OpenScene } from './scene.js';
+import type { GadgetKind } from './gadget.js';
+import { typeOf } from './gadget.js';
+
+const paused = 'operator-builder.io/paused';
+
+/** Objects that somebody has paused. */
+export function pausingSuite(open: OpenScene): void {
+  const pausing: readonly Record<string, string>[] = [
+    { [paused]: 'true' },
+    { 'cluster.x-k8s.io/paused': 'true' },
+    { 'example.com/maintenance': 'yes' },
+  ];
+  for (const annotations of pausing) {
+    it(`leaves an object alone that has ${JSON.stringify(annotations)}, and shows so`, async () => {
+      const scene = await open();
+      await scene.create('a', { metadata: { annotations } });
+      scene.run({ pauseAnnotations: { 'example.com/maintenance': 'yes' } });
+      await scene.until(async () => (await scene.condition('a', 'Paused'))?.status === 'True');
+      const [[key, value] = []] = Object.entries(annotations);
+      const by = `annotation ${key}: "${value}"`;
+      expect((await scene.condition('a', 'Paused'))?.message).to.equal(by);
+      await scene.calm();
+      expect(scene.calls).to.deep.equal([]);
+      expect(scene.told()).to.deep.equal([`Normal Paused: ${by} pauses it: nothing is reconciled`]);
+      expect(finalizersOf(await scene.get('a'))).to.deep.equal([]);
+    });
+  }
+
+  const running: readonly (Record<string, string> | undefined)[] = [
+    ...[undefined, {}, { [paused]: '' }, { [paused]: 'false' }, { [paused]: 'True' }],
+    ...[
+      { [paused]: '1' },
+      { 'cluster.x-k8s.io/paused': 'yes' },
+      { 'example.com/maintenance': 'no' },
+    ],
+  ];
+  it('reconciles objects whose annotations are absent, empty, "false" or anything else', async () => {
+    const scene = await open();
+    for (const [index, annotations] of running.entries()) {
+      await scene.create(`a${index}`, {
+        metadata: annotations === undefined ? {} : { annotations },
+      });
+    }
+    scene.run({ pauseAnnotations: { 'example.com/maintenance': 'yes' } });
+    const all = running.map((_, index) => `r1 created a${index}`);
+    await scene.until(() => all.every((call) => scene.calls.includes(call)));
+    expect(scene.told()).to.deep.equal([]);
+    expect(await scene.condition('a0', 'Paused')).to.equal(undefined);
+  });
+
+  it('goes on when the annotation is gone, and shows so', async () => {
+    const scene = await open();
+    await scene.create('a', { metadata: { annotations: { [paused]: 'true' } } });
+    scene.run();
+    await scene.until(async () => (await scene.condition('a', 'Paused'))?.status === 'True');
+    await scene.annotate('a', { [paused]: 'false' });
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    expect((await scene.condition('a', 'Paused'))?.status).to.equal('False');
+    expect(scene.told().at(-1)).to.match(/^Normal Resumed: /);
+    await scene.annotate('a', { [paused]: 'true' });
+    await scene.until(async () => (await scene.condition('a', 'Paused'))?.status === 'True');
+    await scene.calm();
+    expect(scene.events.map(({ reason }) => reason)).to.deep.equal(['Paused', 'Resumed', 'Paused']);
+  });
+
+  it('waits with the deletion, too, visibly', async () => {
+    const scene = await open();
+    scene.run();
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    await scene.annotate('a', { [paused]: 'true' });
+    await scene.until(async () => (await scene.condition('a', 'Paused'))?.status === 'True');
+    await scene.delete('a');
+    const says = async (): Promise<boolean> =>
+      (await scene.condition('a', 'Paused'))?.message.includes('its deletion waits') === true;
+    await scene.until(says);
+    await scene.calm();
+    expect(scene.calls).not.to.include('r1 deleted a');
+    expect(scene.events.map(({ reason }) => reason)).to.deep.equal(['Paused']);
+    await scene.annotate('a', { [paused]: null });
+    await scene.until(() => scene.isGone('a'));
+    expect(scene.calls).to.include('r1 deleted a');
+  });
+
+  for (const kind of ['Plain', 'Bare'] as readonly GadgetKind[]) {
+    const what = kind === 'Bare' ? 'no status' : 'no conditions';
+    it(`tells by events only where the kind has ${what}, and does not try again and again`, async () => {
+      const scene = await open();
+      await scene.create('a', { metadata: { annotations: { [paused]: 'true' } } }, kind);
+      scene.run({ type: typeOf(kind) });
+      await scene.until(() => scene.events.length > 0);
+      await scene.requests();
+      await scene.annotate('a', { touched: 'yes' }, kind);
+      await scene.calm();
+      expect(await scene.requests()).to.deep.equal([]);
+      await scene.annotate('a', { [paused]: null }, kind);
+      await scene.until(() => scene.calls.includes('r1 created a'));
+      expect(scene.events.map(({ reason }) => reason)).to.deep.equal(['Paused', 'Resumed']);
+    });
+  }
+
+  it('says the same as another framework, which has annotations of its own, without writing in turns', async () => {
+    const scene = await open();
+    const annotations = { 'example.com/one': 'yes', 'example.com/two': 'yes' };
+    await scene.create('a', { metadata: { annotations } });
+    scene.run({ name: 'one', pauseAnnotations: { 'example.com/one': 'yes' } });
+    scene.run({ name: 'two', pauseAnnotations: { 'example.com/two': 'yes' } });
+    await scene.until(async () => (await scene.condition('a', 'Paused'))?.status === 'True');
+    await scene.calm();
+    const { resourceVersion } = (await scene.get('a')).metadata;
+    await scene.pass(1_000);
+    expect((await scene.get('a')).metadata.resourceVersion).to.equal(resourceVersion);
+    expect(scene.events.filter(({ reason }) => reason === 'Paused')).to.have.length(1);
+    const said = (await scene.condition('a', 'Paused'))?.message ?? '';
+    const first = said.includes('one') ? 'one' : 'two';
+    const other = first === 'one' ? 'two' : 'one';
+    await scene.annotate('a', { [`example.com/${first}`]: null });
+    await scene.until(async () => (await scene.condition('a', 'Paused'))?.message.includes(other));
+    await scene.annotate('a', { [`example.com/${other}`]: null });
+    await scene.until(async () => (await scene.condition('a', 'Paused'))?.status === 'False');
+    await scene.until(() => finalizersIncludeBoth(scene.get('a')));
+  });
+}
+
+async function finalizersIncludeBoth(object: ReturnType<Awaited<ReturnType<OpenScene>>['get']>) {
+  const names = finalizersOf(await object);
+  return ['one', 'two'].every((name) => names.includes(`operator-builder.io/${name}`));
+}

@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import { ResourceRouter, ResourceSet } from '../../../../lib/resource/index.js';
+import type { Gadget } from './gadget.js';
+import { finalizersOf } from './scene.js';
+import type { OpenScene, Scene } from './scene.js';
+
+/** Sets by the version of an object; `handles` may say that several do. */
+function routerOf(
+  scene: Scene,
+  handles: (version: string) => readonly string[] = (version) => [version],
+): ResourceRouter<Gadget> {
+  const set = (name: string): ResourceSet<Gadget> =>
+    new ResourceSet({
+      name,
+      handles: ({ spec }) => handles(spec?.version ?? '').includes(name),
+      resources: [scene.resource(`${name}-r1`), scene.resource(`${name}-r2`)],
+    });
+  return new ResourceRouter({ resourceSets: [set('v1'), set('v2')] });
+}
+
+const both = (version: string): readonly string[] =>
+  version === 'both' ? ['v1', 'v2'] : [version];
+
+/** Which chain is carried out. */
+export function routingSuite(open: OpenScene): void {
+  it('carries out the set that handles the object, and another one when its version changes', async () => {
+    const scene = await open();
+    scene.run({ resourceRouter: routerOf(scene) });
+    await scene.create('a', { spec: { version: 'v1' } });
+    await scene.until(() => scene.calls.includes('v1-r2 created a'));
+    expect(scene.calls.some((call) => call.startsWith('v2'))).to.equal(false);
+    await scene.edit('a', { spec: { version: 'v2' } });
+    await scene.until(() => scene.calls.includes('v2-r2 created a'));
+    await scene.delete('a');
+    await scene.until(() => scene.isGone('a'));
+    const deletes = scene.calls.filter((call) => call.includes('deleted'));
+    expect(deletes).to.deep.equal(['v2-r1 deleted a', 'v2-r2 deleted a']);
+  });
+
+  it('stops quietly, and adds no finalizer, where no set handles the object', async () => {
+    const scene = await open();
+    scene.run({ resourceRouter: routerOf(scene) });
+    await scene.create('other', { spec: { version: 'v3' } });
+    await scene.create('a', { spec: { version: 'v1' } });
+    await scene.until(() => scene.calls.includes('v1-r2 created a'));
+    await scene.calm();
+    expect(finalizersOf(await scene.get('other'))).to.deep.equal([]);
+    expect(scene.told()).to.deep.equal([]);
+    expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
+    await scene.delete('other');
+    expect(await scene.isGone('other')).to.equal(true);
+  });
+
+  it('warns of an object that would be held for ever, since no set handles it any more', async () => {
+    const scene = await open();
+    scene.run({ resourceRouter: routerOf(scene) });
+    await scene.create('a', { spec: { version: 'v1' } });
+    await scene.until(() => scene.calls.includes('v1-r2 created a'));
+    await scene.edit('a', { spec: { version: 'v3' } });
+    await scene.delete('a');
+    await scene.until(() => scene.events.length > 0);
+    await scene.calm();
+    expect(scene.told()).to.have.length(1);
+    expect(scene.told()[0]).to.match(
+      /^Warning NoResourceSet: .*operator-builder\.io\/shop holds it/,
+    );
+    await scene.edit('a', { spec: { version: 'v1' } });
+    await scene.until(() => scene.isGone('a'));
+    expect(scene.calls).to.include('v1-r1 deleted a');
+  });
+
+  it('shows an overlap of sets by a condition and an event, reconciles nothing, and does not retry', async () => {
+    const scene = await open();
+    scene.run({ resourceRouter: routerOf(scene, both) });
+    await scene.create('a', { spec: { version: 'both' } });
+    const status = async () => (await scene.condition('a', 'ResourceSetsOverlap'))?.status;
+    await scene.until(async () => (await status()) === 'True');
+    const { message } = (await scene.condition('a', 'ResourceSetsOverlap')) ?? {};
+    expect(message).to.equal(
+      'shop: several resource sets handle it: v1, v2; nothing is reconciled',
+    );
+    await scene.calm();
+    const tries = scene.events.length;
+    await scene.pass(scene.target.real ? 1_000 : 60_000);
+    expect(scene.events).to.have.length(tries);
+    expect(scene.told()[0]).to.match(
+      /^Warning ResourceSetsOverlap: .*several resource sets handle it: v1, v2/,
+    );
+    expect(scene.calls).to.deep.equal([]);
+    await scene.edit('a', { spec: { version: 'v1' } });
+    await scene.until(() => scene.calls.includes('v1-r2 created a'));
+    expect(await status()).to.equal('False');
+    expect(await scene.condition('a', 'Paused')).to.equal(undefined);
+  });
+
+  it('names a set that can not say whether it handles an object', async () => {
+    const scene = await open();
+    const resources = [scene.resource('r1')];
+    const handles = (object: Gadget): boolean => object.spec?.size?.includes('large') as boolean;
+    const resourceSets = [new ResourceSet<Gadget>({ name: 'large', handles, resources })];
+    scene.run({ resourceRouter: new ResourceRouter({ resourceSets }) });
+    await scene.create('a', { spec: {} });
+    await scene.until(() => scene.events.length > 0);
+    expect(scene.told()[0]).to.match(
+      /^Warning ReconcileFailed: .*set large, handles: want a boolean/,
+    );
+    await scene.edit('a', { spec: { size: 'very large' } });
+    await scene.until(() => scene.calls.includes('r1 created a'));
+  });
+}
