@@ -30,7 +30,7 @@ export function wrap<T extends KubernetesObject>(
 export function unwrap<T extends KubernetesObject>(resource: Resource<T>): Resource<T> {
   const seen = new Set<Resource<T>>();
   let inner = resource;
-  while (inner.wrapped !== undefined) {
+  while (inner.wrapped) {
     seen.add(inner);
     inner = inner.wrapped;
     if (!seen.has(inner)) continue;

@@ -1,0 +1,239 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { CrudResource } from '../../lib/resource/crud-resource.js';
+import { isExecutionFailed } from '../../lib/resource/execution-failed-error.js';
+import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
+import { Patch } from '../../lib/resource/patch.js';
+import type { PatchPart } from '../../lib/resource/patch.js';
+import { processUpdate } from '../../lib/resource/process.js';
+import type { ResourceContext } from '../../lib/resource/resource-context.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+import { Notes, deleteSteps, failureOf, newPass, tenant, updateSteps } from './chain-setup.js';
+
+const parts = ['create', 'delete', 'update'] as const;
+describe('CrudResource', () => {
+  let notes: Notes;
+  beforeEach(() => {
+    notes = new Notes();
+  });
+
+  it('creates, deletes and updates, in this order, unless told otherwise', async () => {
+    const resource = notes.crud('r');
+    expect(resource.order).to.deep.equal(['create', 'delete', 'update']);
+    await resource.ensureCreated(newPass(), tenant);
+    expect(notes.ran).to.deep.equal(updateSteps.map((step) => `r.${step}`));
+  });
+
+  it('plans a deletion by newDeletePatch, and applies it in the same order', async () => {
+    await notes.crud('r').ensureDeleted(newPass(), tenant);
+    expect(notes.ran).to.deep.equal(deleteSteps.map((step) => `r.${step}`));
+  });
+
+  it('applies what was set, whatever its value, in the order that was asked for', async () => {
+    const permutation = fc.shuffledSubarray([...parts], { minLength: 3 });
+    const subset = fc.subarray([...parts]);
+    const value = fc.constantFrom(undefined, null, 0, '', false, [], {});
+    const property = fc.asyncProperty(permutation, subset, value, async (order, set, change) => {
+      const patch = new Patch<unknown>();
+      const setters = {
+        create: () => patch.setCreateChange(change),
+        delete: () => patch.setDeleteChange(change),
+        update: () => patch.setUpdateChange(change),
+      };
+      for (const part of set) setters[part]();
+      const ran: unknown[] = [];
+      const operations = {
+        ...new Notes().operations('r'),
+        newUpdatePatch: () => patch,
+        applyCreateChange: (_: ResourceContext, __: unknown, got: unknown) =>
+          void ran.push(['create', got]),
+        applyDeleteChange: (_: ResourceContext, __: unknown, got: unknown) =>
+          void ran.push(['delete', got]),
+        applyUpdateChange: (_: ResourceContext, __: unknown, got: unknown) =>
+          void ran.push(['update', got]),
+      };
+      await new CrudResource({ operations, order }).ensureCreated(newPass(), tenant);
+      const due = order.filter((part) => set.includes(part));
+      expect(ran).to.deep.equal(due.map((part) => [part, change]));
+    });
+    await fc.assert(property);
+  });
+
+  it('hands each step what it is of, and what the ones before it returned', async () => {
+    const seen: unknown[] = [];
+    const state = { current: ['a'], desired: ['a', 'b'] };
+    const operations = {
+      ...new Notes().operations('r'),
+      getCurrentState: () => state.current,
+      getDesiredState: async () => state.desired,
+      newUpdatePatch: (context: ResourceContext, object: unknown, states: unknown) => {
+        seen.push([context.resource, context.step, object, states]);
+        return new Patch<unknown>().setCreateChange(['b']);
+      },
+      applyCreateChange: (context: ResourceContext, object: unknown, change: unknown) =>
+        void seen.push([context.resource, context.step, object, change]),
+    };
+    await new CrudResource({ operations }).ensureCreated(newPass(), tenant);
+    expect(seen).to.deep.equal([
+      ['r', 'newUpdatePatch', tenant, state],
+      ['r', 'applyCreateChange', tenant, ['b']],
+    ]);
+  });
+
+  it('goes on with states that are undefined', async () => {
+    const operations = { ...notes.operations('r'), getCurrentState: () => undefined };
+    await new CrudResource({ operations }).ensureCreated(newPass(), tenant);
+    expect(notes.ran).to.have.length(5);
+  });
+
+  it('calls the steps as methods of the operations', async () => {
+    class Operations {
+      readonly name = 'r';
+      readonly #found = 'found';
+      applied: string | undefined;
+      getCurrentState(): string {
+        return this.#found;
+      }
+      getDesiredState(): string {
+        return this.#found;
+      }
+      newUpdatePatch(_: unknown, __: unknown, { current }: { current: string }): Patch<string> {
+        return new Patch<string>().setUpdateChange(this.#found + current);
+      }
+      newDeletePatch(): undefined {
+        return undefined;
+      }
+      applyCreateChange(): void {
+        this.applied = 'created';
+      }
+      applyDeleteChange(): void {
+        this.applied = 'deleted';
+      }
+      applyUpdateChange(_: unknown, __: unknown, change: string): void {
+        this.applied = change;
+      }
+    }
+    const operations = new Operations();
+    await new CrudResource({ operations }).ensureCreated(newPass(), tenant);
+    expect(operations.applied).to.equal('foundfound');
+  });
+
+  for (const none of [undefined, null]) {
+    it(`applies nothing where the patch is ${none}`, async () => {
+      const operations = { ...notes.operations('r'), newUpdatePatch: () => none as undefined };
+      await new CrudResource({ operations }).ensureCreated(newPass(), tenant);
+      expect(notes.ran).to.deep.equal(['r.getCurrentState', 'r.getDesiredState']);
+    });
+  }
+
+  it('takes a patch of another copy of this package', async () => {
+    const changeOf = (part: PatchPart) => (part === 'delete' ? { change: 1 } : undefined);
+    const operations = {
+      ...notes.operations('r'),
+      newUpdatePatch: () => ({ changeOf }) as unknown as Patch<unknown>,
+    };
+    await new CrudResource({ operations }).ensureCreated(newPass(), tenant);
+    expect(notes.ran.at(-1)).to.equal('r.applyDeleteChange');
+    expect(notes.ran).to.have.length(3);
+  });
+
+  for (const [what, patch] of [
+    ['an object', { create: [1], delete: [2] }],
+    ['a string', 'create'],
+    ['an array', [1]],
+    ['a number', 1],
+    ['true', true],
+    ['the class', Patch],
+  ] as const) {
+    it(`refuses ${what} for a patch: names resource and step, applies nothing`, async () => {
+      const operations = {
+        ...notes.operations('r'),
+        newUpdatePatch: () => patch as unknown as Patch<unknown>,
+      };
+      const error = await failureOf(
+        new CrudResource({ operations }).ensureCreated(newPass(), tenant),
+      );
+      expect(error).to.include({ code: 'ResourceFailed', resource: 'r', step: 'newUpdatePatch' });
+      expect(error.message).to.contain(
+        'Tenant shop/acme: resource r, newUpdatePatch: want a Patch, got ',
+      );
+      expect(error.cause).to.satisfy(isExecutionFailed);
+      expect(notes.ran).to.deep.equal(['r.getCurrentState', 'r.getDesiredState']);
+    });
+  }
+
+  describe('before each step', () => {
+    for (const [n, step] of updateSteps.entries()) {
+      for (const cancel of ['cancelReconciliation', 'cancelResource'] as const) {
+        it(`looks at ${cancel} of ${step}`, async () => {
+          const resource = notes.crud('r', {
+            [step]: (context: ResourceContext) => context[cancel](),
+          });
+          await resource.ensureCreated(newPass(), tenant);
+          expect(notes.ran).to.have.length(n + 1);
+        });
+      }
+
+      it(`looks at the signal, aborted in ${step}`, async () => {
+        const stop = new AbortController();
+        const reason = new OperatorError('Stopped', 'the manager stops');
+        const resource = notes.crud('r', { [step]: () => stop.abort(reason) });
+        const context = newPass({ signal: stop.signal });
+        const end = resource.ensureCreated(context, tenant);
+        // After the last step nothing is left to refuse.
+        if (step === 'applyUpdateChange') await end;
+        else expect((await failureOf(end)).cause).to.equal(reason);
+        expect(notes.ran).to.have.length(n + 1);
+      });
+
+      it(`ends with the error of ${step}`, async () => {
+        const resource = notes.crud('r', { [step]: () => Promise.reject(new Error('no')) });
+        const error = await failureOf(resource.ensureCreated(newPass(), tenant));
+        expect(error.message).to.equal(`Tenant shop/acme: resource r, ${step}: no`);
+        expect(notes.ran).to.have.length(n + 1);
+      });
+    }
+  });
+
+  it('called by another resource, is canceled for itself', async () => {
+    const inner = notes.crud('inner', { getCurrentState: (context) => context.cancelResource() });
+    const outer = notes.crud('outer', {
+      getCurrentState: async (context, object) => {
+        await inner.ensureCreated(context, object);
+      },
+    });
+    await processUpdate(newPass(), tenant, [outer]);
+    const all = ['outer.getCurrentState', 'inner.getCurrentState', ...updateSteps.slice(1)];
+    expect(notes.ran).to.have.length(all.length);
+    expect(notes.ran.at(-1)).to.equal('outer.applyUpdateChange');
+  });
+
+  describe('refuses', () => {
+    const operations = new Notes().operations('r');
+    const { applyDeleteChange: _, ...withoutDelete } = operations;
+    const bad: readonly [title: string, options: unknown, message: string][] = [
+      ['no operations', {}, 'operations: want an object'],
+      ['no name', { operations: { ...operations, name: '' } }, 'operations.name is missing'],
+      [
+        'a missing step',
+        { operations: withoutDelete },
+        'resource r: operations: no method applyDeleteChange',
+      ],
+      [
+        'a part twice',
+        { operations, order: ['create', 'create', 'update'] },
+        'resource r: order: ',
+      ],
+      ['a part too few', { operations, order: ['create', 'update'] }, 'got [create, update]'],
+      ['a part too many', { operations, order: [...parts, 'create'] }, 'resource r: order: '],
+      ['an order that is none', { operations, order: 'create' }, 'got string'],
+    ];
+    for (const [title, options, message] of bad) {
+      it(title, () => {
+        expect(() => new CrudResource(options as { operations: typeof operations }))
+          .to.throw(message)
+          .that.satisfies(isInvalidConfig);
+      });
+    }
+  });
+});

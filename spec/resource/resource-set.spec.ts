@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import { defaultResourceSetResourceFunc } from '../../lib/resource/default-resource-set-resource-func.js';
+import { isExecutionFailed } from '../../lib/resource/execution-failed-error.js';
+import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
+import { isNoResourceSet } from '../../lib/resource/no-resource-set-error.js';
+import { ResourceRouter } from '../../lib/resource/resource-router.js';
+import { ResourceSet } from '../../lib/resource/resource-set.js';
+import type { ResourceSetOptions } from '../../lib/resource/resource-set.js';
+import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
+import { Notes, newPass, tenant } from './chain-setup.js';
+
+const resource = new Notes().plain('r');
+
+function setOf(name: string, handles: (object: KubernetesObject) => boolean): ResourceSet {
+  return new ResourceSet({ name, handles, resources: [resource] });
+}
+
+describe('ResourceSet', () => {
+  const good: ResourceSetOptions<KubernetesObject> = {
+    ...{ name: 'v1', handles: () => true, resources: [resource] },
+  };
+  const { ensureCreated } = resource;
+  const bad: readonly [title: string, options: object, message: string][] = [
+    ['no name', { name: undefined }, 'ResourceSet: its name is missing'],
+    ['an empty name', { name: '' }, 'ResourceSet: its name is missing'],
+    ['no handles', { handles: undefined }, 'ResourceSet v1: handles: want a function'],
+    ['an initContext that is none', { initContext: {} }, 'ResourceSet v1: initContext: '],
+    ['no list of resources', { resources: undefined }, 'ResourceSet v1: resources: want an array'],
+    ['no resources', { resources: [] }, 'ResourceSet v1: no resources: want at least one'],
+    [
+      'two of one name',
+      { resources: [resource, resource] },
+      'v1: more than one resource is named r',
+    ],
+    ['a resource without a name', { resources: [{ ...resource, name: '' }] }, 'v1: resources[0]: '],
+    [
+      'a resource without methods',
+      { resources: [{ name: 'r' }] },
+      'no method ensureCreated, ensureDeleted',
+    ],
+    ['half a resource', { resources: [{ name: 'r', ensureCreated }] }, 'no method ensureDeleted'],
+  ];
+  for (const [title, options, message] of bad) {
+    it(`refuses ${title}`, () => {
+      expect(() => new ResourceSet({ ...good, ...options }))
+        .to.throw(message)
+        .that.satisfies(isInvalidConfig);
+    });
+  }
+
+  it('keeps its resources, whatever becomes of the list that it was given', () => {
+    const resources = [resource];
+    const set = new ResourceSet({ ...good, resources });
+    resources.pop();
+    expect(set.resources).to.deep.equal([resource]);
+    expect(set.resources).to.be.frozen;
+  });
+
+  it('hands the object to handles, and the context to initContext', async () => {
+    const seen: unknown[] = [];
+    const set = new ResourceSet({
+      ...good,
+      handles: (object) => seen.push(object) > 1,
+      initContext: (context, object) => void seen.push(context, object),
+    });
+    expect([set.handles(tenant), set.handles(tenant)]).to.deep.equal([false, true]);
+    const context = newPass();
+    await set.initContext(context, tenant);
+    expect(seen).to.deep.equal([tenant, tenant, context, tenant]);
+  });
+
+  it('names itself and the object where handles throws', () => {
+    const cause = new TypeError('spec is undefined');
+    const set = setOf('v1', () => {
+      throw cause;
+    });
+    const { message } = { message: 'Tenant shop/acme: set v1, handles: spec is undefined' };
+    expect(() => set.handles(tenant))
+      .to.throw(message)
+      .that.satisfies(isExecutionFailed)
+      .and.has.property('cause', cause);
+  });
+
+  it('refuses a handles that is async, for a promise is always true', () => {
+    const set = setOf('v1', (async () => false) as unknown as () => boolean);
+    expect(() => set.handles(tenant)).to.throw('set v1, handles: want a boolean, got a promise');
+  });
+});
+
+describe('ResourceRouter', () => {
+  const ofTenants = setOf('v1', ({ kind }) => kind === 'Tenant');
+  const ofNobody = setOf('v2', () => false);
+  const ofAll = setOf('v3', () => true);
+
+  it('finds the one set that handles the object', () => {
+    const router = new ResourceRouter({ resourceSets: [ofNobody, ofTenants] });
+    expect(router.resourceSet(tenant)).to.equal(ofTenants);
+    expect(router.resourceSetsOf(tenant)).to.deep.equal([ofTenants]);
+  });
+
+  it('says that none handles it, which is nothing bad', () => {
+    const router = new ResourceRouter({ resourceSets: [ofNobody, ofTenants] });
+    expect(() => router.resourceSet({ ...tenant, kind: 'Other' }))
+      .to.throw('Other shop/acme: no resource set handles it; asked were v2, v1')
+      .that.satisfies(isNoResourceSet);
+  });
+
+  it('names all sets that handle it where several do', () => {
+    const router = new ResourceRouter({ resourceSets: [ofTenants, ofNobody, ofAll] });
+    expect(() => router.resourceSet(tenant))
+      .to.throw('Tenant shop/acme: several resource sets handle it: v1, v3; ')
+      .that.satisfies(isExecutionFailed);
+    expect(router.resourceSetsOf(tenant)).to.deep.equal([ofTenants, ofAll]);
+  });
+
+  const bad: readonly [title: string, resourceSets: unknown, message: string][] = [
+    ['no list', undefined, 'resourceSets: want an array'],
+    ['no sets', [], 'no resource sets: want at least one'],
+    ['what is no set', [ofAll, { name: 'v4' }], 'resourceSets[1]: want a ResourceSet'],
+    ['two of one name', [ofAll, setOf('v3', () => true)], 'more than one resource set is named v3'],
+  ];
+  for (const [title, resourceSets, message] of bad) {
+    it(`refuses ${title}`, () => {
+      expect(() => new ResourceRouter({ resourceSets: resourceSets as ResourceSet[] }))
+        .to.throw(`ResourceRouter: ${message}`)
+        .that.satisfies(isInvalidConfig);
+    });
+  }
+});
+
+describe('defaultResourceSetResourceFunc', () => {
+  it('gives the same list for every object', () => {
+    const resources = [resource];
+    const resourcesOf = defaultResourceSetResourceFunc(resources);
+    expect(resourcesOf(newPass(), tenant)).to.equal(resources);
+    expect(resourcesOf(newPass(), { ...tenant, kind: 'Other' })).to.equal(resources);
+  });
+});
