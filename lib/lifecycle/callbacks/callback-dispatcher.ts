@@ -13,6 +13,8 @@ export interface Callbacks<CR extends LifecycleObject = LifecycleObject> {
   addCallback(type: TypeReference<KubernetesObject> | null, callback: Callback<CR>): void;
   /** Calls them one after another; what one throws ends it, and is thrown. */
   invokeCallbacks(args: CallbackArguments<CR>): Promise<void>;
+  /** Whether there is one for objects of the kind of `object`. @defaultValue there may be */
+  handles?(object: KubernetesObject): boolean;
 }
 
 /** Calls callbacks by the kind of the object, in the order in which they were added. */
@@ -29,6 +31,11 @@ export class CallbackDispatcher<
     }
     const kind = type === null ? null : kindOf(apiVersionOf(type), type.kind);
     this.#byKind.set(kind, [...(this.#byKind.get(kind) ?? []), callback]);
+  }
+
+  /** Whether there is a callback for objects of the kind of `object`. */
+  handles({ apiVersion, kind }: KubernetesObject): boolean {
+    return this.#byKind.has(null) || this.#byKind.has(kindOf(apiVersion, kind));
   }
 
   /**

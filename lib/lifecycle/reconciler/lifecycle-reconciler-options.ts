@@ -44,6 +44,11 @@ export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
    * `wait` for them to go, or `adopt` them. @defaultValue 'wait'
    */
   readonly orphans?: 'wait' | 'adopt' | undefined;
+  /**
+   * Whether what is in an object is others' to change once it was made: its labels and annotations are
+   * kept as they should be, its data never overwritten. @defaultValue ConfigMaps and Secrets
+   */
+  readonly isMutable?: ((object: KubernetesObject) => boolean) | undefined;
   /** Renews what expires, as certificates; called in each pass when all objects are as they should be. */
   readonly perishablesSynchronizer?: ((cr: CR, context: HookContext) => Promise<void>) | undefined;
   /** Brings the operator's own configuration up to date, before its objects. */

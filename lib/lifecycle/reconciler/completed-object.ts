@@ -1,0 +1,70 @@
+import { isJsonObject } from '../../object/json.js';
+import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { labelValueOf } from '../../object/label-value.js';
+import type { LifecycleObject } from '../lifecycle-status.js';
+
+/** Labels of the configuration that its objects have too: which system they are of, and its version. */
+const inherited = ['app.kubernetes.io/part-of', 'app.kubernetes.io/version'];
+
+/** What only the server sets. */
+const ofTheServer = [
+  ...['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'],
+  ...['deletionGracePeriodSeconds', 'managedFields', 'selfLink'],
+];
+
+/**
+ * A desired object, plain, without a status and what only the server sets, with the labels of its
+ * configuration: on Pod templates too, never in a selector, which can't change.
+ */
+export function completedObject(object: KubernetesObject, cr: LifecycleObject): UnstructuredObject {
+  const labels = inheritedLabels(cr);
+  const entries = Object.entries(object).filter(([name]) => name !== 'status');
+  const plain = Object.fromEntries(entries) as unknown as UnstructuredObject;
+  const metadata = withLabels(metadataOf(plain), labels);
+  const complete = { ...plain, metadata };
+  return withTemplateLabels(complete as UnstructuredObject, labels);
+}
+
+/** A version as the value of a label. */
+export function versionLabelOf(version: string): string {
+  return labelValueOf(version);
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+function inheritedLabels({ metadata: { labels = {} } }: LifecycleObject): Labels {
+  const own = inherited.filter((name) => labels[name] !== undefined);
+  return Object.fromEntries(own.map((name) => [name, labels[name] ?? '']));
+}
+
+function metadataOf({ metadata }: UnstructuredObject): object {
+  return Object.fromEntries(
+    Object.entries(metadata).filter(([name]) => !ofTheServer.includes(name)),
+  );
+}
+
+function withLabels(metadata: object, labels: Labels): object {
+  if (Object.keys(labels).length === 0) return metadata;
+  const own = 'labels' in metadata && isJsonObject(metadata.labels) ? metadata.labels : {};
+  return { ...metadata, labels: { ...own, ...labels } };
+}
+
+// Deployments, StatefulSets, DaemonSets and Jobs have one; a CronJob has one of a Job.
+function withTemplateLabels(object: UnstructuredObject, labels: Labels): UnstructuredObject {
+  const spec = object['spec'];
+  if (!isJsonObject(spec)) return object;
+  const { template, jobTemplate } = spec;
+  if (isJsonObject(template)) {
+    return { ...object, spec: { ...spec, template: labelledTemplate(template, labels) } };
+  }
+  if (!isJsonObject(jobTemplate) || !isJsonObject(jobTemplate['spec'])) return object;
+  const inner = jobTemplate['spec'];
+  if (!isJsonObject(inner['template'])) return object;
+  const labelled = { ...inner, template: labelledTemplate(inner['template'], labels) };
+  return { ...object, spec: { ...spec, jobTemplate: { ...jobTemplate, spec: labelled } } };
+}
+
+function labelledTemplate(template: Readonly<Record<string, unknown>>, labels: Labels): object {
+  const metadata = isJsonObject(template['metadata']) ? template['metadata'] : {};
+  return { ...template, metadata: withLabels(metadata, labels) };
+}

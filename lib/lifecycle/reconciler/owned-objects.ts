@@ -1,0 +1,39 @@
+import { describeObject } from '../../object/describe-object.js';
+import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { TypeReference } from '../../object/resource-type.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import type { LifecycleObject } from '../lifecycle-status.js';
+import type { Pass } from './pass.js';
+
+/** Every object of these kinds whose controller is the configuration, this very one by its UID. */
+export async function ownedObjects<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  types: readonly TypeReference<KubernetesObject>[],
+): Promise<readonly UnstructuredObject[]> {
+  const byName = new Map(types.map((type) => [`${apiVersionOf(type)} ${type.kind}`, type]));
+  const lists = await Promise.all([...byName.values()].map((type) => ownedOfKind(pass, type)));
+  return lists.flat();
+}
+
+async function ownedOfKind<CR extends LifecycleObject>(
+  { client, cr, signal }: Pass<CR>,
+  type: TypeReference<KubernetesObject>,
+): Promise<readonly UnstructuredObject[]> {
+  const { uid: controllerUid, namespace } = cr.metadata;
+  try {
+    const { items } = await client.list(type, { controllerUid, namespace, signal });
+    const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
+    return items.map((item) => ({ ...item, ...typeMeta }));
+  } catch (error) {
+    // Of a kind that is not served there is nothing.
+    if (isOperatorError(error, 'UnknownKind')) return [];
+    throw error;
+  }
+}
+
+/** Names an object among all. */
+export function identityOf(object: KubernetesObject): string {
+  const group = object.apiVersion.split('/').slice(0, -1).join();
+  return `${group}/${describeObject(object)}`;
+}

@@ -1,0 +1,88 @@
+import { dns1123SubdomainProblem, qualifiedNameProblem } from '../../object/names.js';
+import { ConfigMap, Secret } from '../../object/kinds.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { systemClock } from '../../system/clock.js';
+import { silentLogger } from '../../system/logger.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { CallbackDispatcher } from '../callbacks/callback-dispatcher.js';
+import type { CrManager } from '../cr-manager.js';
+import type { LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
+import type { LifecycleReconcilerOptions } from './lifecycle-reconciler-options.js';
+
+type Optional = 'perishablesSynchronizer' | 'controllerConfigUpdater' | 'sanityChecker';
+type StayOptional = Optional | 'watchRegistrator' | 'preCreateHook' | 'namespacedCr';
+
+/** {@link LifecycleReconcilerOptions}, resolved. */
+export type Settings<CR extends LifecycleObject> = {
+  readonly [K in Exclude<keyof LifecycleReconcilerOptions<CR>, StayOptional>]-?: Exclude<
+    LifecycleReconcilerOptions<CR>[K],
+    undefined
+  >;
+} & Pick<LifecycleReconcilerOptions<CR>, StayOptional> & {
+    readonly crManager: Required<CrManager<CR>>;
+  };
+
+/**
+ * Fills in the defaults.
+ * @throws OperatorError `InvalidOption`: a name or a time is out of its range.
+ */
+export function resolveSettings<CR extends LifecycleObject>(
+  options: LifecycleReconcilerOptions<CR>,
+): Settings<CR> {
+  const { createVersionLabel = 'operator-builder.io/create-version' } = options;
+  const { updateVersionLabel = 'operator-builder.io/update-version' } = options;
+  const { lastAppliedAnnotation = 'operator-builder.io/last-applied' } = options;
+  const { finalizer = 'operator-builder.io/lifecycle' } = options;
+  const { dispatcher = new CallbackDispatcher<CR>(), perishablesSyncIntervalMs = 300_000 } =
+    options;
+  const { subresourceEnabled = true, orphans = 'wait', isMutable = isConfiguration } = options;
+  const { clock = systemClock, logger = silentLogger, crManager } = options;
+  const names = { createVersionLabel, updateVersionLabel, lastAppliedAnnotation, finalizer };
+  for (const [name, value] of Object.entries(names)) {
+    const problem = qualifiedNameProblem(value);
+    if (problem !== undefined) throw invalid(`${name} ${value}: ${problem}`);
+  }
+  if (!(perishablesSyncIntervalMs > 0)) {
+    throw invalid(`perishablesSyncIntervalMs ${perishablesSyncIntervalMs}: want more than 0`);
+  }
+  const problem = dns1123SubdomainProblem(options.namespace);
+  if (problem !== undefined) throw invalid(`namespace: ${problem}`);
+  return {
+    ...options,
+    ...names,
+    ...{ dispatcher, perishablesSyncIntervalMs, subresourceEnabled, orphans, isMutable },
+    ...{ clock, logger, crManager: resolveCrManager(crManager) },
+  };
+}
+
+function resolveCrManager<CR extends LifecycleObject>(
+  manager: CrManager<CR>,
+): Required<CrManager<CR>> {
+  const status = (cr: CR): LifecycleStatus =>
+    manager.status === undefined ? (cr.status ?? {}) : (manager.status(cr) ?? {});
+  const isNew = (cr: CR): boolean => {
+    const { operatorVersion = '', observedVersion = '' } = status(cr);
+    return operatorVersion === '' && observedVersion === '';
+  };
+  return {
+    type: manager.type,
+    status,
+    isCreating: (cr) => manager.isCreating?.(cr) ?? isNew(cr),
+    withStatus: (cr, next) =>
+      manager.withStatus?.(cr, next) ?? { ...cr, status: { ...cr.status, ...next } },
+    getAllResources: (cr) => manager.getAllResources(cr),
+    getDependantResourceTypes: () => manager.getDependantResourceTypes(),
+  };
+}
+
+/** Whether others may change what is in it: ConfigMaps and Secrets. */
+function isConfiguration({ apiVersion, kind }: KubernetesObject): boolean {
+  return [ConfigMap, Secret].some(
+    (type) => type.kind === kind && apiVersionOf(type) === apiVersion,
+  );
+}
+
+function invalid(what: string): OperatorError {
+  return new OperatorError('InvalidOption', `lifecycle reconciler: ${what}`);
+}
