@@ -22,6 +22,8 @@ export interface MemberLease {
   /** Empty: nobody any more; the member resigned or was expelled, for good. */
   readonly holder: string;
   readonly acknowledged: Acknowledgement | undefined;
+  /** For how long its member may hold what it has since its last renewal, in milliseconds. */
+  readonly durationMs: number;
   /** Milliseconds since 1970 by the server's clock: the oldest member leads. */
   readonly createdMs: number;
 }
@@ -33,6 +35,7 @@ export function memberLeaseOf({ metadata, spec }: Lease): MemberLease {
     ...{ name, uid, resourceVersion },
     holder: spec?.holderIdentity ?? '',
     acknowledged: acknowledgementIn(metadata.annotations?.[acknowledgedAnnotation]),
+    durationMs: (spec?.leaseDurationSeconds ?? 0) * 1_000,
     createdMs: creationTimestamp === undefined ? 0 : parseTime(creationTimestamp),
   };
 }

@@ -73,7 +73,7 @@ describe('ShardMachine', () => {
     const machine = new ShardMachine({ times, slotCount: 2, newName: () => 'me' });
     const lease = {
       ...{ name: 'me', uid: 'u', resourceVersion: '1', holder: 'me', createdMs: 1 },
-      acknowledged: undefined,
+      ...{ acknowledged: undefined, durationMs: 3_000 },
     };
     const record = {
       ...{ epoch: 1, holders: ['me', 'me'], targets: [undefined, undefined], awaited: new Map() },
@@ -110,7 +110,7 @@ describe('ShardMachine', () => {
       const machine = new ShardMachine({ times, slotCount: 2, newName });
       const lease = {
         ...{ name: 'me0', uid: 'u', resourceVersion: '1', holder: 'me', createdMs: 1 },
-        acknowledged: undefined,
+        ...{ acknowledged: undefined, durationMs: 3_000 },
       };
       const list = (members: readonly MemberLease[], nowMs: number) => {
         const view = { members, record: undefined };

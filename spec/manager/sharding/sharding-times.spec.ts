@@ -111,7 +111,7 @@ describe('Sharding, by its clocks', () => {
         return client.create(object, options);
       },
       // Only ever awaited.
-      list: ((type, options) => late(client.list(type, options))),
+      list: (type, options) => late(client.list(type, options)),
     });
     const { sharding } = group.replica({}, slow);
     const { member } = sharding.status();

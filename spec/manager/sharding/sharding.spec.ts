@@ -54,6 +54,22 @@ describe('Sharding', () => {
     expect(replicas.slice(1).reduce((sum, replica) => sum + replica.owned(), 0)).to.equal(1_000);
   });
 
+  it('takes nothing from a replica that promises to be silent for longer, before that is over', async () => {
+    // As when a release with shorter times is rolled out.
+    const slow = { leaseDurationMs: 12_000, renewDeadlineMs: 10_000, retryPeriodMs: 1_000 };
+    const former = group.replica({ ...slow, identity: 'former' });
+    await group.clock.advance(1_500);
+    const next = group.replica({ identity: 'next' });
+    await group.clock.advance(5_000);
+    const [key] = keys.filter((each) => former.sharding.owns(each));
+    await former.client.close();
+    await group.clock.advance(slow.renewDeadlineMs - slow.retryPeriodMs);
+    expect(former.sharding.owns(key ?? { name: '' })).to.equal(true);
+    expect(next.owned()).to.be.below(1_000);
+    await group.clock.advance(slow.leaseDurationMs - slow.renewDeadlineMs + 4_000);
+    expect([former.owned(), next.owned()]).to.deep.equal([0, 1_000]);
+  });
+
   it('gives no key on before the work on it has ended', async () => {
     const first = group.replica();
     const work = heldWork();

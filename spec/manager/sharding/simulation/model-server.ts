@@ -25,7 +25,13 @@ export class ModelServer {
     const resourceVersion = this.#nextVersion();
     // Whole seconds, as creation time stamps are.
     const createdMs = Math.floor(this.#nowMs() / 1000) * 1000;
-    const known = { name, uid: `uid-${resourceVersion}`, resourceVersion, createdMs };
+    const known = {
+      name,
+      uid: `uid-${resourceVersion}`,
+      resourceVersion,
+      createdMs,
+      durationMs: 0,
+    };
     return this.#store({ ...known, holder: name, acknowledged: undefined });
   }
 
