@@ -1,0 +1,94 @@
+import { ConfigMap, Deployment, Namespace } from 'operator-builder';
+import type { Service } from 'operator-builder';
+import {
+  configMapResource,
+  objectsResource,
+  secretResource,
+  serviceResource,
+} from 'operator-builder/resource';
+import type { Resource, ResourceContext } from 'operator-builder/resource';
+import { domainResource, registrationToken } from './domain-resource.js';
+import type { Registry } from './registry.js';
+import { credentials, deployment, settings, siteNamespace } from './site-objects.js';
+import { chainLabel, nameOf } from './site.js';
+import type { Site } from './site.js';
+import { StatusResource } from './status-resource.js';
+
+/** What a chain needs to know. */
+export interface ChainOptions {
+  readonly registry: Registry;
+  /** The name of the only site that it looks after. @defaultValue all */
+  readonly site?: string | undefined;
+}
+
+/** In what one chain is not as another. */
+export interface ChainParts {
+  readonly version: 'v1' | 'v2';
+  readonly services: (site: Site) => readonly Service[];
+  /** What sends the mails. */
+  readonly mail: (context: ResourceContext, site: Site) => readonly (ConfigMap | Deployment)[];
+}
+
+/**
+ * Who owns what the operator applies. One name for all resources, so that an object may move from one
+ * to another.
+ */
+export const fieldManager = 'site-operator';
+
+/** Whether a site is the affair of the chain of this version. */
+export function isOfChain(version: 'v1' | 'v2', { site: only }: ChainOptions) {
+  return (site: Site): boolean =>
+    site.metadata.labels?.[chainLabel] === version && (only ?? nameOf(site)) === nameOf(site);
+}
+
+/** Who sends the mails of a site that does not say so. */
+export function defaultSender({ spec }: Site): string {
+  return `mail@${spec.domain}`;
+}
+
+/**
+ * The resources of a chain, in their order. They have the same names in each chain: what a chain finds
+ * under a name and does not want goes, whichever chain has made it.
+ */
+export function siteResources(
+  { registry }: ChainOptions,
+  { version, services, mail }: ChainParts,
+): readonly Resource<Site>[] {
+  return [
+    objectsResource({
+      ...{ name: 'namespace', types: [Namespace], fieldManager },
+      getDesiredState: (_context, site: Site) => [siteNamespace(site)],
+    }),
+    domainResource(registry),
+    secretResource({
+      ...{ name: 'credentials', fieldManager },
+      getDesiredState: (context, site: Site) => [
+        credentials(site, context.need(registrationToken)),
+      ],
+    }),
+    configMapResource({
+      ...{ name: 'settings', fieldManager },
+      getDesiredState: (_context, site: Site) => [
+        settings(site, 'pages', { TITLE: `Welcome to ${site.spec.domain}` }),
+      ],
+    }),
+    serviceResource({
+      ...{ name: 'services', fieldManager },
+      getDesiredState: (_context, site: Site) => services(site),
+    }),
+    // The same in each chain, so that a migration does not touch its pods.
+    objectsResource({
+      ...{ name: 'web', types: [Deployment], fieldManager },
+      getDesiredState: (_context, site: Site) => [
+        deployment(site, { name: 'web', replicas: site.spec.replicas, configMap: 'pages' }),
+      ],
+    }),
+    // What is superfluous goes in the order of the kinds, once what is missing is there: nothing that
+    // runs lacks its settings.
+    objectsResource<Site, ConfigMap | Deployment>({
+      ...{ name: 'mail', types: [Deployment, ConfigMap], fieldManager },
+      getDesiredState: mail,
+    }),
+    new StatusResource(version, fieldManager),
+  ];
+}

@@ -1,0 +1,40 @@
+import { ResourceSet, contextKey, withRetry, wrap } from 'operator-builder/resource';
+import { defaultSender, isOfChain, siteResources } from './chain-parts.js';
+import type { ChainOptions } from './chain-parts.js';
+import { deployment, service, settings } from './site-objects.js';
+import type { MailSpec, Site } from './site.js';
+
+/** How the site sends mails, with what it does not say filled in. */
+const mailSpec = contextKey<MailSpec>('how mails are sent');
+
+/**
+ * The second chain: what takes mails in and what sends them are two Deployments, each with settings
+ * of its own, and the one has a Service for the other.
+ */
+export function chainV2(options: ChainOptions): ResourceSet<Site> {
+  const resources = siteResources(options, {
+    version: 'v2',
+    services: (site) => [service(site, 'web'), service(site, 'mail-queue')],
+    mail: (context, site) => {
+      const { from, queueLimit } = context.need(mailSpec);
+      return [
+        settings(site, 'mail-queue', { QUEUE_LIMIT: String(queueLimit) }),
+        settings(site, 'mail-sender', { MAIL_FROM: from }),
+        deployment(site, { name: 'mail-queue', replicas: 1, configMap: 'mail-queue' }),
+        deployment(site, {
+          ...{ name: 'mail-sender', replicas: 1 },
+          ...{ configMap: 'mail-sender', signs: true },
+        }),
+      ];
+    },
+  });
+  return new ResourceSet({
+    name: 'v2',
+    handles: isOfChain('v2', options),
+    initContext: (context, site) => {
+      const from = site.spec.mailFrom ?? defaultSender(site);
+      context.set(mailSpec, site.spec.mail ?? { from, queueLimit: 100 });
+    },
+    resources: wrap(resources, withRetry),
+  });
+}
