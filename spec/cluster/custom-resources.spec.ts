@@ -9,6 +9,8 @@ import { ParseableTenant } from '../../samples/parseable/tenant.js';
 import recordedCel from '../crd/recorded/cel-verdicts.json' with { type: 'json' };
 import recordedCosts from '../crd/recorded/cost-verdicts.json' with { type: 'json' };
 import recordedFeatures from '../crd/recorded/feature-verdicts.json' with { type: 'json' };
+import { warningsOf } from '../crd/suite/warning-scene.js';
+import recordedWarnings from '../crd/recorded/warnings.json' with { type: 'json' };
 import { serverVerdicts } from '../crd/suite/cel-verdicts.js';
 import { recordedCounts, serverCosts } from '../crd/suite/cost-verdicts.js';
 import { featureVerdicts } from '../crd/suite/recordings.js';
@@ -41,6 +43,12 @@ describe('Custom resources on a real API server', () => {
   it('estimates the costs of rules as it was recorded', async () => {
     const costs = await serverCosts(client, group(), recordedCounts(recordedCosts));
     expect(costs).to.deep.equal(recordedCosts);
+  });
+
+  it('warns as it was recorded', async () => {
+    const { kubeConfigPath: path } = await sharedControlPlane();
+    const warned = await warningsOf((logger) => clientFromKubeConfig({ path, logger }), group());
+    expect(warned).to.deep.equal(recordedWarnings);
   });
 
   it("stores the Parseable sample's definition unchanged, without a warning", async () => {

@@ -5,6 +5,7 @@ import { clientFromKubeConfig } from '../../lib/client/index.js';
 import { systemRandom } from '../../lib/system/random.js';
 import { roomyExpressions } from './suite/cost-cases.js';
 import { serverCosts, tellingCount } from './suite/cost-verdicts.js';
+import { warningsOf } from './suite/warning-scene.js';
 import { serverVerdicts } from './suite/cel-verdicts.js';
 import { featureVerdicts } from './suite/recordings.js';
 
@@ -15,6 +16,7 @@ async function main(path: string): Promise<void> {
     write('cel-verdicts', await serverVerdicts(client, group));
     write('feature-verdicts', await featureVerdicts(client, group));
     const counts = new Map(roomyExpressions.map((one) => [one, tellingCount(one)]));
+    write('warnings', await warningsOf((logger) => clientFromKubeConfig({ path, logger }), group));
     write('cost-verdicts', await serverCosts(client, group, counts));
   } finally {
     await client.close();

@@ -7,6 +7,7 @@ import { validateImmutable } from '../validation/immutable.js';
 import { label1035Problems, subdomainProblems } from '../validation/names.js';
 import { crdOf, withCondition } from './crd.js';
 import type { Crd, CrdNames, CrdVersion } from './crd.js';
+import { formatWarnings } from './custom-warnings.js';
 import { deepEqual } from '../writes/deep-equal.js';
 import { withoutMembers } from '../without-members.js';
 
@@ -114,6 +115,7 @@ export const crdRules: KindRules = {
   unconditionalUpdate: false,
   specChanged,
   validate,
+  warnings: formatWarnings,
   initialStatus: (object) => ({
     conditions: null,
     acceptedNames: { plural: '', kind: '' },

@@ -10,6 +10,8 @@ import type { ServerCore } from '../server-core.js';
 import { keptFor, StoredObjects } from './stored-objects.js';
 import { WebhookConverter } from './webhook-converter.js';
 import type { Crd, CrdVersion } from './crd.js';
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { finalizerWarnings } from './custom-warnings.js';
 import { customColumns } from './custom-columns.js';
 import { defaultFields } from '../../crd/validation/default-fields.js';
 import { compileJsonPath, readJsonPath } from '../../crd/validation/json-path.js';
@@ -169,11 +171,13 @@ function customRules(crd: Crd['spec'], version: CrdVersion, hasStatus: boolean):
       if (schema !== undefined) validateResource(object, { schema, errors });
     },
     validateUpdate: (object, old, errors) => {
-      if (schema !== undefined) validateResource(object, { schema, errors, old });
+      if (schema !== undefined) validateResource(object, { schema, errors, old, warn: to(errors) });
     },
     validateStatusUpdate: (object, old, errors) => {
-      if (schema !== undefined) validateResource(object, { schema, errors, old, statusOnly: true });
+      if (schema === undefined) return;
+      validateResource(object, { schema, errors, old, statusOnly: true, warn: to(errors) });
     },
+    warnings: finalizerWarnings,
     specChanged: (object, old) => !deepEqual(counted(object, hasStatus), counted(old, hasStatus)),
     selectableFields: (object) =>
       Object.fromEntries(
@@ -181,6 +185,11 @@ function customRules(crd: Crd['spec'], version: CrdVersion, hasStatus: boolean):
       ),
     ...(version.deprecated === true && { deprecation: deprecationOf(crd, version) }),
   };
+}
+
+/** What an update left alone may stay invalid: it is only warned of. */
+function to(errors: FieldErrors): (warning: string) => void {
+  return (warning) => errors.warnings.push(warning);
 }
 
 function deprecationOf(

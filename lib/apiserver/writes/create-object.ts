@@ -142,6 +142,7 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
   // Versions of one kind may differ in what they check (events).
   const { validateCreate = ruling.rules.validateCreate } = request.kind.rules;
   validateCreate?.(object, errors, core.view);
+  errors.warnings.forEach(request.warn);
   if (!errors.empty) throw invalid(subject, errors.causes);
   ruling.rules.warnings?.(object).forEach(request.warn);
 }

@@ -206,6 +206,7 @@ function validate(core: ServerCore, { request, ruling, object, old }: Prepared):
   } else {
     ruling.rules.validateStatusUpdate?.(object, old, errors);
   }
+  errors.warnings.forEach(request.warn);
   if (!errors.empty) {
     const { group, kind } = ruling.type;
     throw invalid({ group, kind, name: object.metadata.name ?? '' }, errors.causes);

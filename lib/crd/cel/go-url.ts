@@ -81,6 +81,9 @@ function requestProblem(text: string): string | undefined {
 function hostProblem(host: string): string | undefined {
   const odd = /[ "<>\\^`{|}]/.exec(host.replace(/^\[.*\]/, ''))?.[0];
   if (odd !== undefined) return `invalid character ${JSON.stringify(odd)} in host name`;
+  // Only what is beyond ASCII may be escaped, and the percent sign itself.
+  const ascii = /%(?!25)[0-7][0-9A-Fa-f]/.exec(host)?.[0];
+  if (ascii !== undefined) return `invalid URL escape ${JSON.stringify(ascii)}`;
   if (host.startsWith('[')) {
     const close = host.lastIndexOf(']');
     if (close < 0) return "missing ']' in host";

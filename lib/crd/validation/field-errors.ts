@@ -18,6 +18,8 @@ function shown(value: unknown): string {
  */
 export class FieldErrors {
   readonly causes: StatusCause[] = [];
+  /** What is wrong, but no reason to refuse the object. */
+  readonly warnings: string[] = [];
 
   get empty(): boolean {
     return this.causes.length === 0;

@@ -1,62 +1,16 @@
+import type { Schema } from '../../object/schema.js';
+import { parseRequestUrl } from '../cel/go-url.js';
 import { parseOpenApiDuration } from '../cel/times.js';
+import { isEmailAddress } from './email-address.js';
+import { isCidr, isHostname, isIpv4, isIpv6, isMac } from './network-addresses.js';
 
 const date = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
+const dateForm = new RegExp(`^${date}$`);
+
 /** Whether there is such a day: the pattern takes the 30th of February. */
 function isDay(text: string): boolean {
   const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10));
-}
-
-/** Symbols and letters of any script may be in a label; the last one has letters only. */
-const hostCharacter = String.raw`a-zA-Z0-9\p{S}\p{L}`;
-const hostForm = new RegExp(
-  `^(?:[${hostCharacter}](?:-?[${hostCharacter}]{0,62})?` +
-    `|(?:[${hostCharacter}](?:[-${hostCharacter}]{0,61}[${hostCharacter}])?\\.)+[a-zA-Z\\p{L}]{2,63})$`,
-  'u',
-);
-
-function isHostname(text: string): boolean {
-  const size = (part: string): number => Buffer.byteLength(part);
-  return size(text) <= 255 && hostForm.test(text) && text.split('.').every((one) => size(one) < 64);
-}
-
-const ipv4Part = /^\d+$/;
-const paddedPart = /(?:^|\.)0\d/;
-
-/** Of four numbers to 255; zeros in front say nothing. */
-function isIpv4(text: string): boolean {
-  const parts = text.split('.');
-  return parts.length === 4 && parts.every((one) => ipv4Part.test(one) && Number(one) <= 255);
-}
-
-/** Eight groups, or fewer with one `::`; the last two may be written as an IPv4 address. */
-function isIpv6(text: string): boolean {
-  const halves = text.split('::');
-  if (!text.includes(':') || halves.length > 2) return false;
-  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
-  const last = groups.at(-1) ?? '';
-  const tail = last.includes('.') && !text.endsWith('::');
-  if (tail && (!isIpv4(last) || paddedPart.test(last))) return false;
-  if (tail) groups.pop();
-  const count = groups.length + (tail ? 2 : 0);
-  if (!groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return false;
-  return halves.length === 2 ? count < 8 : count === 8;
-}
-
-function isCidr(text: string): boolean {
-  const [address = '', bits = '', ...more] = text.split('/');
-  if (more.length > 0 || !/^\d+$/.test(bits)) return false;
-  if (isIpv4(address)) return Number(bits) <= 32;
-  return isIpv6(address) && Number(bits) <= 128;
-}
-
-/** Of 6, 8 or 20 bytes; with one kind of separator. */
-function isMac(text: string): boolean {
-  const bytes = text.split(/[:-]/).length;
-  if (/^[0-9a-fA-F]{2}(?:(:|-)[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2})*$/.test(text)) {
-    return bytes === 6 || bytes === 8 || bytes === 20;
-  }
-  return /^[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4})+$/.test(text) && [14, 19, 49].includes(text.length);
 }
 
 const timeForm = new RegExp(
@@ -64,39 +18,109 @@ const timeForm = new RegExp(
 );
 const isTime = (text: string): boolean => timeForm.test(text) && isDay(text);
 
-/** The formats that the API server checks; others say nothing. */
+const hex = '[0-9a-fA-F]';
+
+/** @param group - the third group: its first digit is the version */
+function uuidForm(group: string, variant = hex): (text: string) => boolean {
+  const form = new RegExp(
+    `^${hex}{8}-?${hex}{4}-?${group}${hex}{3}-?${variant}${hex}{3}-?${hex}{12}$`,
+  );
+  return (text) => form.test(text);
+}
+
+function pattern(form: RegExp): (text: string) => boolean {
+  return (text) => form.test(text);
+}
+
+function digitsOf(text: string): number[] {
+  return Array.from(text, Number);
+}
+
+/** A sum of products of the digits, the weights taking turns. */
+function weighted(digits: readonly number[], weights: readonly number[]): number {
+  const products = digits.map((digit, index) => digit * (weights[index % weights.length] ?? 1));
+  return products.reduce((sum, product) => sum + product, 0);
+}
+
+const withoutGaps = (text: string): string => text.replaceAll(/[\t\n\f\r -]+/g, '');
+
+/** The last of ten is a check digit, of which X is 10. */
+function isIsbn10(text: string): boolean {
+  const plain = withoutGaps(text);
+  if (!/^\d{9}[\dX]$/.test(plain)) return false;
+  const digits = digitsOf(plain.replace('X', '0'));
+  const last = plain.endsWith('X') ? 100 : 0;
+  return (weighted(digits, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) + last) % 11 === 0;
+}
+
+function isIsbn13(text: string): boolean {
+  const plain = withoutGaps(text);
+  return /^\d{13}$/.test(plain) && weighted(digitsOf(plain), [1, 3]) % 10 === 0;
+}
+
+const cardForm =
+  /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/;
+
+/** By Luhn's sum; whatever is no digit does not count. */
+function isCreditCard(text: string): boolean {
+  const plain = text.replaceAll(/[^0-9]+/g, '');
+  const doubled = digitsOf(plain)
+    .toReversed()
+    .map((digit, index) => (index % 2 === 0 ? digit : weighted(digitsOf(String(digit * 2)), [1])));
+  return cardForm.test(plain) && weighted(doubled, [1]) % 10 === 0;
+}
+
+const shade = String.raw`[\t\n\f\r ]*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])[\t\n\f\r ]*`;
+const shortName = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
+const longName = new RegExp(String.raw`^${shortName}(?:\.${shortName})*$`);
+
+/** The formats that the API server checks, without the dashes; others say nothing. */
 const formats: Readonly<Partial<Record<string, (text: string) => boolean>>> = {
-  'date-time': isTime,
   datetime: isTime,
-  date: (text) => new RegExp(`^${date}$`).test(text) && isDay(text),
+  date: (text) => dateForm.test(text) && isDay(text),
   duration: (text) => parseOpenApiDuration(text) !== undefined,
-  email: (text) => /^[^\s@<>]+@[^\s@<>]+$/.test(text),
+  email: isEmailAddress,
   hostname: isHostname,
   // With a dot in it, that is: the server asks for no more.
   ipv4: (text) => isIpv4(text) || (text.includes('.') && isIpv6(text)),
   ipv6: isIpv6,
   cidr: isCidr,
   mac: isMac,
-  uri: (text) => URL.canParse(text) || text.startsWith('/'),
-  uuid: (text) => /^[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$/.test(text),
-  uuid3: (text) =>
-    /^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?3[0-9a-fA-F]{3}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$/.test(text),
-  uuid5: (text) =>
-    /^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?5[0-9a-fA-F]{3}-?[89abAB][0-9a-fA-F]{3}-?[0-9a-fA-F]{12}$/.test(
-      text,
-    ),
-  uuid4: (text) =>
-    /^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?4[0-9a-fA-F]{3}-?[89abAB][0-9a-fA-F]{3}-?[0-9a-fA-F]{12}$/.test(
-      text,
-    ),
+  uri: (text) => typeof parseRequestUrl(text) !== 'string',
+  uuid: uuidForm(hex),
+  uuid3: uuidForm('3'),
+  uuid4: uuidForm('4', '[89abAB]'),
+  uuid5: uuidForm('5', '[89abAB]'),
   byte: (text) =>
     text !== '' && /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text),
-  bsonobjectid: (text) => /^[0-9a-fA-F]{24}$/.test(text),
-  creditcard: (text) => /^[\d -]{12,23}$/.test(text),
-  hexcolor: (text) => /^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/.test(text),
+  bsonobjectid: pattern(/^[0-9a-fA-F]{24}$/),
+  creditcard: isCreditCard,
+  hexcolor: pattern(/^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/),
+  rgbcolor: pattern(new RegExp(String.raw`^rgb\(${shade},${shade},${shade}\)$`)),
+  isbn: (text) => isIsbn10(text) || isIsbn13(text),
+  isbn10: isIsbn10,
+  isbn13: isIsbn13,
+  // With both gaps: eleven characters.
+  ssn: pattern(/^\d{3}[- ]\d{2}[- ]\d{4}$/),
+  password: () => true,
+  k8sshortname: (text) => text.length <= 63 && new RegExp(`^${shortName}$`).test(text),
+  k8slongname: (text) => text.length <= 253 && longName.test(text),
 };
+
+const numberFormats: Readonly<Partial<Record<string, readonly string[]>>> = {
+  integer: ['int32', 'int64'],
+  number: ['float', 'double'],
+};
+
+/** Whether the API server knows the format of a schema, if it has one; if not, it warns of it. */
+export function isKnownFormat({ type = 'string', format = '' }: Schema): boolean {
+  if (format === '') return true;
+  if (type === 'string') return Object.hasOwn(formats, format.replaceAll('-', ''));
+  return numberFormats[type]?.includes(format) ?? false;
+}
 
 /** Whether `text` is of a format; of an unknown one every text is. */
 export function hasFormat(text: string, format: string): boolean {
-  return formats[format]?.(text) ?? true;
+  const name = format.replaceAll('-', '');
+  return Object.hasOwn(formats, name) ? (formats[name]?.(text) ?? true) : true;
 }

@@ -7,7 +7,7 @@ import type {
   OptionalMapExpression,
   SelectExpression,
 } from '../expression.js';
-import { listType, optionalValue } from '../types.js';
+import { optionalValue } from '../types.js';
 import type { CelType } from '../types.js';
 import type { CelValue } from '../values.js';
 import { callCost, listCost, mapCost, sortByCost } from './call-cost.js';
@@ -340,7 +340,12 @@ function writtenSize(expression: Expression): SizeRange | undefined {
       return fixedSize(expression.elements.length);
     case 'map':
       return fixedSize(expression.entries.length);
-    default:
+    case 'call':
+    case 'comprehension':
+    case 'identifier':
+    case 'optionalMap':
+    case 'select':
+    case 'struct':
       return undefined;
   }
 }

@@ -1,0 +1,14 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { warningsOf } from './suite/warning-scene.js';
+import recorded from './recorded/warnings.json' with { type: 'json' };
+
+describe('Warnings about custom resources', () => {
+  it('of the embedded server are those of the real one', async () => {
+    const cluster = await EmbeddedCluster.start();
+    const connect = (logger: Parameters<Parameters<typeof warningsOf>[0]>[0]) =>
+      Promise.resolve(cluster.client({ logger }));
+    expect(await warningsOf(connect, 'warnings.example.com')).to.deep.equal(recorded);
+    await cluster.stop();
+  });
+});
