@@ -36,9 +36,9 @@ export type Fault =
   | {
       readonly type: 'error';
       readonly status: number;
-      readonly reason?: string;
-      readonly message?: string;
-      readonly retryAfterMs?: number;
+      readonly reason?: string | undefined;
+      readonly message?: string | undefined;
+      readonly retryAfterMs?: number | undefined;
     }
   /** The connection breaks: `ConnectionFailed`. */
   | { readonly type: 'reset' }

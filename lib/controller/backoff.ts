@@ -4,9 +4,9 @@ import type { Resolved } from '../system/resolved.js';
 /** Options of {@link Backoff}. */
 export interface BackoffOptions {
   /** Delay after the first failure, in milliseconds, at least 1. @defaultValue 5 */
-  readonly baseDelayMs?: number;
+  readonly baseDelayMs?: number | undefined;
   /** Longest delay, in milliseconds, at least `baseDelayMs`. @defaultValue 1_000_000 */
-  readonly maxDelayMs?: number;
+  readonly maxDelayMs?: number | undefined;
 }
 
 /**

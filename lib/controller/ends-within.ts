@@ -4,13 +4,10 @@ import type { Clock } from '../system/clock.js';
 export function endsWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimer(() => resolve(false), ms);
-    const ended = (tell: () => void): void => {
+    const ended = (): void => {
       timer.cancel();
-      tell();
+      resolve(true);
     };
-    work.then(
-      () => ended(() => resolve(true)),
-      (error: unknown) => ended(() => reject(error)),
-    );
+    work.then(ended).catch(reject);
   });
 }

@@ -19,9 +19,9 @@ export type Predicate<T extends KubernetesObject = KubernetesObject> = (
 
 /** One function for each kind of event; what is left out passes. */
 export interface EventPredicates<T extends KubernetesObject = KubernetesObject> {
-  readonly added?: (event: AddedEvent<T>) => boolean;
-  readonly updated?: (event: UpdatedEvent<T>) => boolean;
-  readonly deleted?: (event: DeletedEvent<T>) => boolean;
+  readonly added?: ((event: AddedEvent<T>) => boolean) | undefined;
+  readonly updated?: ((event: UpdatedEvent<T>) => boolean) | undefined;
+  readonly deleted?: ((event: DeletedEvent<T>) => boolean) | undefined;
 }
 
 /** A predicate of one function for each kind of event. */

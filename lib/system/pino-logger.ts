@@ -5,9 +5,9 @@ import type { Logger } from './logger.js';
 /** Options of {@link pinoLogger}. */
 export interface PinoLoggerOptions {
   /** The least severe level written. @defaultValue 'info' */
-  readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent' | undefined;
   /** Where the JSON lines go. @defaultValue standard output */
-  readonly destination?: DestinationStream;
+  readonly destination?: DestinationStream | undefined;
 }
 
 /** A {@link Logger} that writes JSON lines by pino. */

@@ -3,14 +3,14 @@ import type { RequestEntry, RequestLog } from '../apiserver/request-log.js';
 /** Which requests of a log are meant; what is left out matches everything. */
 export interface RequestFilter {
   /** `patch` for an apply, too: so the API server calls it. */
-  readonly verb?: RequestEntry['verb'];
+  readonly verb?: RequestEntry['verb'] | undefined;
   /** The plural, for example `configmaps`. */
-  readonly resource?: string;
+  readonly resource?: string | undefined;
   /** Empty: none. */
-  readonly subresource?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly user?: string;
+  readonly subresource?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly user?: string | undefined;
 }
 
 /** What requests can be counted in. */
@@ -52,6 +52,8 @@ export function describeEntry(entry: RequestEntry): string {
 
 /** `{ verb: create, resource: configmaps }`, for messages; empty for all. */
 export function describeFilter(filter: RequestFilter): string {
-  const parts = Object.entries(filter).map(([field, value]) => `${field}: ${String(value)}`);
+  const parts = Object.entries(filter)
+    .filter(([, value]) => value !== undefined)
+    .map(([field, value]) => `${field}: ${String(value)}`);
   return parts.length === 0 ? '' : ` { ${parts.join(', ')} }`;
 }

@@ -20,11 +20,11 @@ export interface TestClusterOptions<C extends Clock = VirtualClock> extends Omit
   'clock'
 > {
   /** @defaultValue a `VirtualClock` for each cluster: hand `cluster().clock` to what is tested */
-  readonly clock?: () => C;
+  readonly clock?: (() => C) | undefined;
   /** One cluster for the whole suite, not one for each test. @defaultValue false */
-  readonly shared?: boolean;
+  readonly shared?: boolean | undefined;
   /** @defaultValue the global `beforeEach` and `afterEach`; if `shared`, `before` and `after` */
-  readonly hooks?: TestHooks;
+  readonly hooks?: TestHooks | undefined;
 }
 
 /**

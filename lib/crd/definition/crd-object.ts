@@ -38,7 +38,7 @@ function crdVersion(version: ResolvedVersion, schema: Schema): CrdVersion {
   const { printerColumns, selectableFields } = version;
   const subresources = {
     ...(status !== undefined && { status: {} }),
-    ...(scale !== undefined && { scale: { ...scale } }),
+    ...(scale !== undefined && { scale: given(scale) }),
   };
   return {
     ...{ name, served, storage },
@@ -48,12 +48,18 @@ function crdVersion(version: ResolvedVersion, schema: Schema): CrdVersion {
     schema: { openAPIV3Schema: schema as never },
     ...(Object.keys(subresources).length > 0 && { subresources }),
     ...(printerColumns.length > 0 && {
-      additionalPrinterColumns: printerColumns.map((column) => ({ ...column })),
+      additionalPrinterColumns: printerColumns.map((column) => given(column)),
     }),
     ...(selectableFields.length > 0 && {
       selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })),
     }),
   };
+}
+
+/** What of `options` was given, as JSON has it. */
+function given<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 
 /** The schema of the whole object of a version. */

@@ -8,11 +8,11 @@ export interface PrinterColumn {
   /** For example `.status.replicas`. */
   readonly jsonPath: string;
   /** For example `int32`. @defaultValue none */
-  readonly format?: string;
+  readonly format?: string | undefined;
   /** @defaultValue none */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Columns above 0 are shown with `-o wide` only. @defaultValue 0 */
-  readonly priority?: number;
+  readonly priority?: number | undefined;
 }
 
 /** Where an object keeps what its scale subresource shows. */
@@ -22,7 +22,7 @@ export interface ScaleDefinition {
   /** Below `.status`. */
   readonly statusReplicasPath: string;
   /** A text with a label selector, for autoscalers. @defaultValue none */
-  readonly labelSelectorPath?: string;
+  readonly labelSelectorPath?: string | undefined;
 }
 
 /** A version of a custom resource. */
@@ -35,19 +35,19 @@ export interface VersionDefinition {
    */
   readonly schema: TypedSchema<object, object>;
   /** What `status` is; with it there is a status subresource. @defaultValue no status */
-  readonly status?: TypedSchema<unknown>;
+  readonly status?: TypedSchema<unknown> | undefined;
   /** @defaultValue true */
-  readonly served?: boolean;
+  readonly served?: boolean | undefined;
   /** Whether objects are stored in it; one version is. @defaultValue true if it is the only version */
-  readonly storage?: boolean;
+  readonly storage?: boolean | undefined;
   /** Whether clients are warned; a text is the warning. @defaultValue false */
-  readonly deprecated?: boolean | string;
+  readonly deprecated?: boolean | string | undefined;
   /** @defaultValue those of the resource */
-  readonly printerColumns?: readonly PrinterColumn[];
+  readonly printerColumns?: readonly PrinterColumn[] | undefined;
   /** Paths that field selectors know, as `.spec.node`. @defaultValue those of the resource */
-  readonly selectableFields?: readonly string[];
+  readonly selectableFields?: readonly string[] | undefined;
   /** @defaultValue that of the resource */
-  readonly scale?: ScaleDefinition;
+  readonly scale?: ScaleDefinition | undefined;
 }
 
 /** An object of a version. */
@@ -110,31 +110,31 @@ export interface ResourceDefinition<
   /** For example `CronTab`. */
   readonly kind: string;
   /** The name in URLs. @defaultValue the kind in small letters, with an `s` (`ies`, `es`) */
-  readonly plural?: string;
+  readonly plural?: string | undefined;
   /** @defaultValue the kind in small letters */
-  readonly singular?: string;
+  readonly singular?: string | undefined;
   /** @defaultValue the kind with `List` */
-  readonly listKind?: string;
+  readonly listKind?: string | undefined;
   /** @defaultValue 'Namespaced' */
-  readonly scope?: 'Namespaced' | 'Cluster';
+  readonly scope?: 'Namespaced' | 'Cluster' | undefined;
   /** Other names for kubectl. @defaultValue none */
-  readonly shortNames?: readonly string[];
+  readonly shortNames?: readonly string[] | undefined;
   /** For example `all`, as in `kubectl get all`. @defaultValue none */
-  readonly categories?: readonly string[];
+  readonly categories?: readonly string[] | undefined;
   /** At least one. */
   readonly versions: V;
   /** Of versions that have none of their own. @defaultValue none */
-  readonly printerColumns?: readonly PrinterColumn[];
+  readonly printerColumns?: readonly PrinterColumn[] | undefined;
   /** Of versions that have none of their own. @defaultValue none */
-  readonly selectableFields?: readonly string[];
+  readonly selectableFields?: readonly string[] | undefined;
   /** Of versions that have none of their own. @defaultValue no scale subresource */
-  readonly scale?: ScaleDefinition;
+  readonly scale?: ScaleDefinition | undefined;
   /** @defaultValue versions differ in nothing but their name */
-  readonly conversion?: ConversionDefinition<V, H>;
+  readonly conversion?: ConversionDefinition<V, H> | undefined;
   /** @defaultValue none */
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   /** @defaultValue none */
-  readonly annotations?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A {@link ResourceDefinition} whose types do not matter any more. */

@@ -53,76 +53,76 @@ export interface ValueSchema extends Pick<
 /** What every schema can say. */
 export interface SchemaOptions {
   /** What `kubectl explain` says. @defaultValue nothing */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** CEL rules on the value: texts, or rules with a message. @defaultValue none */
-  readonly rules?: readonly (string | SchemaRule)[];
+  readonly rules?: readonly (string | SchemaRule)[] | undefined;
   /** @defaultValue none */
-  readonly allOf?: readonly ValueSchema[];
+  readonly allOf?: readonly ValueSchema[] | undefined;
   /** @defaultValue none */
-  readonly anyOf?: readonly ValueSchema[];
+  readonly anyOf?: readonly ValueSchema[] | undefined;
   /** @defaultValue none */
-  readonly oneOf?: readonly ValueSchema[];
+  readonly oneOf?: readonly ValueSchema[] | undefined;
   /** @defaultValue none */
-  readonly not?: ValueSchema;
+  readonly not?: ValueSchema | undefined;
 }
 
 /** What the schema of a text can say. */
 export interface StringOptions<E extends string = string> extends SchemaOptions {
   /** The texts that are allowed. @defaultValue any */
-  readonly enum?: readonly E[];
+  readonly enum?: readonly E[] | undefined;
   /** In code points. @defaultValue 0 */
-  readonly minLength?: number;
+  readonly minLength?: number | undefined;
   /** In code points. Rules need it: their cost is estimated from it. @defaultValue no limit */
-  readonly maxLength?: number;
+  readonly maxLength?: number | undefined;
   /** A regular expression of Go's. @defaultValue any */
-  readonly pattern?: string;
+  readonly pattern?: string | undefined;
   /** For example `date-time`, `duration`, `byte`, `ipv4`, `uri`, `uuid`. @defaultValue any */
-  readonly format?: string;
+  readonly format?: string | undefined;
 }
 
 /** What the schema of a number can say. */
 export interface NumberOptions<E extends number = number> extends SchemaOptions {
   /** The numbers that are allowed. @defaultValue any */
-  readonly enum?: readonly E[];
+  readonly enum?: readonly E[] | undefined;
   /** @defaultValue no limit */
-  readonly minimum?: number;
+  readonly minimum?: number | undefined;
   /** @defaultValue no limit */
-  readonly maximum?: number;
+  readonly maximum?: number | undefined;
   /** Whether `minimum` itself is refused. @defaultValue false */
-  readonly exclusiveMinimum?: boolean;
+  readonly exclusiveMinimum?: boolean | undefined;
   /** Whether `maximum` itself is refused. @defaultValue false */
-  readonly exclusiveMaximum?: boolean;
+  readonly exclusiveMaximum?: boolean | undefined;
   /** @defaultValue any */
-  readonly multipleOf?: number;
+  readonly multipleOf?: number | undefined;
   /** `int32`, `int64`, `float` or `double`. @defaultValue none */
-  readonly format?: string;
+  readonly format?: string | undefined;
 }
 
 /** What the schema of a list can say. */
 export interface ArrayOptions extends SchemaOptions {
   /** @defaultValue 0 */
-  readonly minItems?: number;
+  readonly minItems?: number | undefined;
   /** Rules on or within the list need it: their cost is estimated from it. @defaultValue no limit */
-  readonly maxItems?: number;
+  readonly maxItems?: number | undefined;
   /**
    * How appliers share the list: `atomic` has one owner, each entry of a `set` or a `map` its own;
    * entries of a `map` are told apart by `listMapKeys`. @defaultValue 'atomic'
    */
-  readonly listType?: 'atomic' | 'set' | 'map';
+  readonly listType?: 'atomic' | 'set' | 'map' | undefined;
   /** The properties that name an entry: required ones, or with a default. */
-  readonly listMapKeys?: readonly string[];
+  readonly listMapKeys?: readonly string[] | undefined;
 }
 
 /** What the schema of an object can say. */
 export interface ObjectOptions extends SchemaOptions {
   /** Whether appliers share the object (`granular`) or own all of it. @defaultValue 'granular' */
-  readonly mapType?: 'atomic' | 'granular';
+  readonly mapType?: 'atomic' | 'granular' | undefined;
   /** Whether fields that the schema does not know are kept. @defaultValue false: they are pruned */
-  readonly preserveUnknownFields?: boolean;
+  readonly preserveUnknownFields?: boolean | undefined;
   /** @defaultValue 0 */
-  readonly minProperties?: number;
+  readonly minProperties?: number | undefined;
   /** @defaultValue no limit */
-  readonly maxProperties?: number;
+  readonly maxProperties?: number | undefined;
 }
 
 /** What the schema of a map can say. */
@@ -131,7 +131,7 @@ export type MapOptions = Omit<ObjectOptions, 'preserveUnknownFields'>;
 /** What the schema of an embedded resource can say. */
 export interface EmbeddedResourceOptions extends SchemaOptions {
   /** Its fields beside apiVersion, kind and metadata. @defaultValue any */
-  readonly properties?: Properties;
+  readonly properties?: Properties | undefined;
 }
 
 type Required<T, I = T> = TypedSchema<T, I, 'required'>;

@@ -11,8 +11,8 @@ export interface CrashCluster {
   /** Time of a `VirtualClock` is moved on as the scenario needs it; any other is waited for. */
   readonly clock: Clock;
   /** Only objects of this namespace are compared. @defaultValue everywhere */
-  readonly namespace?: string;
-  client(options?: { readonly user?: string }): Client;
+  readonly namespace?: string | undefined;
+  client(options?: { readonly user?: string | undefined }): Client;
   /** Resolves when the cluster's own controllers have nothing left to do. @defaultValue not waited for */
   settled?(): Promise<void>;
   /** Called when the scenario is over. */
@@ -62,9 +62,9 @@ export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {
    * Makes a fresh cluster for each run.
    * @defaultValue an `EmbeddedCluster` that simulates workloads, on a `VirtualClock`
    */
-  readonly cluster?: () => Promise<C>;
+  readonly cluster?: (() => Promise<C>) | undefined;
   /** What has to be there before the operator starts: custom resource definitions, namespaces. */
-  readonly setup?: (stage: CrashStage<C>) => Promise<unknown>;
+  readonly setup?: ((stage: CrashStage<C>) => Promise<unknown>) | undefined;
   /**
    * Runs the operator until `signal` is aborted. Called once at the start, and again after a crash:
    * nothing in memory may outlive it. What it throws before the signal is aborted is a failure.
@@ -75,24 +75,24 @@ export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {
    * Kinds whose objects have to be the same in the end, beside those that the operator writes.
    * @defaultValue none
    */
-  readonly kinds?: readonly TypeReference<KubernetesObject>[];
+  readonly kinds?: readonly TypeReference<KubernetesObject>[] | undefined;
   /**
    * Kinds that do not count, neither their objects nor requests for them.
    * @defaultValue Event and Lease
    */
-  readonly ignoredKinds?: readonly string[];
+  readonly ignoredKinds?: readonly string[] | undefined;
   /** The last word on what of an object is compared; times, UIDs and versions are out already. */
-  readonly comparable?: (object: UnstructuredObject) => UnstructuredObject;
+  readonly comparable?: ((object: UnstructuredObject) => UnstructuredObject) | undefined;
   /**
    * What holds at any time, by the server: looked at when the operator has died, before the next one
    * starts, and after each step. Throws where it does not hold.
    */
-  readonly invariant?: (stage: CrashStage<C>) => Promise<unknown>;
+  readonly invariant?: ((stage: CrashStage<C>) => Promise<unknown>) | undefined;
   /** How long a step may take by the cluster's clock, in milliseconds. @defaultValue 600_000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /**
    * How long nothing must be written once a step is carried out, in milliseconds.
    * @defaultValue 60_000
    */
-  readonly steadyMs?: number;
+  readonly steadyMs?: number | undefined;
 }

@@ -2,12 +2,13 @@ import { EmbeddedCluster } from '../../embedded/embedded-cluster.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { seededRandom } from '../../system/random.js';
+import type { Resolved } from '../../system/resolved.js';
 import { VirtualClock } from '../../system/virtual-clock.js';
 import { startStep } from './crash-point.js';
 import type { CrashCluster, CrashScenario } from './crash-scenario.js';
 
 /** A {@link CrashScenario} with nothing left open. */
-export interface ResolvedScenario<C extends CrashCluster> extends Required<
+export interface ResolvedScenario<C extends CrashCluster> extends Resolved<
   Omit<CrashScenario<C>, 'setup' | 'invariant'>
 > {
   readonly setup: CrashScenario<C>['setup'];
