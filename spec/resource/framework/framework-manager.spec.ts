@@ -1,0 +1,256 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { Manager } from '../../../lib/manager/index.js';
+import { CustomResourceDefinition, Event } from '../../../lib/object/kinds.js';
+import { isOperatorError } from '../../../lib/system/operator-error.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import type { BuilderTarget } from '../../builder/suite/target.js';
+import { grant } from '../../manager/grant.js';
+import { crdOf, group } from './suite/gadget.js';
+import { Scene, finalizersOf, installKinds } from './suite/scene.js';
+
+/** A cluster of a spec's own, so that its faults, rules and definitions are, too. */
+class Lab {
+  readonly clock = new VirtualClock();
+  readonly #scenes: Scene[] = [];
+  cluster!: EmbeddedCluster<VirtualClock>;
+
+  static async start(options: { readonly rbac?: boolean; readonly kinds?: boolean } = {}) {
+    const { rbac = false, kinds = true } = options;
+    const lab = new Lab();
+    lab.cluster = await EmbeddedCluster.start({ clock: lab.clock, rbac });
+    if (kinds) await installKinds(lab.target);
+    return lab;
+  }
+
+  get target(): BuilderTarget {
+    const { clock, cluster } = this;
+    let mark = cluster.requests.mark();
+    return {
+      ...{ name: 'the embedded server', real: false, clock, admin: cluster.client() },
+      operator: async () => ({
+        client: cluster.client({ user: 'operator' }),
+        requests: async () => {
+          const { entries } = cluster.requests.since(mark);
+          mark = cluster.requests.mark();
+          return entries.filter(({ user }) => user === 'operator');
+        },
+      }),
+      namespace: async () => 'default',
+      eventually: (check) => check(),
+      close: () => cluster.stop(),
+    };
+  }
+
+  async scene(): Promise<Scene> {
+    const scene = await Scene.open(this.target);
+    this.#scenes.push(scene);
+    return scene;
+  }
+
+  async stop(): Promise<void> {
+    for (const scene of this.#scenes) await scene.close();
+    await this.cluster.stop();
+  }
+}
+
+describe('Framework in a manager', () => {
+  let lab: Lab;
+  const start = async (...args: Parameters<typeof Lab.start>): Promise<Scene> => {
+    lab = await Lab.start(...args);
+    return lab.scene();
+  };
+  afterEach(() => lab.stop());
+
+  it('installs its custom resource before it watches, and leaves it in place at the end', async () => {
+    const scene = await start({ kinds: false });
+    const running = scene.run({ crd: crdOf('Gadget') });
+    await scene.until(() => scene.create('a'));
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    await running.stop();
+    await scene.admin.get(CustomResourceDefinition, { name: `gadgets.${group}` });
+    expect([running.failure(), lab.clock.pendingTimers]).to.deep.equal([undefined, 0]);
+  });
+
+  it('tries the installation again, as its back-off says', async () => {
+    const scene = await start({ kinds: false });
+    const match = { user: 'operator', resource: 'customresourcedefinitions', verb: 'get' } as const;
+    const fault = lab.cluster.faults.add({
+      match,
+      effect: { type: 'status', code: 503 },
+      times: 9,
+    });
+    const waits = [1_000, 2_000, 3_000, 4_000];
+    let at = 0;
+    scene.run({
+      crd: crdOf('Gadget'),
+      backOffFactory: () => ({ next: () => waits[at++] }),
+    });
+    await scene.until(() => scene.create('a'), 3_000);
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    expect([fault.struck, at > 0]).to.deep.equal([3, true]);
+    expect(scene.lines.filter((line) => line.includes('tried again in'))).to.have.length(at);
+  });
+
+  it('fails, and does not leave the process, when the back-off gives up', async () => {
+    const scene = await start({ kinds: false });
+    const match = { user: 'operator', resource: 'customresourcedefinitions' } as const;
+    lab.cluster.faults.add({ match, effect: { type: 'status', code: 500 } });
+    const running = scene.run({ crd: crdOf('Gadget') });
+    await scene.until(() => running.failure() !== undefined, 10_000);
+    expect(isOperatorError(running.failure(), 'ApiError')).to.equal(true);
+    expect(scene.lines.filter((line) => line.includes('tried again in'))).to.have.length(7);
+  });
+
+  it('fails at once where the names of its custom resource are taken', async () => {
+    const scene = await start();
+    const crd = crdOf('Gadget');
+    const metadata = { name: `widgets.${group}` };
+    const names = { ...crd.spec.names, plural: 'widgets' };
+    const running = scene.run({ crd: { ...crd, metadata, spec: { ...crd.spec, names } } });
+    await scene.until(() => running.failure() !== undefined);
+    expect(isOperatorError(running.failure(), 'InvalidObject')).to.equal(true);
+    expect(String(running.failure())).to.include('is not served');
+  });
+
+  it('is added to a manager beside others, and taken out again', async () => {
+    const scene = await start();
+    const { clock } = lab;
+    const manager = new Manager({ client: scene.operator.client, clock, logger: scene.logger });
+    const one = scene.framework({ name: 'one', resources: [scene.resource('one')] });
+    const two = scene.framework({ name: 'two', resources: [scene.resource('two')] });
+    const added = one.addTo(manager);
+    two.addTo(manager);
+    expect(() => one.addTo(manager)).to.throw('two controllers are called one');
+    const ending = new AbortController();
+    const ended = manager.run(ending.signal);
+    await scene.create('a');
+    const both = ['one created a', 'two created a'];
+    await scene.until(() => both.every((call) => scene.calls.includes(call)));
+    await Promise.all([added.remove(), scene.pass(1_000)]);
+    await scene.create('b');
+    await scene.until(() => scene.calls.includes('two created b'));
+    expect(scene.calls).not.to.include('one created b');
+    expect(manager.status().controllers.map(({ name }) => name)).to.deep.equal(['two']);
+    ending.abort();
+    await scene.pass(1_000);
+    await ended;
+    expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it('works on the leader only, and another replica goes on when that is gone', async () => {
+    const scene = await start();
+    const election = { name: 'shop', namespace: 'default', releaseOnCancel: true };
+    const replica = (name: string) =>
+      scene.run({
+        resources: [scene.resource(name)],
+        run: { leaderElection: { ...election, identity: name } },
+      });
+    const first = replica('first');
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('first created a'));
+    replica('second');
+    await scene.pass(10_000);
+    expect(scene.calls.filter((call) => call.startsWith('second'))).to.deep.equal([]);
+    await first.stop();
+    await scene.create('b');
+    await scene.until(() => scene.calls.includes('second created b'), 1_000);
+    expect(scene.calls).not.to.include('first created b');
+  });
+
+  it('shares its objects among replicas', async () => {
+    const scene = await start();
+    const shards = { name: 'shop', namespace: 'default' };
+    for (const name of ['first', 'second']) {
+      scene.run({
+        resources: [scene.resource(name)],
+        run: { shards: true, leaderElection: { ...shards, identity: name } },
+      });
+    }
+    await scene.pass(60_000);
+    scene.calls.length = 0;
+    const names = Array.from({ length: 12 }, (_, index) => `a${index}`);
+    for (const name of names) await scene.create(name);
+    const by = (replica: string): readonly string[] =>
+      names.filter((name) => scene.calls.includes(`${replica} created ${name}`));
+    await scene.until(() => by('first').length + by('second').length >= names.length, 1_000);
+    expect([...by('first'), ...by('second')].sort()).to.deep.equal([...names].sort());
+    expect([by('first').length > 0, by('second').length > 0]).to.deep.equal([true, true]);
+  });
+
+  it('needs no more than it says: a whole life with just these permissions', async () => {
+    const scene = await start({ rbac: true });
+    const framework = scene.framework({ crd: crdOf('Gadget'), recorder: undefined });
+    const rules = await Promise.all(
+      framework.requires.map(async ({ type, subresource, verbs }) => {
+        const served = await scene.admin.resourceType(type);
+        const resource = [served.plural, ...(subresource === undefined ? [] : [subresource])];
+        return { apiGroups: [served.group], resources: [resource.join('/')], verbs };
+      }),
+    );
+    await grant(scene.admin, rules);
+    const running = scene.run({
+      ...{ crd: crdOf('Gadget'), recorder: undefined },
+      run: { rbacPreflight: 'fail' },
+    });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    await scene.annotate('a', { 'operator-builder.io/paused': 'true' });
+    await scene.until(async () => (await scene.condition('a', 'Paused'))?.status === 'True');
+    await scene.until(async () => (await scene.admin.list(Event)).items.length > 0);
+    await scene.annotate('a', { 'operator-builder.io/paused': null });
+    await scene.delete('a');
+    await scene.until(() => scene.isGone('a'));
+    expect(running.failure()).to.equal(undefined);
+    const refused = lab.cluster.requests.entries.filter(({ status }) => status === 403);
+    expect(refused).to.deep.equal([]);
+  });
+
+  it('tells the preflight what it needs', async () => {
+    const scene = await start({ rbac: true });
+    const running = scene.run({ recorder: undefined, run: { rbacPreflight: 'fail' } });
+    await scene.until(() => running.failure() !== undefined);
+    const message = String(running.failure());
+    expect(isOperatorError(running.failure(), 'MissingPermission')).to.equal(true);
+    for (const part of ['"gadgets"', '"gadgets/status"', '"events"', '"patch"']) {
+      expect(message).to.include(part);
+    }
+  });
+
+  it('adds links to its controller', async () => {
+    const scene = await start();
+    scene.run({
+      configure: (controller) =>
+        controller.watches({ apiVersion: 'v1', kind: 'ConfigMap' }, ({ metadata }) => [
+          { namespace: 'default', name: metadata.name ?? '' },
+        ]),
+    });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    await scene.calm();
+    const before = scene.calls.length;
+    const metadata = { namespace: 'default', name: 'a' };
+    await scene.admin.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    await scene.until(() => scene.calls.length > before);
+  });
+
+  it('warns of a pass that takes very long though it has no limit, and goes on with it', async () => {
+    const scene = await start();
+    let go: () => void = () => undefined;
+    const r1 = scene.resource('r1', {
+      created: () => new Promise<void>((resolve) => (go = resolve)),
+    });
+    scene.run({ resources: [r1, scene.resource('r2')] });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    await scene.pass(59_000);
+    expect(scene.events).to.deep.equal([]);
+    await scene.pass(2_000);
+    expect(scene.told()).to.deep.equal([
+      'Warning ResourceHangs: set all, resource r1, ensureCreated has not ended after 60000 ms',
+    ]);
+    go();
+    await scene.until(() => scene.calls.includes('r2 created a'));
+    expect(finalizersOf(await scene.get('a'))).to.have.length(1);
+  });
+});
