@@ -30,6 +30,7 @@ export async function deleteSystem<CR extends LifecycleObject>(
   if (left > 0) return recheckMs;
   pass.status = { ...pass.status, phase: nextPhase(pass.status.phase ?? '', 'DeletionCompleted') };
   await writeStatus(pass);
+  pass.isOver = true;
   await removeFinalizer(pass.live, pass.cr, { finalizer, signal: pass.signal });
   return undefined;
 }

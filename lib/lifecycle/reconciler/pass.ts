@@ -36,6 +36,8 @@ export class Pass<CR extends LifecycleObject> {
   cr: CR;
   /** As it will be written. */
   status: LifecycleStatus;
+  /** Whether the configuration is gone, or about to go: nothing is left to be said of it. */
+  isOver = false;
 
   constructor(
     settings: Settings<CR>,

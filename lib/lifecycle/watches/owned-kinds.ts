@@ -1,0 +1,59 @@
+import { enqueueOwner } from '../../controller/handlers.js';
+import { kindSource } from '../../controller/kind-source.js';
+import type { Source, SourceContext, StartedSource } from '../../controller/source.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { TypeReference } from '../../object/resource-type.js';
+
+/**
+ * Watches the kinds of what configurations own, which become known one by one: each is watched from
+ * then on, wherever the source was started, and its objects have their owners reconciled.
+ */
+export class OwnedKinds implements Source {
+  readonly name = 'owned kinds';
+  readonly #owner: TypeReference<KubernetesObject>;
+  readonly #registrator: ((type: TypeReference<KubernetesObject>) => void) | undefined;
+  readonly #sources = new Map<string, Source>();
+  readonly #places = new Map<SourceContext, Map<string, StartedSource>>();
+
+  constructor(
+    owner: TypeReference<KubernetesObject>,
+    registrator: ((type: TypeReference<KubernetesObject>) => void) | undefined,
+  ) {
+    this.#owner = owner;
+    this.#registrator = registrator;
+  }
+
+  /** Has these kinds watched; those that are already are not watched twice. */
+  add(types: readonly TypeReference<KubernetesObject>[]): void {
+    for (const type of types) {
+      const name = `${apiVersionOf(type)} ${type.kind}`;
+      if (this.#sources.has(name)) continue;
+      this.#registrator?.(type);
+      const source = kindSource(type, { mapper: enqueueOwner(this.#owner) });
+      this.#sources.set(name, source);
+      if (this.#registrator !== undefined) continue;
+      for (const [context, started] of this.#places) started.set(name, source.start(context));
+    }
+  }
+
+  start(context: SourceContext): StartedSource {
+    const started = new Map<string, StartedSource>();
+    this.#places.set(context, started);
+    if (this.#registrator === undefined) {
+      for (const [name, source] of this.#sources) started.set(name, source.start(context));
+    }
+    return {
+      status: () => ({
+        problem: [...started.values()].map((each) => each.status?.().problem).find(Boolean),
+      }),
+      replay: (trigger) => {
+        for (const each of started.values()) each.replay?.(trigger);
+      },
+      stop: async () => {
+        this.#places.delete(context);
+        await Promise.all([...started.values()].map((each) => each.stop()));
+      },
+    };
+  }
+}
