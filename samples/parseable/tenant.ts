@@ -17,9 +17,10 @@ const node = s.object({
   }),
 });
 
+// API servers estimate what rules cost from the limits of the lists and texts that they look at.
 const storageConfig = s.object({
-  name: s.string(),
-  mountPath: s.string({ description: 'Where the pods see it.' }),
+  name: s.string({ maxLength: 253 }),
+  mountPath: s.string({ maxLength: 255, description: 'Where the pods see it.' }),
   spec: s.builtIn('PersistentVolumeClaimSpec', { description: 'A PersistentVolumeClaimSpec.' }),
 });
 
@@ -37,7 +38,20 @@ const k8sConfig = s.object({
   volumes: s.optional(s.array(s.builtIn('Volume'))),
   volumeMount: s.optional(s.array(s.builtIn('VolumeMount'))),
   storageConfig: s.optional(
-    s.array(storageConfig, { description: 'Claims, and where they are mounted.' }),
+    s.array(storageConfig, {
+      description: 'Claims, and where they are mounted.',
+      maxItems: 16,
+      rules: [
+        {
+          rule: 'self.all(one, self.exists_one(other, other.name == one.name))',
+          message: 'two claims have the same name: name each differently',
+        },
+        {
+          rule: 'self.all(one, self.exists_one(other, other.mountPath == one.mountPath))',
+          message: 'two claims have the same mountPath: mount each elsewhere',
+        },
+      ],
+    }),
   ),
   service: s.optional(
     s.builtIn('ServiceSpec', {
@@ -61,16 +75,36 @@ const parseableConfig = s.object({
   ),
 });
 
+const objectStore = s.object(
+  { type: s.string(), data: s.string() },
+  {
+    rules: [
+      {
+        rule: 'self.type == oldSelf.type',
+        message: 'cannot be changed, what is stored would stay behind: make another tenant',
+        fieldPath: '.type',
+      },
+    ],
+  },
+);
+
 const external = s.object({
-  objectStore: s.optional(s.object({ spec: s.object({ type: s.string(), data: s.string() }) })),
+  objectStore: s.optional(s.object({ spec: objectStore })),
 });
 
 const spec = s.object({
-  deploymentOrder: s.array(s.string(), {
+  deploymentOrder: s.array(s.string({ maxLength: 63 }), {
     description: 'Node types, in the order of their rollouts.',
+    maxItems: 32,
+    rules: [
+      {
+        rule: 'self.all(one, self.exists_one(other, other == one))',
+        message: 'a type of node is in it twice: each is rolled out once',
+      },
+    ],
   }),
   nodes: s.array(node, { description: 'Each becomes a workload of its own.' }),
-  k8sConfig: s.array(k8sConfig, { description: 'How nodes run, by name.' }),
+  k8sConfig: s.array(k8sConfig, { description: 'How nodes run, by name.', maxItems: 64 }),
   parseableConfig: s.array(parseableConfig, { description: 'What nodes run, by name.' }),
   external: s.optional(external),
 });
