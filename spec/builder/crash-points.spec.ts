@@ -130,7 +130,7 @@ const takingOver: ShopScenario = {
 };
 
 describe('The builder, its operator killed at any request', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   for (const scenario of [live, rollout, recreation, replicas, takingOver]) {
     it(`comes to the same end: ${scenario.name}`, async () => {

@@ -3,7 +3,7 @@ import { crashPoints } from '../../../lib/testing/index.js';
 import { tenantScenario } from './suite/crash-scenario.js';
 
 describe('The Parseable operator, killed at any request', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it('comes to the same end', async () => {
     const { requests, results } = await crashPoints(tenantScenario());
