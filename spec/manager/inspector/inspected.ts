@@ -1,5 +1,6 @@
 import { request } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import type { Manager } from '../../../lib/manager/manager.js';
 
 /** What the inspector answered. */
@@ -14,14 +15,26 @@ export function inspectorUrl(manager: Manager): string {
   return manager.status().runnables.find(({ name }) => name === 'inspector')?.url ?? '';
 }
 
+interface AskOptions {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+}
+
 /** Asks the inspector, over a connection of its own; any header can be sent. */
 export function inspected(
   manager: Manager,
   path: string,
-  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
+  options: AskOptions = {},
+): Promise<Inspected> {
+  return askedAt(inspectorUrl(manager) + path, options);
+}
+
+/** Asks a server, over a connection of its own: `fetch` remembers every origin for ever. */
+export function askedAt(
+  url: string,
+  { method = 'GET', headers = {} }: AskOptions = {},
 ): Promise<Inspected> {
   return new Promise((resolve, reject) => {
-    const url = inspectorUrl(manager) + path;
     const asked = request(url, { method, headers, agent: false }, (response) => {
       const pieces: Buffer[] = [];
       response.on('data', (piece: Buffer) => pieces.push(piece));
@@ -59,9 +72,13 @@ export class LivePage {
   }
 
   static async open(manager: Manager, path = '/events'): Promise<LivePage> {
-    const answer = await fetch(inspectorUrl(manager) + path);
-    if (answer.body === null || answer.status !== 200) throw new Error(`status ${answer.status}`);
-    return new LivePage(answer.body);
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const asked = request(inspectorUrl(manager) + path, { agent: false }, resolve);
+      asked.on('error', reject);
+      asked.end();
+    });
+    if (answer.statusCode !== 200) throw new Error(`status ${answer.statusCode}`);
+    return new LivePage(Readable.toWeb(answer) as ReadableStream<Uint8Array>);
   }
 
   /** The ids of the sections that it was told of so far. */
