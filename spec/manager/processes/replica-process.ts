@@ -1,38 +1,28 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../lib/system/clock.js';
 import type { ReplicaEvent, ReplicaSettings } from './replica-settings.js';
+import { SpecProcess } from './spec-process.js';
 
-const script = fileURLToPath(new URL('replica.ts', import.meta.url));
+const program = new URL('./replica.ts', import.meta.url);
 
 /** Longer than anything takes that is waited for; then it is told what there was instead. */
 const patienceMs = 60_000;
 
-/** A replica in a process of its own. */
+/** A replica in a process of its own, and what it tells. */
 export class ReplicaProcess {
   readonly identity: string;
-  readonly #child: ChildProcess;
+  readonly #process: SpecProcess;
   readonly #events: ReplicaEvent[] = [];
   readonly #waiting = new Set<() => void>();
-  #exited = false;
   #isOver = false;
 
   constructor(settings: ReplicaSettings) {
     this.identity = settings.identity;
-    const args = ['--import', 'tsx', script, JSON.stringify(settings)];
-    this.#child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-    let rest = '';
-    this.#child.stdout?.on('data', (data: Buffer) => {
-      const lines = (rest + data.toString()).split('\n');
-      rest = lines.pop() ?? '';
-      this.#events.push(...(lines as ReplicaEvent[]));
+    const onLine = (line: string): void => {
+      this.#events.push(line as ReplicaEvent);
       for (const check of this.#waiting) check();
-    });
-    this.#child.once('exit', () => {
-      this.#exited = true;
-      for (const check of this.#waiting) check();
-    });
+    };
+    const args = [JSON.stringify(settings)];
+    this.#process = new SpecProcess(settings.identity, program, { args, onLine });
   }
 
   /** Whether it leads, as far as it told. */
@@ -45,7 +35,7 @@ export class ReplicaProcess {
   }
 
   signal(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
+    this.#process.signal(signal);
   }
 
   /** Resolves when it told `event` `times` more times. @throws Error: it does not. */
@@ -72,8 +62,8 @@ export class ReplicaProcess {
         else if (this.#isOver) settle(() => reject(new Error(`${this.identity} was ended`)));
       };
       const patience = systemClock.setTimer(() => {
-        const told = `${this.identity} told ${this.#events.join(', ')}`;
-        const state = this.#exited ? 'ended' : 'runs';
+        const told = `${this.identity} told ${this.#process.output}`;
+        const state = this.#process.hasEnded ? 'ended' : 'runs';
         settle(() => reject(new Error(`not within ${patienceMs} ms: ${what}; ${told}; ${state}`)));
       }, patienceMs);
       this.#waiting.add(check);
@@ -82,8 +72,7 @@ export class ReplicaProcess {
   }
 
   async end(): Promise<void> {
-    this.#child.kill('SIGKILL');
-    await this.when('exit', () => this.#exited);
+    await this.#process.kill();
     // Nobody waits for it any more.
     this.#isOver = true;
     for (const check of this.#waiting) check();

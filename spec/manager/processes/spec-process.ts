@@ -2,6 +2,16 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
+/** Options of {@link SpecProcess}. */
+export interface SpecProcessOptions {
+  /** What it is told, beside this process' own environment. @defaultValue nothing */
+  readonly env?: Readonly<Record<string, string>>;
+  /** @defaultValue none */
+  readonly args?: readonly string[];
+  /** Gets each whole line of its standard output. @defaultValue nobody does */
+  readonly onLine?: (line: string) => void;
+}
+
 /** A program of these specs in a process of its own: it can be killed, stopped and continued. */
 export class SpecProcess {
   readonly name: string;
@@ -9,21 +19,27 @@ export class SpecProcess {
   readonly #ended: Promise<void>;
   #output = '';
 
-  /**
-   * @param program - a TypeScript file, for example `new URL('./replica.ts', import.meta.url)`
-   * @param env - what it is told, beside this process' own environment
-   */
-  constructor(name: string, program: URL, env: Readonly<Record<string, string>>) {
+  /** @param program - a TypeScript file, for example `new URL('./replica.ts', import.meta.url)` */
+  constructor(name: string, program: URL, options: SpecProcessOptions = {}) {
+    const { env = {}, args = [], onLine } = options;
     this.name = name;
-    this.#child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(program)], {
+    // Its standard input ends when this process does.
+    const script = ['--import', 'tsx', fileURLToPath(program)];
+    this.#child = spawn(process.execPath, [...script, ...args], {
       env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
     const keep = (chunk: Buffer): void => {
       this.#output = (this.#output + chunk.toString()).slice(-20_000);
     };
     this.#child.stdout?.on('data', keep);
     this.#child.stderr?.on('data', keep);
+    let rest = '';
+    this.#child.stdout?.on('data', (chunk: Buffer) => {
+      const lines = (rest + chunk.toString()).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) onLine?.(line);
+    });
     this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()));
   }
 

@@ -125,7 +125,7 @@ class Replicas {
   async start(name: string): Promise<void> {
     const path = await this.#target.user(name);
     const env = { KUBECONFIG: path, SPEC_NAMESPACE: this.#namespace, SPEC_NAME: name };
-    this.#processes.set(name, new SpecProcess(name, program, env));
+    this.#processes.set(name, new SpecProcess(name, program, { env }));
   }
 
   signal(name: string, signal: NodeJS.Signals): void {
