@@ -16,7 +16,7 @@ export type Wrapper<T extends KubernetesObject> = (resource: Resource<T>) => Res
  */
 export function wrap<T extends KubernetesObject>(
   resources: readonly Resource<T>[],
-  ...wrappers: readonly Wrapper<T>[]
+  ...wrappers: readonly Wrapper<NoInfer<T>>[]
 ): readonly Resource<T>[] {
   return resources.map((resource) =>
     wrappers.reduce((wrapped, wrapper) => wrapper(wrapped), resource),

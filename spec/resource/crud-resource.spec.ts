@@ -210,7 +210,7 @@ describe('CrudResource', () => {
 
   describe('refuses', () => {
     const operations = new Notes().operations('r');
-    const { applyDeleteChange: _, ...withoutDelete } = operations;
+    const withoutDelete = { ...operations, applyDeleteChange: undefined };
     const bad: readonly [title: string, options: unknown, message: string][] = [
       ['no operations', {}, 'operations: want an object'],
       ['no name', { operations: { ...operations, name: '' } }, 'operations.name is missing'],

@@ -30,7 +30,7 @@ describe('processUpdate and processDelete', () => {
       throw cause;
     };
     const chain = [notes.plain('r1', { ensureCreated: fail }), notes.plain('r2')];
-    const error = (await failureOf(processUpdate(newPass(), tenant, chain))) as ResourceFailedError;
+    const error = await failureOf(processUpdate(newPass(), tenant, chain));
     expect(notes.ran).to.deep.equal(['r1.ensureCreated']);
     expect(error).to.satisfy(isResourceFailed);
     expect(error.message).to.equal(
@@ -54,7 +54,7 @@ describe('processUpdate and processDelete', () => {
   });
 
   it('tell of what is thrown that is no error', async () => {
-    const r1 = notes.plain('r1', { ensureCreated: () => Promise.reject('no' as unknown as Error) });
+    const r1 = notes.plain('r1', { ensureCreated: () => failWith('no') });
     const error = await failureOf(processUpdate(newPass(), tenant, [r1]));
     expect(error.message).to.equal('Tenant shop/acme: resource r1, ensureCreated: no');
     expect(error.cause).to.equal('no');
@@ -187,7 +187,8 @@ describe('processUpdate and processDelete', () => {
   });
 
   describe('refuse', () => {
-    const { ensureCreated, ensureDeleted } = new Notes().plain('x');
+    const ensureCreated = async (): Promise<void> => undefined;
+    const ensureDeleted = ensureCreated;
     const bad: readonly [title: string, resources: unknown, message: string][] = [
       ['what is no list', undefined, 'resources: want an array'],
       ['what is no resource', [null], 'resources[0]: want a resource'],
@@ -209,7 +210,7 @@ describe('processUpdate and processDelete', () => {
     }
 
     it('a context that is none, and a copy of one', async () => {
-      const copy = { ...newPass() } as unknown as ResourceContext;
+      const copy: ResourceContext = Object.assign({}, newPass());
       for (const context of [copy, {} as ResourceContext]) {
         const error = await failureOf(processUpdate(context, tenant, [notes.plain('r1')]));
         expect(error).to.satisfy(isExecutionFailed);
@@ -236,6 +237,13 @@ describe('processUpdate and processDelete', () => {
     await fc.assert(property);
   });
 });
+
+/** As plain JavaScript may. */
+function failWith(value: unknown): Promise<never> {
+  return Promise.resolve().then(() => {
+    throw value;
+  });
+}
 
 type Act = 'cancelReconciliation' | 'cancelResource' | 'throw';
 

@@ -19,7 +19,7 @@ describe('ResourceSet', () => {
   const good: ResourceSetOptions<KubernetesObject> = {
     ...{ name: 'v1', handles: () => true, resources: [resource] },
   };
-  const { ensureCreated } = resource;
+  const ensureCreated = async (): Promise<void> => undefined;
   const bad: readonly [title: string, options: object, message: string][] = [
     ['no name', { name: undefined }, 'ResourceSet: its name is missing'],
     ['an empty name', { name: '' }, 'ResourceSet: its name is missing'],

@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { BackOff } from '../../lib/resource/back-off.js';
+import { defaultBackOffFactory } from '../../lib/resource/default-back-off-factory.js';
+import { exponentialBackOff } from '../../lib/resource/exponential-back-off.js';
+import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
+import { seededRandom } from '../../lib/system/random.js';
+
+const middle = { ...seededRandom(1), next: () => 0.5 };
+
+function waitsOf(backOff: BackOff, most = 20): number[] {
+  const waits: number[] = [];
+  for (
+    let wait = backOff.next();
+    wait !== undefined && waits.length < most;
+    wait = backOff.next()
+  ) {
+    waits.push(wait);
+  }
+  return waits;
+}
+
+describe('exponentialBackOff', () => {
+  it('grows from 500 ms by half as much again, to 60 s', () => {
+    const waits = waitsOf(exponentialBackOff({ random: middle }));
+    expect(waits.slice(0, 4)).to.deep.equal([500, 750, 1_125, 1_687.5]);
+    expect(waits.slice(12, 15)).to.deep.equal([60_000, 60_000, 60_000]);
+  });
+
+  it('gives up after so many retries', () => {
+    expect(waitsOf(exponentialBackOff({ maxRetries: 3 }))).to.have.length(3);
+    expect(waitsOf(exponentialBackOff({ maxRetries: 0 }))).to.have.length(0);
+    expect(waitsOf(exponentialBackOff(), 999)).to.have.length(999);
+  });
+
+  it('stays around the curve, and never passes the cap', () => {
+    const options = fc.record({
+      initialIntervalMs: fc.integer({ min: 1, max: 10_000 }),
+      multiplier: fc.double({ min: 1, max: 10, noNaN: true }),
+      randomizationFactor: fc.double({ min: 0, max: 1, noNaN: true }),
+      more: fc.nat({ max: 100_000 }),
+      seed: fc.integer(),
+    });
+    const property = fc.property(options, ({ more, seed, ...curve }) => {
+      const maxIntervalMs = curve.initialIntervalMs + more;
+      const random = seededRandom(seed);
+      const waits = waitsOf(exponentialBackOff({ ...curve, maxIntervalMs, random }), 2_000);
+      for (const [n, wait] of waits.entries()) {
+        const value = Math.min(curve.initialIntervalMs * curve.multiplier ** n, maxIntervalMs);
+        const least = value * (1 - curve.randomizationFactor);
+        const most = Math.min(value * (1 + curve.randomizationFactor), maxIntervalMs);
+        expect(wait).to.be.within(least - 1e-6, most + 1e-6);
+      }
+    });
+    fc.assert(property, { numRuns: 20 });
+  });
+
+  for (const options of [
+    ...[{ initialIntervalMs: 0 }, { initialIntervalMs: NaN }, { multiplier: 0.9 }],
+    ...[{ randomizationFactor: 1.1 }, { maxIntervalMs: 499 }, { maxRetries: -1 }],
+  ]) {
+    it(`refuses ${Object.entries(options).join()}`, () => {
+      const [name] = Object.keys(options);
+      expect(() => exponentialBackOff(options))
+        .to.throw(`exponentialBackOff: ${name}: want`)
+        .that.satisfies(isInvalidConfig);
+    });
+  }
+});
+
+describe('defaultBackOffFactory', () => {
+  it('makes back-offs of seven retries, each with its own count', () => {
+    const factory = defaultBackOffFactory();
+    const waits = waitsOf(factory(middle));
+    expect(waits.map(Math.round)).to.deep.equal([500, 750, 1_125, 1_688, 2_531, 3_797, 5_695]);
+    expect(waitsOf(factory())).to.have.length(7);
+  });
+});
