@@ -14,6 +14,9 @@ export interface LivePagesOptions {
 /** A page that takes nothing for so long is given up, in milliseconds. */
 const slowMs = 10_000;
 
+/** A page that nothing changes in is told so after so long, in milliseconds. */
+const silentMs = 15_000;
+
 /**
  * Tells pages what has changed in them, by Server-Sent Events: at first every section, then those whose
  * markup has changed. What a slow reader missed is not kept for it: it is told the latest when it has
@@ -64,6 +67,7 @@ export class LivePages {
     const { clock, updateMs } = this.#options;
     const told = new Map<string, string>();
     let takenMs = clock.monotonicMs();
+    let heardMs = takenMs;
     while (!signal.aborted) {
       // The first is never late: what is pending then are the headers.
       if (told.size === 0 || sink.pendingBytes === 0) {
@@ -71,7 +75,13 @@ export class LivePages {
         const sections = await rendered(render, signal);
         if (sections === undefined) return;
         const text = changes(sections, told);
+        if (text !== '') heardMs = takenMs;
         if (text !== '') sink.write(text);
+        else if (takenMs - heardMs >= silentMs) {
+          heardMs = takenMs;
+          // A comment: whoever is gone without a word is found by what is sent only.
+          sink.write(': still here\n\n');
+        }
       } else if (clock.monotonicMs() - takenMs >= slowMs) return;
       // Aborted: the page was closed, or the server stops.
       await sleep(clock, updateMs, signal).catch(() => undefined);

@@ -11,11 +11,13 @@ export function objectPath(object: ShownObject, path = '/object'): string {
   return `${path}?${query.toString()}`;
 }
 
-/** `namespace/name` (with its kind), as a link to its ownership tree. */
+/** `namespace/name` (with its kind), as a link to its ownership tree where its kind is known. */
 export function objectLink(object: ShownObject, shows: 'key' | 'kind' = 'key'): Html {
-  const { cluster, kind } = object;
+  const { cluster, apiVersion, kind } = object;
   const key = keyString(object);
   const text = shows === 'kind' ? `${kind} ${key}` : key;
   const where = cluster === '' ? undefined : html` <span class="note">in ${cluster}</span>`;
+  // Of a controller that was taken out the kind is not known any more.
+  if (apiVersion === '' || kind === '') return html`${text}${where}`;
   return html`<a href="${objectPath(object)}">${text}</a>${where}`;
 }

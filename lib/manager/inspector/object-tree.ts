@@ -69,6 +69,7 @@ export class ObjectTreeReader {
 
   /** @throws the signal's reason, as soon as it is aborted. */
   async read(object: ShownObject, signal: AbortSignal): Promise<ObjectTree> {
+    this.#forgetOld();
     const budget = { reads: maxReads, dependents: maxDependents };
     const { view, owners } = await this.#find(object, budget, signal);
     const seen = new Set([view.object.uid ?? '']);
@@ -82,6 +83,12 @@ export class ObjectTreeReader {
       ...{ view, owners: up, dependents: nodes, moreDependents: more },
       searchedKinds: [...kinds].sort(),
     };
+  }
+
+  /** A page may stay live for days, while owners come and go. */
+  #forgetOld(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [id, { atMs }] of this.#read) if (nowMs - atMs >= freshMs) this.#read.delete(id);
   }
 
   async #owners(

@@ -21,8 +21,11 @@ export function firstMapped<T, R>(items: readonly T[], map: (item: T) => R): Sho
 
 /** The message of an error, or what was thrown instead, cut to 1,000 characters. */
 export function shownError(error: unknown): string {
-  const text =
-    error instanceof Error ? error.message : typeof error === 'string' ? error : typeof error;
+  // Nothing keeps a message from being no text.
+  const message: unknown = error instanceof Error ? error.message : error;
+  const isThing =
+    (typeof message === 'object' && message !== null) || typeof message === 'function';
+  const text = isThing ? `a value of type ${typeof message}` : String(message);
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 

@@ -261,6 +261,35 @@ describe('The inspector', () => {
     expect(sectionText(text, 'controllers')).to.match(/configmap .* 1 (9999|10\d\d\d) 0/);
   });
 
+  it('has no link for what a controller that is gone has reconciled: its kind is not known', async () => {
+    manager = setup.manager({ inspector: onLoopback });
+    const added = manager.add(watcher([]));
+    await setup.create('a');
+    await started();
+    expect(await page()).to.include('kind=ConfigMap&amp;namespace=default&amp;name=a');
+    await added.remove();
+    expect(await section('recent')).to.include('default/a');
+    expect(await page()).to.not.include('href="/object?namespace=');
+  });
+
+  it('shows errors whose message is no text', async () => {
+    manager = setup.manager({ inspector: onLoopback });
+    const thrown = [{ message: { code: 1 } }, { message: undefined }];
+    for (const [n, fields] of thrown.entries()) {
+      manager.add(
+        controllerFor(ConfigMap)
+          .withOptions({ name: `odd-${n}` })
+          .complete(async () => {
+            throw Object.assign(new Error('x'), fields);
+          }),
+      );
+    }
+    await setup.create('a');
+    await started();
+    const recent = await section('recent');
+    expect(recent).to.include('a value of type object').and.to.include('undefined');
+  });
+
   it('escapes whatever it shows', async () => {
     manager = setup.manager({ inspector: onLoopback });
     const named = controllerFor(ConfigMap).withOptions({ name: hostile });

@@ -90,6 +90,14 @@ describe('LivePages', () => {
     expect([clock.pendingTimers, pages.open]).to.deep.equal([0, 0]);
   });
 
+  it('tells a page in which nothing changes that it is still there, every 15 s', async () => {
+    const over = open();
+    await clock.advance(31_000);
+    expect(reader.pieces.slice(1)).to.deep.equal([': still here\n\n', ': still here\n\n']);
+    stop.abort();
+    await over;
+  });
+
   it('ends when what it reads is broken off with the page, and fails when it is not', async () => {
     const broken = (signal: AbortSignal) => {
       const { body } = pages.answer(() => Promise.reject(new Error('broken off')), { signal });
