@@ -50,12 +50,11 @@ describe('the context of a reconcile', () => {
       expect(spread.logger).to.equal(context.logger);
     }));
 
-  it('gives calls that can be taken from its client, and a client that can be spread', () =>
+  it('gives a client that can be spread, calls and all', () =>
     reconcileOne(async ({ client, key }) => {
-      const { get } = client;
-      const { live, ...rest } = { ...client };
-      for (const read of [get, rest.get, live.get]) {
-        expect((await read(Thing, key)).metadata.name).to.equal('a');
+      const { live, ...spread } = { ...client };
+      for (const each of [client, spread, live, { ...live }]) {
+        expect((await each.get(Thing, key)).metadata.name).to.equal('a');
       }
     }));
 
