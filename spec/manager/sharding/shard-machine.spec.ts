@@ -51,6 +51,33 @@ describe('ShardMachine, simulated', function () {
     );
   });
 
+  for (const type of ['expel', 'record'] as const) {
+    for (const isStored of [false, true]) {
+      const when = isStored ? 'before it hears the answer' : 'before the server hears of it';
+      it(`takes over from a leader that dies over its next ${type}, ${when}`, () => {
+        for (let seed = 1; seed <= schedules / 3; seed++) {
+          const group = startedGroup(seed, 4);
+          const leader = group.leader();
+          const paused = group.alive.find((process) => process !== leader);
+          if (leader === undefined || paused === undefined) throw new Error('nobody leads');
+          leader.doom = { type, isStored };
+          // What it had is to be given on; it comes back when that may be half done.
+          paused.pause();
+          const { time } = group;
+          time.after(time.between(times.leaseDurationMs, 8_000), () => paused.resume());
+          const untilMs = time.nowMs + 10_000;
+          while (leader.isAlive && time.nowMs < untilMs) time.runUntil(time.nowMs + 1);
+          expect(leader.isAlive, `seed ${seed}`).to.equal(false);
+          const diedMs = time.nowMs;
+          group.untilComplete(20_000);
+          time.runUntil(Math.max(time.nowMs, diedMs + 10_000));
+          expect(group.isComplete(), `seed ${seed}: ${group.workers().join()}`).to.equal(true);
+          expect(group.doubles, `seed ${seed}`).to.deep.equal([]);
+        }
+      });
+    }
+  }
+
   it('assigns in that time what the dead had, though the leader is paused when it would have to act', () => {
     for (let seed = 1; seed <= schedules; seed++) {
       const group = startedGroup(seed, 4);

@@ -36,6 +36,8 @@ export class ModelProcess {
   readonly name: string;
   readonly machine: ShardMachine;
   readonly network: Network = { latencyMs: 5, cut: 'none' };
+  /** It dies over its next command of this type: before the server has it, or before it is answered. */
+  doom: { readonly type: 'expel' | 'record'; readonly isStored: boolean } | undefined;
   readonly #options: ModelProcessOptions;
   readonly #offsetMs: number;
   #state: 'runs' | 'paused' | 'dead' = 'runs';
@@ -124,6 +126,12 @@ export class ModelProcess {
   #carryOut(command: ShardCommand): void {
     const { server, time, drainMs } = this.#options;
     const startedMs = this.#nowMs();
+    if (!this.isAlive) return;
+    if (this.doom?.type === command.type) {
+      // What it has sent goes on its way without it.
+      if (!this.doom.isStored) this.network.cut = 'requests';
+      time.after(0, () => this.kill());
+    }
     const wroteOwn = (outcome: WriteOutcome<MemberLease>): void =>
       this.#step({ type: 'wroteOwn', outcome, startedMs });
     switch (command.type) {
