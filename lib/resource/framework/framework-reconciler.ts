@@ -5,6 +5,7 @@ import { failureKindOf } from '../../controller/failure.js';
 import { done, requeueAfter } from '../../controller/result.js';
 import type { Result } from '../../controller/result.js';
 import type { Recorder } from '../../events/recorder.js';
+import { isNotFound } from '../../object/api-error.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import { keyString } from '../../object/object-key.js';
 import type { Logger } from '../../system/logger.js';
@@ -73,10 +74,8 @@ export class FrameworkReconciler<T extends KubernetesObject> {
 
   /** One pass. @throws what went wrong, with its meaning for the controller; it is recorded. */
   async reconcile(pass: FrameworkPass): Promise<Result> {
-    const { type } = this.#options;
-    const { client, key, signal } = pass;
-    const id = `${pass.cluster}//${keyString(key)}`;
-    const object = await getIfExists(client, type, key, { signal });
+    const id = `${pass.cluster}//${keyString(pass.key)}`;
+    const object = await this.#read(pass);
     if (object === undefined) {
       this.#told.forget(id);
       return done();
@@ -84,7 +83,20 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     try {
       return await this.#pass({ pass, object, id });
     } catch (error) {
+      if (isNotFound(error)) {
+        pass.logger.debug('the object is gone, or another one has its name', { error });
+        return done();
+      }
       this.#report({ pass, object, id }, error);
+      throw error;
+    }
+  }
+
+  async #read({ client, key, signal }: FrameworkPass): Promise<T | undefined> {
+    try {
+      return await getIfExists(client, this.#options.type, key, { signal });
+    } catch (error) {
+      this.#count('error');
       throw error;
     }
   }

@@ -1,4 +1,5 @@
 import { Cache } from '../../cache/cache.js';
+import { cachedClient } from '../../cache/cached-client.js';
 import { controllerFor } from '../../controller/controller-builder.js';
 import type { Controller } from '../../controller/controller.js';
 import type { Source } from '../../controller/source.js';
@@ -150,9 +151,8 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
    * is made here, after the passes of the same object that were asked for before; what it fails with
    * is logged, recorded and counted, and tried again with the next call only.
    */
-  async updateFunc(old: T | undefined, object: T): Promise<void> {
-    // Of an object that was made anew under the same name, the current one counts.
-    await this.#look(object.metadata.name === undefined && old !== undefined ? old : object);
+  async updateFunc(_old: T | undefined, object: T): Promise<void> {
+    await this.#look(object);
   }
 
   /** As {@link Framework.updateFunc}, for what is called when an object was deleted. */
@@ -192,7 +192,10 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
       await crdInstaller(crd, this.#options).run({ signal, logger, ready: () => undefined });
     }
     const cache = new Cache({ client, clock, random, logger, metrics });
-    const parts = { client, cache, clock, random, logger, metrics };
+    const reader = cachedClient(client, cache, { clock });
+    const parts = { client: reader, cache, clock, random, logger, metrics };
+    // For what `configure` watches.
+    cache.start();
     const running = this.#newController({ self: this.#told, others: [] }).start(parts);
     try {
       await work();

@@ -71,7 +71,7 @@ describe('FrameworkOptions', () => {
 
   for (const [message, wrong] of bad) {
     it(`are refused: ${message}`, () => {
-      const construct = () => new Framework({ ...good, ...wrong } as FrameworkOptions<Gadget>);
+      const construct = () => new Framework({ ...good, ...wrong });
       expect(construct).to.throw(message).that.satisfies(isInvalidConfig);
     });
   }

@@ -126,7 +126,7 @@ export function gadgetScenario<C extends CrashCluster>(): CrashScenario<C> {
   return {
     name: 'a gadget',
     setup: ({ client, cluster }) => ensureCrd(client, crdOf('Gadget'), { clock: cluster.clock }),
-    kinds: [ConfigMap, gadgetType as TypeReference<KubernetesObject>],
+    kinds: [ConfigMap, gadgetType],
     operator: async ({ cluster, client, clock, random, signal }) => {
       const framework = new Framework<Gadget>({
         ...{ name: 'shop', type: gadgetType, client, clock, random },

@@ -69,5 +69,5 @@ export function crdOf(kind: GadgetKind, inGroup = group): CustomResourceDefiniti
         },
       ],
     },
-  } as CustomResourceDefinition;
+  };
 }

@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import { Event } from '../../../../lib/object/kinds.js';
-import { contextKey } from '../../../../lib/resource/index.js';
-import { ResourceRouter, ResourceSet } from '../../../../lib/resource/index.js';
+import { forwarding } from '../../../../lib/client/index.js';
+import type { Client } from '../../../../lib/client/index.js';
+import {
+  CrudResource,
+  ResourceRouter,
+  ResourceSet,
+  contextKey,
+} from '../../../../lib/resource/index.js';
+import type { Patch } from '../../../../lib/resource/index.js';
 import { TerminalError } from '../../../../lib/controller/terminal-error.js';
 import type { Gadget } from './gadget.js';
 import { finalizersOf } from './scene.js';
@@ -91,6 +98,45 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.lines.join('\n')).to.include(`Gadget ${scene.namespace}/a: ${note}`);
     isBroken = false;
     await scene.until(() => scene.calls.includes('r3 created a'));
+  });
+
+  it('names the step of a patch of the wrong shape, and applies nothing', async () => {
+    const scene = await open();
+    const noted = (step: string) => (): void => void scene.calls.push(step);
+    const operations = {
+      name: 'env',
+      ...{ getCurrentState: () => 1, getDesiredState: () => 2, newDeletePatch: () => undefined },
+      newUpdatePatch: () => ({ create: ['a'] }) as unknown as Patch<string>,
+      ...{ applyCreateChange: noted('create'), applyDeleteChange: noted('delete') },
+      applyUpdateChange: noted('update'),
+    };
+    scene.run({ resources: [new CrudResource<Gadget, number, string>({ operations })] });
+    await scene.create('a');
+    await scene.until(() => scene.events.length > 0);
+    expect(scene.told()[0]).to.match(
+      /^Warning ResourceFailed: set all, resource env, newUpdatePatch: want a Patch/,
+    );
+    expect(scene.calls).to.deep.equal([]);
+  });
+
+  it('is quiet about an object that is gone before it could be held', async () => {
+    const scene = await open();
+    const { client } = scene.operator;
+    const slow: Client = {
+      ...forwarding(client),
+      patch: async (type, key, patch, options) => {
+        if (key.name === 'a') await scene.delete('a').catch(() => undefined);
+        return client.patch(type, key, patch, options);
+      },
+    };
+    scene.run({ client: slow });
+    await scene.create('a');
+    await scene.create('b');
+    await scene.until(() => scene.calls.includes('r1 created b'));
+    await scene.until(() => scene.isGone('a'));
+    await scene.calm();
+    expect(scene.told()).to.deep.equal([]);
+    expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
   });
 
   it('does not try again what can not succeed, until something changes', async () => {

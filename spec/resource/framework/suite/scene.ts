@@ -5,7 +5,6 @@ import { findCondition } from '../../../../lib/object/conditions.js';
 import type { Condition } from '../../../../lib/object/conditions.js';
 import { isNotFound } from '../../../../lib/object/api-error.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
-import type { TypeMeta } from '../../../../lib/object/kubernetes-object.js';
 import { Framework, ResourceRouter, ResourceSet } from '../../../../lib/resource/index.js';
 import type {
   FrameworkOptions,
@@ -89,8 +88,8 @@ export class Scene {
 
   /** A resource that notes its calls, and does what it is told. */
   resource(name: string, act: ResourceActs = {}): Resource<Gadget> {
-    const noted = (verb: string, then: ResourceAct | undefined): ResourceAct => {
-      return async (context, object) => {
+    const noted = (verb: string, then: ResourceAct | undefined) => {
+      return async (context: ResourceContext, object: Gadget): Promise<void> => {
         this.calls.push(`${name} ${verb} ${object.metadata.name ?? ''}`);
         await then?.(context, object);
       };
@@ -103,12 +102,12 @@ export class Scene {
   }
 
   framework(options: SceneFramework = {}): Framework<Gadget> {
-    const { resources = [this.resource('r1')], run: _, ...own } = options;
+    const { resources = [this.resource('r1')], ...own } = options;
     const set = (): ResourceSet<Gadget> =>
       new ResourceSet({ name: 'all', handles: () => true, resources });
     const { resourceRouter = new ResourceRouter({ resourceSets: [set()] }) } = own;
     return new Framework<Gadget>({
-      ...{ name: 'shop', type: typeOf('Gadget') as TypeMeta, client: this.operator.client },
+      ...{ name: 'shop', type: typeOf('Gadget'), client: this.operator.client },
       ...{ clock: this.target.clock, recorder: this.recorder, logger: this.logger },
       ...{ keptFinalizerRetryMs: 200, ...own, resourceRouter },
     });
@@ -130,10 +129,11 @@ export class Scene {
       failure: () => failure,
       stop: async () => {
         ending.abort(new OperatorError('Stopped', 'the spec is over'));
-        let isOver = false;
-        void ended.then(() => (isOver = true));
+        const { clock } = this.target;
+        const state = { isOver: false };
+        void ended.then(() => (state.isOver = true));
         // What waits for the clock to end waits no longer.
-        while (!isOver && this.target.clock instanceof VirtualClock) await this.pass(1_000);
+        while (!state.isOver && clock instanceof VirtualClock) await this.pass(1_000);
         await ended;
       },
     };
@@ -152,7 +152,7 @@ export class Scene {
   }
 
   /** Until `check` throws no more, and does not return false; time passes meanwhile. */
-  async until(check: () => Promise<unknown> | unknown, within = 200): Promise<void> {
+  async until(check: () => unknown, within = 200): Promise<void> {
     for (let round = 0; ; round++) {
       try {
         if ((await check()) !== false) return;
@@ -184,7 +184,7 @@ export class Scene {
   }
 
   get(name: string, kind: GadgetKind = 'Gadget'): Promise<Gadget> {
-    return this.admin.get<Gadget>(typeOf(kind) as never, { namespace: this.namespace, name });
+    return this.admin.get<Gadget>(typeOf(kind), { namespace: this.namespace, name });
   }
 
   async find(name: string, kind: GadgetKind = 'Gadget'): Promise<Gadget | undefined> {
