@@ -1,3 +1,4 @@
+import { validateEmbedded } from './embedded-resource.js';
 import { isJsonObject, memberOf } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
 import { FieldErrors } from './field-errors.js';
@@ -152,18 +153,6 @@ function validateMembers(value: Readonly<Record<string, unknown>>, check: Schema
     validateSchema(value[name], { schema: member, path: inner(name), errors, old: before });
   }
   if (schema['x-kubernetes-embedded-resource'] === true) validateEmbedded(value, check);
-}
-
-function validateEmbedded(
-  value: Readonly<Record<string, unknown>>,
-  { path, errors }: SchemaCheck,
-): void {
-  for (const name of ['apiVersion', 'kind']) {
-    const at = `${path}.${name}`;
-    const given = value[name];
-    if (given === undefined) errors.required(at);
-    else if (given === '') errors.invalid(at, given, 'must not be empty');
-  }
 }
 
 function validateEnum(value: unknown, { schema, path, errors }: SchemaCheck): void {

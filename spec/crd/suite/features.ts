@@ -353,6 +353,31 @@ export const features: readonly Feature[] = [
       { template: { kind: 'ConfigMap' } },
       { template: { apiVersion: '', kind: '' } },
       { template: 'x' },
+      { template: { apiVersion: 'a/b/c', kind: 'Config_Map' } },
+      { template: { apiVersion: 'apps/v1', kind: '1a' } },
+      { template: { apiVersion: 'v1', kind: 'A', metadata: { name: 'a/b', namespace: 'A_b' } } },
+      {
+        template: {
+          apiVersion: 'v1',
+          kind: 'A',
+          metadata: { name: 'Any name', generateName: 'a%' },
+        },
+      },
+      { template: { apiVersion: 'v1', kind: 'A', metadata: { name: '..', namespace: 'a' } } },
+      {
+        template: {
+          apiVersion: 'v1',
+          kind: 'A',
+          metadata: { labels: { 'bad key': 'bad value', 'a/b/c': '-', ok: 'x' }, name: '' },
+        },
+      },
+      {
+        template: {
+          apiVersion: 'v1',
+          kind: 'A',
+          metadata: { annotations: { 'bad key': 'any text', Ok: '' } },
+        },
+      },
     ),
   },
   {

@@ -86,7 +86,7 @@ export async function warningsOf(
   const finalizers = ['plain', 'dotted.example', 'good.example.com/x'];
   const metadata = { name: 'one', namespace: 'default', finalizers };
   await during('finalizers', () =>
-    untilServed(() => client.create({ ...object, metadata, spec } as UnstructuredObject)),
+    untilServed(() => client.create({ ...object, metadata, spec })),
   );
   const strictCrd = {
     spec: { versions: (definition(group, strict()) as typeof crd).spec.versions },
