@@ -3,6 +3,7 @@ import type { Client } from '../../../lib/client/client.js';
 import { forwarding } from '../../../lib/client/forwarding.js';
 import { controllerFor } from '../../../lib/controller/controller-builder.js';
 import { done } from '../../../lib/controller/result.js';
+import { EmbeddedCluster } from '../../../lib/embedded/embedded-cluster.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { Deployment } from '../../../lib/object/kinds.js';
@@ -170,6 +171,57 @@ describe('The ownership tree of the inspector', () => {
     const { status, text } = await treeOf(shop);
     expect(status).to.equal(200);
     expect(sectionText(text, 'owners')).to.equal('Owned by ConfigMap default/other');
+  });
+
+  it('takes an object that owns itself for what it is', async () => {
+    const one = await create(configMap('shop'));
+    const ownerReferences = [ownedBy(one)];
+    await setup.person.update({ ...one, metadata: { ...one.metadata, ownerReferences } });
+    await setup.clock.advance(0);
+    const { status, text } = await treeOf(shop);
+    expect(status).to.equal(200);
+    expect(sectionText(text, 'dependents')).to.include('Nothing that is cached');
+  });
+
+  it('keeps apart objects of one name in several clusters', async () => {
+    const east = await EmbeddedCluster.start({ clock: setup.clock });
+    const clusters = [
+      { name: 'home', client: setup.client },
+      { name: 'east', client: east.client() },
+    ];
+    const seen: string[] = [];
+    const other = setup.manager({ clusters, inspector: onLoopback });
+    other.add(
+      controllerFor(ConfigMap).complete(async ({ key, cluster }) => {
+        seen.push(`${cluster} ${key.name}`);
+        return done();
+      }),
+    );
+    const owner = await east.client().create<ConfigMap>({
+      ...configMap('shop'),
+      metadata: { name: 'shop', namespace: 'default' },
+    });
+    await east.client().create<ConfigMap>({
+      ...configMap('child'),
+      metadata: { name: 'child', namespace: 'default', ownerReferences: [ownedBy(owner)] },
+    });
+    await create(configMap('shop'));
+    const stop = new AbortController();
+    const running = other.run(stop.signal);
+    await other.whenStarted();
+    await setup.until(() => seen.includes('east child') && seen.includes('home shop'));
+    const textOf = async (cluster: string): Promise<string> => {
+      const query = new URLSearchParams({ ...shop, cluster }).toString();
+      return sectionText((await inspected(other, `/object?${query}`)).text, 'dependents');
+    };
+    expect(await textOf('east')).to.include('ConfigMap default/child');
+    expect(await textOf('home')).to.include('Nothing that is cached');
+    const { text } = await inspected(other, '/');
+    expect(sectionText(text, 'recent')).to.include('default/shop in east');
+    expect(sectionText(text, 'caches')).to.match(/ConfigMap v1 east/);
+    stop.abort();
+    await running;
+    await east.stop();
   });
 
   it('shows 50 dependents of many, and how many there are more', async () => {
