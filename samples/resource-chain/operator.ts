@@ -46,7 +46,7 @@ export async function runSiteOperator(options: SiteOperatorOptions): Promise<voi
     configure: (controller) =>
       controller.owns(Namespace).owns(ConfigMap).owns(Secret).owns(Service).owns(Deployment),
   });
-  const manager = new Manager({ client, clock, random, logger });
+  const manager = new Manager({ client, clock, random, logger, rbacPreflight: 'off' });
   framework.addTo(manager);
   const started = new AbortController();
   const ready = manager.whenStarted(started.signal).then(onReady, () => undefined);

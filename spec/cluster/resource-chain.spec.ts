@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import omit from 'lodash/omit.js';
+import { ensureCrd, getIfExists } from '../../lib/client/index.js';
+import type { Client } from '../../lib/client/index.js';
+import { ConfigMap, Namespace } from '../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import { systemRandom } from '../../lib/system/random.js';
+import { crashPoints } from '../../lib/testing/index.js';
+import type { CrashCluster, CrashScenario, CrashStep } from '../../lib/testing/index.js';
+import { Site } from '../../samples/resource-chain/site.js';
+import type { BuilderTarget } from '../builder/suite/target.js';
+import { siteScenario } from '../samples/resource-chain/suite/crash-scenario.js';
+import { resourceChainSuite } from '../samples/resource-chain/suite/resource-chain-suite.js';
+import { clusterTarget } from './cluster-target.js';
+
+describe('The site operator on a real API server', () => {
+  resourceChainSuite(clusterTarget);
+});
+
+// A run takes some ten seconds here, most of which it waits: so a sample of the points is tried, all at
+// once. The embedded server gets all of them.
+const options = { sample: { count: 10, seed: 5 }, concurrency: 10 };
+
+/** The hash of what was applied depends on the UID of the owner. */
+function comparable(object: UnstructuredObject): UnstructuredObject {
+  const { annotations, managedFields = [] } = object.metadata;
+  const metadata = {
+    ...object.metadata,
+    annotations: omit(annotations, 'operator-builder.io/applied-hash') as Record<string, string>,
+    managedFields: managedFields.filter(({ operation }) => operation === 'Apply'),
+  };
+  return { ...object, metadata };
+}
+
+/** The cluster's own ConfigMap is among what is compared, and comes by itself. */
+function withRootCertificate(step: CrashStep<CrashCluster>): CrashStep<CrashCluster> {
+  if (step.name === 'delete') return step;
+  return {
+    ...step,
+    until: async (stage) => {
+      const { client, cluster } = stage;
+      const key = { namespace: cluster.namespace, name: 'kube-root-ca.crt' };
+      const isThere = (await getIfExists(client, ConfigMap, key)) !== undefined;
+      return isThere && (await step.until(stage)) === true;
+    },
+  };
+}
+
+describe('The site operator on a real API server, killed at some of its requests', function () {
+  this.timeout(240_000);
+  let target: BuilderTarget;
+  let operator: Client;
+
+  before(async () => {
+    target = await clusterTarget();
+    operator = (await target.operator()).client;
+    await ensureCrd(target.admin, Site.crd);
+  });
+  after(() => target.close());
+
+  /** A name for each run, of a site and of the namespace that it will have. */
+  function newName(): Promise<CrashCluster> {
+    const name = `spec-${systemRandom.uuid()}`;
+    return Promise.resolve({
+      ...{ clock: target.clock, namespace: name },
+      client: ({ user } = {}) => (user === 'operator' ? operator : target.admin),
+      stop: () => cleanUp(target.admin, name),
+    });
+  }
+
+  it('comes to the same end', async () => {
+    const scenario: CrashScenario<CrashCluster> = siteScenario();
+    const onCluster: CrashScenario<CrashCluster> = {
+      ...scenario,
+      ...{ comparable, steadyMs: 1_000, timeoutMs: 60_000, cluster: newName },
+      steps: scenario.steps.map(withRootCertificate),
+    };
+    const { results } = await crashPoints(onCluster, options);
+    expect(results).to.have.length(options.sample.count);
+    // On a real cluster the requests of two runs are not quite the same.
+    const reached = results.filter(({ request }) => request !== undefined);
+    expect(reached).to.have.length.above(options.sample.count / 2);
+  });
+});
+
+/** Takes away what is left of a run that ended before the site was deleted. */
+async function cleanUp(admin: Client, name: string): Promise<void> {
+  if ((await getIfExists(admin, Site, { name })) !== undefined) {
+    const body = { metadata: { finalizers: null } };
+    await admin.patch(Site, { name }, { type: 'merge', body });
+    await admin.delete(Site, { name });
+  }
+  if ((await getIfExists(admin, Namespace, { name })) !== undefined) {
+    await admin.delete(Namespace, { name });
+  }
+}

@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { getIfExists } from '../../../../lib/client/index.js';
+import { ConfigMap, Deployment, Event, Namespace } from '../../../../lib/object/kinds.js';
+import { chainLabel } from '../../../../samples/resource-chain/site.js';
+import type { BuilderTarget, NewTarget } from '../../../builder/suite/target.js';
+import { SiteStage } from './stage.js';
+
+const ofBoth = ['ConfigMap pages', 'Deployment web', 'Secret credentials', 'Service web'];
+const ofV1 = [...ofBoth, 'ConfigMap mailer', 'Deployment mailer'].sort();
+const ofV2 = [
+  ...ofBoth,
+  ...['ConfigMap mail-queue', 'ConfigMap mail-sender', 'Service mail-queue'],
+  ...['Deployment mail-queue', 'Deployment mail-sender'],
+].sort();
+
+/** How the site operator behaves, on whatever server. */
+export function resourceChainSuite(newTarget: NewTarget): void {
+  let target: BuilderTarget;
+  let stage: SiteStage;
+  before(async () => {
+    target = await newTarget();
+  });
+  after(() => target.close());
+  beforeEach(async () => {
+    stage = await SiteStage.open(target);
+  });
+  afterEach(() => stage.stop());
+
+  it('brings a site up by one write an object, and then none', async () => {
+    await stage.start();
+    await stage.operator.requests();
+    await stage.create();
+    await stage.settled('v1');
+    expect([...(await stage.objects()).keys()].sort()).to.deep.equal(ofV1);
+    expect(stage.registry.domains).to.deep.equal([stage.domain]);
+    expect(await stage.writes()).to.have.length(ofV1.length + 1);
+    await stage.patch({ metadata: { annotations: { touched: 'yes' } } });
+    await stage.stop();
+    await stage.start();
+    await stage.settled('v1');
+    expect(await stage.writes()).to.deep.equal([]);
+    await stage.remove();
+    await stage.gone();
+  });
+
+  it('moves a live site from v1 to v2 and back: what both have keeps UID and pods', async () => {
+    await stage.start();
+    await stage.create();
+    await stage.settled('v1');
+    const [before, pods] = [await stage.objects(), await stage.pods('web')];
+    expect(pods).to.have.length(2);
+    await stage.operator.requests();
+    await stage.moveTo('v2');
+    await stage.settled('v2');
+    const after = await stage.objects();
+    expect([...after.keys()].sort()).to.deep.equal(ofV2);
+    expect(ofBoth.map((name) => after.get(name))).to.deep.equal(
+      ofBoth.map((name) => before.get(name)),
+    );
+    expect(await stage.pods('web')).to.deep.equal(pods);
+    const writes = await stage.writes();
+    // What is new comes before what is old goes, and nothing else is written.
+    expect(writes).to.deep.equal([
+      'patch services/mail-queue',
+      ...['patch configmaps/mail-queue', 'patch configmaps/mail-sender'],
+      ...['patch deployments/mail-queue', 'patch deployments/mail-sender'],
+      ...['delete deployments/mailer', 'delete configmaps/mailer'],
+    ]);
+    await stage.moveTo('v1');
+    await stage.settled('v1');
+    expect([...(await stage.objects()).keys()].sort()).to.deep.equal(ofV1);
+    expect(await stage.pods('web')).to.deep.equal(pods);
+    await stage.remove();
+    await stage.gone();
+  });
+
+  it('keeps the finalizer of a deleted site until the registry has given its domain back', async () => {
+    await stage.start();
+    await stage.create();
+    await stage.settled('v1');
+    await stage.remove();
+    await stage.eventually(async () => {
+      const leaving = await stage.registry.find(stage.domain);
+      expect(leaving?.state).to.equal('leaving');
+    });
+    const held = await stage.site();
+    expect(held?.metadata.deletionTimestamp).not.to.equal(undefined);
+    expect(held?.metadata.finalizers).to.deep.equal(['operator-builder.io/site-operator']);
+    const namespace = await getIfExists(target.admin, Namespace, { name: stage.name });
+    // The rest goes meanwhile.
+    expect(namespace === undefined || namespace.metadata.deletionTimestamp !== undefined).to.equal(
+      true,
+    );
+    await stage.gone();
+    expect(stage.registry.domains).to.deep.equal([]);
+    const { items } = await target.admin.list(Event, {});
+    const kept = items.filter(
+      ({ regarding, note = '' }) =>
+        regarding?.name === stage.name && note.includes('the registry still holds'),
+    );
+    expect(kept).to.have.length(1);
+  });
+
+  it('leaves a site without a label alone, until it gets one', async () => {
+    await stage.start();
+    await stage.create({});
+    await stage.patch({ metadata: { annotations: { touched: 'yes' } } });
+    await stage.patch({ metadata: { labels: { [chainLabel]: 'v2' } } });
+    await stage.settled('v2');
+    expect([...(await stage.objects()).keys()].sort()).to.deep.equal(ofV2);
+    await stage.remove();
+    await stage.gone();
+  });
+
+  it('repairs what somebody edits or deletes', async () => {
+    await stage.start();
+    await stage.create();
+    await stage.settled('v1');
+    const key = { namespace: stage.name, name: 'pages' };
+    const body = { data: { TITLE: 'edited' } };
+    await target.admin.patch(ConfigMap, key, { type: 'merge', body });
+    await target.admin.delete(Deployment, { namespace: stage.name, name: 'mailer' });
+    await stage.eventually(async () => {
+      const { data } = await target.admin.get(ConfigMap, key);
+      expect(data).to.deep.equal({ TITLE: `Welcome to ${stage.domain}` });
+      expect([...(await stage.objects()).keys()].sort()).to.deep.equal(ofV1);
+    });
+    await stage.remove();
+    await stage.gone();
+  });
+
+  it('takes no domain from another site: what failed is said, and nothing is made of it', async () => {
+    await stage.registry.register(stage.domain, 'another');
+    await stage.start();
+    await stage.create();
+    await stage.eventually(async () => {
+      const { items } = await target.admin.list(Event, {});
+      const notes = items
+        .filter(({ regarding }) => regarding?.name === stage.name)
+        .map(({ note = '' }) => note);
+      expect(notes.join('\n')).to.include('is registered for another');
+    });
+    expect([...(await stage.objects()).keys()]).to.deep.equal([]);
+    await stage.remove();
+    await stage.gone();
+    expect(stage.registry.domains).to.deep.equal([stage.domain]);
+  });
+}

@@ -1,0 +1,14 @@
+import type { Site } from '../../../../samples/resource-chain/site.js';
+
+/** Whether the newest spec is carried out by `chain`, and all its Deployments are rolled out. */
+export function isSettled({ metadata, status }: Site, chain: string): boolean {
+  const { ready = '', observedGeneration } = status ?? {};
+  const [complete, all] = ready.split('/');
+  const wanted = chain === 'v1' ? '2' : '3';
+  return (
+    observedGeneration === metadata.generation &&
+    status?.chain === chain &&
+    complete === wanted &&
+    all === wanted
+  );
+}

@@ -1,0 +1,167 @@
+import { getIfExists } from '../../../../lib/client/index.js';
+import {
+  ConfigMap,
+  Deployment,
+  Namespace,
+  Pod,
+  Secret,
+  Service,
+} from '../../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../../lib/object/resource-type.js';
+import { VirtualClock } from '../../../../lib/system/virtual-clock.js';
+import { runSiteOperator } from '../../../../samples/resource-chain/operator.js';
+import type { SiteOperatorOptions } from '../../../../samples/resource-chain/operator.js';
+import { FakeRegistry } from '../../../../samples/resource-chain/registry.js';
+import { Site, chainLabel } from '../../../../samples/resource-chain/site.js';
+import type { BuilderTarget, Operator } from '../../../builder/suite/target.js';
+import { writeVerbs } from '../../../builder/suite/target.js';
+import { isSettled } from './settled.js';
+
+const kinds: readonly ResourceType<KubernetesObject>[] = [ConfigMap, Secret, Service, Deployment];
+
+let stages = 0;
+
+/** A site, and an operator that looks after no other. */
+export class SiteStage {
+  readonly name: string;
+  readonly target: BuilderTarget;
+  readonly operator: Operator;
+  readonly registry: FakeRegistry;
+  readonly #stops: (() => Promise<void>)[] = [];
+
+  private constructor(target: BuilderTarget, operator: Operator, name: string) {
+    this.target = target;
+    this.operator = operator;
+    this.name = name;
+    this.registry = new FakeRegistry(target.clock, 3_000);
+  }
+
+  static async open(target: BuilderTarget): Promise<SiteStage> {
+    // Names of the cluster have to be new: the real server is not this spec's alone.
+    const name = `site-${++stages}-${target.real ? Math.floor(target.clock.now()) : 'x'}`;
+    return new SiteStage(target, await target.operator(), name);
+  }
+
+  get domain(): string {
+    return `${this.name}.example.com`;
+  }
+
+  /** Starts the operator; resolves when it works. */
+  async start(options: Partial<SiteOperatorOptions> = {}): Promise<void> {
+    const { operator, target, registry, name } = this;
+    const stop = new AbortController();
+    await new Promise<void>((resolve, reject) => {
+      const running = runSiteOperator({
+        ...{ client: operator.client, clock: target.clock, signal: stop.signal },
+        ...{ registry, site: name, onReady: resolve },
+        ...options,
+      });
+      running.catch(reject);
+      this.#stops.push(async () => {
+        stop.abort();
+        await running;
+      });
+    });
+  }
+
+  /** Ends the operator; what it was at may end in its time. */
+  async stop(): Promise<void> {
+    let running = true;
+    const stopped = Promise.all(this.#stops.splice(0).map((stop) => stop()));
+    const ended = stopped.finally(() => {
+      running = false;
+    });
+    while (running && !this.target.real) await this.#passTime();
+    await ended;
+  }
+
+  /** Calls `check` until it throws no more; time goes on meanwhile. */
+  eventually<T>(check: () => Promise<T>): Promise<T> {
+    return this.target.eventually(async () => {
+      await this.#passTime();
+      return check();
+    });
+  }
+
+  async #passTime(): Promise<void> {
+    const { clock } = this.target;
+    if (clock instanceof VirtualClock) await clock.advance(200);
+  }
+
+  async create(labels: Record<string, string> = { [chainLabel]: 'v1' }): Promise<Site> {
+    return this.target.admin.create<Site>({
+      apiVersion: 'sites.example.com/v1',
+      kind: 'Site',
+      metadata: { name: this.name, labels },
+      spec: { domain: this.domain, replicas: 2 },
+    });
+  }
+
+  patch(body: object): Promise<Site> {
+    return this.target.admin.patch(Site, { name: this.name }, { type: 'merge', body });
+  }
+
+  moveTo(chain: string): Promise<Site> {
+    return this.patch({ metadata: { labels: { [chainLabel]: chain } } });
+  }
+
+  remove(): Promise<unknown> {
+    return this.target.admin.delete(Site, { name: this.name });
+  }
+
+  site(): Promise<Site | undefined> {
+    return getIfExists(this.target.admin, Site, { name: this.name });
+  }
+
+  /** Waits until the newest spec is carried out. */
+  async settled(chain: string): Promise<void> {
+    await this.eventually(async () => {
+      const site = await this.site();
+      if (site !== undefined && isSettled(site, chain)) return;
+      throw new Error(`not settled: ${JSON.stringify(site?.status)}`);
+    });
+  }
+
+  /** Waits until nothing is left of it. */
+  async gone(): Promise<void> {
+    await this.eventually(async () => {
+      const { admin } = this.target;
+      const namespace = await getIfExists(admin, Namespace, { name: this.name });
+      if (namespace !== undefined) throw new Error('the namespace is still there');
+      if ((await this.site()) !== undefined) throw new Error('the site is still there');
+    });
+  }
+
+  /** The UIDs of the site's objects: `Deployment web` and so on. */
+  async objects(): Promise<ReadonlyMap<string, string>> {
+    const { admin } = this.target;
+    const lists = await Promise.all(
+      kinds.map(async (kind) => {
+        const { items } = await admin.list(kind, { namespace: this.name });
+        return items.map(({ metadata: { name = '', uid = '' } }) => {
+          return [`${kind.kind} ${name}`, uid] as const;
+        });
+      }),
+    );
+    const found = new Map(lists.flat());
+    found.delete('ConfigMap kube-root-ca.crt');
+    return found;
+  }
+
+  /** The UIDs of the pods of a Deployment, sorted. */
+  async pods(app: string): Promise<readonly string[]> {
+    const within = { namespace: this.name, labelSelector: `app=${app}` };
+    const { items } = await this.target.admin.list(Pod, within);
+    return items.map(({ metadata: { uid = '' } }) => uid).sort();
+  }
+
+  /** The operator's writes since the last look, without events and the site's own status. */
+  async writes(): Promise<readonly string[]> {
+    const requests = await this.operator.requests();
+    return requests
+      .filter(({ verb, resource }) => writeVerbs.includes(verb) && resource !== 'events')
+      .filter(({ resource }) => !resource.startsWith('sites'))
+      .map(({ verb, resource, name }) => `${verb} ${resource}/${name}`);
+  }
+}
