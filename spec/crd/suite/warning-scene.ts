@@ -1,7 +1,6 @@
 import type { Client } from '../../../lib/client/client.js';
 import { isApiError, isNotFound } from '../../../lib/object/api-error.js';
 import { CustomResourceDefinition } from '../../../lib/object/kinds.js';
-import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { sleep, systemClock } from '../../../lib/system/clock.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import type { Logger } from '../../../lib/system/logger.js';
@@ -78,16 +77,15 @@ export async function warningsOf(
   const during = async (title: string, act: () => Promise<unknown>): Promise<void> => {
     heard.length = 0;
     const outcome = await act().then(() => 'accepted', refusal);
-    found[title] = [outcome, ...new Set(heard)];
+    // Members come in any order there.
+    found[title] = [outcome, ...[...new Set(heard)].toSorted()];
   };
   const crd = definition(group, loose) as CustomResourceDefinition;
   await during('a definition with an unknown format', () => client.create(crd));
   const object = { apiVersion: `${group}/v1`, kind: 'LooseThing' };
   const finalizers = ['plain', 'dotted.example', 'good.example.com/x'];
   const metadata = { name: 'one', namespace: 'default', finalizers };
-  await during('finalizers', () =>
-    untilServed(() => client.create({ ...object, metadata, spec })),
-  );
+  await during('finalizers', () => untilServed(() => client.create({ ...object, metadata, spec })));
   const strictCrd = {
     spec: { versions: (definition(group, strict()) as typeof crd).spec.versions },
   };
