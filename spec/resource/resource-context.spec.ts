@@ -160,7 +160,7 @@ describe('ResourceContext', () => {
 
     it('may be undefined', () => {
       const context = newPass();
-      const key = contextKey<undefined>('nothing');
+      const key = contextKey<string | undefined>('nothing');
       context.set(key, undefined);
       expect(context.need(key)).to.equal(undefined);
     });
