@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { forwarding } from '../../../../lib/client/index.js';
+import type { Client } from '../../../../lib/client/index.js';
 import { finalizersOf } from './scene.js';
 import type { OpenScene } from './scene.js';
 
@@ -10,15 +12,19 @@ export function finalizersSuite(open: OpenScene): void {
   it('adds the finalizer before the first create, guarded by the resourceVersion, and stops there', async () => {
     const scene = await open();
     let held: readonly string[] | undefined;
+    let given: readonly string[] | undefined;
     const r1 = scene.resource('r1', {
       created: async (_, object) => {
+        given ??= finalizersOf(object);
         held ??= finalizersOf(await scene.get(object.metadata.name ?? ''));
       },
     });
     scene.run({ resources: [r1] });
     await scene.create('a');
     await scene.until(() => scene.calls.length > 0);
-    expect(held).to.deep.equal([ours]);
+    await scene.until(() => held !== undefined);
+    // What the first create is handed has it: the pass that added it has ended.
+    expect([held, given]).to.deep.equal([[ours], [ours]]);
     const patches = (await scene.requests()).filter(({ verb }) => verb === 'patch');
     expect(patches.map(({ resource }) => resource)).to.deep.equal(['gadgets']);
   });
@@ -173,6 +179,29 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('r1 created a'));
     await scene.delete('a');
     await scene.until(() => scene.isGone('a'));
+    expect(scene.calls.filter((call) => call === 'r1 deleted a')).to.have.length(1);
+  });
+
+  it('does not call ensureDeleted again where the object changes right before the finalizer goes', async () => {
+    const scene = await open();
+    const { client } = scene.operator;
+    let isMeddled = false;
+    const meddling: Client = {
+      ...forwarding(client),
+      patch: async (type, key, patch, options) => {
+        if (scene.calls.includes('r1 deleted a') && !isMeddled) {
+          isMeddled = true;
+          await scene.annotate('a', { meanwhile: 'yes' });
+        }
+        return client.patch(type, key, patch, options);
+      },
+    };
+    scene.run({ client: meddling });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    await scene.delete('a');
+    await scene.until(() => scene.isGone('a'));
+    expect(isMeddled).to.equal(true);
     expect(scene.calls.filter((call) => call === 'r1 deleted a')).to.have.length(1);
   });
 }

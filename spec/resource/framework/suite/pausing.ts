@@ -102,6 +102,25 @@ export function pausingSuite(open: OpenScene): void {
     });
   }
 
+  it("leaves another operator's words about the pause as they are", async () => {
+    const scene = await open();
+    const annotations = { 'cluster.x-k8s.io/paused': 'true' };
+    const { metadata } = await scene.create('a', { metadata: { annotations } });
+    const lastTransitionTime = metadata.creationTimestamp;
+    const theirs = { type: 'Paused', status: 'True', reason: 'Paused', message: 'by hand' };
+    const body = { status: { conditions: [{ ...theirs, lastTransitionTime }] } };
+    const key = { namespace: scene.namespace, name: 'a' };
+    const patch = { type: 'merge', body } as const;
+    await scene.admin.patch(typeOf('Gadget'), key, patch, { subresource: 'status' });
+    scene.run();
+    await scene.create('b');
+    await scene.until(() => scene.calls.includes('r1 created b'));
+    await scene.annotate('a', { 'cluster.x-k8s.io/paused': null });
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    await scene.calm();
+    expect(await scene.condition('a', 'Paused')).to.deep.include(theirs);
+  });
+
   it('says the same as another framework, which has annotations of its own, without writing in turns', async () => {
     const scene = await open();
     const annotations = { 'example.com/one': 'yes', 'example.com/two': 'yes' };

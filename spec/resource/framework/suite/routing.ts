@@ -59,6 +59,7 @@ export function routingSuite(open: OpenScene): void {
     await scene.edit('a', { spec: { version: 'v3' } });
     await scene.delete('a');
     await scene.until(() => scene.events.length > 0);
+    await scene.annotate('a', { touched: 'yes' });
     await scene.calm();
     expect(scene.told()).to.have.length(1);
     expect(scene.told()[0]).to.match(
@@ -91,6 +92,34 @@ export function routingSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('v1-r2 created a'));
     expect(await status()).to.equal('False');
     expect(await scene.condition('a', 'Paused')).to.equal(undefined);
+  });
+
+  it('does not show an overlap in turns with another framework that has one, too', async () => {
+    const scene = await open();
+    for (const name of ['one', 'two']) {
+      scene.run({ name, resourceRouter: routerOf(scene, both) });
+    }
+    await scene.create('a', { spec: { version: 'both' } });
+    await scene.until(async () => {
+      const told = await scene.condition('a', 'ResourceSetsOverlap');
+      return told?.status === 'True' && scene.events.length > 1;
+    });
+    await scene.calm();
+    const { resourceVersion } = (await scene.get('a')).metadata;
+    await scene.annotate('a', { touched: 'yes' });
+    await scene.calm();
+    const conditions = (await scene.get('a')).status?.conditions ?? [];
+    expect(conditions).to.have.length(1);
+    expect(Number((await scene.get('a')).metadata.resourceVersion)).to.be.above(
+      Number(resourceVersion),
+    );
+    const writes = (await scene.requests()).filter(({ verb }) => verb === 'patch');
+    // One of the two, and maybe the other that was too late.
+    expect(writes.length).to.be.within(1, 2);
+    await scene.edit('a', { spec: { version: 'v1' } });
+    await scene.until(async () => {
+      return (await scene.condition('a', 'ResourceSetsOverlap'))?.status === 'False';
+    });
   });
 
   it('names a set that can not say whether it handles an object', async () => {
