@@ -65,12 +65,6 @@ export class PassContext implements ResourceContext {
     return new PassContext(this.#parts, this.#pass, { place, scope: this.#scope });
   }
 
-  /** As this, with a logger of its own. */
-  withLogger(logger: Logger): PassContext {
-    const parts = { ...this.#parts, logger };
-    return new PassContext(parts, this.#pass, { place: this, scope: this.#scope });
-  }
-
   /** Notes that the pass is here now. @throws the signal's reason once it is aborted. */
   enter(): void {
     this.signal.throwIfAborted();

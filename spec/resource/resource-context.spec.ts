@@ -130,6 +130,19 @@ describe('ResourceContext', () => {
     });
   });
 
+  it('keeps the first cancellation of a resource, and its step', async () => {
+    const seen: ResourceContext[] = [];
+    const cancel = (context: ResourceContext): void => {
+      seen.push(context);
+      context.cancelResource('first');
+      context.cancelResource('second');
+    };
+    await processUpdate(newPass(), tenant, [new Notes().crud('r', { getDesiredState: cancel })]);
+    expect(seen[0]!.resourceCanceled).to.deep.equal({
+      ...{ resource: 'r', step: 'getDesiredState', reason: 'first' },
+    });
+  });
+
   it('keeps the shortest time that was asked for, whatever the order', () => {
     const property = fc.property(fc.array(fc.integer({ min: 1 }), { minLength: 1 }), (times) => {
       const context = newPass();
