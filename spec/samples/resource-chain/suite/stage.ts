@@ -67,13 +67,12 @@ export class SiteStage {
 
   /** Ends the operator; what it was at may end in its time. */
   async stop(): Promise<void> {
-    let running = true;
-    const stopped = Promise.all(this.#stops.splice(0).map((stop) => stop()));
-    const ended = stopped.finally(() => {
-      running = false;
+    const stopping = { over: false };
+    const stopped = Promise.all(this.#stops.splice(0).map((stop) => stop())).finally(() => {
+      stopping.over = true;
     });
-    while (running && !this.target.real) await this.#passTime();
-    await ended;
+    while (!stopping.over && !this.target.real) await this.#passTime();
+    await stopped;
   }
 
   /** Calls `check` until it throws no more; time goes on meanwhile. */
