@@ -149,7 +149,8 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
    * A drop-in for what is called when an informer tells that an object was created or changed. While
    * the framework runs, the object is queued, and all goes on as with its own informer. Else one pass
    * is made here, after the passes of the same object that were asked for before; what it fails with
-   * is logged, recorded and counted, and tried again with the next call only.
+   * is logged, recorded and counted, and tried again with the next call only. Give a `recorder` to a
+   * framework that never runs: nobody stops its own one.
    */
   async updateFunc(_old: T | undefined, object: T): Promise<void> {
     await this.#look(object);

@@ -72,6 +72,20 @@ describe('Framework in a manager', () => {
     expect([running.failure(), lab.clock.pendingTimers]).to.deep.equal([undefined, 0]);
   });
 
+  it('leaves no timer of the events that it has told', async () => {
+    const scene = await start();
+    const r1 = scene.resource('r1', {
+      created: () => {
+        throw new Error('the disk is full');
+      },
+    });
+    const running = scene.run({ resources: [r1], recorder: undefined });
+    await scene.create('a');
+    await scene.until(async () => (await scene.admin.list(Event)).items[0]?.series !== undefined);
+    await running.stop();
+    expect([running.failure(), lab.clock.pendingTimers]).to.deep.equal([undefined, 0]);
+  });
+
   it('tries the installation again, as its back-off says', async () => {
     const scene = await start({ kinds: false });
     const match = { user: 'operator', resource: 'customresourcedefinitions', verb: 'get' } as const;

@@ -138,6 +138,8 @@ export function pausingSuite(open: OpenScene): void {
     const other = first === 'one' ? 'two' : 'one';
     await scene.annotate('a', { [`example.com/${first}`]: null });
     await scene.until(async () => (await scene.condition('a', 'Paused'))?.message.includes(other));
+    await scene.calm();
+    expect((await scene.condition('a', 'Paused'))?.status).to.equal('True');
     await scene.annotate('a', { [`example.com/${other}`]: null });
     await scene.until(async () => (await scene.condition('a', 'Paused'))?.status === 'False');
     await scene.until(() => finalizersIncludeBoth(scene.get('a')));
