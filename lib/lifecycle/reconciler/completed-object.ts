@@ -22,7 +22,7 @@ export function completedObject(object: KubernetesObject, cr: LifecycleObject): 
   const plain = Object.fromEntries(entries) as unknown as UnstructuredObject;
   const metadata = withLabels(metadataOf(plain), labels);
   const complete = { ...plain, metadata };
-  return withTemplateLabels(complete as UnstructuredObject, labels);
+  return withTemplateLabels(complete, labels);
 }
 
 /** A version as the value of a label. */

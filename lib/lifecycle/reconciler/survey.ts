@@ -58,7 +58,7 @@ async function surveyObject<CR extends LifecycleObject>(
   try {
     const { apiVersion, kind } = object;
     const reference: TypeReference = { apiVersion, kind };
-    const type = (await pass.client.resourceType(reference)) as ResourceType;
+    const type = await pass.client.resourceType<UnstructuredObject>(reference);
     const complete = completedObject(object, pass.cr);
     const scopes = {
       objectNamespaced: type.namespaced,

@@ -52,7 +52,7 @@ export class OwnedKinds implements Source {
       },
       stop: async () => {
         this.#places.delete(context);
-        await Promise.all([...started.values()].map((each) => each.stop()));
+        for (const each of started.values()) await each.stop();
       },
     };
   }
