@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
+import { processUpdate } from '../../lib/resource/process.js';
+import type { Resource } from '../../lib/resource/resource.js';
+import { withLogging } from '../../lib/resource/with-logging.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { rememberingLogger } from '../manager/manager-setup.js';
+import type { LogLine } from '../manager/manager-setup.js';
+import { Notes, newPass, tenant, updateSteps } from './chain-setup.js';
+
+const away = new Error('the cloud is away');
+const failAlways = (): never => {
+  throw away;
+};
+
+describe('withLogging', () => {
+  async function linesOf(resource: Resource): Promise<string[]> {
+    const lines: LogLine[] = [];
+    const context = newPass({ logger: rememberingLogger(lines), clock: new VirtualClock() });
+    await processUpdate(context, tenant, [resource]).catch(() => undefined);
+    expect(lines.every(({ fields }) => fields['resource'] === 'r')).to.be.true;
+    return lines.map(({ level, message }) => `${level} ${message}`);
+  }
+
+  it('tells of the start and the end of each step, at debug', async () => {
+    expect(await linesOf(withLogging(new Notes().crud('r')))).to.deep.equal(
+      updateSteps.flatMap((step) => [`debug r, ${step}: started`, `debug r, ${step}: ended`]),
+    );
+  });
+
+  it('warns of an error, at the level that was chosen otherwise', async () => {
+    const resource = new Notes().plain('r', { ensureCreated: failAlways });
+    expect(await linesOf(withLogging(resource, { level: 'info' }))).to.deep.equal([
+      'info r, ensureCreated: started',
+      'warn r, ensureCreated: failed: the cloud is away',
+    ]);
+  });
+
+  it('is not loud about a conflict', async () => {
+    const error = new OperatorError('Fenced', 'the lease is not fresh');
+    const resource = new Notes().plain('r', { ensureCreated: () => Promise.reject(error) });
+    expect((await linesOf(withLogging(resource))).at(-1)).to.match(/^debug .*failed/);
+  });
+
+  it('says nothing of states and changes', async () => {
+    const secret = { password: 'hunter2' };
+    const acts = { getCurrentState: () => secret, getDesiredState: () => secret };
+    const lines: LogLine[] = [];
+    const context = newPass({ logger: rememberingLogger(lines) });
+    await withLogging(new Notes().crud('r', acts)).ensureCreated(context, tenant);
+    expect(JSON.stringify(lines)).to.not.contain('hunter2');
+  });
+
+  it('refuses another level', () => {
+    expect(() => withLogging(new Notes().plain('r'), { level: 'loud' as 'info' }))
+      .to.throw('got loud')
+      .that.satisfies(isInvalidConfig);
+  });
+});

@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
+import type { Resource } from '../../lib/resource/resource.js';
+import { withMetrics } from '../../lib/resource/with-metrics.js';
+import type { OperationMetricsOptions } from '../../lib/resource/with-metrics.js';
+import { withRetry } from '../../lib/resource/with-retry.js';
+import type { HistogramOptions, MetricLabels, Metrics } from '../../lib/system/metrics.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { RecordedMetrics } from '../manager/leader-election-metrics.js';
+import { Notes, deleteSteps, failureOf, newPass, tenant } from './chain-setup.js';
+
+const away = new Error('the cloud is away');
+
+interface Observed {
+  readonly name: string;
+  readonly value: number;
+  readonly labels: MetricLabels;
+}
+
+/** Metrics that remember what was observed, too. */
+class ObservedMetrics extends RecordedMetrics {
+  readonly observed: Observed[] = [];
+
+  override histogram: Metrics['histogram'] = ({ name }: HistogramOptions) => ({
+    observe: (value, labels = {}) => void this.observed.push({ name, value, labels }),
+  });
+}
+
+describe('withMetrics', () => {
+  it('counts steps, failures and seconds by service, resource and operation', async () => {
+    const clock = new VirtualClock();
+    const kept = new ObservedMetrics();
+    const notes = new Notes();
+    const act = async (): Promise<void> => {
+      await clock.advance(250);
+      throw away;
+    };
+    const resource = notes.crud('r', { getDesiredState: act });
+    const options = { metrics: kept, service: 'shop' };
+    await failureOf(withMetrics(resource, options).ensureCreated(newPass({ clock }), tenant));
+    const labels = (operation: string) => ({ service: 'shop', resource: 'r', operation });
+    const current = labels('getCurrentState');
+    const desired = labels('getDesiredState');
+    const name = 'operatorkit_framework_operation';
+    expect(kept.value(`${name}_total`, current)).to.equal(1);
+    expect(kept.value(`${name}_total`, desired)).to.equal(1);
+    expect(kept.value(`${name}_error_total`, current)).to.equal(undefined);
+    expect(kept.value(`${name}_error_total`, desired)).to.equal(1);
+    expect(kept.observed).to.deep.equal([
+      { name, value: 0, labels: current },
+      { name, value: 0.25, labels: desired },
+    ]);
+  });
+
+  it('has operations named after the steps, deletion included', async () => {
+    const kept = new ObservedMetrics();
+    const options = { metrics: kept, service: 'shop', prometheusNamespace: 'a' };
+    const resource = withMetrics(new Notes().crud('r'), { ...options, prometheusSubsystem: 'b' });
+    await resource.ensureDeleted(newPass(), tenant);
+    expect(kept.observed.map(({ labels }) => labels['operation'])).to.deep.equal(deleteSteps);
+    expect(new Set(kept.observed.map(({ name }) => name))).to.deep.equal(
+      new Set(['a_b_operation']),
+    );
+  });
+
+  it('counts a step once around a retry, and each try within', async () => {
+    const backOffFactory = () => ({ next: () => 0 });
+    const tries = async (build: (resource: Resource, kept: Metrics) => Resource) => {
+      let left = 2;
+      const ensureCreated = (): void => {
+        if (left-- > 0) throw away;
+      };
+      const kept = new ObservedMetrics();
+      const resource = build(new Notes().plain('r', { ensureCreated }), kept);
+      await resource.ensureCreated(newPass(), tenant);
+      return kept.observed.length;
+    };
+    const service = 'shop';
+    const around = await tries((resource, metrics) =>
+      withMetrics(withRetry(resource, { backOffFactory }), { metrics, service }),
+    );
+    const within = await tries((resource, metrics) =>
+      withRetry(withMetrics(resource, { metrics, service }), { backOffFactory }),
+    );
+    expect([around, within]).to.deep.equal([1, 3]);
+  });
+
+  for (const [title, options] of [
+    ['no service', { service: '', metrics: new RecordedMetrics() }],
+    ['no metrics', { service: 'shop' }],
+  ] as const) {
+    it(`refuses ${title}`, () => {
+      expect(() => withMetrics(new Notes().plain('r'), options as OperationMetricsOptions))
+        .to.throw('withMetrics: ')
+        .that.satisfies(isInvalidConfig);
+    });
+  }
+});

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
+import { PermanentError } from '../../lib/resource/permanent-error.js';
+import { processDelete, processUpdate } from '../../lib/resource/process.js';
+import type { ResourceContext } from '../../lib/resource/resource-context.js';
+import { withRetry } from '../../lib/resource/with-retry.js';
+import { TerminalError } from '../../lib/controller/terminal-error.js';
+import { ApiError } from '../../lib/object/api-error.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+import { seededRandom } from '../../lib/system/random.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { rememberingLogger } from '../manager/manager-setup.js';
+import type { LogLine } from '../manager/manager-setup.js';
+import { Notes, failureOf, newPass, tenant, updateSteps } from './chain-setup.js';
+
+const away = new Error('the cloud is away');
+const failAlways = (): never => {
+  throw away;
+};
+
+describe('withRetry', () => {
+  let clock: VirtualClock;
+  let lines: LogLine[];
+  let notes: Notes;
+  beforeEach(() => {
+    clock = new VirtualClock();
+    lines = [];
+    notes = new Notes();
+  });
+
+  function pass(signal?: AbortSignal): ResourceContext {
+    const random = { ...seededRandom(1), next: () => 0.5 };
+    return newPass({ clock, random, signal, logger: rememberingLogger(lines) });
+  }
+
+  async function ended<R>(promise: Promise<R>): Promise<PromiseSettledResult<R>> {
+    const settled = Promise.allSettled([promise]);
+    await clock.advance(3_600_000);
+    return (await settled)[0];
+  }
+
+  for (const step of updateSteps) {
+    it(`repeats ${step} only, when that fails`, async () => {
+      let left = 3;
+      const resource = notes.crud('r', {
+        [step]: () => {
+          if (left-- > 0) throw away;
+        },
+      });
+      const end = await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
+      expect(end.status).to.equal('fulfilled');
+      const times = (each: string): number => notes.ran.filter((ran) => ran === `r.${each}`).length;
+      expect(updateSteps.map(times)).to.deep.equal(
+        updateSteps.map((each) => (each === step ? 4 : 1)),
+      );
+    });
+  }
+
+  it('waits 500, 750 and 1,125 ms, then throws the last failure', async () => {
+    const resource = notes.plain('r', { ensureDeleted: failAlways });
+    const end = await ended(processDelete(pass(), tenant, [withRetry(resource)]));
+    expect(notes.ran).to.have.length(4);
+    expect(end).to.have.nested.property('reason.cause', away);
+    expect(lines).to.deep.equal(
+      [500, 750, 1_125].map((waitMs, n) => ({
+        level: 'warn',
+        message:
+          `r, ensureDeleted: try ${n + 1} failed, ` +
+          `the next one is in ${waitMs} ms: the cloud is away`,
+        fields: { resource: 'r', step: 'ensureDeleted', attempt: n + 1, waitMs },
+      })),
+    );
+  });
+
+  it('begins with a new back-off in each step', async () => {
+    let made = 0;
+    const backOffFactory = () => {
+      made++;
+      let left = 1;
+      return { next: () => (left-- > 0 ? 10 : undefined) };
+    };
+    const failed = new Set<string>();
+    const failOnce = ({ step }: ResourceContext): void => {
+      if (failed.has(step)) return;
+      failed.add(step);
+      throw away;
+    };
+    const acts = Object.fromEntries(updateSteps.map((step) => [step, failOnce]));
+    const resource = withRetry(notes.crud('r', acts), { backOffFactory });
+    const end = await ended(processUpdate(pass(), tenant, [resource]));
+    expect(end.status).to.equal('fulfilled');
+    expect([made, notes.ran.length]).to.deep.equal([6, 12]);
+  });
+
+  it('ends with a PermanentError, and throws its cause', async () => {
+    const act = (): Promise<never> => Promise.reject(new PermanentError(away));
+    const resource = notes.crud('r', { getCurrentState: act });
+    const end = await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
+    expect(end).to.have.nested.property('reason.cause', away);
+    expect(notes.ran).to.have.length(1);
+  });
+
+  const conflict = new ApiError(
+    { status: 'Failure', reason: 'Conflict', message: 'it was modified', code: 409 },
+    { verb: 'update', kind: 'ConfigMap', name: 'a', status: 409 },
+  );
+  const futile: readonly [title: string, error: Error][] = [
+    ['a TerminalError', new TerminalError('no such region')],
+    ['a conflict', conflict],
+    ['a leadership that is lost', new OperatorError('Fenced', 'the lease is not fresh')],
+  ];
+  for (const [title, error] of futile) {
+    it(`leaves ${title} to the next pass`, async () => {
+      const resource = notes.plain('r', { ensureCreated: () => Promise.reject(error) });
+      const end = await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
+      expect(end).to.have.nested.property('reason.cause', error);
+      expect(notes.ran).to.have.length(1);
+      expect(lines).to.deep.equal([]);
+    });
+  }
+
+  it("ends in the middle of a wait when the signal is aborted, with the signal's reason", async () => {
+    const stop = new AbortController();
+    const resource = notes.plain('r', { ensureCreated: failAlways });
+    const end = processUpdate(pass(stop.signal), tenant, [withRetry(resource)]);
+    const failure = failureOf(end);
+    await clock.advance(499);
+    const reason = new OperatorError('Stopped', 'the manager stops');
+    stop.abort(reason);
+    expect((await failure).cause).to.equal(reason);
+    expect([clock.pendingTimers, notes.ran.length]).to.deep.equal([0, 1]);
+  });
+
+  it('does not try again what fails once the signal is aborted', async () => {
+    const stop = new AbortController();
+    const act = (): never => {
+      stop.abort(new OperatorError('Stopped', 'the manager stops'));
+      throw away;
+    };
+    const resource = notes.plain('r', { ensureCreated: act });
+    const end = processUpdate(pass(stop.signal), tenant, [withRetry(resource)]);
+    expect((await failureOf(end)).cause).to.equal(away);
+  });
+
+  it('waits as long as the server asks for', async () => {
+    const busy = new ApiError(
+      { status: 'Failure', reason: 'TooManyRequests', message: 'busy', code: 429 },
+      { verb: 'update', kind: 'ConfigMap', name: 'a', status: 429, retryAfterMs: 9_000 },
+    );
+    const resource = notes.plain('r', { ensureCreated: () => Promise.reject(busy) });
+    await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
+    expect(lines.map(({ fields }) => fields['waitMs'])).to.deep.equal([9_000, 9_000, 9_000]);
+  });
+
+  it('refuses a factory that is none', () => {
+    const backOffFactory = 3 as unknown as () => never;
+    expect(() => withRetry(notes.plain('r'), { backOffFactory }))
+      .to.throw('withRetry: backOffFactory')
+      .that.satisfies(isInvalidConfig);
+  });
+});
