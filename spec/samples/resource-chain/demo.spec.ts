@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+describe('The demo of resource chains as a process', function () {
+  this.timeout(60_000);
+
+  it('tells the life of a site, in plain lines, and ends by itself', async () => {
+    const args = ['--import', 'tsx', 'samples/resource-chain/main.ts'];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
+    expect(stdout).to.match(/\+ Deployment mailer\n/);
+    expect(stdout).to.include('2/2 Deployments ready');
+    expect(stdout).to.match(/- Deployment mailer\n/);
+    expect(stdout).to.match(/· Deployment web {2}as it was\n/);
+    expect(stdout).to.include('3/3 Deployments ready, and the 2 pods of web run on');
+    expect(stdout).to.include('held by operator-builder.io/site-operator');
+    expect(stdout).to.match(/✓ nothing is left\n$/);
+    expect(stdout).not.to.include('\u001b');
+    // Warnings and errors of the operator go there.
+    expect(stderr).to.equal('');
+  });
+});
