@@ -180,6 +180,10 @@ describe('Framework, told by informers of others', () => {
     ending.abort();
     await scene.pass(1_000);
     await ended;
+    // Its controller has ended: the pass is made here.
+    const before = scene.calls.length;
+    await framework.updateFunc(undefined, await scene.get('a'));
+    expect(scene.calls).to.have.length(before + 1);
   });
 
   it('tries what a read fails with again with the next call', async () => {

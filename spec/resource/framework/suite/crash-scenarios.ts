@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import { ensureCrd } from '../../../../lib/client/index.js';
 import { isNotFound } from '../../../../lib/object/api-error.js';
 import { isConditionTrue } from '../../../../lib/object/conditions.js';
@@ -126,6 +127,7 @@ export function gadgetScenario<C extends CrashCluster>(): CrashScenario<C> {
   return {
     name: 'a gadget',
     setup: ({ client, cluster }) => ensureCrd(client, crdOf('Gadget'), { clock: cluster.clock }),
+    invariant: isHeldWhileItHasParts,
     kinds: [ConfigMap, gadgetType],
     operator: async ({ cluster, client, clock, random, signal }) => {
       const framework = new Framework<Gadget>({
@@ -177,6 +179,13 @@ export function gadgetScenario<C extends CrashCluster>(): CrashScenario<C> {
       },
     ],
   };
+}
+
+/** Whatever happens, no part is left of a gadget that is gone, or could go. */
+async function isHeldWhileItHasParts(stage: CrashStage<CrashCluster>): Promise<void> {
+  if ((await mapsIn(stage)).length === 0) return;
+  const { metadata } = await stage.client.get(gadgetType, keyIn(stage.cluster));
+  expect(metadata.finalizers).to.deep.equal(['operator-builder.io/shop']);
 }
 
 type Until = (stage: CrashStage<CrashCluster>) => Promise<boolean>;
