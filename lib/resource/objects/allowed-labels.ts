@@ -15,7 +15,8 @@ export function contestedLabels(
 
 /**
  * `desired` without the labels of `allowed` that somebody else has set on the live object: what is not
- * applied stays as it is. The hash is still that of before.
+ * applied stays as it is. Its hash is that of the whole, so that what others do to the labels is no
+ * reason to write.
  */
 export function withoutOthersLabels(
   { desired, live }: Pair,

@@ -1,4 +1,3 @@
-import omit from 'lodash/omit.js';
 import type { ChainedObject } from '../../builder/chain.js';
 import { completeObject } from '../../builder/complete-object.js';
 import type { RunContext } from '../../builder/context.js';
@@ -9,7 +8,7 @@ import { stageOf } from '../../builder/kind-traits.js';
 import { appliedHashAnnotation } from '../../builder/marks.js';
 import { validateObject } from '../../builder/validate-object.js';
 import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject, withoutMember } from '../../object/json.js';
+import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
 import type { ResourceType } from '../../object/resource-type.js';
@@ -54,16 +53,6 @@ export async function asDesired(
   return { ...chained, object, creation: object, hash, replicasExternal: false, variables: [] };
 }
 
-/** `object`, which was completed before and changed since, with a hash that is right again. */
-export function rehashed({ settings }: RunContext, changed: DesiredObject): DesiredObject {
-  const { object } = changed;
-  const annotations = withoutMember(object.metadata.annotations ?? {}, appliedHashAnnotation);
-  const some = Object.keys(annotations).length > 0;
-  const bare = omit(object.metadata, 'annotations');
-  const metadata = some ? { ...bare, annotations } : bare;
-  return finish(settings, changed, { ...object, metadata });
-}
-
 function checkList(resource: string, wanted: readonly unknown[]): void {
   const refuse = (what: string): never => {
     const message = `resource ${resource}: getDesiredState returned ${what}; return a list of objects with apiVersion, kind and metadata.name`;
@@ -105,14 +94,6 @@ async function desiredObject(
   };
   const complete = completeObject(settings, chained);
   validateObject(complete);
-  return finish(settings, chained, complete);
-}
-
-function finish(
-  settings: RunContext['settings'],
-  chained: ChainedObject,
-  complete: UnstructuredObject,
-): DesiredObject {
   return finishObject(settings, { chained, complete }, { stamps: [], replicasExternal: false });
 }
 

@@ -21,7 +21,7 @@ import { contestedLabels, withoutOthersLabels } from './allowed-labels.js';
 import { claimObjects } from './claimed-objects.js';
 import { currentObjects } from './current-objects.js';
 import type { Keeper } from './current-objects.js';
-import { asDesired, desiredObjects, rehashed } from './desired-objects.js';
+import { asDesired, desiredObjects } from './desired-objects.js';
 import { KeptTypes } from './kept-types.js';
 import { outcomeOf, settleOutcomes } from './object-outcomes.js';
 import type { ObjectsResourceOptions } from './objects-resource-options.js';
@@ -165,9 +165,7 @@ export class KeptObjects<
   }
 
   #withAllowedLabels(run: RunContext, pair: Pair): DesiredObject {
-    const { controllerName } = run.settings;
-    const applicable = withoutOthersLabels(pair, this.#allowedLabels, controllerName);
-    return applicable === pair.desired ? applicable : rehashed(run, applicable);
+    return withoutOthersLabels(pair, this.#allowedLabels, run.settings.controllerName);
   }
 
   #run({ client, recorder, logger, clock, signal }: ResourceContext, owner: T): RunContext {

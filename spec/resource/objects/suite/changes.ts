@@ -9,6 +9,8 @@ import {
 } from '../../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import {
+  configMapResource,
+  newResourceContext,
   objectsResource,
   secretResource,
   serviceResource,
@@ -34,6 +36,23 @@ export function changesSuite(open: OpenScene): void {
       controller: true,
     });
     expect(await scene.writes()).to.deep.equal(['patch configmaps/a', 'patch configmaps/b']);
+  });
+
+  it('have our labels whatever the desired state says of them', async () => {
+    const scene = await open();
+    const labels = {
+      'operator-builder.io/resource': 'mine',
+      'operator-builder.io/owner-uid': 'mine',
+      mine: 'too',
+    };
+    await keep(scene, [configMaps([{ ...configMap('a'), metadata: { name: 'a', labels } }])]);
+    expect(await keptNames(scene)).to.deep.equal(['a']);
+    expect((await scene.get(ConfigMap, 'a')).metadata.labels).to.include({
+      'operator-builder.io/owner-uid': scene.owner.metadata.uid,
+      mine: 'too',
+    });
+    await keep(scene, [configMaps([])]);
+    expect(await keptNames(scene)).to.deep.equal([]);
   });
 
   it('are updated where they differ, and only those', async () => {
@@ -150,6 +169,30 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.have.length(4);
     await keep(scene, resources);
     expect(await scene.writes()).to.deep.equal([]);
+  });
+
+  it('have no patch while nothing differs, and one with no more than what does', async () => {
+    const scene = await open();
+    const { client } = scene.operator;
+    const patchOf = async (...names: readonly string[]) => {
+      const getDesiredState = () => names.map((name) => configMap(name));
+      const { operations } = configMapResource({ name: 'settings', getDesiredState });
+      const context = newResourceContext({ client });
+      const current = await operations.getCurrentState(context, scene.owner);
+      const desired = await operations.getDesiredState(context, scene.owner);
+      const patch = await operations.newUpdatePatch(context, scene.owner, { current, desired });
+      const parts = ['create', 'delete', 'update'] as const;
+      return parts.map((part) =>
+        patch?.changeOf(part)?.change.map(({ metadata }) => metadata.name),
+      );
+    };
+    expect(await patchOf('a', 'b')).to.deep.equal([['a', 'b'], undefined, undefined]);
+    await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
+    expect(await patchOf('a', 'b')).to.deep.equal([undefined, undefined, undefined]);
+    await scene.edit(ConfigMap, 'a', { body: { metadata: { labels: null } } });
+    expect(await patchOf('b', 'c')).to.deep.equal([['c'], undefined, undefined]);
+    await keep(scene, [configMaps([configMap('a'), configMap('b', { k: '1' })])]);
+    expect(await patchOf('b', 'c')).to.deep.equal([['c'], ['a'], ['b']]);
   });
 
   it('cost no read where they are cached', async () => {

@@ -45,6 +45,10 @@ export function othersSuite(open: OpenScene): void {
     const resource = (tier = 'web') => configMaps([labelled(tier)], { allowedLabels: ['team'] });
     await keep(scene, [resource()]);
     expect((await scene.get(ConfigMap, 'a')).metadata.labels).to.include({ team: 'red' });
+    await scene.edit(ConfigMap, 'a', { body: { metadata: { labels: { team: 'green' } } } });
+    await scene.writes();
+    await keep(scene, [resource()]);
+    expect(await scene.writes()).to.deep.equal([]);
     const labels = { team: 'blue', tier: 'edited' };
     await scene.edit(ConfigMap, 'a', { body: { metadata: { labels } } });
     await keep(scene, [resource()]);
