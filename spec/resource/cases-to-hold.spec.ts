@@ -65,7 +65,8 @@ class LoopLink implements Resource {
   }
 }
 
-// In the order of the page; those of finalizers, pause and status are the framework's.
+// In the order of the page. Those of finalizers, pause, parallel controllers and status, which come
+// last there, are in framework/suite: finalizers.ts, pausing.ts, parallel.ts, passes.ts.
 describe('Cases to hold', () => {
   for (const { process, method, steps } of passes) {
     describe(process.name, () => {

@@ -98,6 +98,8 @@ describe('withRetry', () => {
     const end = await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
     expect(end).to.have.nested.property('reason.cause', away);
     expect(notes.ran).to.have.length(1);
+    const plain = withRetry(notes.plain('p', { ensureCreated: act }));
+    expect(await failureOf(plain.ensureCreated(pass(), tenant))).to.equal(away);
   });
 
   const conflict = new ApiError(
