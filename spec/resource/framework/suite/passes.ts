@@ -186,7 +186,8 @@ export function passesSuite(open: OpenScene): void {
         most.twice ||= active.has(name);
         active.add(name);
         most.at = Math.max(most.at, active.size);
-        await scene.annotate(name, { touched: String(scene.calls.length % 3) });
+        // Heard of while the pass goes on.
+        await scene.annotate(name, { touched: String(scene.calls.length) });
         await new Promise((resolve) => setImmediate(resolve));
         active.delete(name);
       },
