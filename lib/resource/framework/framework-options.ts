@@ -48,7 +48,10 @@ export interface FrameworkOptions<T extends KubernetesObject> {
   readonly resyncPeriodMs?: number | undefined;
   /** When a deletion is played again whose finalizer was kept, in milliseconds. @defaultValue 5_000 */
   readonly keptFinalizerRetryMs?: number | undefined;
-  /** Concurrency, time-out, back-off of objects that fail. @defaultValue the controller's own */
+  /**
+   * Concurrency, time-out, back-off of objects that fail. @defaultValue four objects at once, else the
+   * controller's own
+   */
   readonly controller?: Omit<ControllerOptions, 'name'> | undefined;
   /** @defaultValue a recorder of its own, on `client` */
   readonly recorder?: Recorder | undefined;

@@ -51,7 +51,9 @@ export function resolveFrameworkOptions<T extends KubernetesObject>(
   const { backOffFactory = defaultBackOffFactory(), finalizerPrefix = 'operator-builder.io' } =
     options;
   const { pauseAnnotations = {}, resyncPeriodMs = 300_000 } = options;
-  const { keptFinalizerRetryMs = 5_000, controller = {}, metrics } = options;
+  const { keptFinalizerRetryMs = 5_000, metrics } = options;
+  const { maxConcurrentReconciles = 4, ...others } = options.controller ?? {};
+  const controller = { maxConcurrentReconciles, ...others };
   const { prometheusNamespace = defaultNamespace, prometheusSubsystem = defaultSubsystem } =
     options;
   const { clock = systemClock, random = systemRandom, logger = silentLogger } = options;

@@ -199,6 +199,22 @@ export function passesSuite(open: OpenScene): void {
     expect(most.at).to.be.within(2, 3);
   });
 
+  it('works on four objects at once where nothing is said', async () => {
+    const scene = await open();
+    const waiting: (() => void)[] = [];
+    const r1 = scene.resource('r1', {
+      created: () => new Promise<void>((resolve) => waiting.push(resolve)),
+    });
+    scene.run({ resources: [r1] });
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await scene.create(name);
+    await scene.until(() => waiting.length === 4);
+    await scene.calm();
+    expect(waiting).to.have.length(4);
+    waiting[0]?.();
+    await scene.until(() => waiting.length > 4);
+    for (const go of waiting) go();
+  });
+
   it('writes its events where kubectl shows them', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
