@@ -2,7 +2,12 @@ import { describeObject } from '../object/describe-object.js';
 import { isJsonObject } from '../object/json.js';
 import { ConfigMap, Secret, Service } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { dns1123LabelProblem, dns1123SubdomainProblem, labelsProblem } from '../object/names.js';
+import {
+  dns1123LabelProblem,
+  dns1123SubdomainProblem,
+  labelsProblem,
+  pathSegmentProblem,
+} from '../object/names.js';
 import { groupOf } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
 import { isKind } from './kind-traits.js';
@@ -39,12 +44,6 @@ function rulesOfNames(object: UnstructuredObject): (name: string) => string | un
   if (isKind(object, Service)) return dns1123LabelProblem;
   if (groupOf(object.apiVersion) === 'rbac.authorization.k8s.io') return pathSegmentProblem;
   return dns1123SubdomainProblem;
-}
-
-// RBAC's names may hold anything that can stand in a URL: `system:node`.
-function pathSegmentProblem(name: string): string | undefined {
-  const allowed = name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
-  return allowed ? undefined : `${JSON.stringify(name)} must be a path segment without / and %`;
 }
 
 function metadataProblem({ metadata }: UnstructuredObject): string | undefined {

@@ -37,6 +37,28 @@ export type {
 export type { LifecycleRequest } from './reconciler/pass.js';
 export { nextPhase, transitions } from './reconciler/phase-table.js';
 export type { LifecycleEvent, Transition } from './reconciler/phase-table.js';
+export { ResourceBuilder } from './resource-builder/index.js';
+export type {
+  AggregateClusterRoleOptions,
+  ClusterObjectOptions,
+  ClusterRoleBindingOptions,
+  ClusterRoleOptions,
+  ConfigMapOptions,
+  ContainerOptions,
+  DeploymentContainer,
+  DeploymentOptions,
+  NamespacedObjectOptions,
+  PortsContainerOptions,
+  ResourceBuilderOptions,
+  RoleBindingOptions,
+  RoleOptions,
+  RoleRules,
+  SecretOptions,
+  ServiceAccountOptions,
+  ServiceOptions,
+  Specified,
+  TextMap,
+} from './resource-builder/index.js';
 export { DowngradeError, isDowngrade } from './upgrade/downgrade-error.js';
 export { isSameVersion, isUpgrading, shouldTakeUpdatePath } from './upgrade/versions.js';
 export type { OwnedKinds } from './watches/owned-kinds.js';

@@ -1,3 +1,4 @@
+import type { PodSpec } from '../builder/index.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 
 /** Every phase of a configuration, in the order of a life. `''`: nothing was done yet. */
@@ -47,9 +48,5 @@ export interface LifecycleObject extends KubernetesObject {
   readonly status?: LifecycleStatus | undefined;
 }
 
-/** Where Pods may run; copied into Pod templates as it is. */
-export interface NodePlacement {
-  readonly nodeSelector?: Readonly<Record<string, string>>;
-  readonly affinity?: object;
-  readonly tolerations?: readonly object[];
-}
+/** Where Pods may run; copied into Pod templates as it is, and only what is set. */
+export type NodePlacement = Readonly<Pick<PodSpec, 'nodeSelector' | 'affinity' | 'tolerations'>>;

@@ -79,6 +79,16 @@ export function labelsProblem(labels: Readonly<Record<string, string>>): string 
   return undefined;
 }
 
+/**
+ * Says what keeps `text` from being a segment of a path: what RBAC's objects are named by, as
+ * `system:node`.
+ * @returns undefined when nothing does
+ */
+export function pathSegmentProblem(text: string): string | undefined {
+  const allowed = text !== '' && text !== '.' && text !== '..' && !/[/%]/.test(text);
+  return allowed ? undefined : `${JSON.stringify(text)} must be a path segment without / and %`;
+}
+
 interface NameRule {
   readonly pattern: RegExp;
   readonly maxLength: number;

@@ -5,6 +5,7 @@ import {
   dns1123SubdomainProblem,
   labelValueProblem,
   labelsProblem,
+  pathSegmentProblem,
   qualifiedNameProblem,
 } from '../../lib/object/names.js';
 
@@ -40,6 +41,12 @@ const rules = [
     problem: labelValueProblem,
     good: ['', 'a', 'A_b.c-D', '1.0', long(63)],
     bad: ['-', 'a-', '.a', 'a/b', 'a b', 'ä', 'a\n', long(64)],
+  },
+  {
+    name: 'a path segment',
+    problem: pathSegmentProblem,
+    good: ['a', 'system:node', 'A b', '...', '-'],
+    bad: ['', '.', '..', 'a/b', '50%'],
   },
 ];
 

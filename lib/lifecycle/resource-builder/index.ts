@@ -1,0 +1,22 @@
+export type { DeploymentContainer } from './deployment-body.js';
+export type {
+  AggregateClusterRoleOptions,
+  ClusterObjectOptions,
+  ClusterRoleBindingOptions,
+  ClusterRoleOptions,
+  ConfigMapOptions,
+  ContainerOptions,
+  DeploymentOptions,
+  NamespacedObjectOptions,
+  PortsContainerOptions,
+  RoleBindingOptions,
+  RoleOptions,
+  RoleRules,
+  SecretOptions,
+  ServiceAccountOptions,
+  ServiceOptions,
+  Specified,
+  TextMap,
+} from './object-options.js';
+export { ResourceBuilder } from './resource-builder.js';
+export type { ResourceBuilderOptions } from './resource-builder.js';

@@ -1,0 +1,205 @@
+import { encodedData } from '../../hash/data-hash.js';
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  Deployment,
+  Role,
+  RoleBinding,
+  Secret,
+  Service,
+  ServiceAccount,
+} from '../../object/kinds.js';
+import { labelsProblem } from '../../object/names.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { clusterRoleBindingBody, roleBindingBody } from './binding-body.js';
+import { newContainer } from './container.js';
+import { deploymentBody } from './deployment-body.js';
+import type { DeploymentContainer } from './deployment-body.js';
+import { newObject, plain } from './new-object.js';
+import type {
+  AggregateClusterRoleOptions,
+  ClusterRoleBindingOptions,
+  ClusterRoleOptions,
+  ConfigMapOptions,
+  ContainerOptions,
+  DeploymentOptions,
+  NamespacedObjectOptions,
+  PortsContainerOptions,
+  RoleBindingOptions,
+  RoleOptions,
+  SecretOptions,
+  ServiceAccountOptions,
+  ServiceOptions,
+  Specified,
+  TextMap,
+} from './object-options.js';
+
+/** Options of {@link ResourceBuilder}. */
+export interface ResourceBuilderOptions {
+  /** Of the objects of the system. @defaultValue none */
+  readonly commonLabels?: TextMap | undefined;
+  /** Of the objects of the operator itself. @defaultValue none */
+  readonly operatorLabels?: TextMap | undefined;
+}
+
+/**
+ * Makes the objects of a system: plain ones, complete, each with the labels that all of them have in
+ * common. The methods whose names begin with `operator` give those of the operator in their place.
+ *
+ * ## Guarantees
+ * - An object shares nothing with another, nor with what it was made of: each may be changed.
+ * - Names, labels and annotations that a server would refuse are refused here, by name; the rest of an
+ *   object is the server's to check.
+ */
+export class ResourceBuilder {
+  readonly #common: TextMap;
+  readonly #operator: TextMap;
+
+  /** @throws OperatorError `InvalidOption`: a label is none. */
+  constructor({ commonLabels = {}, operatorLabels = {} }: ResourceBuilderOptions = {}) {
+    this.#common = checkedLabels('commonLabels', commonLabels);
+    this.#operator = checkedLabels('operatorLabels', operatorLabels);
+  }
+
+  /** The labels of the system, and `labels`, which override them: a new map each time. */
+  withCommonLabels(labels: TextMap = {}): Record<string, string> {
+    return { ...this.#common, ...labels };
+  }
+
+  /** The labels of the operator, and `labels`, which override them: a new map each time. */
+  withOperatorLabels(labels: TextMap = {}): Record<string, string> {
+    return { ...this.#operator, ...labels };
+  }
+
+  /**
+   * A Deployment whose selector is `matchLabels`.
+   * @throws OperatorError `InvalidObject`: as all methods, for what a server would refuse.
+   */
+  deployment(options: DeploymentOptions): Deployment & Specified<Deployment> {
+    return newDeployment(options, this.withCommonLabels(options.labels));
+  }
+
+  /** A {@link deployment} with the operator's labels; its selector is `matchLabels` alone, too. */
+  operatorDeployment(options: DeploymentOptions): Deployment & Specified<Deployment> {
+    return newDeployment(options, this.withOperatorLabels(options.labels));
+  }
+
+  /** A container of a `podSpec`. */
+  container(options: ContainerOptions): DeploymentContainer {
+    return newContainer(options);
+  }
+
+  /** A {@link container} that has ports. */
+  portsContainer(options: PortsContainerOptions): DeploymentContainer {
+    return newContainer(options);
+  }
+
+  /** A Service; with `matchLabels` it leads to the Pods that have them. */
+  service(options: ServiceOptions): Service & Specified<Service> {
+    const { matchLabels, labels, spec } = options;
+    const all = this.withCommonLabels({ ...labels, ...matchLabels });
+    const body = plain<Specified<Service>>({ spec: { ...spec, selector: matchLabels } });
+    return { ...newObject(Service, options, { labels: all }), ...body };
+  }
+
+  /** A Secret; its texts are encoded. */
+  secret(options: SecretOptions): Secret {
+    const { type, immutable, labels } = options;
+    const data = encodedData(options);
+    const body = { type, immutable, ...(Object.keys(data).length > 0 && { data }) };
+    return newObject(Secret, options, { labels: this.withCommonLabels(labels), body });
+  }
+
+  /** A ConfigMap. */
+  configMap(options: ConfigMapOptions): ConfigMap {
+    const { data, binaryData, immutable, labels } = options;
+    const body = { data, binaryData, immutable };
+    return newObject(ConfigMap, options, { labels: this.withCommonLabels(labels), body });
+  }
+
+  /** A ClusterRole. */
+  clusterRole(options: ClusterRoleOptions): ClusterRole {
+    const labels = this.withCommonLabels(options.labels);
+    return newObject(ClusterRole, options, { labels, body: { rules: options.rules } });
+  }
+
+  /** A ClusterRole with the operator's labels. */
+  operatorClusterRole(options: ClusterRoleOptions): ClusterRole {
+    const labels = this.withOperatorLabels(options.labels);
+    return newObject(ClusterRole, options, { labels, body: { rules: options.rules } });
+  }
+
+  /** A ClusterRole whose rules become a part of another, as `view`. */
+  aggregateClusterRole(options: AggregateClusterRoleOptions): ClusterRole {
+    const aggregate = `rbac.authorization.k8s.io/aggregate-to-${options.aggregateTo}`;
+    return this.clusterRole({ ...options, labels: { ...options.labels, [aggregate]: 'true' } });
+  }
+
+  /** A Role. */
+  role(options: RoleOptions): Role {
+    const labels = this.withCommonLabels(options.labels);
+    return newObject(Role, options, { labels, body: { rules: options.rules } });
+  }
+
+  /** Gives a Role, or a ClusterRole within one namespace, to a ServiceAccount. */
+  roleBinding(options: RoleBindingOptions): RoleBinding {
+    const labels = this.withCommonLabels(options.labels);
+    return newObject(RoleBinding, options, { labels, body: roleBindingBody(options) });
+  }
+
+  /** Gives a ClusterRole to a ServiceAccount. */
+  clusterRoleBinding(options: ClusterRoleBindingOptions): ClusterRoleBinding {
+    const labels = this.withCommonLabels(options.labels);
+    return newObject(ClusterRoleBinding, options, {
+      labels,
+      body: clusterRoleBindingBody(options),
+    });
+  }
+
+  /** A {@link clusterRoleBinding} with the operator's labels. */
+  operatorClusterRoleBinding(options: ClusterRoleBindingOptions): ClusterRoleBinding {
+    const labels = this.withOperatorLabels(options.labels);
+    return newObject(ClusterRoleBinding, options, {
+      labels,
+      body: clusterRoleBindingBody(options),
+    });
+  }
+
+  /** A ServiceAccount. */
+  serviceAccount(options: ServiceAccountOptions): ServiceAccount {
+    return newServiceAccount(options, this.withCommonLabels(options.labels));
+  }
+
+  /** A ServiceAccount with the operator's labels. */
+  operatorServiceAccount(options: ServiceAccountOptions): ServiceAccount {
+    return newServiceAccount(options, this.withOperatorLabels(options.labels));
+  }
+}
+
+function newDeployment(
+  options: DeploymentOptions,
+  labels: TextMap,
+): Deployment & Specified<Deployment> {
+  const all = { ...labels, ...options.matchLabels };
+  const body = plain<Specified<Deployment>>(deploymentBody(options, all));
+  return { ...newObject(Deployment, options, { labels: all }), ...body };
+}
+
+function newServiceAccount(
+  options: ServiceAccountOptions & NamespacedObjectOptions,
+  labels: TextMap,
+): ServiceAccount {
+  const { automountServiceAccountToken, imagePullSecrets } = options;
+  const body = {
+    automountServiceAccountToken,
+    imagePullSecrets: imagePullSecrets?.map((name) => ({ name })),
+  };
+  return newObject(ServiceAccount, options, { labels, body });
+}
+
+function checkedLabels(option: string, labels: TextMap): TextMap {
+  const problem = labelsProblem(labels);
+  if (problem === undefined) return { ...labels };
+  throw new OperatorError('InvalidOption', `ResourceBuilder: ${option}: ${problem}`);
+}
