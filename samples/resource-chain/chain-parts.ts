@@ -85,9 +85,9 @@ export function siteResources(
     }),
     // What is superfluous goes in the order of the kinds, once what is missing is there: nothing that
     // runs lacks its settings.
-    objectsResource<Site, ConfigMap | Deployment>({
+    objectsResource({
       ...{ name: 'mail', types: [Deployment, ConfigMap], fieldManager },
-      getDesiredState: mail,
+      getDesiredState: (context, site: Site) => mail(context, site),
     }),
     new StatusResource(version, fieldManager),
   ];

@@ -1,5 +1,4 @@
 import type { RunContext } from '../../builder/context.js';
-import { ownershipOf } from '../../builder/ownership.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { ownerReferenceTo } from '../../object/owner-reference.js';
 import { apiVersionOf } from '../../object/resource-type.js';
@@ -44,7 +43,7 @@ export async function currentObjects(
       }
     }),
   );
-  return lists.flat().filter((object) => ownershipOf(object, owner).state === 'ours');
+  return lists.flat();
 }
 
 // The items of a list do not say their kind.

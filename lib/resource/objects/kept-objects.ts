@@ -12,6 +12,7 @@ import { reportFailure } from '../../builder/report-failure.js';
 import { isAlreadyExists } from '../../object/api-error.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
+import type { TypeReference } from '../../object/resource-type.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import type { CrudOperations, States } from '../crud-operations.js';
 import { InvalidConfigError } from '../invalid-config-error.js';
@@ -24,7 +25,14 @@ import type { Keeper } from './current-objects.js';
 import { asDesired, desiredObjects } from './desired-objects.js';
 import { KeptTypes } from './kept-types.js';
 import { outcomeOf, settleOutcomes } from './object-outcomes.js';
-import type { ObjectsResourceOptions } from './objects-resource-options.js';
+import type { KeptObjectsOptions } from './objects-resource-options.js';
+
+interface KeptOptions<
+  T extends KubernetesObject,
+  K extends KubernetesObject,
+> extends KeptObjectsOptions<T, K> {
+  readonly types: readonly TypeReference<KubernetesObject>[];
+}
 
 /**
  * The steps of a resource that keeps Kubernetes objects for its owner. The builder's apply does the
@@ -35,12 +43,12 @@ export class KeptObjects<
   K extends KubernetesObject,
 > implements CrudOperations<T, K[], K[]> {
   readonly name: string;
-  readonly #options: ObjectsResourceOptions<T, K>;
+  readonly #options: KeptOptions<T, K>;
   readonly #keeper: Keeper;
   readonly #allowedLabels: readonly string[];
 
   /** @throws InvalidConfigError the name or the field manager is none, or there are no kinds. */
-  constructor(options: ObjectsResourceOptions<T, K>) {
+  constructor(options: KeptOptions<T, K>) {
     const { name, types, allowedLabels = [] } = options;
     checkOptions(options);
     this.name = name;
@@ -193,7 +201,7 @@ function checkOptions<T extends KubernetesObject, K extends KubernetesObject>({
   name,
   types,
   fieldManager = name,
-}: ObjectsResourceOptions<T, K>): void {
+}: KeptOptions<T, K>): void {
   if (typeof name !== 'string' || name === '') {
     throw new InvalidConfigError('a resource that keeps objects: name is missing');
   }

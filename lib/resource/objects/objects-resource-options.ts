@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import type { TypeReference } from '../../object/resource-type.js';
+import type { ResourceType, TypeReference } from '../../object/resource-type.js';
 import type { Awaitable } from '../crud-operations.js';
 import type { PatchPart } from '../patch.js';
 import type { ResourceContext } from '../resource-context.js';
@@ -34,11 +34,15 @@ export interface KeptObjectsOptions<T extends KubernetesObject, K extends Kubern
   readonly order?: readonly PatchPart[] | undefined;
 }
 
-/** Options of `objectsResource`. */
+/** The objects of a kind, by what names it; any, where that is only an apiVersion and a kind. */
+export type ObjectOfType<R extends TypeReference<KubernetesObject>> =
+  R extends ResourceType<infer K> ? K : KubernetesObject;
+
+/** Options of `objectsResource`. `R` names the kinds. */
 export interface ObjectsResourceOptions<
   T extends KubernetesObject,
-  K extends KubernetesObject,
-> extends KeptObjectsOptions<T, K> {
+  R extends TypeReference<KubernetesObject>,
+> extends KeptObjectsOptions<T, ObjectOfType<R>> {
   /** Every kind that there may be, for example `[Deployment, Service]`. */
-  readonly types: readonly TypeReference<K>[];
+  readonly types: readonly R[];
 }

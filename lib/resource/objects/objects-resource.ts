@@ -1,7 +1,8 @@
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { TypeReference } from '../../object/resource-type.js';
 import { CrudResource } from '../crud-resource.js';
 import { KeptObjects } from './kept-objects.js';
-import type { ObjectsResourceOptions } from './objects-resource-options.js';
+import type { ObjectOfType, ObjectsResourceOptions } from './objects-resource-options.js';
 
 /**
  * A resource that keeps objects of any kinds for the object that is reconciled: what is missing is
@@ -31,8 +32,9 @@ import type { ObjectsResourceOptions } from './objects-resource-options.js';
  * });
  * ```
  */
-export function objectsResource<T extends KubernetesObject, K extends KubernetesObject>(
-  options: ObjectsResourceOptions<T, K>,
-): CrudResource<T, K[], K[]> {
+export function objectsResource<
+  T extends KubernetesObject,
+  R extends TypeReference<KubernetesObject>,
+>(options: ObjectsResourceOptions<T, R>): CrudResource<T, ObjectOfType<R>[], ObjectOfType<R>[]> {
   return new CrudResource({ operations: new KeptObjects(options), order: options.order });
 }

@@ -106,7 +106,7 @@ export function badListsSuite(open: OpenScene): void {
   it('what the server refuses is terminal, and the other objects are done', async () => {
     const scene = await open();
     const wrong = { ...service('web'), spec: { ports: [{ port: 99_999 }] } };
-    const resource = objectsResource<KubernetesObject, ConfigMap | Service>({
+    const resource = objectsResource({
       ...{ name: 'settings', types: [Service, ConfigMap] },
       getDesiredState: () => [wrong, configMap('a')],
     });
@@ -122,6 +122,10 @@ export function badListsSuite(open: OpenScene): void {
     const resource = (desired: readonly KubernetesObject[]) =>
       objectsResource({ name: 'widgets', types: [Widget], getDesiredState: () => desired });
     await keep(scene, [resource([])]);
+    // Its definition was deleted, and whoever has its type from elsewhere asks all the same.
+    const type = { group: 'example.com', version: 'v1', kind: 'Gadget', plural: 'gadgets' };
+    const gadgets = { name: 'gadgets', types: [{ ...type, namespaced: true }] };
+    await keep(scene, [objectsResource({ ...gadgets, getDesiredState: () => [] })]);
     const failure = await failureOf(
       keep(scene, [resource([{ ...Widget, metadata: { name: 'w' } }])]),
     );

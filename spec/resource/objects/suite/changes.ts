@@ -7,7 +7,6 @@ import {
   PersistentVolumeClaim,
   Service,
 } from '../../../../lib/object/kinds.js';
-import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import {
   configMapResource,
   newResourceContext,
@@ -108,11 +107,14 @@ export function changesSuite(open: OpenScene): void {
 
   it('keep their UID when they move to a resource that comes before the old one', async () => {
     const scene = await open();
-    await keep(scene, [configMaps([configMap('a')], { fieldManager: 'shop' })]);
+    const fieldManager = 'shop';
+    await keep(scene, [configMaps([configMap('a', { k: '1', gone: '1' })], { fieldManager })]);
     const { metadata } = await scene.get(ConfigMap, 'a');
-    const next = configMaps([configMap('a')], { name: 'next', fieldManager: 'shop' });
-    await keep(scene, [next, configMaps([], { fieldManager: 'shop' })]);
-    expect((await scene.get(ConfigMap, 'a')).metadata.uid).to.equal(metadata.uid);
+    const next = configMaps([configMap('a', { k: '1' })], { name: 'next', fieldManager });
+    await keep(scene, [next, configMaps([], { fieldManager })]);
+    const moved = await scene.get(ConfigMap, 'a');
+    expect(moved.metadata.uid).to.equal(metadata.uid);
+    expect(moved.data).to.deep.equal({ k: '1' });
     expect(await keptNames(scene, 'next')).to.deep.equal(['a']);
   });
 
@@ -134,7 +136,7 @@ export function changesSuite(open: OpenScene): void {
     const scene = await open();
     const types = [Deployment, Service, PersistentVolumeClaim];
     const all = [workload('web'), service('web'), claim('data')];
-    const resource = (desired: readonly KubernetesObject[]) =>
+    const resource = (desired: readonly (Deployment | Service | PersistentVolumeClaim)[]) =>
       objectsResource({ name: 'app', types, getDesiredState: () => desired });
     await keep(scene, [resource(all)]);
     const [reference] =
@@ -245,6 +247,24 @@ export function changesSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'a', { body: { metadata: { finalizers: null } } });
     await keep(scene, resources);
     expect(await scene.writes()).to.deep.equal(['patch configmaps/a', 'patch configmaps/z']);
+  });
+
+  it('are not deleted twice, nor where somebody has said that they stay', async () => {
+    const scene = await open();
+    const names = ['a', 'held', 'stays'];
+    await keep(scene, [configMaps(names.map((name) => configMap(name)))]);
+    const finalizers = ['shop.example.com/hold'];
+    await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers } } });
+    const annotations = { 'operator-builder.io/prune': 'false' };
+    await scene.edit(ConfigMap, 'stays', { body: { metadata: { annotations } } });
+    await scene.writes();
+    await keep(scene, [configMaps([])]);
+    expect(await scene.writes()).to.deep.equal(['delete configmaps/a', 'delete configmaps/held']);
+    await keep(scene, [configMaps([])]);
+    await leave(scene, [configMaps([])]);
+    expect(await scene.writes()).to.deep.equal([]);
+    expect(await keptNames(scene)).to.deep.equal(['held', 'stays']);
+    await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
 
   it('wait for a namespace that is being deleted', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { faulty, forwarding } from '../../../../lib/client/index.js';
 import type { Client, Fault, FaultyClient } from '../../../../lib/client/index.js';
 import { ConfigMap } from '../../../../lib/object/kinds.js';
-import { newOwner } from '../../../builder/suite/scene.js';
+import { newOwner, withCache } from '../../../builder/suite/scene.js';
 import type { Scene } from '../../../builder/suite/scene.js';
 import { configMap, configMaps, failureOf, keep, keptNames, leave } from './keeping.js';
 import type { OpenScene } from './keeping.js';
@@ -87,6 +87,21 @@ export function othersSuite(open: OpenScene): void {
     expect(live.metadata.ownerReferences?.[0]?.uid).to.equal(scene.owner.metadata.uid);
   });
 
+  it('an allowed label that somebody took off comes back, whatever the cache leaves out', async () => {
+    const scene = await open();
+    const desired = { ...configMap('a'), metadata: { name: 'a', labels: { team: 'red' } } };
+    const resource = configMaps([desired], { allowedLabels: ['team'] });
+    await keep(scene, [resource]);
+    await scene.edit(ConfigMap, 'a', { body: { metadata: { labels: { team: null } } } });
+    const { client, stop } = await withCache(scene.operator.client, [ConfigMap], false);
+    try {
+      await keep(scene, [resource], { client });
+    } finally {
+      await stop();
+    }
+    expect((await scene.get(ConfigMap, 'a')).metadata.labels).to.include({ team: 'red' });
+  });
+
   it('labels of ours that somebody took off come back', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a')])]);
@@ -102,16 +117,19 @@ export function othersSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'a')).metadata.uid).to.equal(metadata.uid);
   });
 
-  it('an object of nobody is refused, its name said, and the rest of the list is done', async () => {
+  it('objects of nobody are refused, each by its name, and the rest of the list is done', async () => {
     const scene = await open();
-    await scene.admin.create({
-      ...configMap('a', { theirs: '1' }),
-      metadata: { name: 'a', namespace: scene.namespace },
-    });
-    const list = [configMap('a', { k: '1' }), configMap('b')];
+    for (const name of ['a', 'c']) {
+      const metadata = { name, namespace: scene.namespace };
+      await scene.admin.create({ ...configMap(name, { theirs: '1' }), metadata });
+    }
+    const list = ['a', 'b', 'c'].map((name) => configMap(name, { k: '1' }));
     const failure = await failureOf(keep(scene, [configMaps(list)]));
-    expect(failure.errors.map(({ code }) => code)).to.deep.equal(['NotOurs']);
-    expect(failure.message).to.include(`ConfigMap ${scene.namespace}/a`).and.to.include('adopt');
+    expect(failure.errors.map(({ code }) => code)).to.deep.equal(['NotOurs', 'NotOurs']);
+    expect(failure.message)
+      .to.include(`ConfigMap ${scene.namespace}/a`)
+      .and.to.include(`ConfigMap ${scene.namespace}/c`)
+      .and.to.include('adopt');
     expect(failure.step).to.equal('applyCreateChange');
     expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ theirs: '1' });
     expect(await keptNames(scene)).to.deep.equal(['b']);

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { forwarding } from '../../../../lib/client/index.js';
+import type { Client } from '../../../../lib/client/index.js';
 import { ClusterRole, ConfigMap } from '../../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import { objectsResource } from '../../../../lib/resource/index.js';
@@ -73,6 +75,20 @@ export function ownersSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
+  it('one of a namespace needs no rights in others', async () => {
+    const scene = await open();
+    const looked: (string | undefined)[] = [];
+    const client: Client = {
+      ...forwarding(scene.operator.client),
+      list: (type, options) => {
+        looked.push(options?.namespace);
+        return scene.operator.client.list(type, options);
+      },
+    };
+    await keep(scene, [mixed([configMap('a')])], { client });
+    expect(looked).to.deep.equal([scene.namespace]);
+  });
+
   it('one that no server has given is refused', async () => {
     const scene = await open();
     const owner = { ...scene.owner, metadata: { name: 'new', namespace: scene.namespace } };
@@ -101,7 +117,7 @@ function role(name: string): ClusterRole {
 }
 
 function mixed(desired: readonly (ClusterRole | ConfigMap)[]): Resource {
-  return objectsResource<KubernetesObject, ClusterRole | ConfigMap>({
+  return objectsResource({
     ...{ name: 'mixed', types: [ClusterRole, ConfigMap] },
     getDesiredState: () => desired,
   });

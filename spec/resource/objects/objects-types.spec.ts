@@ -1,0 +1,59 @@
+import { expectTypeOf } from 'expect-type';
+import type { ConfigMap, Secret } from '../../../lib/object/index.js';
+import { Deployment, Service } from '../../../lib/object/index.js';
+import type { KubernetesObject } from '../../../lib/object/index.js';
+import {
+  configMapResource,
+  objectsResource,
+  secretResource,
+  serviceResource,
+} from '../../../lib/resource/index.js';
+import type { CrudResource } from '../../../lib/resource/index.js';
+
+interface Shop extends KubernetesObject {
+  readonly spec: { readonly domain: string };
+}
+
+describe('The types of resources that keep objects', () => {
+  it('carry the object, the state and the change', () => {
+    const settings = configMapResource({
+      name: 'settings',
+      getDesiredState: (_context, shop: Shop) => [settingsOf(shop)],
+    });
+    expectTypeOf(settings).toEqualTypeOf<CrudResource<Shop, ConfigMap[], ConfigMap[]>>();
+    const secrets = secretResource<Shop>({ name: 'secrets', getDesiredState: () => [] });
+    expectTypeOf(secrets).toEqualTypeOf<CrudResource<Shop, Secret[], Secret[]>>();
+    const services = serviceResource<Shop>({ name: 'services', getDesiredState: () => [] });
+    expectTypeOf(services).toEqualTypeOf<CrudResource<Shop, Service[], Service[]>>();
+  });
+
+  it('infer several kinds from the list of them', () => {
+    const app = objectsResource({
+      name: 'app',
+      types: [Deployment, Service],
+      getDesiredState: (_context, shop: Shop) => [deploymentOf(shop), serviceOf(shop)],
+    });
+    type Kept = (Deployment | Service)[];
+    expectTypeOf(app).toEqualTypeOf<CrudResource<Shop, Kept, Kept>>();
+  });
+
+  it('refuse an object of another kind', () => {
+    configMapResource({
+      name: 'settings',
+      // @ts-expect-error a Service is no ConfigMap
+      getDesiredState: (_context, shop: Shop) => [serviceOf(shop)],
+    });
+  });
+});
+
+function settingsOf({ spec }: Shop): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: spec.domain } };
+}
+
+function serviceOf({ spec }: Shop): Service {
+  return { apiVersion: 'v1', kind: 'Service', metadata: { name: spec.domain } };
+}
+
+function deploymentOf({ spec }: Shop): Deployment {
+  return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: spec.domain } };
+}
