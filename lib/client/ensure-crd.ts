@@ -22,7 +22,7 @@ export interface EnsureCrdOptions extends CallOptions {
 }
 
 /** On a definition: the hash of what was last applied, so that a field that was dropped is noticed. */
-export const crdHashAnnotation = 'operator-builder.io/definition-hash';
+const crdHashAnnotation = 'operator-builder.io/definition-hash';
 
 /**
  * Installs a custom resource, or brings it up to date, and waits until it is served.

@@ -1,12 +1,51 @@
 import { expect } from 'chai';
+import { ensureCrd } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
-import { ConfigMap, Namespace } from '../../lib/object/kinds.js';
+import { ConfigMap, CustomResourceDefinition, Namespace } from '../../lib/object/kinds.js';
+import { isOperatorError } from '../../lib/system/operator-error.js';
 import { crashPoints } from '../../lib/testing/index.js';
 import type { CrashCluster, CrashScenario } from '../../lib/testing/index.js';
 import type { BuilderTarget } from '../builder/suite/target.js';
 import { gadgetScenario } from '../resource/framework/suite/crash-scenarios.js';
+import { crdOf, group } from '../resource/framework/suite/gadget.js';
 import { frameworkSuite } from '../resource/framework/suite/framework-suite.js';
 import { clusterTarget } from './cluster-target.js';
+
+describe('ensureCrd on a real API server', () => {
+  const opened: BuilderTarget[] = [];
+  after(() => Promise.all(opened.map((target) => target.close())));
+
+  it('fails at once, with the reason of the server, where the names are taken, and deletes nothing', async () => {
+    const target = await clusterTarget();
+    opened.push(target);
+    const { admin } = target;
+    const crd = crdOf('Gadget');
+    await ensureCrd(admin, crd);
+    const operator = await target.operator();
+    const name = `widgets.${group}`;
+    const names = { ...crd.spec.names, plural: 'widgets' };
+    const taken = { ...crd, metadata: { name }, spec: { ...crd.spec, names } };
+    const error = await ensureCrd(operator.client, taken, { timeoutMs: 600_000 }).catch(
+      (thrown: unknown) => thrown,
+    );
+    try {
+      expect(isOperatorError(error, 'InvalidObject')).to.equal(true);
+      expect(String(error)).to.match(/is not served: \w+Conflict: .*already in use/);
+      await admin.get(CustomResourceDefinition, { name });
+    } finally {
+      await admin.delete(CustomResourceDefinition, { name });
+    }
+  });
+
+  it('reads once, and writes nothing, where the definition is as it should be', async () => {
+    const target = await clusterTarget();
+    opened.push(target);
+    await ensureCrd(target.admin, crdOf('Gadget'));
+    const operator = await target.operator();
+    await ensureCrd(operator.client, crdOf('Gadget'));
+    expect((await operator.requests()).map(({ verb }) => verb)).to.deep.equal(['get']);
+  });
+});
 
 describe('Framework on a real API server', () => {
   frameworkSuite(clusterTarget);

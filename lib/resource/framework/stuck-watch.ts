@@ -13,7 +13,7 @@ export interface StuckWatch {
 }
 
 /** Where there is no limit, a pass that takes so long is told of all the same, in milliseconds. */
-export const longPassMs = 60_000;
+const longPassMs = 60_000;
 
 /**
  * Waits for `work`; tells if it goes on when its time is over: it may hang, and then nobody else
