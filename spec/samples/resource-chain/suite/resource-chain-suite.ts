@@ -129,6 +129,17 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
+  it('waits for a domain that another site is giving back', async () => {
+    await stage.registry.register(stage.domain, 'another');
+    await stage.registry.release(stage.domain);
+    await stage.start();
+    await stage.create();
+    await stage.settled('v1');
+    expect((await stage.registry.find(stage.domain))?.site).to.equal(stage.name);
+    await stage.remove();
+    await stage.gone();
+  });
+
   it('takes no domain from another site: what failed is said, and nothing is made of it', async () => {
     await stage.registry.register(stage.domain, 'another');
     await stage.start();
