@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto';
+import type { Document } from '../document.js';
+
+/** Longer texts are kept as their SHA-256: a Pod's JSON is some 5 kB, and a key is kept for each. */
+const longestKept = 96;
+
+/**
+ * The key of a document: equal documents have equal keys, others never. The order of members does not
+ * count, nor does one that is undefined. Short enough to be kept for many.
+ */
+export function documentKey(document: Document): string {
+  return valueKey(document);
+}
+
+/** As {@link documentKey}, of any JSON value; `undefined` is null. */
+export function valueKey(value: unknown): string {
+  const text = canonicalText(value);
+  // No JSON starts with `#`: a digest is never taken for a text.
+  return text.length <= longestKept ? text : `#${hash('sha256', text, 'base64')}`;
+}
+
+/**
+ * The JSON of `value` with sorted members. Unlike `canonicalJson` of lib/hash it takes anything, so
+ * that no document can stop a pipeline: NaN and the like stand for themselves.
+ */
+export function canonicalText(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value);
+    case 'number':
+      // -0 is 0, as in JSON.
+      return value === 0 ? '0' : String(value);
+    case 'object':
+      if (value === null) return 'null';
+      return Array.isArray(value) ? listText(value) : objectText(value as Document);
+    case 'undefined':
+      return 'null';
+    default:
+      return String(value);
+  }
+}
+
+function listText(list: readonly unknown[]): string {
+  let text = '[';
+  for (let place = 0; place < list.length; place++) {
+    if (place > 0) text += ',';
+    text += canonicalText(list[place]);
+  }
+  return `${text}]`;
+}
+
+function objectText(object: Document): string {
+  let text = '{';
+  for (const name of Object.keys(object).sort()) {
+    const value = object[name];
+    if (value === undefined) continue;
+    if (text !== '{') text += ',';
+    text += `${JSON.stringify(name)}:${canonicalText(value)}`;
+  }
+  return `${text}}`;
+}
