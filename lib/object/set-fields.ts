@@ -6,11 +6,12 @@ import type { Schema } from './schema.js';
 
 /**
  * The paths that `value` sets (null sets none), without their values, as `managedFields` has them. Entries
- * of lists are named by their keys where the schema has some, else by their place.
+ * of lists are named by their keys where the schema has some, else by their place. Nothing is named
+ * within a map that is atomic.
  */
 export function setFieldsOf(value: unknown, schema: Schema | undefined): FieldsV1 {
   if (Array.isArray(value)) return fieldsOfList(value, schema);
-  if (!isJsonObject(value)) return {};
+  if (!isJsonObject(value) || schema?.['x-kubernetes-map-type'] === 'atomic') return {};
   const members = Object.entries(value).filter(
     ([, member]) => member !== undefined && member !== null,
   );

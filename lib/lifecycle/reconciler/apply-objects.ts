@@ -1,12 +1,13 @@
+import isEqual from 'lodash/isEqual.js';
+import { isStaleWrite } from '../../client/retry-on-conflict.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { isStaleWrite } from '../../client/retry-on-conflict.js';
-import type { CallbackState } from '../callbacks/callback.js';
+import { isOperatorError } from '../../system/operator-error.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { versionLabelOf } from './completed-object.js';
-import { kindSchema } from './kind-schema.js';
-import { lastAppliedOf } from './last-applied.js';
-import { mergedObject } from './merged-object.js';
+import { failureText } from './failure-text.js';
+import { hasCallbacks, invokeCallbacks } from './invoke-callbacks.js';
+import { appliedText, mergedObject } from './merged-object.js';
 import type { Pass } from './pass.js';
 import type { SurveyedObject } from './survey.js';
 
@@ -14,7 +15,7 @@ import type { SurveyedObject } from './survey.js';
 export interface AppliedObjects {
   /** As they are now, in the order in which they are desired; those that failed are missing. */
   readonly objects: readonly UnstructuredObject[];
-  /** Whether something was written, or is about to go. */
+  /** Whether something was written, or is still to come. */
   readonly changed: boolean;
   readonly errors: readonly unknown[];
 }
@@ -33,8 +34,8 @@ export async function applyObjects<CR extends LifecycleObject>(
       const { current } = one;
       const after =
         current === undefined ? await create(pass, one) : await update(pass, one, current);
-      objects.push(after);
-      changed ||= after !== current || after.metadata.deletionTimestamp !== undefined;
+      if (after !== undefined) objects.push(after);
+      changed ||= after !== current || after === undefined;
     } catch (error) {
       errors.push(error);
     }
@@ -42,24 +43,39 @@ export async function applyObjects<CR extends LifecycleObject>(
   return { objects, changed, errors };
 }
 
+/** @returns undefined: it has to wait until its kind is served */
 async function create<CR extends LifecycleObject>(
   pass: Pass<CR>,
-  { desired }: SurveyedObject,
-): Promise<UnstructuredObject> {
+  { desired, type }: SurveyedObject,
+): Promise<UnstructuredObject | undefined> {
   const { createVersionLabel, lastAppliedAnnotation } = pass.settings;
+  const report = new Report(pass, desired, 'Create');
   try {
+    if (type === undefined && !(await isServed(pass, desired))) return undefined;
     const own = structuredClone(desired);
-    await invoke(pass, 'PRE_CREATE', { desired: own });
-    const annotations = { [lastAppliedAnnotation]: lastAppliedOf(desired, kindSchema(desired)) };
+    await invokeCallbacks(pass, 'PRE_CREATE', { desired: own });
+    const annotations = { [lastAppliedAnnotation]: appliedText(pass, desired) };
     const labels = { [createVersionLabel]: versionLabelOf(pass.operatorVersion) };
-    const made = await pass.live.create(withMetadata(own, { labels, annotations }), {
-      signal: pass.signal,
-    });
-    tell(pass, 'Create', made);
-    await invoke(pass, 'POST_CREATE', { desired, current: structuredClone(made) });
+    const marked = withMetadata(own, { labels, annotations });
+    const made = await pass.live.create(marked, { signal: pass.signal });
+    report.done(made);
+    await invokeCallbacks(pass, 'POST_CREATE', { desired, current: structuredClone(made) });
     return made;
   } catch (error) {
-    warn(pass, 'Create', desired, error);
+    report.failed(error);
+    throw error;
+  }
+}
+
+async function isServed<CR extends LifecycleObject>(
+  { live }: Pass<CR>,
+  { apiVersion, kind }: UnstructuredObject,
+): Promise<boolean> {
+  try {
+    await live.resourceType({ apiVersion, kind });
+    return true;
+  } catch (error) {
+    if (isOperatorError(error, 'UnknownKind')) return false;
     throw error;
   }
 }
@@ -71,44 +87,26 @@ async function update<CR extends LifecycleObject>(
 ): Promise<UnstructuredObject> {
   // It will be made anew when it is gone.
   if (current.metadata.deletionTimestamp !== undefined) return current;
+  const report = new Report(pass, desired, 'Update');
   try {
-    const own = isWatched(pass, desired) ? structuredClone(current) : current;
-    await invoke(pass, 'POST_READ', { desired, current: own });
+    const own = hasCallbacks(pass, desired) ? structuredClone(current) : current;
+    await invokeCallbacks(pass, 'POST_READ', { desired, current: own });
     const merged = mergedObject(pass, { desired, own, current });
     if (merged === current) return current;
     const next = structuredClone(merged);
-    await invoke(pass, 'PRE_UPDATE', { desired, current: next });
-    const { updateVersionLabel } = pass.settings;
-    const labels = { [updateVersionLabel]: versionLabelOf(pass.operatorVersion) };
+    await invokeCallbacks(pass, 'PRE_UPDATE', { desired, current: next });
+    if (isEqual(next, current)) return current;
+    const labels = { [pass.settings.updateVersionLabel]: versionLabelOf(pass.operatorVersion) };
     const written = await pass.live.update(withMetadata(next, { labels }), { signal: pass.signal });
-    tell(pass, 'Update', written);
-    await invoke(pass, 'POST_UPDATE', { desired, current: structuredClone(written) });
+    // The server has put everything back, as it does for a webhook: to tell of it would never end.
+    if (written.metadata.resourceVersion === current.metadata.resourceVersion) return current;
+    report.done(written);
+    await invokeCallbacks(pass, 'POST_UPDATE', { desired, current: structuredClone(written) });
     return written;
   } catch (error) {
-    warn(pass, 'Update', desired, error);
+    report.failed(error);
     throw error;
   }
-}
-
-/** Whether callbacks may change it: they get copies of their own. */
-function isWatched<CR extends LifecycleObject>(
-  { settings }: Pass<CR>,
-  object: UnstructuredObject,
-): boolean {
-  return settings.dispatcher.handles?.(object) ?? true;
-}
-
-async function invoke<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  state: CallbackState,
-  objects: { readonly desired: UnstructuredObject; readonly current?: UnstructuredObject },
-): Promise<void> {
-  const { settings, logger, live: client, cr, signal } = pass;
-  const { dispatcher, recorder, namespace } = settings;
-  const { desired, current } = objects;
-  if (!isWatched(pass, desired)) return;
-  const told = { logger, client, recorder, namespace, cr, state, desired, current, signal };
-  await dispatcher.invokeCallbacks(told);
 }
 
 interface Marks {
@@ -130,24 +128,40 @@ function withMetadata(object: UnstructuredObject, marks: Marks): UnstructuredObj
   };
 }
 
-function tell<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  verb: 'Create' | 'Update',
-  object: UnstructuredObject,
-): void {
-  const done = verb === 'Create' ? 'created' : 'updated';
-  const reason = `${verb}ResourceSuccess`;
-  pass.tell({ type: 'Normal', reason, message: `${done} ${describeObject(object)}` }, object);
-}
+/** Tells of what becomes of one object. */
+class Report<CR extends LifecycleObject> {
+  readonly #pass: Pass<CR>;
+  readonly #desired: UnstructuredObject;
+  readonly #verb: 'Create' | 'Update';
+  #isDone = false;
 
-function warn<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  verb: 'Create' | 'Update',
-  ...[object, error]: readonly [UnstructuredObject, unknown]
-): void {
-  // A conflict is tried again at once, and is nobody's fault.
-  if (isStaleWrite(error)) return;
-  const why = error instanceof Error ? error.message : String(error);
-  const message = `could not ${verb.toLowerCase()} ${describeObject(object)}: ${why}`;
-  pass.warn({ reason: `${verb}ResourceFailed`, message }, object);
+  constructor(pass: Pass<CR>, desired: UnstructuredObject, verb: 'Create' | 'Update') {
+    this.#pass = pass;
+    this.#desired = desired;
+    this.#verb = verb;
+  }
+
+  done(object: UnstructuredObject): void {
+    this.#isDone = true;
+    const message = `${this.#what} ${describeObject(object)}`;
+    const reason = `${this.#verb}ResourceSuccess`;
+    this.#pass.tell({ type: 'Normal', reason, message }, object);
+  }
+
+  failed(error: unknown): void {
+    // A conflict is tried again at once, and is nobody's fault; a stopped operator is not either.
+    if (isStaleWrite(error) || this.#pass.signal.aborted) return;
+    const desired = this.#desired;
+    const name = describeObject(desired);
+    const source = this.#pass.sourceOf(error);
+    const why = source === undefined ? '' : `${source}: `;
+    const verb = this.#verb.toLowerCase();
+    const what = this.#isDone ? `${this.#what} ${name}, then` : `could not ${verb} ${name}:`;
+    const message = `${what} ${why}${failureText(error, desired)}`;
+    this.#pass.fail(error, { reason: `${this.#verb}ResourceFailed`, message }, desired);
+  }
+
+  get #what(): string {
+    return this.#verb === 'Create' ? 'created' : 'updated';
+  }
 }

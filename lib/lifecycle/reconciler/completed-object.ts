@@ -49,10 +49,11 @@ function withLabels(metadata: object, labels: Labels): object {
   return { ...metadata, labels: { ...own, ...labels } };
 }
 
-// Deployments, StatefulSets, DaemonSets and Jobs have one; a CronJob has one of a Job.
+// Deployments, StatefulSets and DaemonSets have one, a CronJob has one of a Job. That of a Job itself
+// can't change: a label of the configuration that does would have it refused for ever.
 function withTemplateLabels(object: UnstructuredObject, labels: Labels): UnstructuredObject {
   const spec = object['spec'];
-  if (!isJsonObject(spec)) return object;
+  if (!isJsonObject(spec) || object.kind === 'Job') return object;
   const { template, jobTemplate } = spec;
   if (isJsonObject(template)) {
     return { ...object, spec: { ...spec, template: labelledTemplate(template, labels) } };

@@ -1,3 +1,4 @@
+import { deployCompleted } from '../conditions/explained-status.js';
 import { markHealthy } from '../conditions/marks.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import type { Pass } from './pass.js';
@@ -6,12 +7,13 @@ import { nextPhase } from './phase-table.js';
 /** Ends a deployment or an upgrade: the system is there, in the version of the operator. */
 export function complete<CR extends LifecycleObject>(pass: Pass<CR>): void {
   const { operatorVersion, settings, status } = pass;
-  const message = `${operatorVersion} is deployed`;
-  const marked = markHealthy(status, { reason: 'DeployCompleted', message }, settings.clock);
-  pass.mark(marked, {
-    phase: nextPhase(status.phase ?? '', 'DeployCompleted'),
+  const versions = {
     operatorVersion,
     targetVersion: operatorVersion,
     observedVersion: operatorVersion,
+  };
+  const why = deployCompleted(versions);
+  pass.mark(markHealthy({ ...status, ...versions }, why, settings.clock), {
+    phase: nextPhase(status.phase ?? '', 'DeployCompleted'),
   });
 }

@@ -16,5 +16,20 @@ export function kindSchema({ apiVersion, kind }: KubernetesObject): Schema {
   const [group = ''] = groupOf(apiVersion).split('.');
   const name = `io.k8s.api.${group === '' ? 'core' : group}.${versionOf(apiVersion)}.${kind}`;
   const isBuiltIn = !groupOf(apiVersion).includes('.') || groupOf(apiVersion).endsWith('.k8s.io');
-  return isBuiltIn && rawDefinition(name) !== undefined ? definition(name) : metadataOnly;
+  if (!isBuiltIn || rawDefinition(name) === undefined) return metadataOnly;
+  const schema = definition(name);
+  return kind === 'CustomResourceDefinition' ? withWholeSchemas(schema) : schema;
+}
+
+// The schemas of a custom resource have thousands of paths: they are ours as a whole, or the annotation
+// that names each of them would be larger than all annotations may be.
+function withWholeSchemas(definitionSchema: Schema): Schema {
+  return within(definitionSchema, ['spec', 'versions', '[]', 'schema', 'openAPIV3Schema']);
+}
+
+function within(schema: Schema, [next, ...rest]: readonly string[]): Schema {
+  if (next === undefined) return { ...schema, 'x-kubernetes-map-type': 'atomic' };
+  if (next === '[]') return { ...schema, items: within(schema.items ?? {}, rest) };
+  const property = within(schema.properties?.[next] ?? {}, rest);
+  return { ...schema, properties: { ...schema.properties, [next]: property } };
 }

@@ -49,6 +49,11 @@ export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
    * kept as they should be, its data never overwritten. @defaultValue ConfigMaps and Secrets
    */
   readonly isMutable?: ((object: KubernetesObject) => boolean) | undefined;
+  /**
+   * How long a callback, a hook or `getAllResources` may take, in milliseconds, above 0; then its signal
+   * is aborted, and it counts as failed. @defaultValue 60_000
+   */
+  readonly callbackTimeoutMs?: number | undefined;
   /** Renews what expires, as certificates; called in each pass when all objects are as they should be. */
   readonly perishablesSynchronizer?: ((cr: CR, context: HookContext) => Promise<void>) | undefined;
   /** Brings the operator's own configuration up to date, before its objects. */

@@ -1,48 +1,42 @@
 import { addFinalizer } from '../../client/finalizers.js';
 import { getIfExists } from '../../client/get-if-exists.js';
-import { isStaleWrite } from '../../client/retry-on-conflict.js';
 import { done, requeueAfter } from '../../controller/result.js';
 import type { Result } from '../../controller/result.js';
-import type { Explanation } from '../conditions/marks.js';
+import { OperatorError } from '../../system/operator-error.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { OwnedKinds } from '../watches/owned-kinds.js';
-import { applyObjects } from './apply-objects.js';
-import { complete } from './completion.js';
-import {
-  beginDeployment,
-  isContradictory,
-  problemRetryMs,
-  settleContradiction,
-  waitsForOrphans,
-} from './creation.js';
-import { setDegraded, whyDegraded } from './degraded.js';
+import { problemRetryMs, whyBlocked } from './blocked.js';
+import { carryOut } from './carry-out.js';
+import { beginDeployment, isContradictory, settleContradiction } from './creation.js';
 import { deleteSystem } from './deletion.js';
+import { joined } from './joined-errors.js';
 import type { LifecycleReconcilerOptions } from './lifecycle-reconciler-options.js';
 import { Pass } from './pass.js';
 import type { LifecycleRequest } from './pass.js';
-import { prune } from './prune.js';
+import { reportFailure } from './report-failure.js';
 import { resolveSettings } from './settings.js';
 import type { Settings } from './settings.js';
 import { survey } from './survey.js';
-import type { SurveyedObject } from './survey.js';
-import { checkVersion, upgradeStarted } from './upgrade.js';
+import { beginUpgrade, refusesDowngrade } from './upgrade.js';
+import { callUserCode } from './user-code.js';
 import { writeStatus } from './write-status.js';
-
-/** What has changed is looked at again soon, should no watch tell, in milliseconds. */
-const settleMs = 1_000;
 
 /**
  * Deploys, upgrades, watches over and removes a whole system, as a configuration asks for it.
  *
  * ## Flow of a pass
- * read, (delete), survey, (begin), sanity, version, configuration, objects, perishables, rollouts,
- * prune, (complete), status. The status is written once, at the end, whatever happens.
+ * read, (delete), (refuse a downgrade), survey, (begin), sanity, (upgrade), configuration, objects,
+ * perishables, rollouts, prune, (complete), status, events. The status is written once, at the end,
+ * whatever happens, and events are recorded when it was.
  *
  * ## Guarantees
  * - Nothing is made before the configuration has our finalizer.
  * - What can't be carried out whole is not begun: a kind that is missing, an object of somebody else.
  * - `Deployed` is said only of what has rolled out, and only by a pass that changed nothing.
  * - A pass over a healthy system writes nothing, and with a cache reads nothing.
+ *
+ * ## Caveats
+ * Callbacks and hooks are called at least once: again where a pass was cut short.
  */
 export class LifecycleReconciler<CR extends LifecycleObject> {
   /** The kinds of all desired objects, as they become known; a controller's source. */
@@ -59,8 +53,12 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
    * Brings the system of one configuration a step further.
    * @param operatorVersion - the version of the operator that runs, at best a semantic one.
    * @throws what went wrong; several errors as an AggregateError. It is to be called again then.
+   * @throws OperatorError `InvalidOption`: `operatorVersion` is empty.
    */
   async reconcile(request: LifecycleRequest, operatorVersion: string): Promise<Result> {
+    if (operatorVersion === '') {
+      throw new OperatorError('InvalidOption', 'lifecycle reconciler: operatorVersion is empty');
+    }
     const settings = this.#settings;
     const { client = settings.client, signal } = request;
     const cr = await getIfExists(client, settings.crManager.type, request.key, { signal });
@@ -71,11 +69,14 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
     try {
       again = await this.#stepsOf(pass);
     } catch (error) {
+      reportFailure(pass, error);
       errors.push(error);
     }
     try {
       if (!pass.isOver) await writeStatus(pass);
+      pass.record(true);
     } catch (error) {
+      pass.record(false);
       errors.push(error);
     }
     if (errors.length > 0) throw joined(errors);
@@ -85,82 +86,23 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
   /** @returns when to look again, in milliseconds; undefined: when something changes */
   async #stepsOf(pass: Pass<CR>): Promise<number | undefined> {
     if (pass.cr.metadata.deletionTimestamp !== undefined) return deleteSystem(pass);
-    const { objects, problems, orphans } = await survey(pass);
-    this.ownedKinds.add(objects.map(({ type }) => type));
-    if (problems.length > 0) return refuse(pass, problems);
     if (isContradictory(pass) && !(await settleContradiction(pass))) return undefined;
-    const { finalizer, crManager, sanityChecker } = pass.settings;
-    if (crManager.isCreating(pass.cr)) {
-      if (waitsForOrphans(pass, orphans)) return problemRetryMs;
-      pass.cr = await addFinalizer(pass.live, pass.cr, { finalizer, signal: pass.signal });
-      await beginDeployment(pass);
-    } else {
-      pass.cr = await addFinalizer(pass.live, pass.cr, { finalizer, signal: pass.signal });
+    if (refusesDowngrade(pass)) return undefined;
+    const surveyed = await survey(pass);
+    this.ownedKinds.add(surveyed.objects.flatMap(({ type }) => type ?? []));
+    const blocked = whyBlocked(pass, surveyed);
+    if (blocked !== undefined) {
+      pass.complain(blocked);
+      return problemRetryMs;
     }
-    const sane = await sanityChecker?.(pass.cr, pass.hooks);
+    const { finalizer, sanityChecker } = pass.settings;
+    pass.cr = await addFinalizer(pass.live, pass.cr, { finalizer, signal: pass.signal });
+    if (pass.isCreating) await beginDeployment(pass);
+    const sane = await callUserCode(pass, 'sanityChecker', (signal) =>
+      sanityChecker?.(pass.cr, pass.hooks(signal)),
+    );
     if (sane !== undefined) return sane.requeueAfterMs;
-    if (!checkVersion(pass)) return undefined;
-    return carryOut(pass, objects);
+    beginUpgrade(pass);
+    return carryOut(pass, surveyed.objects);
   }
-}
-
-async function carryOut<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  surveyed: readonly SurveyedObject[],
-): Promise<number> {
-  const { controllerConfigUpdater, perishablesSynchronizer } = pass.settings;
-  const { perishablesSyncIntervalMs } = pass.settings;
-  await controllerConfigUpdater?.(pass.cr, pass.hooks);
-  const { objects, changed, errors } = await applyObjects(pass, surveyed);
-  if (errors.length > 0) {
-    degradedByErrors(pass, errors);
-    throw joined(errors);
-  }
-  await perishablesSynchronizer?.(pass.cr, pass.hooks);
-  const why = whyDegraded(objects);
-  const isUnderWay = pass.status.phase === 'Deploying' || pass.status.phase === 'Upgrading';
-  setDegraded(pass, isUnderWay ? whyUnderWay(pass) : why);
-  // What was just written has not been looked at by anybody yet.
-  if (changed) return Math.min(settleMs, perishablesSyncIntervalMs);
-  if (why !== undefined) return perishablesSyncIntervalMs;
-  const pruned = await prune(pass, surveyed);
-  if (pruned.errors.length > 0) throw joined(pruned.errors);
-  if (pruned.left) return Math.min(settleMs, perishablesSyncIntervalMs);
-  if (isUnderWay) complete(pass);
-  return perishablesSyncIntervalMs;
-}
-
-/** An upgrade is told as degraded until it is complete; a first deployment is not. */
-function whyUnderWay<CR extends LifecycleObject>({ status }: Pass<CR>): Explanation | undefined {
-  if (status.phase !== 'Upgrading') return undefined;
-  const { observedVersion = 'nothing', targetVersion = '' } = status;
-  return upgradeStarted(observedVersion, targetVersion);
-}
-
-/** Says what is in the way, once; the phase stays, so no upgrade is half done. */
-function refuse<CR extends LifecycleObject>(pass: Pass<CR>, problems: readonly string[]): number {
-  const message = problems.join('; ');
-  const reason = 'ConfigError';
-  const known = pass.status.conditions?.some(
-    (one) => one.reason === reason && one.message === message,
-  );
-  setDegraded(pass, { reason, message });
-  if (known !== true) pass.warn({ reason, message });
-  return problemRetryMs;
-}
-
-function degradedByErrors<CR extends LifecycleObject>(
-  pass: Pass<CR>,
-  errors: readonly unknown[],
-): void {
-  // A conflict is tried again at once.
-  if (errors.every(isStaleWrite)) return;
-  const texts = errors.map((error) => (error instanceof Error ? error.message : String(error)));
-  setDegraded(pass, { reason: 'ReconcileFailed', message: texts.join('; ') });
-}
-
-function joined(errors: readonly unknown[]): unknown {
-  if (errors.length === 1) return errors[0];
-  const texts = errors.map((error) => (error instanceof Error ? error.message : String(error)));
-  return new AggregateError(errors, texts.join('; '));
 }

@@ -24,18 +24,34 @@ export function mergedObject<CR extends LifecycleObject>(
   pass: Pass<CR>,
   { desired, current, own }: Merging,
 ): UnstructuredObject {
-  const { isMutable } = pass.settings;
   const schema = kindSchema(desired);
-  // Others may change what is in it: it has no more than its labels and annotations of us.
-  const wanted = isMutable(desired) ? metadataOnly(desired) : desired;
-  const marked = withMarks(pass, wanted, { current, lastApplied: lastAppliedOf(desired, schema) });
+  const lastApplied = appliedText(pass, desired);
+  const marked = withMarks(pass, ourPart(pass, desired), { current, lastApplied });
   const applied = appliedFields(pass, current, schema);
-  const before = isMutable(desired) ? metadataOfFields(applied) : applied;
+  const before = pass.settings.isMutable(desired) ? metadataOfFields(applied) : applied;
   const merged = threeWayMerge({
     ...{ applied: before, desired: marked, current: own, schema },
     isWhole: isPodList,
   });
   return isEqual(merged, current) ? current : merged;
+}
+
+/** What the annotation of an object says: the paths that are ours. */
+export function appliedText<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  desired: UnstructuredObject,
+): string {
+  return lastAppliedOf(ourPart(pass, desired), kindSchema(desired));
+}
+
+// What is in such an object is others' to change: it has its labels and annotations of us, no more.
+function ourPart<CR extends LifecycleObject>(
+  { settings }: Pass<CR>,
+  desired: UnstructuredObject,
+): UnstructuredObject {
+  if (!settings.isMutable(desired)) return desired;
+  const { apiVersion, kind, metadata } = desired;
+  return { apiVersion, kind, metadata };
 }
 
 function appliedFields<CR extends LifecycleObject>(
@@ -57,10 +73,6 @@ function appliedFields<CR extends LifecycleObject>(
 function isPodList(path: FieldPath): boolean {
   const at = path.lastIndexOf('f:template');
   return at >= 0 && path[at + 1] === 'f:spec';
-}
-
-function metadataOnly({ apiVersion, kind, metadata }: UnstructuredObject): UnstructuredObject {
-  return { apiVersion, kind, metadata };
 }
 
 function metadataOfFields(fields: FieldsV1): FieldsV1 {

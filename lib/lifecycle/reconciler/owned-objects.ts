@@ -1,3 +1,4 @@
+import type { Client } from '../../client/client.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
@@ -6,22 +7,35 @@ import { isOperatorError } from '../../system/operator-error.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import type { Pass } from './pass.js';
 
+/** Where to look for owned objects. */
+export interface OwnedSearch {
+  /** The live one where a cache that is behind would have something overlooked. */
+  readonly client: Client;
+  readonly types: readonly TypeReference<KubernetesObject>[];
+}
+
 /** Every object of these kinds whose controller is the configuration, this very one by its UID. */
 export async function ownedObjects<CR extends LifecycleObject>(
   pass: Pass<CR>,
-  types: readonly TypeReference<KubernetesObject>[],
+  { client, types }: OwnedSearch,
 ): Promise<readonly UnstructuredObject[]> {
   const byName = new Map(types.map((type) => [`${apiVersionOf(type)} ${type.kind}`, type]));
-  const lists = await Promise.all([...byName.values()].map((type) => ownedOfKind(pass, type)));
+  const ofKind = (type: TypeReference<KubernetesObject>): Promise<readonly UnstructuredObject[]> =>
+    ownedOfKind(pass, client, type);
+  const lists = await Promise.all([...byName.values()].map(ofKind));
   return lists.flat();
 }
 
 async function ownedOfKind<CR extends LifecycleObject>(
-  { client, cr, signal }: Pass<CR>,
+  { cr, signal }: Pass<CR>,
+  client: Client,
   type: TypeReference<KubernetesObject>,
 ): Promise<readonly UnstructuredObject[]> {
   const { uid: controllerUid, namespace } = cr.metadata;
   try {
+    const { namespaced } = await client.resourceType(type);
+    // What lives in a namespace can't own what does not.
+    if (namespace !== undefined && !namespaced) return [];
     const { items } = await client.list(type, { controllerUid, namespace, signal });
     const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
     return items.map((item) => ({ ...item, ...typeMeta }));

@@ -1,7 +1,10 @@
 import type { Client } from '../../client/client.js';
+import type { ObjectEvent } from '../../events/recorder.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import type { Logger } from '../../system/logger.js';
 import type { Explanation, Marked } from '../conditions/marks.js';
+import { explainedStatus } from '../conditions/explained-status.js';
+import type { Trouble } from '../conditions/explained-status.js';
 import type { LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { HookContext } from './lifecycle-reconciler-options.js';
 import type { Settings } from './settings.js';
@@ -20,7 +23,7 @@ export interface LifecycleRequest {
 
 /**
  * One look at one configuration. What steps find out about its status is collected here, and written
- * once, at the end, whatever happens.
+ * once, at the end, whatever happens; events are recorded then, in order.
  */
 export class Pass<CR extends LifecycleObject> {
   readonly settings: Settings<CR>;
@@ -38,6 +41,13 @@ export class Pass<CR extends LifecycleObject> {
   status: LifecycleStatus;
   /** Whether the configuration is gone, or about to go: nothing is left to be said of it. */
   isOver = false;
+  /** Whether a deployment or an upgrade has begun in this pass: it can't be complete in the same. */
+  hasBegun = false;
+  /** What an error of this pass is called in the conditions. */
+  failureReason = 'ReconcileFailed';
+  readonly #events: { readonly event: ObjectEvent; readonly ofStatus: boolean }[] = [];
+  readonly #told = new Map<unknown, string>();
+  readonly #sources = new Map<unknown, string>();
 
   constructor(
     settings: Settings<CR>,
@@ -55,32 +65,88 @@ export class Pass<CR extends LifecycleObject> {
     this.status = settings.crManager.status(cr) ?? {};
   }
 
-  /** What hooks are handed. */
-  get hooks(): HookContext {
-    const { live: client, logger, signal } = this;
+  /** Whether nothing was deployed yet. */
+  get isCreating(): boolean {
+    // An operator's own idea of it may look at conditions, which are there before the first phase is.
+    return (this.status.phase ?? '') === '' || this.settings.crManager.isCreating(this.cr);
+  }
+
+  /** What a hook is handed. */
+  hooks(signal: AbortSignal): HookContext {
+    const { live: client, logger } = this;
     return { client, logger, signal, recorder: this.settings.recorder };
   }
 
   /** Sets what the status says, and tells of it. */
   mark({ status, event }: Marked, more: LifecycleStatus = {}): void {
     this.status = { ...status, ...more };
-    this.tell(event);
+    this.#tell(event, { ofStatus: true });
   }
 
-  /** Records an event at the configuration; `related`: about this object. */
+  /** Has the conditions say how the system is; undefined: it is well. */
+  explain(trouble: Trouble | undefined): void {
+    this.status = explainedStatus(this.status, trouble, this.settings.clock);
+  }
+
+  /** Has the conditions say what is wrong, and tells of it once, by an event. */
+  complain(trouble: Trouble): void {
+    const said = this.settings.crManager
+      .status(this.cr)
+      ?.conditions?.some(
+        ({ status, reason, message }) =>
+          status === 'True' && reason === trouble.reason && message === trouble.message,
+      );
+    this.explain(trouble);
+    if (said !== true) this.warnOfStatus(trouble);
+  }
+
+  /** Tells of what was done to an object. */
   tell(event: Marked['event'], related?: KubernetesObject): void {
-    this.settings.recorder.record({
-      regarding: this.cr,
-      related,
-      type: event.type,
-      reason: event.reason,
-      action: event.reason,
-      note: event.message,
-    });
+    this.#tell(event, { related, ofStatus: false });
   }
 
-  /** Tells that something is not as it should be. */
-  warn(why: Explanation, related?: KubernetesObject): void {
+  /** Tells of what the status says from now on. */
+  warnOfStatus(why: Explanation): void {
+    this.#tell({ ...why, type: 'Warning' }, { ofStatus: true });
+  }
+
+  /** Tells that something failed; nobody else needs to. */
+  fail(error: unknown, why: Explanation, related?: KubernetesObject): void {
+    this.#told.set(error, why.message);
     this.tell({ ...why, type: 'Warning' }, related);
+  }
+
+  /** What an event has told of `error`; undefined: none has. */
+  toldOf(error: unknown): string | undefined {
+    return this.#told.get(error);
+  }
+
+  /** Notes what has thrown `error`, which reaches the caller as it is. */
+  nameSource(error: unknown, what: string): void {
+    this.#sources.set(error, what);
+  }
+
+  /** What has thrown `error`, where it is the operator's own code. */
+  sourceOf(error: unknown): string | undefined {
+    return this.#sources.get(error);
+  }
+
+  /** Records the events, at the end: of a status that could not be written nobody is told. */
+  record(isStatusWritten: boolean): void {
+    for (const { event, ofStatus } of this.#events.splice(0)) {
+      if (isStatusWritten || !ofStatus) this.settings.recorder.record(event);
+    }
+  }
+
+  #tell(
+    { type, reason, message }: Marked['event'],
+    {
+      related,
+      ofStatus,
+    }: { readonly related?: KubernetesObject | undefined; readonly ofStatus: boolean },
+  ): void {
+    const regarding = this.cr;
+    const event = { regarding, related, type, reason, action: reason, note: message };
+    this.#events.push({ event, ofStatus });
   }
 }

@@ -4,7 +4,7 @@ import type { Phase } from '../lifecycle-status.js';
 export type LifecycleEvent =
   /** Its first deployment begins. */
   | 'DeployStarted'
-  /** A first deployment can't begin: it says that one was made, and not of which version. */
+  /** Its status contradicts itself: it says that something was deployed, and not of which version. */
   | 'ConfigError'
   /** Its spec was changed after a `ConfigError`. */
   | 'SpecChanged'
@@ -27,7 +27,12 @@ export interface Transition {
 /** The state machine: what is not here does not happen. The diagram in the docs is drawn from it. */
 export const transitions: readonly Transition[] = [
   { from: [''], on: 'DeployStarted', to: 'Deploying' },
-  { from: ['Deploying', 'Deployed', 'Upgrading'], on: 'ConfigError', to: 'Error' },
+  {
+    // The last two: of a configuration that is not being deleted, as one from a backup.
+    from: ['Deploying', 'Deployed', 'Upgrading', 'Deleting', 'Deleted'],
+    on: 'ConfigError',
+    to: 'Error',
+  },
   { from: ['Error'], on: 'SpecChanged', to: '' },
   { from: ['Deployed', 'Upgrading'], on: 'UpgradeStarted', to: 'Upgrading' },
   { from: ['Deploying', 'Upgrading'], on: 'DeployCompleted', to: 'Deployed' },

@@ -1,40 +1,27 @@
-import { getIfExists } from '../../client/get-if-exists.js';
-import { isNotFound } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { keyOf } from '../../object/object-key.js';
-import type { CallbackState } from '../callbacks/callback.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
+import { deleteObject } from './delete-object.js';
+import { failureText } from './failure-text.js';
+import { invokeCallbacks } from './invoke-callbacks.js';
+import { joined } from './joined-errors.js';
 import { identityOf, ownedObjects } from './owned-objects.js';
 import type { Pass } from './pass.js';
 import type { SurveyedObject } from './survey.js';
 
-/** What pruning came to. */
-export interface Pruned {
-  /** Whether something superfluous is still there. */
-  readonly left: boolean;
-  readonly errors: readonly unknown[];
-}
-
 /**
  * Deletes what an earlier version has made for this very configuration and nothing desires any more.
  * Only kinds that the operator names are looked at, and only objects with its version label.
+ * @returns whether something superfluous is still there
+ * @throws what went wrong, when all have been tried.
  */
 export async function prune<CR extends LifecycleObject>(
   pass: Pass<CR>,
   surveyed: readonly SurveyedObject[],
-): Promise<Pruned> {
-  const { crManager, createVersionLabel } = pass.settings;
-  const desired = new Set(surveyed.map((one) => identityOf(one.desired)));
-  const owned = await ownedObjects(pass, crManager.getDependantResourceTypes());
-  const superfluous = owned.filter(
-    (object) =>
-      object.metadata.labels?.[createVersionLabel] !== undefined &&
-      !desired.has(identityOf(object)),
-  );
+): Promise<boolean> {
   const errors: unknown[] = [];
   let left = false;
-  for (const object of superfluous) {
+  for (const object of await superfluousObjects(pass, surveyed)) {
     pass.signal.throwIfAborted();
     try {
       left = (await remove(pass, object)) || left;
@@ -42,7 +29,25 @@ export async function prune<CR extends LifecycleObject>(
       errors.push(error);
     }
   }
-  return { left, errors };
+  if (errors.length > 0) throw joined(errors);
+  return left;
+}
+
+async function superfluousObjects<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  surveyed: readonly SurveyedObject[],
+): Promise<readonly UnstructuredObject[]> {
+  const { crManager, createVersionLabel } = pass.settings;
+  const desired = new Set(surveyed.map((one) => identityOf(one.desired)));
+  // What a cache has overlooked goes later, but not after it was said that an upgrade is complete.
+  const client = pass.status.phase === 'Deployed' ? pass.client : pass.live;
+  const types = crManager.getDependantResourceTypes();
+  const owned = await ownedObjects(pass, { client, types });
+  return owned.filter(
+    (object) =>
+      object.metadata.labels?.[createVersionLabel] !== undefined &&
+      !desired.has(identityOf(object)),
+  );
 }
 
 /** @returns whether it is still there */
@@ -51,58 +56,19 @@ async function remove<CR extends LifecycleObject>(
   object: UnstructuredObject,
 ): Promise<boolean> {
   if (object.metadata.deletionTimestamp !== undefined) return true;
+  const name = describeObject(object);
   try {
-    await invoke(pass, 'PRE_DELETE', object);
-    await deleteObject(pass, object, 'Foreground');
-    const reference = { apiVersion: object.apiVersion, kind: object.kind };
-    const { signal } = pass;
-    const after = await getIfExists(pass.live, reference, keyOf(object), { signal });
-    const message = `deleted ${describeObject(object)}`;
+    await invokeCallbacks(pass, 'PRE_DELETE', { current: structuredClone(object) });
+    const left = await deleteObject(pass, object, 'Foreground');
+    const message = `deleted ${name}`;
     pass.tell({ type: 'Normal', reason: 'DeleteResourceSuccess', message }, object);
-    await invoke(pass, 'POST_DELETE', object);
-    return after?.metadata.uid === object.metadata.uid;
+    await invokeCallbacks(pass, 'POST_DELETE', { current: structuredClone(object) });
+    return left;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    const message = `could not delete ${describeObject(object)}: ${why}`;
-    pass.warn({ reason: 'DeleteResourceFailed', message }, object);
+    const source = pass.sourceOf(error);
+    const why = `${source === undefined ? '' : `${source}: `}${failureText(error, object)}`;
+    const message = `could not delete ${name}: ${why}`;
+    pass.fail(error, { reason: 'DeleteResourceFailed', message }, object);
     throw error;
   }
-}
-
-/** Deletes this very object; one that is gone is fine. */
-export async function deleteObject<CR extends LifecycleObject>(
-  { live, signal }: Pass<CR>,
-  object: UnstructuredObject,
-  propagationPolicy: 'Foreground' | 'Background',
-): Promise<void> {
-  const { uid } = object.metadata;
-  const preconditions = uid === undefined ? undefined : { uid };
-  const reference = { apiVersion: object.apiVersion, kind: object.kind };
-  try {
-    await live.delete(reference, keyOf(object), { propagationPolicy, preconditions, signal });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
-}
-
-async function invoke<CR extends LifecycleObject>(
-  { settings, logger, live: client, cr, signal }: Pass<CR>,
-  state: CallbackState,
-  object: UnstructuredObject,
-): Promise<void> {
-  const { dispatcher, recorder, namespace } = settings;
-  if (dispatcher.handles?.(object) === false) return;
-  const current = structuredClone(object);
-  const told = {
-    logger,
-    client,
-    recorder,
-    namespace,
-    cr,
-    state,
-    desired: undefined,
-    current,
-    signal,
-  };
-  await dispatcher.invokeCallbacks(told);
 }

@@ -37,6 +37,7 @@ export function resolveSettings<CR extends LifecycleObject>(
   const { dispatcher = new CallbackDispatcher<CR>(), perishablesSyncIntervalMs = 300_000 } =
     options;
   const { subresourceEnabled = true, orphans = 'wait', isMutable = isConfiguration } = options;
+  const { callbackTimeoutMs = 60_000 } = options;
   const { clock = systemClock, logger = silentLogger, crManager } = options;
   const names = { createVersionLabel, updateVersionLabel, lastAppliedAnnotation, finalizer };
   for (const [name, value] of Object.entries(names)) {
@@ -46,13 +47,19 @@ export function resolveSettings<CR extends LifecycleObject>(
   if (!(perishablesSyncIntervalMs > 0)) {
     throw invalid(`perishablesSyncIntervalMs ${perishablesSyncIntervalMs}: want more than 0`);
   }
+  if (!(callbackTimeoutMs > 0)) {
+    throw invalid(`callbackTimeoutMs ${callbackTimeoutMs}: want more than 0`);
+  }
+  if (crManager.status !== undefined && crManager.withStatus === undefined) {
+    throw invalid('crManager has status, and no withStatus: the status could not be written');
+  }
   const problem = dns1123SubdomainProblem(options.namespace);
   if (problem !== undefined) throw invalid(`namespace: ${problem}`);
   return {
     ...options,
     ...names,
     ...{ dispatcher, perishablesSyncIntervalMs, subresourceEnabled, orphans, isMutable },
-    ...{ clock, logger, crManager: resolveCrManager(crManager) },
+    ...{ clock, logger, callbackTimeoutMs, crManager: resolveCrManager(crManager) },
   };
 }
 

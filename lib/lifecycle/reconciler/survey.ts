@@ -6,12 +6,16 @@ import { controllerOf, withControllerReference } from '../../object/owner-refere
 import type { ResourceType, TypeReference } from '../../object/resource-type.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
+import { comingKinds } from './coming-kinds.js';
 import { completedObject } from './completed-object.js';
+import { desiredList } from './desired-list.js';
+import { identityOf } from './owned-objects.js';
 import type { Pass } from './pass.js';
 
 /** A desired object, and what is there of it. */
 export interface SurveyedObject {
-  readonly type: ResourceType;
+  /** Undefined: its kind is not served yet, for its definition is desired too. */
+  readonly type: ResourceType | undefined;
   /** Complete, with its controller. */
   readonly desired: UnstructuredObject;
   /** Undefined: there is none. */
@@ -33,39 +37,42 @@ export interface Survey {
  * @throws what `getAllResources` and reads throw.
  */
 export async function survey<CR extends LifecycleObject>(pass: Pass<CR>): Promise<Survey> {
-  const { crManager } = pass.settings;
-  const wanted = await crManager.getAllResources(pass.cr);
-  const found = await Promise.all(wanted.map((object) => surveyObject(pass, object)));
+  const wanted = await desiredList(pass);
+  const coming = comingKinds(wanted.objects);
+  const found = await Promise.all(
+    wanted.objects.map((object) => surveyObject(pass, object, coming)),
+  );
   const objects = found.filter((one): one is SurveyedObject => typeof one !== 'string');
-  const problems = found.filter((one): one is string => typeof one === 'string');
   const { uid } = pass.cr.metadata;
-  const orphans = objects.filter((one) => isOrphan(pass, one));
   return {
     objects,
     problems: [
-      ...problems,
+      ...wanted.problems,
+      ...found.filter((one): one is string => typeof one === 'string'),
       ...twice(objects),
       ...objects.flatMap((one) => ownedByAnother(one, uid)),
     ],
-    orphans,
+    orphans: objects.filter((one) => isOrphan(pass, one)),
   };
 }
 
 async function surveyObject<CR extends LifecycleObject>(
   pass: Pass<CR>,
   object: KubernetesObject,
+  coming: ReadonlyMap<string, boolean>,
 ): Promise<SurveyedObject | string> {
   try {
-    const { apiVersion, kind } = object;
-    const reference: TypeReference = { apiVersion, kind };
-    const type = await pass.client.resourceType<UnstructuredObject>(reference);
-    const complete = completedObject(object, pass.cr);
+    const type = await typeOf(pass, object, coming);
+    const namespaced = type?.namespaced ?? coming.get(kindOf(object)) === true;
+    const placed = inPlace(object, namespaced);
+    if (placed === undefined) return `${describeObject(object)} has no namespace: give it one`;
     const scopes = {
-      objectNamespaced: type.namespaced,
+      objectNamespaced: namespaced,
       ownerNamespaced: pass.settings.namespacedCr ?? pass.cr.metadata.namespace !== undefined,
     };
-    const desired = withControllerReference(complete, pass.cr, scopes);
-    const current = await getIfExists(pass.client, type, keyOf(desired), { signal: pass.signal });
+    const desired = withControllerReference(completedObject(placed, pass.cr), pass.cr, scopes);
+    const { signal } = pass;
+    const current = type && (await getIfExists(pass.client, type, keyOf(desired), { signal }));
     return { type, desired, current };
   } catch (error) {
     if (isOperatorError(error) && insoluble.includes(error.code)) return error.message;
@@ -75,25 +82,52 @@ async function surveyObject<CR extends LifecycleObject>(
 
 /** What no second try mends: the operator, its configuration or the cluster has to change. */
 const insoluble: readonly string[] = [
-  'UnknownKind',
-  'InvalidOwner',
-  'AlreadyOwned',
-  'InvalidObject',
+  ...['UnknownKind', 'InvalidOwner', 'AlreadyOwned', 'InvalidObject'],
 ];
 
+async function typeOf<CR extends LifecycleObject>(
+  { client }: Pass<CR>,
+  object: KubernetesObject,
+  coming: ReadonlyMap<string, boolean>,
+): Promise<ResourceType | undefined> {
+  const { apiVersion, kind } = object;
+  const reference: TypeReference = { apiVersion, kind };
+  try {
+    return await client.resourceType(reference);
+  } catch (error) {
+    if (isOperatorError(error, 'UnknownKind') && coming.has(kindOf(object))) return undefined;
+    throw error;
+  }
+}
+
+function kindOf({ apiVersion, kind }: KubernetesObject): string {
+  return `${apiVersion} ${kind}`;
+}
+
+/** `object` without a namespace that its kind does not have; undefined: it lacks one. */
+function inPlace(object: KubernetesObject, namespaced: boolean): KubernetesObject | undefined {
+  const { namespace = '', ...rest } = object.metadata;
+  if (!namespaced) return namespace === '' ? object : { ...object, metadata: rest };
+  return namespace === '' ? undefined : object;
+}
+
 function isOrphan<CR extends LifecycleObject>(
-  pass: Pass<CR>,
+  { settings }: Pass<CR>,
   { current }: SurveyedObject,
 ): boolean {
   if (current === undefined || controllerOf(current) !== undefined) return false;
-  // Of ours somebody has taken the owner reference away; it is given back.
-  return current.metadata.labels?.[pass.settings.createVersionLabel] === undefined;
+  // Of ours somebody may have taken the owner reference away, or the labels; they are given back.
+  const { labels, annotations } = current.metadata;
+  const isMarked =
+    labels?.[settings.createVersionLabel] !== undefined ||
+    annotations?.[settings.lastAppliedAnnotation] !== undefined;
+  return !isMarked;
 }
 
 function twice(objects: readonly SurveyedObject[]): string[] {
   const seen = new Set<string>();
-  return objects.flatMap(({ type, desired }) => {
-    const name = `${type.group}/${describeObject(desired)}`;
+  return objects.flatMap(({ desired }) => {
+    const name = identityOf(desired);
     if (!seen.has(name)) {
       seen.add(name);
       return [];

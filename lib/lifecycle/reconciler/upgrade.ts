@@ -1,5 +1,5 @@
+import { upgradeStarted } from '../conditions/explained-status.js';
 import { markUpgradeHealingDegraded } from '../conditions/marks.js';
-import type { Explanation } from '../conditions/marks.js';
 import { setLifecycleCondition } from '../conditions/set-lifecycle-condition.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { isDowngrade } from '../upgrade/downgrade-error.js';
@@ -11,72 +11,58 @@ import { nextPhase } from './phase-table.js';
 const downgradeCondition = 'DowngradeRefused';
 
 /**
- * Compares the version of the operator with the one that is deployed, and begins an upgrade where it
- * is newer.
- * @returns whether the pass goes on: an older operator does nothing
+ * Whether a newer operator has deployed it: then an older one says so, once, and touches nothing else;
+ * phase and versions stay as the newer one has left them.
  */
-export function checkVersion<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
-  const { phase = '', observedVersion = '', targetVersion = '' } = pass.status;
+export function refusesDowngrade<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
+  if (pass.isCreating) return false;
   try {
-    const newer = shouldTakeUpdatePath(
-      pass.operatorVersion,
-      observedVersion,
-      phase === 'Deploying',
-    );
-    const begun = phase === 'Upgrading' && isSameVersion(targetVersion, pass.operatorVersion);
-    if (newer && !begun) beginUpgrade(pass);
-    // An operator of another version may go on with what an earlier one has begun.
-    else if (!newer) retarget(pass);
+    isNewer(pass);
   } catch (error) {
     if (!isDowngrade(error)) throw error;
     refuse(pass, error);
-    return false;
+    return true;
   }
   settle(pass);
-  return true;
+  return false;
 }
 
-/** What is said from the beginning of an upgrade to its end. */
-export function upgradeStarted(from: string, to: string): Explanation {
-  return { reason: 'UpgradeStarted', message: `upgrade from ${from} to ${to} has begun` };
-}
-
-function beginUpgrade<CR extends LifecycleObject>(pass: Pass<CR>): void {
-  const { operatorVersion, status, settings } = pass;
-  const { observedVersion = 'nothing' } = status;
-  const why = upgradeStarted(observedVersion, operatorVersion);
-  const marked = markUpgradeHealingDegraded(status, why, settings.clock);
-  pass.mark(marked, {
-    phase: nextPhase(status.phase ?? '', 'UpgradeStarted'),
-    operatorVersion,
-    targetVersion: operatorVersion,
+/** Begins an upgrade where the operator is newer than what is deployed. */
+export function beginUpgrade<CR extends LifecycleObject>(pass: Pass<CR>): void {
+  const { operatorVersion, settings, status } = pass;
+  const { phase = '', targetVersion = '' } = status;
+  const versions = { operatorVersion, targetVersion: operatorVersion };
+  const hasBegun = phase === 'Upgrading' && isSameVersion(targetVersion, operatorVersion);
+  if (!isNewer(pass) || hasBegun) {
+    // An operator of another version may go on with what an earlier one has begun.
+    pass.status = { ...status, ...versions };
+    return;
+  }
+  pass.hasBegun = true;
+  const why = upgradeStarted({ ...status, ...versions });
+  pass.mark(markUpgradeHealingDegraded(status, why, settings.clock), {
+    ...versions,
+    phase: nextPhase(phase, 'UpgradeStarted'),
   });
 }
 
-function retarget<CR extends LifecycleObject>(pass: Pass<CR>): void {
-  const { operatorVersion } = pass;
-  const { targetVersion } = pass.status;
-  if (targetVersion === operatorVersion && pass.status.operatorVersion === operatorVersion) return;
-  pass.status = { ...pass.status, operatorVersion, targetVersion: operatorVersion };
+/** @throws DowngradeError the operator is older. */
+function isNewer<CR extends LifecycleObject>({ operatorVersion, status }: Pass<CR>): boolean {
+  const { phase = '', observedVersion = '' } = status;
+  return shouldTakeUpdatePath(operatorVersion, observedVersion, phase === 'Deploying');
 }
 
-/** Says it on the configuration, once; phase and versions stay as the newer operator has left them. */
-function refuse<CR extends LifecycleObject>(pass: Pass<CR>, error: DowngradeError): void {
-  const { message } = error;
+function refuse<CR extends LifecycleObject>(pass: Pass<CR>, { message }: DowngradeError): void {
   const before = pass.status.conditions ?? [];
   const known = before.some(
     (one) => one.type === downgradeCondition && one.status === 'True' && one.message === message,
   );
   if (known) return;
-  const update = {
-    type: downgradeCondition,
-    status: 'True',
-    reason: 'Downgrade',
-    message,
-  } as const;
+  const why = { reason: 'Downgrade', message };
+  const update = { type: downgradeCondition, status: 'True', ...why } as const;
   const conditions = setLifecycleCondition(before, update, pass.settings.clock);
   pass.status = { ...pass.status, conditions };
-  pass.warn({ reason: downgradeCondition, message });
+  pass.warnOfStatus({ reason: downgradeCondition, message });
 }
 
 function settle<CR extends LifecycleObject>(pass: Pass<CR>): void {

@@ -1,0 +1,25 @@
+import { failureKindOf } from '../../controller/failure.js';
+import type { LifecycleObject } from '../lifecycle-status.js';
+import { failureText } from './failure-text.js';
+import { partsOf } from './joined-errors.js';
+import type { Pass } from './pass.js';
+
+/**
+ * Has the conditions say why a pass has failed, and tells of it where nobody has. What is tried again
+ * at once, as after a conflict, and what ends an operator, is no news.
+ */
+export function reportFailure<CR extends LifecycleObject>(pass: Pass<CR>, error: unknown): void {
+  const kind = failureKindOf(error);
+  if (pass.signal.aborted || kind === 'conflict' || kind === 'waiting') return;
+  const parts = partsOf(error);
+  const message = parts.map((part) => textOf(pass, part)).join('; ');
+  const trouble = { reason: pass.failureReason, message };
+  if (parts.every((part) => pass.toldOf(part) !== undefined)) pass.explain(trouble);
+  else pass.complain(trouble);
+}
+
+function textOf<CR extends LifecycleObject>(pass: Pass<CR>, error: unknown): string {
+  const source = pass.sourceOf(error);
+  const text = failureText(error);
+  return pass.toldOf(error) ?? (source === undefined ? text : `${source}: ${text}`);
+}
