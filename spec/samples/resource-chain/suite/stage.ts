@@ -2,6 +2,7 @@ import { getIfExists } from '../../../../lib/client/index.js';
 import {
   ConfigMap,
   Deployment,
+  Event,
   Namespace,
   Pod,
   Secret,
@@ -155,12 +156,19 @@ export class SiteStage {
     return items.map(({ metadata: { uid = '' } }) => uid).sort();
   }
 
-  /** The operator's writes since the last look, without events and the site's own status. */
+  /** What the operator has warned of, about the site. */
+  async warnings(): Promise<readonly string[]> {
+    const { items } = await this.target.admin.list(Event, {});
+    return items
+      .filter(({ regarding, type }) => regarding?.name === this.name && type === 'Warning')
+      .map(({ note = '' }) => note);
+  }
+
+  /** The operator's writes since the last look, without events. */
   async writes(): Promise<readonly string[]> {
     const requests = await this.operator.requests();
     return requests
       .filter(({ verb, resource }) => writeVerbs.includes(verb) && resource !== 'events')
-      .filter(({ resource }) => !resource.startsWith('sites'))
       .map(({ verb, resource, name }) => `${verb} ${resource}/${name}`);
   }
 }
