@@ -8,7 +8,7 @@ import { runSiteOperator } from './operator.js';
 import { FakeRegistry } from './registry.js';
 
 // Long enough to see that the site waits for it.
-const releaseMs = 2_500;
+const releaseMs = 1_500;
 
 async function main(): Promise<void> {
   const narrator = new Narrator(process.stdout);

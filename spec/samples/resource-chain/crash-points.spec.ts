@@ -7,7 +7,7 @@ import { siteScenario } from './suite/crash-scenario.js';
 const modes = ['before', 'answered'] as const;
 
 describe('The site operator, killed at any request', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it('comes to the same end, and never forgets what it has registered', async () => {
     const { requests, results } = await crashPoints(siteScenario(), { modes });
