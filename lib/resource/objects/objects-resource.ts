@@ -19,8 +19,12 @@ import type { ObjectOfType, ObjectsResourceOptions } from './objects-resource-op
  * ## Caveats
  * - The object controls what is kept for it, so that a namespaced one has objects in its own namespace
  *   only; one of the cluster has them anywhere.
- * - An object that moves to another resource of the chain keeps its UID only if that one comes first.
- * - An object on its way out (finalizers) ends the chain quietly until it is gone.
+ * - An object that moves to another resource of the chain keeps its UID only if that one comes first,
+ *   and loses fields that are dropped later only if both have one `fieldManager`.
+ * - An object with the annotation `operator-builder.io/prune: "false"` is not deleted by the resource;
+ *   garbage collection takes it with its owner.
+ * - Deletion is asked for, not waited for. An object on its way out (finalizers) that is wanted again
+ *   ends the chain quietly until it is gone.
  * @throws InvalidConfigError the name or the field manager is none, or there are no kinds.
  *
  * @example
