@@ -1,5 +1,5 @@
 import { Backoff, ensureCrd, isInvalid, isOperatorError, sleep } from 'operator-builder';
-import type { Client, Clock, Runnable } from 'operator-builder';
+import type { Client, Clock, CustomResourceDefinition, Runnable } from 'operator-builder';
 import { parseableTenantCrd } from './crd.js';
 import { controllerName } from './reconcile-tenant.js';
 
@@ -8,11 +8,26 @@ export async function installCrd(client: Client, signal?: AbortSignal): Promise<
   await ensureCrd(client, parseableTenantCrd, { fieldManager: controllerName, signal });
 }
 
-/**
- * Does it as a part of a manager: before the caches, and again until it is done. Probes are answered
- * meanwhile, so that an API server that is away for a while is no reason to restart.
- */
+/** Does it as a part of a manager. */
 export function crdInstaller(client: Client, clock: Clock): Runnable {
+  return installerOf(parseableTenantCrd, { client, clock, fieldManager: controllerName });
+}
+
+/** Who installs a custom resource. */
+export interface Installing {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly fieldManager: string;
+}
+
+/**
+ * Installs a custom resource as a part of a manager: before the caches, and again until it is done.
+ * Probes are answered meanwhile, so that an API server that is away for a while is no reason to restart.
+ */
+export function installerOf(
+  crd: CustomResourceDefinition,
+  { client, clock, fieldManager }: Installing,
+): Runnable {
   return {
     name: 'the custom resource',
     phase: 'server',
@@ -20,7 +35,7 @@ export function crdInstaller(client: Client, clock: Clock): Runnable {
       const backoff = new Backoff({ baseDelayMs: 1_000, maxDelayMs: 30_000 });
       for (;;) {
         try {
-          await installCrd(client, signal);
+          await ensureCrd(client, crd, { fieldManager, signal });
           return;
         } catch (error) {
           signal.throwIfAborted();

@@ -1,0 +1,162 @@
+import { ConfigMap, Deployment, Pod, Service, waitFor } from 'operator-builder';
+import type { Client, KubernetesObject, ResourceType, WaitForOptions } from 'operator-builder';
+import type { Phase } from 'operator-builder/lifecycle';
+import { endpointLabel, serverName } from '../http-server.js';
+import { SampleConfig } from '../sample-config.js';
+import { ownedTypes } from '../sample-manager.js';
+
+/** A live object of the system: `Deployment http-server`, and what tells one state of it from another. */
+export interface Seen {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** What a container of the server was changed to by hand. */
+export interface HandEdits {
+  readonly image: string | undefined;
+  readonly containers: number;
+  readonly serviceLabels: Readonly<Record<string, string>>;
+  readonly page: string | undefined;
+}
+
+const longestMs = 60_000;
+
+/** What a person does to the system, and sees of it. */
+export class SampleStage {
+  readonly #client: Client;
+  readonly #namespace: string;
+  readonly #signal: AbortSignal;
+
+  constructor(client: Client, namespace: string, signal: AbortSignal) {
+    this.#client = client;
+    this.#namespace = namespace;
+    this.#signal = signal;
+  }
+
+  /** As `kubectl apply`. */
+  create(): Promise<SampleConfig> {
+    return this.#client.create<SampleConfig>({
+      ...{ apiVersion: 'lifecycle.example.com/v1alpha1', kind: 'SampleConfig' },
+      metadata: { name: 'sample', labels: { 'app.kubernetes.io/part-of': 'demo' } },
+      spec: { replicas: 2 },
+    });
+  }
+
+  async remove(): Promise<void> {
+    await this.#client.delete(SampleConfig, { name: 'sample' });
+  }
+
+  config(): Promise<SampleConfig> {
+    return this.#client.get(SampleConfig, { name: 'sample' });
+  }
+
+  /** Waits until `version` is deployed, and well. */
+  async deployed(version: string): Promise<SampleConfig> {
+    const phase: Phase = 'Deployed';
+    return this.until(({ status }) => {
+      return status?.phase === phase && status.observedVersion === version && isHealthy(status);
+    });
+  }
+
+  /** Waits until the configuration is as `wanted` says. */
+  async until(wanted: (config: SampleConfig) => boolean): Promise<SampleConfig> {
+    const config = await this.config();
+    const until = (found: SampleConfig | undefined): boolean =>
+      found !== undefined && wanted(found);
+    return (await waitFor(this.#client, config, this.#patiently(until))) ?? config;
+  }
+
+  /** Waits until the configuration is gone. */
+  async gone(config: SampleConfig): Promise<void> {
+    const until = (found: SampleConfig | undefined): boolean => found === undefined;
+    await waitFor(this.#client, config, this.#patiently(until));
+  }
+
+  /** What a person changes at night: some of it is reverted, some is a person's to change. */
+  async editByHand(): Promise<void> {
+    const deployment = await this.#client.get(Deployment, this.#server);
+    const body = {
+      spec: {
+        template: {
+          spec: {
+            containers: [
+              { name: 'nginx', image: 'nginx:latest' },
+              { name: 'debug', image: 'busybox:1' },
+            ],
+          },
+        },
+      },
+    };
+    await this.#client.patch(Deployment, this.#server, { type: 'strategic', body });
+    const labels = { metadata: { labels: { team: 'night' } } };
+    await this.#client.patch(Service, this.#server, { type: 'merge', body: labels });
+    const data = { data: { 'index.html': '<h1>Closed</h1>\n' } };
+    await this.#client.patch(ConfigMap, this.#server, { type: 'merge', body: data });
+    const until = (found: Deployment | undefined): boolean => isAsBefore(deployment, found);
+    await waitFor(this.#client, deployment, this.#patiently(until));
+  }
+
+  /** What is left of {@link editByHand}. */
+  async edits(): Promise<HandEdits> {
+    const { spec } = await this.#client.get(Deployment, this.#server);
+    const { metadata } = await this.#client.get(Service, this.#server);
+    const { data } = await this.#client.get(ConfigMap, this.#server);
+    const containers = spec?.template.spec?.containers ?? [];
+    return {
+      image: containers.find(({ name }) => name === 'nginx')?.image,
+      containers: containers.length,
+      serviceLabels: metadata.labels ?? {},
+      page: data?.['index.html'],
+    };
+  }
+
+  /** What the system consists of, by kind and name. */
+  async objects(): Promise<readonly Seen[]> {
+    const lists = await Promise.all(ownedTypes.map((type) => this.#ofType(type)));
+    return lists.flat();
+  }
+
+  /** Whether a pod is there and ready to which the Service leads. */
+  async serves(): Promise<boolean> {
+    const labelSelector = Object.entries(endpointLabel).map(([key, value]) => `${key}=${value}`);
+    const within = { namespace: this.#namespace, labelSelector: labelSelector.join() };
+    const { items } = await this.#client.list(Pod, within);
+    return items.some(isReady);
+  }
+
+  async #ofType(type: ResourceType<KubernetesObject>): Promise<readonly Seen[]> {
+    const { items } = await this.#client.list(type, { namespace: this.#namespace });
+    return items
+      .filter(({ metadata }) => metadata.ownerReferences !== undefined)
+      .map(({ metadata: { name = '', uid = '', resourceVersion = '' } }) => {
+        return { name: `${type.kind} ${name}`, uid, resourceVersion };
+      });
+  }
+
+  get #server(): { readonly name: string; readonly namespace: string } {
+    return { name: serverName, namespace: this.#namespace };
+  }
+
+  #patiently<T>(until: WaitForOptions<T>['until']): WaitForOptions<T> {
+    return { until, timeoutMs: longestMs, signal: this.#signal };
+  }
+}
+
+function isHealthy({ conditions = [] }: NonNullable<SampleConfig['status']>): boolean {
+  const of = (type: string) => conditions.find((condition) => condition.type === type)?.status;
+  return of('Available') === 'True' && of('Progressing') === 'False' && of('Degraded') === 'False';
+}
+
+/** Whether a Deployment has been edited, and is again as it was. */
+function isAsBefore(before: Deployment, now: Deployment | undefined): boolean {
+  if (now?.metadata.generation === before.metadata.generation) return false;
+  const images = (object: Deployment | undefined): string =>
+    (object?.spec?.template.spec?.containers ?? []).map(({ image }) => image).join();
+  return images(now) === images(before);
+}
+
+function isReady({ metadata, status }: Pod): boolean {
+  const ready = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True');
+  return ready === true && metadata.deletionTimestamp === undefined;
+}

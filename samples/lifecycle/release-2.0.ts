@@ -1,0 +1,27 @@
+import { ResourceBuilder } from 'operator-builder/lifecycle';
+import { disruptionBudget, identity, nodePort, page, server, serverName } from './http-server.js';
+import type { Release } from './release.js';
+
+const selected = { 'app.kubernetes.io/name': serverName };
+const labels2x = { ...selected, 'app.kubernetes.io/managed-by': 'sample-operator' };
+
+/**
+ * Another scheme of labels. Those of an object are changed where it is; but what a Deployment selects
+ * by can't be changed, so this release has a Deployment of another name. It is made first; the old one
+ * is pruned when the new one's pods are ready, and the Service selects the pods of both.
+ */
+export const release20: Release = {
+  version: '2.0.0',
+  objects: (deploying) => {
+    const builder = new ResourceBuilder({ commonLabels: labels2x });
+    return [
+      ...identity(builder, deploying),
+      page(builder, deploying),
+      disruptionBudget(builder, deploying),
+      server(builder, deploying, {
+        ...{ name: 'http-server-2', image: 'nginx:1.29', matchLabels: selected },
+      }),
+      nodePort(builder, deploying),
+    ];
+  },
+};

@@ -1,0 +1,30 @@
+import type { KubernetesObject } from 'operator-builder';
+import { release10 } from './release-1.0.js';
+import { release11 } from './release-1.1.js';
+import { release20 } from './release-2.0.js';
+import type { SampleConfig } from './sample-config.js';
+
+/** What a release knows when it says what there should be. */
+export interface Deploying {
+  readonly config: SampleConfig;
+  /** Where the objects are to be. */
+  readonly namespace: string;
+}
+
+/** A release of the operator: in life, each is an image of its own. */
+export interface Release {
+  readonly version: string;
+  /** Every object that there should be, in the order in which they are made. */
+  objects(deploying: Deploying): readonly KubernetesObject[];
+}
+
+/** Every release, the oldest first. */
+export const releases: readonly Release[] = [release10, release11, release20];
+
+/** @throws TypeError there is no release of that version. */
+export function releaseOf(version: string): Release {
+  const found = releases.find((release) => release.version === version);
+  if (found !== undefined) return found;
+  const known = releases.map((release) => release.version).join(', ');
+  throw new TypeError(`there is no release ${version}: want ${known}`);
+}

@@ -1,0 +1,42 @@
+import { defineResource, s } from 'operator-builder/crd';
+import type { ObjectOf } from 'operator-builder/crd';
+import { lifecycleStatusProperties } from 'operator-builder/lifecycle';
+
+const nodePlacement = s.object(
+  {
+    nodeSelector: s.optional(s.map(s.string())),
+    affinity: s.optional(s.builtIn('Affinity')),
+    tolerations: s.optional(s.array(s.builtIn('Toleration'))),
+  },
+  { description: 'Where the pods may run.' },
+);
+
+const spec = s.object({
+  replicas: s.optional(
+    s.integer({ format: 'int32', minimum: 0, description: 'How many pods serve. Default: 2.' }),
+  ),
+  nodePlacement: s.optional(nodePlacement),
+});
+
+/** Asks for the whole system: an HTTP server, with all that it needs. */
+export const SampleConfig = defineResource({
+  group: 'lifecycle.example.com',
+  kind: 'SampleConfig',
+  scope: 'Cluster',
+  versions: [
+    {
+      name: 'v1alpha1',
+      schema: s.object({ spec }),
+      // What a cluster-wide owner reads: phase, conditions, versions.
+      status: s.object(lifecycleStatusProperties),
+    },
+  ],
+  printerColumns: [
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Version', type: 'string', jsonPath: '.status.observedVersion' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});
+
+/** Asks for the whole system: an HTTP server, with all that it needs. */
+export type SampleConfig = ObjectOf<typeof SampleConfig>;
