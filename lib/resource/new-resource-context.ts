@@ -22,6 +22,8 @@ export interface ResourceContextOptions {
   readonly clock?: Clock | undefined;
   /** @defaultValue the machine's */
   readonly random?: Random | undefined;
+  /** Who owns what ready-made resources apply. @defaultValue each of them by its own name */
+  readonly fieldManager?: string | undefined;
   /** The set that the resources are of. @defaultValue '', none */
   readonly resourceSet?: string | undefined;
 }
@@ -37,8 +39,8 @@ const silentRecorder: Recorder = { record: () => undefined };
 export function newResourceContext(options: ResourceContextOptions): ResourceContext {
   const { client, signal = new AbortController().signal } = options;
   const { logger = silentLogger, recorder = silentRecorder } = options;
-  const { clock = systemClock, random = systemRandom, resourceSet = '' } = options;
+  const { clock = systemClock, random = systemRandom, resourceSet = '', fieldManager } = options;
   const pass = new Pass(resourceSet);
-  const parts = { client, signal, logger, recorder, clock, random };
+  const parts = { client, signal, logger, recorder, clock, random, fieldManager };
   return new PassContext(parts, pass, { place: pass.place, scope: new ResourceScope() });
 }

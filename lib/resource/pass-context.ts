@@ -17,6 +17,7 @@ export interface PassParts {
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly random: Random;
+  readonly fieldManager: string | undefined;
 }
 
 /** The only {@link ResourceContext}: a place in a pass, and what is known of the pass. */
@@ -26,6 +27,7 @@ export class PassContext implements ResourceContext {
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly random: Random;
+  readonly fieldManager: string | undefined;
   readonly resourceSet: string;
   readonly resource: string;
   readonly step: StepName | 'initContext';
@@ -41,6 +43,7 @@ export class PassContext implements ResourceContext {
       recorder: this.recorder,
       clock: this.clock,
       random: this.random,
+      fieldManager: this.fieldManager,
     } = parts);
     ({ resourceSet: this.resourceSet, resource: this.resource, step: this.step } = at.place);
     this.#parts = parts;

@@ -1,4 +1,5 @@
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { messageOf } from './message-of.js';
 
 /**
  * Thrown by a step to say that trying it again is of no use. It ends `withRetry`, and its `cause`
@@ -7,7 +8,7 @@ import { OperatorError, isOperatorError } from '../system/operator-error.js';
  */
 export class PermanentError extends OperatorError {
   constructor(cause: unknown) {
-    super('Permanent', cause instanceof Error ? cause.message : String(cause), { cause });
+    super('Permanent', messageOf(cause), { cause });
   }
 }
 

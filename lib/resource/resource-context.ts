@@ -40,6 +40,8 @@ export interface ResourceContext {
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly random: Random;
+  /** Who owns what ready-made resources apply: the framework's name; undefined: each has its own. */
+  readonly fieldManager: string | undefined;
   /** The set that handles the object; `''` in a `processUpdate` or `processDelete` of one's own. */
   readonly resourceSet: string;
   /** The resource that it was handed to; `''` in `initContext`. */

@@ -1,6 +1,8 @@
+import { readableError } from '../controller/readable-error.js';
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { messageOf } from './message-of.js';
 import { isPermanent } from './permanent-error.js';
 import type { ResourceContext } from './resource-context.js';
 
@@ -18,8 +20,7 @@ export class ResourceFailedError extends OperatorError {
   ) {
     const set = resourceSet === '' ? '' : `set ${resourceSet}, `;
     const where = resource === '' ? `${set}${step}` : `${set}resource ${resource}, ${step}`;
-    const what = cause instanceof Error ? cause.message : String(cause);
-    super('ResourceFailed', `${describeObject(object)}: ${where}: ${what}`, { cause });
+    super('ResourceFailed', `${describeObject(object)}: ${where}: ${messageOf(cause)}`, { cause });
     this.resourceSet = resourceSet;
     this.resource = resource;
     this.step = step;
@@ -27,14 +28,15 @@ export class ResourceFailedError extends OperatorError {
 }
 
 /**
- * `error`, which was thrown in `place`, as a {@link ResourceFailedError}; one that is so already
+ * What was thrown in `place`, as a {@link ResourceFailedError}; one that is so already
  * stays as it is, for it knows the place better.
  */
 export function resourceFailed(
   place: Pick<ResourceContext, 'resourceSet' | 'resource' | 'step'>,
   object: KubernetesObject,
-  error: unknown,
+  thrown: unknown,
 ): ResourceFailedError {
+  const error = readableError(thrown);
   if (isResourceFailed(error)) return error;
   return new ResourceFailedError(place, object, isPermanent(error) ? error.cause : error);
 }

@@ -4,6 +4,7 @@ import { faultInResources, isName } from './check-resources.js';
 import type { Awaitable } from './crud-operations.js';
 import { ExecutionFailedError } from './execution-failed-error.js';
 import { InvalidConfigError } from './invalid-config-error.js';
+import { messageOf } from './message-of.js';
 import type { Resource } from './resource.js';
 import type { ResourceContext } from './resource-context.js';
 
@@ -57,7 +58,7 @@ export class ResourceSet<T extends KubernetesObject = KubernetesObject> {
     try {
       return this.#options.handles(object);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw new ExecutionFailedError(`${this.#asked(object)}: ${why}`, { cause });
     }
   }

@@ -1,7 +1,9 @@
 import { failureKindOf } from '../controller/failure.js';
+import { readableError } from '../controller/readable-error.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { CrudResource } from './crud-resource.js';
 import { InvalidConfigError } from './invalid-config-error.js';
+import { messageOf } from './message-of.js';
 import type { Resource } from './resource.js';
 import { wrapSteps } from './wrap-steps.js';
 import type { Step } from './wrap-steps.js';
@@ -52,12 +54,12 @@ async function logged<T extends KubernetesObject, R>(
     const result = await run();
     logger[level](`${what}: ended`, { durationMs: tookMs() });
     return result;
-  } catch (error) {
+  } catch (thrown) {
+    const error = readableError(thrown);
     const kind = failureKindOf(error);
     const loud = kind === 'conflict' || kind === 'waiting' ? level : 'warn';
-    const why = error instanceof Error ? error.message : String(error);
     // Its stack is written where the object is requeued.
-    logger[loud](`${what}: failed: ${why}`, { durationMs: tookMs() });
+    logger[loud](`${what}: failed: ${messageOf(error)}`, { durationMs: tookMs() });
     throw error;
   }
 }

@@ -29,12 +29,6 @@ export interface ChainParts {
   readonly mail: (context: ResourceContext, site: Site) => readonly (ConfigMap | Deployment)[];
 }
 
-/**
- * Who owns what the operator applies. One name for all resources, so that an object may move from one
- * to another.
- */
-export const fieldManager = 'site-operator';
-
 /** Whether a site is the affair of the chain of this version. */
 export function isOfChain(version: 'v1' | 'v2', { site: only }: ChainOptions) {
   return (site: Site): boolean =>
@@ -56,29 +50,31 @@ export function siteResources(
 ): readonly Resource<Site>[] {
   return [
     objectsResource({
-      ...{ name: 'namespace', types: [Namespace], fieldManager },
+      name: 'namespace',
+      types: [Namespace],
       getDesiredState: (_context, site: Site) => [siteNamespace(site)],
     }),
     domainResource(registry),
     secretResource({
-      ...{ name: 'credentials', fieldManager },
+      name: 'credentials',
       getDesiredState: (context, site: Site) => [
         credentials(site, context.need(registrationToken)),
       ],
     }),
     configMapResource({
-      ...{ name: 'settings', fieldManager },
+      name: 'settings',
       getDesiredState: (_context, site: Site) => [
         settings(site, 'pages', { TITLE: `Welcome to ${site.spec.domain}` }),
       ],
     }),
     serviceResource({
-      ...{ name: 'services', fieldManager },
+      name: 'services',
       getDesiredState: (_context, site: Site) => services(site),
     }),
     // The same in each chain, so that a migration does not touch its pods.
     objectsResource({
-      ...{ name: 'web', types: [Deployment], fieldManager },
+      name: 'web',
+      types: [Deployment],
       getDesiredState: (_context, site: Site) => [
         deployment(site, { name: 'web', replicas: site.spec.replicas, configMap: 'pages' }),
       ],
@@ -86,9 +82,10 @@ export function siteResources(
     // What is superfluous goes in the order of the kinds, once what is missing is there: nothing that
     // runs lacks its settings.
     objectsResource({
-      ...{ name: 'mail', types: [Deployment, ConfigMap], fieldManager },
+      name: 'mail',
+      types: [Deployment, ConfigMap],
       getDesiredState: (context, site: Site) => mail(context, site),
     }),
-    new StatusResource(version, fieldManager),
+    new StatusResource(version),
   ];
 }

@@ -11,11 +11,13 @@ import {
 } from 'operator-builder';
 import type { Client, Clock, Logger, Random } from 'operator-builder';
 import { Framework, ResourceRouter } from 'operator-builder/resource';
-import { fieldManager } from './chain-parts.js';
 import { chainV1 } from './chain-v1.js';
 import { chainV2 } from './chain-v2.js';
 import type { Registry } from './registry.js';
 import { Site } from './site.js';
+
+/** Names the operator's finalizer, and who owns what it applies. */
+export const operatorName = 'site-operator';
 
 /** Options of {@link runSiteOperator}. */
 export interface SiteOperatorOptions {
@@ -41,7 +43,7 @@ export async function runSiteOperator(options: SiteOperatorOptions): Promise<voi
   const { clock = systemClock, random = systemRandom, logger = silentLogger } = options;
   const chain = { registry, site };
   const framework = new Framework({
-    ...{ name: fieldManager, type: Site, crd: Site.crd, client, clock, random, logger },
+    ...{ name: operatorName, type: Site, crd: Site.crd, client, clock, random, logger },
     resourceRouter: new ResourceRouter({ resourceSets: [chainV1(chain), chainV2(chain)] }),
     configure: (controller) =>
       controller.owns(Namespace).owns(ConfigMap).owns(Secret).owns(Service).owns(Deployment),

@@ -8,14 +8,13 @@ import type { Site } from './site.js';
 export class StatusResource implements Resource<Site> {
   readonly name = 'status';
   readonly #chain: string;
-  readonly #fieldManager: string;
 
-  constructor(chain: string, fieldManager: string) {
+  constructor(chain: string) {
     this.#chain = chain;
-    this.#fieldManager = fieldManager;
   }
 
-  async ensureCreated({ client, signal }: ResourceContext, site: Site): Promise<void> {
+  async ensureCreated(context: ResourceContext, site: Site): Promise<void> {
+    const { client, signal, fieldManager } = context;
     const { items } = await client.list(Deployment, { namespace: nameOf(site), signal });
     const complete = items.filter((item) => rolloutStatus({ ...item, ...deploymentType }).complete);
     const ready = `${complete.length}/${items.length}`;
@@ -33,7 +32,7 @@ export class StatusResource implements Resource<Site> {
       metadata: { name: nameOf(site), uid },
       status: { observedGeneration, chain: this.#chain, ready },
     };
-    const options = { subresource: 'status', fieldManager: this.#fieldManager, force: true };
+    const options = { subresource: 'status', fieldManager, force: true };
     await client.apply<KubernetesObject>(applied, { ...options, signal });
   }
 

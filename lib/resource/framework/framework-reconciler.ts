@@ -151,9 +151,9 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     method: PassMethod,
   ): Promise<ResourceContext> {
     const { client, signal, logger } = pass;
-    const { clock, random, controller } = this.#options;
+    const { clock, random, controller, name: fieldManager } = this.#options;
     const { recorder } = this.#telling;
-    const parts = { client, signal, logger, recorder, clock, random };
+    const parts = { client, signal, logger, recorder, clock, random, fieldManager };
     const context = newResourceContext({ ...parts, resourceSet: set.name });
     const tell = (lastedMs: number): void => this.#tellStuck(pass, object, { context, lastedMs });
     const { reconcileTimeoutMs: timeoutMs = Infinity } = controller;

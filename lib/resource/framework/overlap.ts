@@ -2,6 +2,7 @@ import { findCondition } from '../../object/conditions.js';
 import type { Condition, ConditionUpdate } from '../../object/conditions.js';
 import { TerminalError } from '../../controller/terminal-error.js';
 import { isOperatorError } from '../../system/operator-error.js';
+import { messageOf } from '../message-of.js';
 
 /** The type of the condition of an object that several sets handle, and the reason of the event. */
 export const overlapCondition = 'ResourceSetsOverlap';
@@ -35,7 +36,7 @@ export function overlapEndToTell(
 
 /** An overlap is not tried again: what handles an object depends on the object alone. */
 export function overlapError(cause: unknown): TerminalError {
-  return new TerminalError(cause instanceof Error ? cause.message : String(cause), { cause });
+  return new TerminalError(messageOf(cause), { cause });
 }
 
 /** Whether `error` is one of {@link overlapError}. */

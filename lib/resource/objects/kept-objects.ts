@@ -176,8 +176,9 @@ export class KeptObjects<
     return withoutOthersLabels(pair, this.#allowedLabels, run.settings.controllerName);
   }
 
-  #run({ client, recorder, logger, clock, signal }: ResourceContext, owner: T): RunContext {
-    const { name, fieldManager = name, adopt } = this.#options;
+  #run(context: ResourceContext, owner: T): RunContext {
+    const { client, recorder, logger, clock, signal } = context;
+    const { name, fieldManager = context.fieldManager ?? name, adopt } = this.#options;
     const settings = resolveBuilderOptions({
       ...{ client, owner, recorder, logger, clock, signal },
       ...{ controllerName: fieldManager, adopt },

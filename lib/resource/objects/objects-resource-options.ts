@@ -27,7 +27,8 @@ export interface KeptObjectsOptions<T extends KubernetesObject, K extends Kubern
   /**
    * Who owns the applied fields, by `metadata.managedFields`, and the value of
    * `app.kubernetes.io/managed-by`; 1 to 128 printable characters. One that is changed leaves the fields
-   * behind that were applied under the old one. @defaultValue `name`
+   * behind that were applied under the old one. @defaultValue the framework's name, which all its
+   * resources share, so that objects may move between them; without a framework `name`
    */
   readonly fieldManager?: string | undefined;
   /** The order of changes. @defaultValue create, delete, update */

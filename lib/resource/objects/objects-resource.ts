@@ -20,7 +20,7 @@ import type { ObjectOfType, ObjectsResourceOptions } from './objects-resource-op
  * - The object controls what is kept for it, so that a namespaced one has objects in its own namespace
  *   only; one of the cluster has them anywhere.
  * - An object that moves to another resource of the chain keeps its UID only if that one comes first,
- *   and loses fields that are dropped later only if both have one `fieldManager`.
+ *   and loses fields that are dropped later only if both have one `fieldManager`, as in a framework.
  * - An object with the annotation `operator-builder.io/prune: "false"` is not deleted by the resource;
  *   garbage collection takes it with its owner.
  * - Deletion is asked for, not waited for. An object on its way out (finalizers) that is wanted again

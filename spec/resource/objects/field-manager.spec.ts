@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { ConfigMap, Namespace } from '../../../lib/object/kinds.js';
+import {
+  configMapResource,
+  newResourceContext,
+  processUpdate,
+} from '../../../lib/resource/index.js';
+
+describe('The field manager of what a resource keeps', () => {
+  let cluster: EmbeddedCluster;
+
+  before(async () => {
+    cluster = await EmbeddedCluster.start();
+  });
+
+  after(() => cluster.stop());
+
+  /** Keeps a ConfigMap for a new namespace. @returns who owns its data */
+  async function managerOf(
+    own: string | undefined,
+    ofContext: string | undefined,
+  ): Promise<string> {
+    const client = cluster.client();
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { generateName: 'ns-' } };
+    const owner = await client.create<Namespace>(namespace as Namespace);
+    const { name = '' } = owner.metadata;
+    const resource = configMapResource({
+      name: 'settings',
+      fieldManager: own,
+      getDesiredState: () => [
+        {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { name: 'a', namespace: name },
+          data: { a: '1' },
+        },
+      ],
+    });
+    await processUpdate(newResourceContext({ client, fieldManager: ofContext }), owner, [resource]);
+    const { metadata } = await client.get(ConfigMap, { namespace: name, name: 'a' });
+    return metadata.managedFields?.map(({ manager = '' }) => manager).join() ?? '';
+  }
+
+  it('is its own, else that of the pass, else its name', async () => {
+    expect(await managerOf('mine', 'shops')).to.equal('mine');
+    expect(await managerOf(undefined, 'shops')).to.equal('shops');
+    expect(await managerOf(undefined, undefined)).to.equal('settings');
+  });
+});
