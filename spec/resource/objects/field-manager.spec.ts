@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
-import { ConfigMap, Namespace } from '../../../lib/object/kinds.js';
+import type { Namespace } from '../../../lib/object/kinds.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
 import {
   configMapResource,
   newResourceContext,
