@@ -1,0 +1,132 @@
+import { deepFreeze } from '../../object/deep-freeze.js';
+import { isJsonObject } from '../../object/json.js';
+import type { Document } from '../document.js';
+import type { CompileContext } from '../spec-problem.js';
+import { type Compiled, type Compiler, constant, dynamic, failed } from './compiled.js';
+import { compileMap } from './compile-map.js';
+import { compileGetter } from './compile-path.js';
+import { isDataError } from './data-error.js';
+import type { Expression } from './expression.js';
+import { type ExpressionOptions, resolveExpressionOptions } from './expression-options.js';
+import { nearestName } from '../nearest-name.js';
+import { condition } from './operands.js';
+import { compileNow } from './operators/others.js';
+import { operators } from './operators/operators.js';
+
+/**
+ * Compiles an expression. What is wrong with it is reported to `context`, each thing at its place;
+ * what is compiled is not to be evaluated then (it is null).
+ * @param source - JSON: a literal, a getter (`$.a`, `$$.a`), a map, a list, or an operator
+ */
+export function compileExpression(
+  source: unknown,
+  context: CompileContext,
+  options: ExpressionOptions = {},
+): Expression {
+  return guarded(compilePart(source, context, options).evaluate, options);
+}
+
+/**
+ * Compiles an expression that is true or false; one that is known to be anything else is a problem,
+ * one that turns out to be is a DataError.
+ * @param operation - what wants it, for messages, for example `@select`
+ */
+export function compileCondition(
+  source: unknown,
+  context: CompileContext,
+  { operation, ...options }: ExpressionOptions & { readonly operation: string },
+): (document: Document, element?: unknown) => boolean {
+  const { evaluate, type, failed: broken } = compilePart(source, context, options);
+  if (!broken && type !== undefined && type !== 'boolean') {
+    context.report({ message: `${operation} wants true or false, not a ${type}` });
+  }
+  const run: Expression = (document, element) =>
+    condition.read(evaluate(document, element), operation);
+  return guarded(run, options) as (document: Document, element?: unknown) => boolean;
+}
+
+/** Compiles an expression, and tells what is known of it at load. */
+export function compilePart(
+  source: unknown,
+  context: CompileContext,
+  options: ExpressionOptions,
+): Compiled {
+  const { clock, random } = resolveExpressionOptions(options);
+  const compiler: Compiler = {
+    clock,
+    random,
+    compile: (part, at) => compileSource(part, compiler, at),
+  };
+  return compiler.compile(source, context);
+}
+
+/** Keeps values out of data errors where nobody may see them. */
+export function guarded<T extends (...parameters: never[]) => unknown>(
+  run: T,
+  options: ExpressionOptions,
+): T {
+  if (resolveExpressionOptions(options).showValues) return run;
+  const silent = (...parameters: Parameters<T>): unknown => {
+    try {
+      return run(...parameters);
+    } catch (error) {
+      throw isDataError(error) ? error.withoutValue() : error;
+    }
+  };
+  return silent as T;
+}
+
+function compileSource(source: unknown, compiler: Compiler, context: CompileContext): Compiled {
+  if (typeof source === 'string') return compileText(source, compiler, context);
+  if (Array.isArray(source)) return compileList(source, compiler, context);
+  if (isJsonObject(source)) return compileObject(source, compiler, context);
+  if (source === null || typeof source === 'boolean') return constant(source);
+  if (typeof source === 'number' && Number.isFinite(source)) return constant(source);
+  context.report({ message: `${String(source)} is no JSON value` });
+  return failed;
+}
+
+function compileText(source: string, compiler: Compiler, context: CompileContext): Compiled {
+  if (source.startsWith('$')) return compileGetter(source, context);
+  return source === '@now'
+    ? compileNow(null, { name: source, compiler, context })
+    : constant(source);
+}
+
+function compileList(
+  source: readonly unknown[],
+  compiler: Compiler,
+  context: CompileContext,
+): Compiled {
+  const items = source.map((item, index) => compiler.compile(item, context.at(index)));
+  if (items.some((item) => item.failed)) return failed;
+  const evaluations = items.map(({ evaluate }) => evaluate);
+  const build: Expression = (document, element) =>
+    evaluations.map((evaluate) => evaluate(document, element) ?? null);
+  return items.every((item) => item.constant)
+    ? constant(deepFreeze(build({})))
+    : dynamic(build, 'list');
+}
+
+function compileObject(
+  source: Readonly<Record<string, unknown>>,
+  compiler: Compiler,
+  context: CompileContext,
+): Compiled {
+  const names = Object.keys(source);
+  const [name, ...others] = names.filter((key) => key.startsWith('@'));
+  if (name === undefined) return compileMap(source, compiler, context);
+  if (names.length > 1) {
+    const what = others.length > 0 ? [name, ...others].join(', ') : name;
+    const message = `an operator stands alone in its map: ${what} has ${names.length - 1} beside it`;
+    context.report({ message });
+    return failed;
+  }
+  const definition = operators.get(name);
+  if (definition === undefined) {
+    const suggestion = nearestName(name, operators.keys());
+    context.report({ message: `there is no operator ${name}`, suggestion }, name);
+    return failed;
+  }
+  return definition.compile(source[name], { name, compiler, context: context.at(name) });
+}

@@ -1,0 +1,103 @@
+import { isJsonObject, memberOf, setMember } from '../../../object/json.js';
+import { DataError } from '../data-error.js';
+import { compileTest } from './compile-test.js';
+import { compileFinder, compileWalker, slicedIndexes } from './find.js';
+import type { Path, Segment, Selector } from './path-syntax.js';
+
+/** The highest index that a setter may name: a list is filled up to it. */
+export const highestSetIndex = 65_535;
+
+/** What `node` becomes when a value is set in it. Nothing is written into: it is copied on the way. */
+export type PlaceSetter = (node: unknown, value: unknown, document: unknown) => unknown;
+
+/** Why a path cannot be set at; undefined: it can. */
+export function unsettable({ segments }: Path): string | undefined {
+  if (segments.some(({ descendant }) => descendant)) return '.. selects, it sets nothing';
+  const indexes = segments
+    .flatMap(({ selectors }) => selectors)
+    .flatMap((selector) => (selector.kind === 'index' ? [selector.index] : []));
+  return indexes.some((index) => index > highestSetIndex)
+    ? `a list is filled up to index ${highestSetIndex} at most`
+    : undefined;
+}
+
+/**
+ * Compiles what sets a value at a path. A name or an index that is missing is created, with its
+ * parents; a list is filled with null up to an index. Wildcards, slices and filters set in what is
+ * there. The setter throws DataError where a value stands in the way.
+ */
+export function compilePlaceSetter({ segments }: Path, operation: string): PlaceSetter {
+  const last: PlaceSetter = (_node, value) => value;
+  return segments.reduceRight<PlaceSetter>(
+    (next, segment) => segmentSetter(segment, next, operation),
+    last,
+  );
+}
+
+function segmentSetter({ selectors }: Segment, next: PlaceSetter, operation: string): PlaceSetter {
+  const setters = selectors.map((selector) => selectorSetter(selector, next, operation));
+  return (node, value, document) =>
+    setters.reduce((result, set) => set(result, value, document), node);
+}
+
+function selectorSetter(selector: Selector, next: PlaceSetter, operation: string): PlaceSetter {
+  switch (selector.kind) {
+    case 'name':
+      return nameSetter(selector.name, next, operation);
+    case 'index':
+      return indexSetter(selector.index, next, operation);
+    case 'wildcard':
+      return eachSetter(() => true, next);
+    case 'filter':
+      return eachSetter(compileTest(selector.test, { compileFinder, compileWalker }), next);
+    case 'slice':
+      return (node, value, document) => {
+        if (!Array.isArray(node)) return node;
+        const copy: unknown[] = [...(node as unknown[])];
+        for (const index of slicedIndexes(selector, copy.length)) {
+          copy[index] = next(copy[index], value, document);
+        }
+        return copy;
+      };
+  }
+}
+
+function nameSetter(name: string, next: PlaceSetter, operation: string): PlaceSetter {
+  return (node, value, document) => {
+    const map = node ?? {};
+    if (!isJsonObject(map)) {
+      throw new DataError(operation, `wants a map to set ${JSON.stringify(name)} in`, node);
+    }
+    const copy: Record<string, unknown> = { ...map };
+    setMember(copy, name, next(memberOf(map, name), value, document));
+    return copy;
+  };
+}
+
+function indexSetter(index: number, next: PlaceSetter, operation: string): PlaceSetter {
+  return (node, value, document) => {
+    const list = node ?? [];
+    if (!Array.isArray(list)) {
+      throw new DataError(operation, `wants a list to set [${index}] in`, node);
+    }
+    const copy: unknown[] = [...(list as unknown[])];
+    const place = index < 0 ? copy.length + index : index;
+    if (place < 0) throw new DataError(operation, `the list has no [${index}]`, node);
+    while (copy.length < place) copy.push(null);
+    copy[place] = next(copy[place], value, document);
+    return copy;
+  };
+}
+
+function eachSetter(
+  selects: (node: unknown, document: unknown) => boolean,
+  next: PlaceSetter,
+): PlaceSetter {
+  return (node, value, document) => {
+    const set = (child: unknown): unknown =>
+      selects(child, document) ? next(child, value, document) : child;
+    if (Array.isArray(node)) return node.map(set);
+    if (!isJsonObject(node)) return node;
+    return Object.fromEntries(Object.entries(node).map(([name, child]) => [name, set(child)]));
+  };
+}

@@ -1,0 +1,61 @@
+import type { OperatorDefinition } from '../compiled.js';
+import { DataError } from '../data-error.js';
+import { integer, number } from '../operands.js';
+import { binary, onList, unary } from './define.js';
+
+/** Calculation with doubles. What is no finite number is an error, -0 is 0. */
+export const arithmeticOperators: readonly OperatorDefinition[] = [
+  onNumbers('@add', (numbers) => numbers.reduce((sum, value) => sum + value, 0)),
+  onNumbers('@sum', (numbers) => numbers.reduce((sum, value) => sum + value, 0)),
+  onNumbers('@mul', (numbers) => numbers.reduce((product, value) => product * value, 1)),
+  onTwo('@sub', (left, right) => left - right),
+  onTwo('@div', (left, right, operation) => left / divisor(right, operation)),
+  onTwo('@mod', (left, right, operation) => left % divisor(right, operation)),
+  onOne('@abs', Math.abs),
+  onOne('@ceil', Math.ceil),
+  onOne('@floor', Math.floor),
+];
+
+/** The numbers that begin at 1 and end with a number. */
+export const rangeOperator: OperatorDefinition = unary(
+  '@range',
+  { operand: integer, type: 'list' },
+  (last, operation) => {
+    // A number from a document must not fill the memory.
+    if (last < 0 || last > 65_536) {
+      throw new DataError(operation, 'wants a whole number from 0 to 65536', last);
+    }
+    return Array.from({ length: last }, (_, index) => index + 1);
+  },
+);
+
+function onNumbers(name: string, calculate: (numbers: number[]) => number): OperatorDefinition {
+  return onList(name, { item: number, type: 'number' }, (items, operation) =>
+    finite(calculate(items.map((item) => number.read(item, operation))), operation, items),
+  );
+}
+
+function onTwo(
+  name: string,
+  calculate: (left: number, right: number, operation: string) => number,
+): OperatorDefinition {
+  return binary(name, { operands: [number, number], type: 'number' }, (left, right, operation) =>
+    finite(calculate(left, right, operation), operation, [left, right]),
+  );
+}
+
+function onOne(name: string, calculate: (value: number) => number): OperatorDefinition {
+  return unary(name, { operand: number, type: 'number' }, (value) => calculate(value) + 0);
+}
+
+function divisor(value: number, operation: string): number {
+  if (value === 0) throw new DataError(operation, 'division by zero', undefined);
+  return value;
+}
+
+function finite(result: number, operation: string, operands: readonly unknown[]): number {
+  if (!Number.isFinite(result)) {
+    throw new DataError(operation, 'the result is beyond all numbers', operands);
+  }
+  return result + 0;
+}

@@ -1,0 +1,105 @@
+import { deepEqual } from '../../../object/deep-equal.js';
+import { memberOf } from '../../../object/json.js';
+import {
+  type Compiled,
+  failed,
+  type OperatorDefinition,
+  type Site,
+  type ValueType,
+} from '../compiled.js';
+import { DataError } from '../data-error.js';
+import type { Expression } from '../expression.js';
+import { anything, condition, list, map, type Operand, text } from '../operands.js';
+import { compareValues } from '../ordering.js';
+import { checkOperands, compileOperands, fold } from './arguments.js';
+import { rangeOperator } from './arithmetic.js';
+import { binary, onList, unary } from './define.js';
+
+const ordered: Operand<unknown> = {
+  want: 'numbers or strings',
+  accepts: ['number', 'string'],
+  read: (value) => value,
+};
+
+const listOrText: Operand<readonly unknown[] | string> = {
+  want: 'a list or a string',
+  accepts: ['list', 'string'],
+  read: (value, operation) => {
+    if (Array.isArray(value) || typeof value === 'string') return value;
+    throw new DataError(operation, 'wants a list or a string', value ?? null);
+  },
+};
+
+/** What works on lists and maps. */
+export const listOperators: readonly OperatorDefinition[] = [
+  onEach('@map', { expression: anything, type: 'list' }, (items, evaluate) => items.map(evaluate)),
+  onEach('@filter', { expression: condition, type: 'list' }, (items, holds) => items.filter(holds)),
+  onEach('@any', { expression: condition, type: 'boolean' }, (items, holds) => items.some(holds)),
+  onEach('@all', { expression: condition, type: 'boolean' }, (items, holds) => items.every(holds)),
+  onEach('@none', { expression: condition, type: 'boolean' }, (items, holds) => !items.some(holds)),
+  binary('@in', { operands: [anything, list], type: 'boolean' }, (wanted, items) =>
+    includes(items, wanted),
+  ),
+  binary('@contains', { operands: [listOrText, anything], type: 'boolean' }, contains),
+  onList('@len', { item: anything, type: 'number' }, (items) => items.length),
+  onList('@first', { item: anything }, (items) => items[0] ?? null),
+  onList('@last', { item: anything }, (items) => items.at(-1) ?? null),
+  onList('@min', { item: ordered }, (items, operation) => extreme(items, -1, operation)),
+  onList('@max', { item: ordered }, (items, operation) => extreme(items, 1, operation)),
+  unary('@keys', { operand: map, type: 'list' }, (value) => Object.keys(value).sort()),
+  unary('@values', { operand: map, type: 'list' }, (value) =>
+    Object.keys(value)
+      .sort()
+      .map((key) => memberOf(value, key)),
+  ),
+  rangeOperator,
+];
+
+/** An operator `[expression, list]`, whose expression is evaluated with each item as `$$`. */
+function onEach<T>(
+  name: string,
+  settings: { readonly expression: Operand<T>; readonly type: ValueType },
+  apply: (items: readonly unknown[], evaluate: (item: unknown) => T) => unknown,
+): OperatorDefinition {
+  const { expression, type } = settings;
+  const compile = (argument: unknown, site: Site): Compiled => {
+    const placed = compileOperands(argument, { least: 2, most: 2 }, site);
+    if (placed === undefined) return failed;
+    const operandAt = (index: number): Operand<unknown> => (index === 0 ? expression : list);
+    if (!checkOperands(placed, operandAt, site)) return failed;
+    const parts = placed.map(({ compiled }) => compiled);
+    const [each, items] = parts.map(({ evaluate }) => evaluate);
+    const run: Expression = (document, element) =>
+      apply(list.read(items?.(document, element), site.name), (item) =>
+        expression.read(each?.(document, item) ?? null, site.name),
+      );
+    return fold(run, parts, { site, type });
+  };
+  return { name, compile };
+}
+
+function includes(items: readonly unknown[], wanted: unknown): boolean {
+  return items.some((item) => deepEqual(item ?? null, wanted ?? null));
+}
+
+function contains(
+  within: readonly unknown[] | string,
+  wanted: unknown,
+  operation: string,
+): boolean {
+  return typeof within === 'string'
+    ? within.includes(text.read(wanted, operation))
+    : includes(within, wanted);
+}
+
+/** The least (`sign` -1) or the greatest (1) of the items; null when there are none. */
+function extreme(items: readonly unknown[], sign: 1 | -1, operation: string): unknown {
+  const [first = null, ...others] = items;
+  if (items.length === 0) return null;
+  // Compared with itself, so that a single item of a wrong kind is refused, too.
+  compareValues(first, first, operation);
+  return others.reduce(
+    (best, item) => (compareValues(item, best, operation) * sign > 0 ? item : best),
+    first,
+  );
+}

@@ -1,0 +1,21 @@
+import type { OperatorDefinition } from '../compiled.js';
+import { arithmeticOperators } from './arithmetic.js';
+import { comparisonOperators } from './comparison.js';
+import { conversionOperators } from './conversion.js';
+import { listOperators } from './lists.js';
+import { logicOperators } from './logic.js';
+import { otherOperators } from './others.js';
+import { textOperators } from './texts.js';
+
+/** Every operator, by its name. */
+export const operators: ReadonlyMap<string, OperatorDefinition> = new Map(
+  [
+    ...conversionOperators,
+    ...logicOperators,
+    ...comparisonOperators,
+    ...listOperators,
+    ...arithmeticOperators,
+    ...textOperators,
+    ...otherOperators,
+  ].map((definition) => [definition.name, definition]),
+);

@@ -1,0 +1,40 @@
+import { DataError } from './data-error.js';
+import { numberOf } from './operands.js';
+
+/**
+ * Compares two values: below 0, 0, or above 0. Numbers, and texts that are numbers, are compared as
+ * numbers; two other texts by their code units, which is the order of RFC 3339 times in UTC. A
+ * number and a text that is none have no order.
+ * @throws DataError they have no order
+ */
+export function compareValues(left: unknown, right: unknown, operation: string): number {
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  const [leftNumber, rightNumber] = [numeric(left), numeric(right)];
+  if (leftNumber !== undefined && rightNumber !== undefined) {
+    return exactly(left, right) ?? leftNumber - rightNumber;
+  }
+  if (typeof left === 'string' && typeof right === 'string') {
+    if (leftNumber === undefined && rightNumber === undefined) {
+      return left < right ? -1 : left > right ? 1 : 0;
+    }
+  }
+  throw new DataError(operation, 'wants two numbers or two strings', [left ?? null, right ?? null]);
+}
+
+function numeric(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : numberOf(value);
+}
+
+/** Compares whole numbers in texts that a double does not keep, such as resource versions. */
+function exactly(left: unknown, right: unknown): number | undefined {
+  const [one, other] = [wholeNumber(left), wholeNumber(right)];
+  if (one === undefined || other === undefined) return undefined;
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function wholeNumber(value: unknown): bigint | undefined {
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined;
+  const digits = typeof value === 'string' ? value.replace(/^\+/, '') : '';
+  // Longer ones are no whole numbers that anything here counts; they would cost much to read.
+  return /^-?\d{1,400}$/.test(digits) ? BigInt(digits) : undefined;
+}
