@@ -1,0 +1,170 @@
+import { expect } from 'chai';
+import { getIfExists } from '../../../../lib/client/index.js';
+import { Deployment, Pod } from '../../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../../lib/object/resource-type.js';
+import { VirtualClock } from '../../../../lib/system/virtual-clock.js';
+import { endpointLabel } from '../../../../samples/lifecycle/http-server.js';
+import { runSampleOperator } from '../../../../samples/lifecycle/operator.js';
+import { SampleConfig } from '../../../../samples/lifecycle/sample-config.js';
+import { ownedTypes } from '../../../../samples/lifecycle/sample-manager.js';
+import type { BuilderTarget, Operator } from '../../../builder/suite/target.js';
+import { writeVerbs } from '../../../builder/suite/target.js';
+import { isDeployed } from './deployed.js';
+
+let stages = 0;
+
+/** A SampleConfig, a namespace, and operators of whatever release that look after them. */
+export class SampleStage {
+  readonly name: string;
+  readonly namespace: string;
+  readonly target: BuilderTarget;
+  readonly operator: Operator;
+  /** The reasons of the events since the last look, in their order. */
+  #events: string[] = [];
+  readonly #stops: (() => Promise<void>)[] = [];
+
+  private constructor(target: BuilderTarget, operator: Operator, namespace: string) {
+    this.target = target;
+    this.operator = operator;
+    this.namespace = namespace;
+    this.name = `sample-${++stages}-${namespace}`;
+  }
+
+  static async open(target: BuilderTarget): Promise<SampleStage> {
+    return new SampleStage(target, await target.operator(), await target.namespace());
+  }
+
+  /** Starts the operator of this release; resolves when it works. */
+  async start(version: string): Promise<void> {
+    const { operator, target, namespace } = this;
+    const stop = new AbortController();
+    await new Promise<void>((resolve, reject) => {
+      const running = runSampleOperator({
+        ...{ client: operator.client, clock: target.clock, signal: stop.signal },
+        ...{ namespace, version, onReady: resolve },
+        onEvent: ({ reason }) => this.#events.push(reason),
+      });
+      running.catch(reject);
+      this.#stops.push(async () => {
+        stop.abort();
+        await running;
+      });
+    });
+  }
+
+  /** Ends the operator; what it was at may end in its time. */
+  async stop(): Promise<void> {
+    const stopping = { over: false };
+    const stopped = Promise.all(this.#stops.splice(0).map((stop) => stop())).finally(() => {
+      stopping.over = true;
+    });
+    while (!stopping.over && !this.target.real) await this.#passTime();
+    await stopped;
+  }
+
+  /** Another release takes the place of the one that runs. */
+  async replaceBy(version: string): Promise<void> {
+    await this.stop();
+    await this.start(version);
+  }
+
+  /** Calls `check` until it throws no more; time goes on meanwhile. */
+  eventually<T>(check: () => Promise<T>): Promise<T> {
+    return this.target.eventually(async () => {
+      await this.#passTime();
+      return check();
+    });
+  }
+
+  async #passTime(): Promise<void> {
+    const { clock } = this.target;
+    if (clock instanceof VirtualClock) await clock.advance(200);
+  }
+
+  create(spec: SampleConfig['spec'] = {}): Promise<SampleConfig> {
+    return this.target.admin.create<SampleConfig>({
+      apiVersion: 'lifecycle.example.com/v1alpha1',
+      kind: 'SampleConfig',
+      metadata: { name: this.name, labels: { 'app.kubernetes.io/part-of': 'shop' } },
+      spec,
+    });
+  }
+
+  patch(body: object): Promise<SampleConfig> {
+    return this.target.admin.patch(SampleConfig, { name: this.name }, { type: 'merge', body });
+  }
+
+  config(): Promise<SampleConfig> {
+    return this.target.admin.get(SampleConfig, { name: this.name });
+  }
+
+  async remove(): Promise<void> {
+    await this.target.admin.delete(SampleConfig, { name: this.name });
+  }
+
+  /** Waits until `version` is deployed, and well, and the operator has said so. */
+  async deployed(version: string): Promise<void> {
+    await this.eventually(async () => {
+      const { status } = await this.config();
+      if (!isDeployed(status, version)) throw new Error(JSON.stringify(status));
+    });
+  }
+
+  /** Waits until nothing is left of it. */
+  async gone(): Promise<void> {
+    await this.eventually(async () => {
+      const found = await getIfExists(this.target.admin, SampleConfig, { name: this.name });
+      if (found !== undefined) throw new Error('the configuration is still there');
+      expect([...(await this.objects()).keys()]).to.deep.equal([]);
+    });
+  }
+
+  /** The system's objects, `Deployment http-server` and so on. */
+  async objects(): Promise<ReadonlyMap<string, KubernetesObject>> {
+    const lists = await Promise.all(ownedTypes.map((type) => this.#ofType(type)));
+    return new Map(lists.flat());
+  }
+
+  async #ofType(
+    type: ResourceType<KubernetesObject>,
+  ): Promise<readonly (readonly [string, KubernetesObject])[]> {
+    const { items } = await this.target.admin.list(type, { namespace: this.namespace });
+    return items
+      .filter(({ metadata }) => metadata.ownerReferences !== undefined)
+      .map((item) => [`${type.kind} ${item.metadata.name ?? ''}`, item] as const);
+  }
+
+  deployment(name: string): Promise<Deployment> {
+    return this.target.admin.get(Deployment, { name, namespace: this.namespace });
+  }
+
+  /** How many pods are ready to which the Service leads. */
+  async readyEndpoints(): Promise<number> {
+    const labelSelector = Object.entries(endpointLabel).map(([key, value]) => `${key}=${value}`);
+    const within = { namespace: this.namespace, labelSelector: labelSelector.join() };
+    const { items } = await this.target.admin.list(Pod, within);
+    return items.filter(isReady).length;
+  }
+
+  /** The reasons of the events since the last look, in their order. */
+  events(): readonly string[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  /** The operator's writes since the last look, without those of events and the definition. */
+  async writes(): Promise<readonly string[]> {
+    const requests = await this.operator.requests();
+    return requests
+      .filter(({ verb, resource }) => writeVerbs.includes(verb) && resource !== 'events')
+      .filter(({ resource }) => resource !== 'customresourcedefinitions')
+      .map(({ verb, resource, name }) => `${verb} ${resource}/${name}`);
+  }
+}
+
+function isReady({ metadata, status }: Pod): boolean {
+  const ready = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True');
+  return ready === true && metadata.deletionTimestamp === undefined;
+}
