@@ -18,10 +18,14 @@ export function lastAppliedOf(desired: KubernetesObject, schema: Schema): string
 export function readLastApplied(text: string, schema: Schema): FieldsV1 | undefined {
   try {
     const read: unknown = JSON.parse(text);
-    if (!isJsonObject(read)) return undefined;
-    return 'kind' in read ? setFieldsOf(read, schema) : (read as FieldsV1);
+    if (isJsonObject(read) && 'kind' in read) return setFieldsOf(read, schema);
+    return isFields(read) ? read : undefined;
   } catch {
     // Whoever reads it has the object to name in the log.
     return undefined;
   }
+}
+
+function isFields(value: unknown): value is FieldsV1 {
+  return isJsonObject(value) && Object.values(value).every(isFields);
 }

@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import { configMap, deployment, nowhere } from './stage.js';
+import type { OpenStage } from './stage.js';
+
+const created = [
+  ...['CreateResourceSuccess ServiceAccount web', 'CreateResourceSuccess Deployment web'],
+  'CreateResourceSuccess Service web',
+];
+
+/** "Phase: init, error, version set, one finalizer; deploy: versions, T/F/F, the exact set of events". */
+export function deployingSuite(open: OpenStage): void {
+  it('has no phase at first, and Deploying with versions and one finalizer after a pass', async () => {
+    const stage = await open();
+    expect((await stage.status()).phase).to.equal(undefined);
+    expect(await stage.pass('1.0.0')).to.deep.equal({
+      ...{ phase: 'Deploying', versions: '1.0.0 1.0.0 -', conditions: 'F/T/F DeployStarted' },
+      events: ['DeployStarted', ...created],
+    });
+    const { metadata } = await stage.config();
+    expect(metadata.finalizers).to.deep.equal(['operator-builder.io/lifecycle']);
+  });
+
+  it('is Deployed, T/F/F, in all versions once rolled out, and tells of it once', async () => {
+    const stage = await open();
+    await stage.pass('1.0.0');
+    await stage.rolledOut();
+    const deployed = { phase: 'Deployed', versions: '1.0.0 1.0.0 1.0.0' };
+    const conditions = 'T/F/F DeployCompleted';
+    expect(await stage.pass('1.0.0')).to.deep.equal({
+      ...{ ...deployed, conditions, events: ['DeployCompleted'] },
+    });
+    await stage.operator.requests();
+    expect(await stage.pass('1.0.0')).to.deep.equal({ ...deployed, conditions, events: [] });
+    expect(await stage.writes()).to.deep.equal([]);
+    expect((await stage.config()).metadata.finalizers).to.have.length(1);
+  });
+
+  it('stays Deploying, not Degraded, while the pods are not ready', async () => {
+    const stage = await open();
+    stage.resources = () => [deployment(stage.namespace, { pod: nowhere })];
+    const deploying = { phase: 'Deploying', conditions: 'F/T/F DeployStarted' };
+    for (let pass = 0; pass < 3; pass++) {
+      expect(await stage.pass('1.0.0')).to.include(deploying);
+    }
+    expect(stage.events).to.deep.equal([]);
+  });
+
+  it('is never Deployed in the pass that begins, though nothing has to roll out', async () => {
+    const stage = await open();
+    stage.resources = () => [];
+    expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });
+    expect(await stage.pass('1.0.0')).to.include({ phase: 'Deployed' });
+  });
+
+  it('writes in an order that a crash survives: finalizer, objects, status, once each', async () => {
+    const stage = await open();
+    await stage.operator.requests();
+    await stage.pass('1.0.0');
+    expect(await stage.writes()).to.deep.equal([
+      'patch sampleconfigs',
+      ...['create serviceaccounts', 'create deployments', 'create services'],
+      'patch sampleconfigs',
+    ]);
+  });
+
+  it('calls preCreateHook once, before anything is made, and again only where it has failed', async () => {
+    const calls: string[] = [];
+    const stage = await open({
+      preCreateHook: async (_, { client }) => {
+        const { items } = await client.list(
+          { apiVersion: 'apps/v1', kind: 'Deployment' },
+          { namespace: stage.namespace },
+        );
+        calls.push(`${items.length} Deployments`);
+        if (calls.length === 1) throw new Error('no licence');
+      },
+    });
+    expect(await stage.pass('1.0.0')).to.deep.equal({
+      ...{ phase: undefined, versions: '- - -', conditions: 'F/T/T ReconcileFailed' },
+      ...{ events: ['ReconcileFailed'], error: 'no licence' },
+    });
+    const { conditions } = await stage.status();
+    expect(conditions?.at(-1)?.message).to.equal('preCreateHook: no licence');
+    await stage.deploy('1.0.0');
+    expect(calls).to.deep.equal(['0 Deployments', '0 Deployments']);
+  });
+
+  it('goes on where a crash came between the finalizer, the objects and the status', async () => {
+    const stage = await open();
+    await stage.pass('1.0.0');
+    await stage.setStatus({ phase: null, conditions: null } as never);
+    await stage.setStatus({ operatorVersion: null, targetVersion: null } as never);
+    const seen = await stage.pass('1.0.0', stage.newReconciler());
+    expect(seen).to.include({ phase: 'Deploying', versions: '1.0.0 1.0.0 -' });
+    expect(seen.events).to.deep.equal(['DeployStarted']);
+  });
+
+  it('has failed where an object can not be made, makes the others, and goes on once it can', async () => {
+    const stage = await open();
+    const bad = deployment(stage.namespace, { replicas: -1 });
+    stage.resources = () => [bad, configMap(stage.namespace)];
+    const seen = await stage.pass('1.0.0');
+    expect(seen).to.include({ phase: 'Deploying', conditions: 'F/T/T ReconcileFailed' });
+    expect(seen.events).to.deep.equal([
+      'DeployStarted',
+      'CreateResourceFailed Deployment web',
+      'CreateResourceSuccess ConfigMap settings',
+    ]);
+    expect(seen.error).to.match(/replicas/);
+    const degraded = (await stage.status()).conditions?.find(({ type }) => type === 'Degraded');
+    expect(degraded?.message).to.match(/could not create Deployment .*web: .*replicas/);
+    stage.resources = () => [deployment(stage.namespace), configMap(stage.namespace)];
+    expect(await stage.pass('1.0.0')).to.include({ conditions: 'F/T/F DeployStarted' });
+  });
+
+  it('reports all errors of a pass, with their causes', async () => {
+    const stage = await open();
+    stage.resources = () => [
+      deployment(stage.namespace, { name: 'one', replicas: -1 }),
+      deployment(stage.namespace, { name: 'two', replicas: -1 }),
+    ];
+    const failed = await stage.reconciler
+      .reconcile({ key: stage.key }, '1.0.0')
+      .catch((error: unknown) => error);
+    expect(failed).to.be.instanceOf(AggregateError);
+    expect((failed as AggregateError).errors).to.have.length(2);
+  });
+
+  it('refuses an operator without a version', async () => {
+    const stage = await open();
+    expect((await stage.pass('')).error).to.match(/operatorVersion is empty/);
+  });
+
+  it('says nothing of a configuration that is not there', async () => {
+    const stage = await open({ config: null });
+    expect(await stage.pass('1.0.0')).to.deep.equal({
+      ...{ phase: undefined, versions: '- - -', conditions: '-/-/-', events: [] },
+    });
+  });
+}

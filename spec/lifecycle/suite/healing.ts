@@ -1,0 +1,240 @@
+import { expect } from 'chai';
+import { configMap, deployment, system } from './stage.js';
+import type { OpenStage, Stage } from './stage.js';
+
+interface Template {
+  readonly metadata: { readonly labels?: Record<string, string> };
+  readonly spec: {
+    readonly containers: readonly {
+      readonly name: string;
+      readonly image: string;
+      readonly env?: readonly { readonly name: string; readonly value: string }[];
+    }[];
+  };
+}
+
+/** "Restores", "Label change on the CR", "Merge". */
+export function healingSuite(open: OpenStage): void {
+  const edits = {
+    'env modified': (stage: Stage) =>
+      patchContainer(stage, { env: [{ name: 'MODE', value: 'slow' }] }),
+    'env added': (stage: Stage) => patchContainer(stage, { env: [{ name: 'MORE', value: 'x' }] }),
+    'image changed': (stage: Stage) => patchContainer(stage, { image: 'nginx:evil' }),
+    'container added': (stage: Stage) =>
+      patchContainer(stage, {}, [{ name: 'miner', image: 'miner' }]),
+    'containers removed': (stage: Stage) => patchContainer(stage, { name: 'other' }),
+  };
+  for (const [name, edit] of Object.entries(edits)) {
+    it(`reverts: ${name}`, async () => {
+      const stage = await open();
+      await stage.deploy('1.0.0');
+      await edit(stage);
+      const seen = await stage.pass('1.0.0');
+      expect(seen.phase).to.equal('Deployed');
+      expect(seen.events).to.deep.equal(['UpdateResourceSuccess Deployment web']);
+      const { containers } = (await template(stage)).spec;
+      expect(
+        containers.map((one) => ({ name: one.name, image: one.image, env: one.env })),
+      ).to.deep.equal([{ name: 'web', image: 'nginx:1', env: [{ name: 'MODE', value: 'fast' }] }]);
+      await stage.rolledOut();
+      expect((await stage.pass('1.0.0')).conditions).to.equal('T/F/F DeployCompleted');
+    });
+  }
+
+  it('makes anew what was deleted by hand', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const key = { name: 'web', namespace: stage.namespace };
+    await stage.admin.delete({ apiVersion: 'v1', kind: 'Service' }, key);
+    expect((await stage.pass('1.0.0')).events).to.deep.equal(['CreateResourceSuccess Service web']);
+  });
+
+  it('stays Deployed while it heals: Degraded by the workload, then well again', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    await patchContainer(stage, { image: 'nginx:evil' });
+    const healing = await stage.pass('1.0.0');
+    expect(healing).to.include({ phase: 'Deployed', versions: '1.0.0 1.0.0 1.0.0' });
+    expect(healing.conditions).to.match(/^T\/F\/[TF] DeployCompleted/);
+    await stage.rolledOut();
+    expect(await stage.pass('1.0.0')).to.include({ conditions: 'T/F/F DeployCompleted' });
+  });
+
+  it('has labels of the configuration on objects and pod templates, never in selectors', async () => {
+    const labels = {
+      'app.kubernetes.io/part-of': 'shop',
+      'app.kubernetes.io/version': '7',
+      own: 'x',
+    };
+    const stage = await open({ config: { metadata: { labels } } });
+    await stage.deploy('1.0.0');
+    const wanted = { 'app.kubernetes.io/part-of': 'shop', 'app.kubernetes.io/version': '7' };
+    for (const kind of ['ServiceAccount', 'Deployment', 'Service']) {
+      const { metadata } = await stage.get(kind, 'web');
+      expect(metadata.labels).to.include(wanted).and.not.have.property('own');
+    }
+    expect((await template(stage)).metadata.labels).to.deep.equal({ app: 'web', ...wanted });
+    await stage.edit({ metadata: { labels: { 'app.kubernetes.io/part-of': 'mall' } } });
+    expect((await stage.pass('1.0.0')).events).to.deep.equal([
+      'UpdateResourceSuccess ServiceAccount web',
+      'UpdateResourceSuccess Deployment web',
+      'UpdateResourceSuccess Service web',
+    ]);
+    const { spec, metadata } = await stage.get('Deployment', 'web');
+    expect(metadata.labels).to.include({ 'app.kubernetes.io/part-of': 'mall' });
+    expect((await template(stage)).metadata.labels).to.include({
+      'app.kubernetes.io/part-of': 'mall',
+    });
+    expect(spec).to.have.deep.nested.property('selector.matchLabels', { app: 'web' });
+  });
+
+  it('leaves the template of a Job as it is, for it could not change', async () => {
+    const stage = await open({
+      config: { metadata: { labels: { 'app.kubernetes.io/version': '1' } } },
+    });
+    const containers = [{ name: 'migrate', image: 'migrate:1' }];
+    const job = {
+      ...{ apiVersion: 'batch/v1', kind: 'Job' },
+      metadata: { name: 'migrate', namespace: stage.namespace },
+      spec: { template: { spec: { restartPolicy: 'Never', containers } } },
+    };
+    stage.resources = () => [job];
+    await stage.pass('1.0.0');
+    await stage.edit({ metadata: { labels: { 'app.kubernetes.io/version': '2' } } });
+    const seen = await stage.pass('1.0.0');
+    expect(seen.events).to.deep.equal(['UpdateResourceSuccess Job migrate']);
+    expect(seen).to.not.have.property('error');
+  });
+
+  it('removes a field that it has applied and that is no longer desired', async () => {
+    const stage = await open();
+    stage.resources = () => [
+      deployment(stage.namespace, { minReadySeconds: 1, revisionHistoryLimit: 3 }),
+    ];
+    await stage.pass('1.0.0');
+    stage.resources = () => [deployment(stage.namespace, { revisionHistoryLimit: 3 })];
+    await stage.pass('1.0.0');
+    const { spec } = await stage.get('Deployment', 'web');
+    expect(spec).to.include({ revisionHistoryLimit: 3 }).and.not.have.property('minReadySeconds');
+  });
+
+  it('keeps labels, annotations and fields of others', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const extra = { 'example.com/team': 'web' };
+    const metadata = { labels: extra, annotations: extra };
+    await stage.touch('Deployment', 'web', { metadata, spec: { minReadySeconds: 1 } });
+    expect((await stage.pass('1.0.0')).events).to.deep.equal([]);
+    stage.resources = () => system(stage.namespace, { image: 'nginx:2' });
+    expect((await stage.pass('1.0.0')).events).to.have.length(1);
+    const after = await stage.get('Deployment', 'web');
+    expect(after.metadata.labels).to.include(extra);
+    expect(after.metadata.annotations).to.include(extra);
+    expect(after.spec).to.include({ minReadySeconds: 1 });
+  });
+
+  it('knows what the Go SDK has applied: the whole last object', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const last = deployment(stage.namespace, { minReadySeconds: 1 });
+    const annotations = { 'operator-builder.io/last-applied': JSON.stringify(last) };
+    await stage.touch('Deployment', 'web', {
+      metadata: { annotations },
+      spec: { minReadySeconds: 1 },
+    });
+    await stage.pass('1.0.0');
+    const { spec, metadata } = await stage.get('Deployment', 'web');
+    expect(spec).to.not.have.property('minReadySeconds');
+    expect(metadata.annotations?.['operator-builder.io/last-applied']).to.match(/^\{"f:/);
+  });
+
+  for (const text of ['{', '"text"', 'null', '[]', '7', '{"f:spec":null}', '{"f:spec":"x"}']) {
+    it(`takes an annotation that reads ${text} for none, and writes it anew`, async () => {
+      const stage = await open();
+      await stage.deploy('1.0.0');
+      const annotations = { 'operator-builder.io/last-applied': text };
+      await stage.touch('Deployment', 'web', {
+        metadata: { annotations },
+        spec: { minReadySeconds: 1 },
+      });
+      const seen = await stage.pass('1.0.0');
+      expect(seen.events).to.deep.equal(['UpdateResourceSuccess Deployment web']);
+      const { metadata, spec } = await stage.get('Deployment', 'web');
+      expect(metadata.annotations?.['operator-builder.io/last-applied']).to.match(/"f:spec":\{/);
+      expect(spec).to.include({ minReadySeconds: 1 });
+    });
+  }
+
+  it('gives back labels, annotations and owners that somebody has taken away', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const before = await stage.get('ServiceAccount', 'web');
+    for (const taken of [{ labels: null }, { annotations: null }, { ownerReferences: null }]) {
+      await stage.touch('ServiceAccount', 'web', { metadata: taken });
+      await stage.pass('1.0.0');
+    }
+    const { labels, annotations, ownerReferences } = (await stage.get('ServiceAccount', 'web'))
+      .metadata;
+    expect(labels).to.include(before.metadata.labels);
+    expect(annotations).to.deep.equal(before.metadata.annotations);
+    expect(ownerReferences).to.deep.equal(before.metadata.ownerReferences);
+  });
+
+  it('never overwrites the data of a ConfigMap, yet keeps its labels', async () => {
+    const stage = await open();
+    stage.resources = () => [configMap(stage.namespace)];
+    await stage.deploy('1.0.0');
+    await stage.touch('ConfigMap', 'settings', { data: { size: 'mine', more: 'x' } });
+    const wanted = { ...configMap(stage.namespace), data: { other: 'y' } };
+    wanted.metadata = { ...wanted.metadata, labels: { team: 'web' } };
+    stage.resources = () => [wanted];
+    await stage.deploy('1.1.0');
+    const { data, metadata } = await stage.get('ConfigMap', 'settings');
+    expect(data).to.deep.equal({ size: 'mine', more: 'x' });
+    expect(metadata.labels).to.include({ team: 'web' });
+    stage.resources = () => [{ ...wanted, data: { third: 'z' } }];
+    expect((await stage.pass('1.1.0')).events).to.deep.equal([]);
+  });
+
+  it('overwrites the data of a ConfigMap that is nobody else’s to change', async () => {
+    const stage = await open({ isMutable: () => false });
+    stage.resources = () => [configMap(stage.namespace)];
+    await stage.deploy('1.0.0');
+    await stage.touch('ConfigMap', 'settings', { data: { size: 'mine', more: 'x' } });
+    await stage.pass('1.0.0');
+    expect((await stage.get('ConfigMap', 'settings'))['data']).to.deep.equal({
+      size: 'small',
+      more: 'x',
+    });
+  });
+
+  it('notes no values: nothing secret is in the annotation', async () => {
+    const stage = await open({ isMutable: () => false });
+    const metadata = { name: 'token', namespace: stage.namespace };
+    stage.resources = () => [
+      { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token: 'hunter2' } },
+    ];
+    await stage.pass('1.0.0');
+    const secret = await stage.get('Secret', 'token');
+    const text = JSON.stringify(secret.metadata);
+    expect(text)
+      .to.not.include('hunter2')
+      .and.not.include(Buffer.from('hunter2').toString('base64'));
+  });
+}
+
+async function template(stage: Stage): Promise<Template> {
+  const { spec } = await stage.get('Deployment', 'web');
+  return (spec as { readonly template: Template }).template;
+}
+
+/** Changes the first container by hand, and adds others. */
+async function patchContainer(
+  stage: Stage,
+  change: object,
+  more: readonly object[] = [],
+): Promise<void> {
+  const [first] = (await template(stage)).spec.containers;
+  const containers = [{ ...first, ...change }, ...more];
+  await stage.touch('Deployment', 'web', { spec: { template: { spec: { containers } } } });
+}

@@ -1,0 +1,16 @@
+import type { BuilderTarget } from '../../builder/suite/target.js';
+import { deployingSuite } from './deploying.js';
+import { deletingSuite } from './deleting.js';
+import { healingSuite } from './healing.js';
+import { stages } from './stage.js';
+import { upgradingSuite } from './upgrading.js';
+
+/** The cases to hold of the lifecycle's page, on whatever server. */
+export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
+  const open = stages(newTarget);
+
+  describe('deploying', () => deployingSuite(open));
+  describe('upgrading', () => upgradingSuite(open));
+  describe('healing', () => healingSuite(open));
+  describe('deleting', () => deletingSuite(open));
+}

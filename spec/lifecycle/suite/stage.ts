@@ -1,0 +1,341 @@
+import { ensureCrd } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
+import type { ObjectEvent } from '../../../lib/events/index.js';
+import {
+  CallbackDispatcher,
+  createCrd,
+  LifecycleReconciler,
+} from '../../../lib/lifecycle/index.js';
+import type {
+  LifecycleCondition,
+  LifecycleObject,
+  LifecycleReconcilerOptions,
+  LifecycleStatus,
+} from '../../../lib/lifecycle/index.js';
+import { isNotFound } from '../../../lib/object/api-error.js';
+import type {
+  KubernetesObject,
+  UnstructuredObject,
+} from '../../../lib/object/kubernetes-object.js';
+import type { TypeReference } from '../../../lib/object/resource-type.js';
+import { rolloutStatus } from '../../../lib/object/rollout-status.js';
+import type { BuilderTarget, Operator, ServedRequest } from '../../builder/suite/target.js';
+import { writeVerbs } from '../../builder/suite/target.js';
+
+export const group = 'lifecycle.example.com';
+
+/** A configuration of the specs: cluster-scoped, or in a namespace. */
+export interface Config extends LifecycleObject {
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
+export const SampleConfig: TypeReference<Config> = {
+  apiVersion: `${group}/v1alpha1`,
+  kind: 'SampleConfig',
+};
+export const LocalConfig: TypeReference<Config> = {
+  apiVersion: `${group}/v1alpha1`,
+  kind: 'LocalConfig',
+};
+
+/** Installs the kinds of the specs. */
+export async function installKinds({ admin, clock }: BuilderTarget): Promise<void> {
+  await ensureCrd(admin, createCrd({ group, kind: 'SampleConfig' }), { clock });
+  const local = createCrd({ group, kind: 'LocalConfig' }, { scope: 'Namespaced' });
+  await ensureCrd(admin, local, { clock });
+}
+
+/** The status of a pass, and what was told in it. */
+export interface Seen {
+  readonly phase: string | undefined;
+  /** operator, target, observed */
+  readonly versions: string;
+  /** Available/Progressing/Degraded, and the reason of the one that has one. */
+  readonly conditions: string;
+  /** `Reason Kind name`, in order. */
+  readonly events: readonly string[];
+  readonly error?: string;
+}
+
+export type Options = Partial<LifecycleReconcilerOptions<Config>>;
+
+/** A namespace, a configuration, and an operator that looks after it, pass by pass. */
+export class Stage {
+  readonly target: BuilderTarget;
+  readonly operator: Operator;
+  readonly namespace: string;
+  readonly type: TypeReference<Config>;
+  readonly events: ObjectEvent[] = [];
+  readonly dispatcher = new CallbackDispatcher<Config>();
+  readonly logged: string[] = [];
+  /** What there should be; a spec may put something else here at any time. */
+  resources: (config: Config) => unknown;
+  /** Kinds that are pruned. */
+  dependants: readonly TypeReference<KubernetesObject>[] = [
+    { apiVersion: 'v1', kind: 'ConfigMap' },
+    { apiVersion: 'v1', kind: 'Service' },
+    { apiVersion: 'v1', kind: 'ServiceAccount' },
+    { apiVersion: 'apps/v1', kind: 'Deployment' },
+  ];
+  reconciler: LifecycleReconciler<Config>;
+
+  private constructor(
+    parts: Pick<Stage, 'target' | 'operator' | 'namespace' | 'type'>,
+    options: Options,
+  ) {
+    this.target = parts.target;
+    this.operator = parts.operator;
+    this.namespace = parts.namespace;
+    this.type = parts.type;
+    this.resources = () => system(this.namespace);
+    this.reconciler = this.newReconciler(options);
+  }
+
+  static async open(
+    target: BuilderTarget,
+    { type = SampleConfig, config = {}, ...options }: Options & Scene = {},
+  ): Promise<Stage> {
+    const [operator, namespace] = await Promise.all([target.operator(), target.namespace()]);
+    const stage = new Stage({ target, operator, namespace, type }, options);
+    if (config !== null) await stage.create(config);
+    return stage;
+  }
+
+  get admin(): Client {
+    return this.target.admin;
+  }
+
+  /** Names the configuration: one that is cluster-scoped has the name of the namespace. */
+  get key(): { readonly name: string; readonly namespace?: string } {
+    const { namespace } = this;
+    return this.type.kind === 'LocalConfig' ? { name: 'config', namespace } : { name: namespace };
+  }
+
+  /** As another process of the operator would have it: it remembers nothing. */
+  newReconciler(options: Options = {}): LifecycleReconciler<Config> {
+    return new LifecycleReconciler<Config>({
+      client: this.operator.client,
+      namespace: this.namespace,
+      dispatcher: this.dispatcher,
+      clock: this.target.clock,
+      recorder: { record: (event) => void this.events.push(event) },
+      crManager: {
+        type: this.type,
+        getAllResources: (config) => this.resources(config) as KubernetesObject[],
+        getDependantResourceTypes: () => this.dependants,
+      },
+      ...options,
+    });
+  }
+
+  create({ metadata, ...rest }: Partial<Config> = {}): Promise<Config> {
+    const { apiVersion, kind } = this.type as KubernetesObject;
+    const whole = { apiVersion, kind, spec: {}, ...rest, metadata: { ...metadata, ...this.key } };
+    return this.admin.create<Config>(whole);
+  }
+
+  config(): Promise<Config> {
+    return this.admin.get(this.type, this.key);
+  }
+
+  async status(): Promise<LifecycleStatus> {
+    return (await this.config()).status ?? {};
+  }
+
+  /** Sets the status by hand, whole. */
+  async setStatus(status: LifecycleStatus): Promise<void> {
+    const patch = { type: 'merge', body: { status } } as const;
+    await this.admin.patch(this.type, this.key, patch, { subresource: 'status' });
+  }
+
+  async edit(body: object): Promise<void> {
+    await this.admin.patch(this.type, this.key, { type: 'merge', body });
+  }
+
+  /** One pass by the operator of `version`. */
+  async pass(version: string, reconciler = this.reconciler): Promise<Seen> {
+    let error: unknown;
+    try {
+      await reconciler.reconcile({ key: this.key }, version);
+    } catch (thrown) {
+      error = thrown;
+    }
+    const status = await this.status().catch((gone: unknown) => {
+      if (isNotFound(gone)) return undefined;
+      throw gone;
+    });
+    const events = this.events.splice(0).map((event) => this.line(event));
+    const message = error instanceof Error ? error.message : String(error);
+    return { ...seen(status), events, ...(error !== undefined && { error: message }) };
+  }
+
+  /** `Reason Kind name` */
+  line({ reason, related }: ObjectEvent): string {
+    if (related === undefined || !('metadata' in related)) return reason;
+    return `${reason} ${related.kind} ${related.metadata.name ?? ''}`;
+  }
+
+  /** Passes until the configuration is `Deployed` in `version`; what was told is dropped. */
+  async deploy(version: string): Promise<void> {
+    await this.target.eventually(async () => {
+      const { phase, versions, error } = await this.pass(version);
+      const isThere = phase === 'Deployed' && versions === `${version} ${version} ${version}`;
+      if (!isThere) throw new Error(`${phase ?? ''} ${versions} ${error ?? ''}`);
+    });
+    await this.operator.requests();
+  }
+
+  /** Until every Deployment of the namespace has rolled out. */
+  async rolledOut(): Promise<void> {
+    await this.target.eventually(async () => {
+      const { items } = await this.admin.list(
+        { apiVersion: 'apps/v1', kind: 'Deployment' },
+        { namespace: this.namespace },
+      );
+      for (const item of items) {
+        const status = rolloutStatus({ ...item, kind: 'Deployment' });
+        if (!status.complete) throw new Error(status.message);
+      }
+    });
+  }
+
+  get<T extends KubernetesObject = UnstructuredObject>(
+    kind: string,
+    name: string,
+    apiVersion = kind === 'Deployment' ? 'apps/v1' : 'v1',
+  ): Promise<T> {
+    return this.admin.get({ apiVersion, kind } as TypeReference<T>, {
+      name,
+      namespace: this.namespace,
+    });
+  }
+
+  async isGone(kind: string, name: string): Promise<boolean> {
+    try {
+      await this.get(kind, name);
+      return false;
+    } catch (error) {
+      if (isNotFound(error)) return true;
+      throw error;
+    }
+  }
+
+  /** Changes an object by hand. */
+  async touch(kind: string, name: string, body: object): Promise<void> {
+    const apiVersion = kind === 'Deployment' ? 'apps/v1' : 'v1';
+    const key = { name, namespace: this.namespace };
+    await this.admin.patch({ apiVersion, kind }, key, { type: 'merge', body });
+  }
+
+  /** `verb resource` of what was written since the last look. */
+  async writes(): Promise<readonly string[]> {
+    const requests = await this.operator.requests();
+    return requests.filter(({ verb }) => writeVerbs.includes(verb)).map(text);
+  }
+
+  async delete(): Promise<void> {
+    await this.admin.delete(this.type, this.key);
+  }
+
+  async exists(): Promise<boolean> {
+    return this.config().then(
+      () => true,
+      (error: unknown) => {
+        if (isNotFound(error)) return false;
+        throw error;
+      },
+    );
+  }
+}
+
+/** What a spec begins with. */
+export interface Scene {
+  readonly type?: TypeReference<Config>;
+  /** `null`: it is made later. */
+  readonly config?: Partial<Config> | null;
+}
+
+export type OpenStage = (options?: Options & Scene) => Promise<Stage>;
+
+/** Makes {@link OpenStage}, in a `describe`. */
+export function stages(newTarget: () => Promise<BuilderTarget>): OpenStage {
+  let target: BuilderTarget;
+  before(async () => {
+    target = await newTarget();
+    await installKinds(target);
+  });
+  after(() => target.close());
+  return (options) => Stage.open(target, options);
+}
+
+function text({ verb, resource }: ServedRequest): string {
+  return `${verb} ${resource}`;
+}
+
+/** What a status says, in short. */
+export function seen(status: LifecycleStatus | undefined): Omit<Seen, 'events' | 'error'> {
+  const { operatorVersion = '-', targetVersion = '-', observedVersion = '-' } = status ?? {};
+  return {
+    phase: status?.phase,
+    versions: `${operatorVersion} ${targetVersion} ${observedVersion}`,
+    conditions: conditionsText(status?.conditions ?? []),
+  };
+}
+
+function conditionsText(conditions: readonly LifecycleCondition[]): string {
+  const value = (type: string): string =>
+    conditions.find((one) => one.type === type)?.status.slice(0, 1) ?? '-';
+  const values = ['Available', 'Progressing', 'Degraded'].map(value).join('/');
+  const reasons = conditions.flatMap(({ reason }) => reason ?? []);
+  return [values, ...reasons].join(' ');
+}
+
+/** The usual system: an account, a Deployment, a Service. */
+export function system(namespace: string, workload: Workload = {}): UnstructuredObject[] {
+  return [account(namespace), deployment(namespace, workload), service(namespace)];
+}
+
+export function account(namespace: string): UnstructuredObject {
+  return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'web', namespace } };
+}
+
+export function configMap(namespace: string, name = 'settings'): UnstructuredObject {
+  const data = { size: 'small' };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data };
+}
+
+export function service(namespace: string): UnstructuredObject {
+  return {
+    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', namespace } },
+    spec: { type: 'NodePort', selector: { app: 'web' }, ports: [{ port: 80 }] },
+  };
+}
+
+/** Pods that fit on no node. */
+export const nowhere = { nodeSelector: { zone: 'none' } };
+
+export function deployment(
+  namespace: string,
+  { name = 'web', image = 'nginx:1', pod = {}, container = {}, ...spec }: Workload = {},
+): UnstructuredObject {
+  const labels = { app: name };
+  const env = [{ name: 'MODE', value: 'fast' }];
+  const containers = [{ name: 'web', image, env, ...container }];
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace } },
+    spec: {
+      ...{ replicas: 1, selector: { matchLabels: labels } },
+      template: { metadata: { labels }, spec: { containers, ...pod } },
+      ...spec,
+    },
+  };
+}
+
+/** What differs from the usual Deployment. */
+export interface Workload {
+  readonly name?: string;
+  readonly image?: string;
+  readonly pod?: object;
+  readonly container?: object;
+  readonly [field: string]: unknown;
+}

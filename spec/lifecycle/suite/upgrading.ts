@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+import omit from 'lodash/omit.js';
+import { configMap, deployment, nowhere, system } from './stage.js';
+import type { OpenStage, Stage } from './stage.js';
+
+/** "Upgrade: semver; devel→v1.9.5; unprefixed; ""→1.9.5", "No upgrade", "Downgrade", "Removes unused". */
+export function upgradingSuite(open: OpenStage): void {
+  const upgrades = [
+    { from: 'v1.9.4', to: 'v1.9.5' },
+    { from: 'devel', to: 'v1.9.5' },
+    { from: '1.9.4', to: '1.9.5' },
+    { from: 'v1.9.4', to: '1.10.0' },
+    { from: '', to: '1.9.5' },
+  ];
+  for (const { from, to } of upgrades) {
+    it(`goes from ${from === '' ? 'no version' : from} to ${to}: observed is old, then all are new`, async () => {
+      const stage = await open();
+      await stage.deploy(from === '' ? '1.0' : from);
+      if (from === '') await stage.setStatus({ observedVersion: '' });
+      stage.resources = newer(stage);
+      const old = from === '' ? '' : from;
+      expect(await stage.pass(to)).to.deep.equal({
+        ...{ phase: 'Upgrading', versions: `${to} ${to} ${old}` },
+        conditions: 'T/T/T UpgradeStarted',
+        events: ['UpgradeStarted', 'UpdateResourceSuccess Deployment web'],
+      });
+      await stage.rolledOut();
+      expect(await stage.pass(to)).to.deep.equal({
+        ...{ phase: 'Deployed', versions: `${to} ${to} ${to}` },
+        ...{ conditions: 'T/F/F DeployCompleted', events: ['DeployCompleted'] },
+      });
+    });
+  }
+
+  for (const [one, other] of [
+    ...[['v1.9.5', 'v1.9.5'] as const, ['devel', 'devel'] as const],
+    ...[['latest', 'latest'] as const, ['v1.9.5', '1.9.5'] as const],
+  ]) {
+    it(`does not upgrade from ${one} to ${other}`, async () => {
+      const stage = await open();
+      await stage.deploy(one);
+      const seen = await stage.pass(other);
+      expect(seen).to.include({ phase: 'Deployed', conditions: 'T/F/F DeployCompleted' });
+      expect(seen.events).to.deep.equal([]);
+    });
+  }
+
+  it('refuses a downgrade: a condition and an event, once; all else is as it was', async () => {
+    const stage = await open();
+    await stage.deploy('1.9.5');
+    const before = await stage.status();
+    stage.resources = newer(stage);
+    const refused = { phase: 'Deployed', versions: '1.9.5 1.9.5 1.9.5' };
+    expect(await stage.pass('1.9.4')).to.deep.equal({
+      ...{ ...refused, conditions: 'T/F/F DeployCompleted Downgrade' },
+      events: ['DowngradeRefused'],
+    });
+    const { conditions = [], ...rest } = await stage.status();
+    expect(conditions.slice(0, -1)).to.deep.equal(before.conditions);
+    expect(rest).to.deep.equal(omit(before, 'conditions'));
+    expect(conditions.at(-1)).to.include({ type: 'DowngradeRefused', status: 'True' });
+    await stage.operator.requests();
+    expect(await stage.pass('1.9.4')).to.include(refused);
+    expect(await stage.writes()).to.deep.equal([]);
+    expect(await imageOf(stage)).to.equal('nginx:1');
+    // Its successor says so no more.
+    stage.resources = () => system(stage.namespace);
+    expect(await stage.pass('1.9.5')).to.include({ conditions: 'T/F/F DeployCompleted' });
+  });
+
+  it('does not ask for objects, nor touch them, in a downgrade', async () => {
+    const stage = await open();
+    await stage.deploy('1.9.5');
+    stage.resources = () => {
+      throw new Error('an older operator knows nothing of this configuration');
+    };
+    expect(await stage.pass('1.9.4')).to.not.have.property('error');
+  });
+
+  it('removes what is no longer used at the end: present while Upgrading, gone after', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    stage.resources = () => [configMap(namespace, 'old'), deployment(namespace)];
+    await stage.deploy('1.0.0');
+    stage.resources = () => [
+      configMap(namespace, 'new'),
+      deployment(namespace, { image: 'nginx:2' }),
+    ];
+    expect(await stage.pass('1.1.0')).to.include({ phase: 'Upgrading' });
+    expect(await stage.isGone('ConfigMap', 'old')).to.equal(false);
+    await stage.rolledOut();
+    const events: string[] = [];
+    await stage.target.eventually(async () => {
+      const seen = await stage.pass('1.1.0');
+      events.push(...seen.events);
+      expect(seen.phase).to.equal('Deployed');
+    });
+    expect(events).to.deep.equal(['DeleteResourceSuccess ConfigMap old', 'DeployCompleted']);
+    expect(await stage.isGone('ConfigMap', 'old')).to.equal(true);
+    expect(await stage.isGone('ConfigMap', 'new')).to.equal(false);
+  });
+
+  it('removes what is no longer desired without a new version, too', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];
+    await stage.deploy('1.0.0');
+    stage.resources = () => [configMap(namespace)];
+    expect((await stage.pass('1.0.0')).events).to.deep.equal([
+      'DeleteResourceSuccess ConfigMap old',
+    ]);
+    await stage.target.eventually(async () =>
+      expect(await stage.isGone('ConfigMap', 'old')).to.equal(true),
+    );
+    expect(await stage.pass('1.0.0')).to.deep.equal({
+      ...{ phase: 'Deployed', versions: '1.0.0 1.0.0 1.0.0' },
+      ...{ conditions: 'T/F/F DeployCompleted', events: [] },
+    });
+  });
+
+  it('deletes nothing that is not its own, not marked or not of a named kind', async () => {
+    const stage = await open();
+    const { namespace, admin } = stage;
+    stage.resources = () => [
+      configMap(namespace, 'a'),
+      configMap(namespace, 'b'),
+      configMap(namespace),
+    ];
+    await stage.deploy('1.0.0');
+    await admin.create(configMap(namespace, 'of-somebody'));
+    await stage.touch('ConfigMap', 'a', { metadata: { ownerReferences: null } });
+    const labels = { 'operator-builder.io/create-version': null };
+    await stage.touch('ConfigMap', 'b', { metadata: { labels } });
+    stage.resources = () => [];
+    await stage.deploy('1.1.0');
+    const kept = await Promise.all(
+      ['of-somebody', 'a', 'b'].map((name) => stage.isGone('ConfigMap', name)),
+    );
+    expect(kept).to.deep.equal([false, false, false]);
+  });
+
+  it('can not be complete in the pass that begins it, though nothing changes', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    expect(await stage.pass('1.1.0')).to.deep.equal({
+      ...{ phase: 'Upgrading', versions: '1.1.0 1.1.0 1.0.0' },
+      ...{ conditions: 'T/T/T UpgradeStarted', events: ['UpgradeStarted'] },
+    });
+    expect((await stage.pass('1.1.0')).events).to.deep.equal(['DeployCompleted']);
+  });
+
+  it('is Upgrading and Degraded until the new pods are ready, then heals by a newer version', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    stage.resources = () => [deployment(stage.namespace, { image: 'nginx:2', pod: nowhere })];
+    for (let pass = 0; pass < 3; pass++) {
+      expect(await stage.pass('1.1.0')).to.include({
+        ...{ phase: 'Upgrading', versions: '1.1.0 1.1.0 1.0.0' },
+        conditions: 'T/T/T UpgradeStarted',
+      });
+    }
+    stage.resources = newer(stage);
+    const seen = await stage.pass('1.2.0');
+    expect(seen).to.include({ phase: 'Upgrading', versions: '1.2.0 1.2.0 1.0.0' });
+    expect(seen.events[0]).to.equal('UpgradeStarted');
+    await stage.deploy('1.2.0');
+  });
+
+  it('lets the operator of the deployed version take back an upgrade that is not complete', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    stage.resources = () => [deployment(stage.namespace, { pod: nowhere })];
+    await stage.pass('1.1.0');
+    stage.resources = () => [deployment(stage.namespace)];
+    expect(await stage.pass('1.0.0')).to.include({
+      ...{ phase: 'Upgrading', versions: '1.0.0 1.0.0 1.0.0' },
+    });
+    await stage.deploy('1.0.0');
+  });
+
+  it('begins no upgrade of a first deployment that is not complete: it goes on in the new version', async () => {
+    const stage = await open();
+    await stage.pass('1.0.0');
+    stage.resources = newer(stage);
+    const seen = await stage.pass('1.1.0');
+    expect(seen).to.include({ phase: 'Deploying', versions: '1.1.0 1.1.0 -' });
+    expect(seen.events).to.deep.equal(['UpdateResourceSuccess Deployment web']);
+  });
+
+  it('marks what it makes and changes with the version', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    stage.resources = newer(stage);
+    await stage.deploy('1.1.0+build/7');
+    const { metadata } = await stage.get('Deployment', 'web');
+    expect(metadata.labels?.['operator-builder.io/create-version']).to.equal('1.0.0');
+    expect(metadata.labels?.['operator-builder.io/update-version']).to.match(/^1\.1\.0-build-7-/);
+  });
+}
+
+function newer({ namespace }: Stage): Stage['resources'] {
+  return () => system(namespace, { image: 'nginx:2' });
+}
+
+async function imageOf(stage: Stage): Promise<unknown> {
+  const { spec } = await stage.get('Deployment', 'web');
+  return (spec as { template: { spec: { containers: [{ image: string }] } } }).template.spec
+    .containers[0].image;
+}
