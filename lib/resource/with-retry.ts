@@ -1,10 +1,13 @@
 import { failureKindOf, retryAfterMsOf } from '../controller/failure.js';
+import { readableError } from '../controller/readable-error.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { sleep } from '../system/clock.js';
 import type { BackOffFactory } from './back-off.js';
 import type { CrudResource } from './crud-resource.js';
 import { exponentialBackOff } from './exponential-back-off.js';
 import { InvalidConfigError } from './invalid-config-error.js';
+import { messageOf } from './message-of.js';
+import { nextWaitMs } from './next-wait-ms.js';
 import { isPermanent } from './permanent-error.js';
 import type { Resource } from './resource.js';
 import { wrapSteps } from './wrap-steps.js';
@@ -33,7 +36,8 @@ export interface RetryOptions {
  *
  * A server that asks to wait longer (`Retry-After`) is waited for.
  *
- * @throws InvalidConfigError `backOffFactory` is no function.
+ * @throws InvalidConfigError `backOffFactory` is no function. (What it makes is looked at in the step
+ * that fails: a wait that is no time fails it.)
  */
 export function withRetry<T extends KubernetesObject, State, Change>(
   resource: CrudResource<T, State, Change>,
@@ -66,10 +70,11 @@ async function retried<T extends KubernetesObject, R>(
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();
-    } catch (error) {
+    } catch (thrown) {
+      const error = readableError(thrown);
       if (isPermanent(error)) throw error.cause;
       const isFutile = signal.aborted || failureKindOf(error) !== 'error';
-      const waitMs = isFutile ? undefined : backOff.next();
+      const waitMs = isFutile ? undefined : nextWaitMs(backOff, error);
       if (waitMs === undefined) throw error;
       const longerMs = Math.max(waitMs, retryAfterMsOf(error));
       tellRetry(step, error, { attempt, waitMs: Math.round(longerMs) });
@@ -84,7 +89,6 @@ function tellRetry<T extends KubernetesObject>(
   fields: { readonly attempt: number; readonly waitMs: number },
 ): void {
   const { attempt, waitMs } = fields;
-  const why = error instanceof Error ? error.message : String(error);
-  const text = `${resource}, ${name}: try ${attempt} failed, the next one is in ${waitMs} ms: ${why}`;
-  context.logger.warn(text, { ...fields });
+  const text = `${resource}, ${name}: try ${attempt} failed, the next one is in ${waitMs} ms`;
+  context.logger.warn(`${text}: ${messageOf(error)}`, { ...fields });
 }

@@ -6,6 +6,7 @@ import type { CustomResourceDefinition } from '../../object/kinds.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { sleep } from '../../system/clock.js';
 import { isOperatorError } from '../../system/operator-error.js';
+import { nextWaitMs } from '../next-wait-ms.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 
 /**
@@ -28,7 +29,7 @@ export function crdInstaller<T extends KubernetesObject>(
           return;
         } catch (error) {
           signal.throwIfAborted();
-          const delayMs = isHopeless(error) ? undefined : backOff.next();
+          const delayMs = isHopeless(error) ? undefined : nextWaitMs(backOff, error);
           if (delayMs === undefined) throw error;
           logger.warn(`the CRD is not installed yet; tried again in ${delayMs} ms`, { error });
           await sleep(clock, delayMs, signal);

@@ -3,6 +3,7 @@ import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object
 import { keyString } from '../../object/object-key.js';
 import type { FrameworkPass } from './framework-reconciler.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
+import { Turns } from './turns.js';
 
 type Parts = Pick<
   ResolvedFrameworkOptions<KubernetesObject>,
@@ -13,7 +14,7 @@ type Parts = Pick<
 export class DirectPasses {
   readonly #reconcile: (pass: FrameworkPass) => Promise<Result>;
   readonly #parts: Parts;
-  readonly #last = new Map<string, Promise<void>>();
+  readonly #turns = new Turns();
 
   constructor(reconcile: (pass: FrameworkPass) => Promise<Result>, parts: Parts) {
     this.#reconcile = reconcile;
@@ -22,12 +23,7 @@ export class DirectPasses {
 
   /** Resolves when a pass that began after the call has ended. What it throws is logged. */
   async run(key: ObjectKey): Promise<void> {
-    const text = keyString(key);
-    const before = this.#last.get(text) ?? Promise.resolve();
-    const pass = before.then(() => this.#pass(key));
-    this.#last.set(text, pass);
-    await pass;
-    if (this.#last.get(text) === pass) this.#last.delete(text);
+    await this.#turns.run(keyString(key), () => this.#pass(key));
   }
 
   /** Never throws. */

@@ -49,16 +49,40 @@ async function each<Item>(
 ): Promise<void> {
   if (items === undefined || signal.aborted) return;
   const iterator = items[Symbol.asyncIterator]();
-  const isOver = whenAborted(signal).then(() => undefined);
+  const nextItem = untilAborted(() => iterator.next(), signal);
   for (;;) {
-    // A stream that brings nothing must not hold the end back.
-    const next = await Promise.race([iterator.next(), isOver]);
+    const next = await nextItem();
+    if (next?.done === true) return;
     if (next === undefined) break;
-    if (next.done === true) return;
-    await visit(next.value);
+    try {
+      await visit(next.value);
+    } catch (error) {
+      leave(iterator);
+      throw error;
+    }
   }
-  // Not waited for: a generator that waits for its next item ends only with that.
-  void iterator.return?.().then(undefined, () => undefined);
+  leave(iterator);
+}
+
+/** Not waited for: a generator that waits for its next item ends only with that. */
+function leave<Item>(iterator: AsyncIterator<Item>): void {
+  const left = Promise.resolve().then(() => iterator.return?.());
+  left.catch(() => undefined);
+}
+
+/**
+ * Calls `call` again and again, and waits no longer than until `signal` is aborted: a stream that
+ * brings nothing must not hold the end back. A race of promises would keep every item until then.
+ */
+function untilAborted<R>(call: () => Promise<R>, signal: AbortSignal): () => Promise<R | undefined> {
+  let giveUp = (): void => undefined;
+  signal.addEventListener('abort', () => giveUp(), { once: true });
+  return () =>
+    new Promise((resolve, reject) => {
+      giveUp = () => resolve(undefined);
+      if (signal.aborted) giveUp();
+      else call().then(resolve, reject);
+    });
 }
 
 function whenAborted(signal: AbortSignal): Promise<void> {

@@ -4,7 +4,6 @@ import { controllerFor } from '../../controller/controller-builder.js';
 import type { Controller } from '../../controller/controller.js';
 import type { Source } from '../../controller/source.js';
 import { EventRecorder } from '../../events/event-recorder.js';
-import type { Recorder } from '../../events/recorder.js';
 import { Manager } from '../../manager/manager.js';
 import type { RequiredAccess } from '../../manager/access/required-access.js';
 import type { Added, ManagerAddOptions } from '../../manager/manager-entries.js';
@@ -14,6 +13,7 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
 import { noMetrics } from '../../system/metrics.js';
 import type { Metrics } from '../../system/metrics.js';
+import { OperatorError } from '../../system/operator-error.js';
 import { InvalidConfigError } from '../invalid-config-error.js';
 import { crdInstaller } from './crd-installer.js';
 import { DirectPasses } from './direct-passes.js';
@@ -24,6 +24,7 @@ import { metricsSource, newFrameworkMetrics } from './framework-metrics.js';
 import type { FrameworkMetrics } from './framework-metrics.js';
 import type { FrameworkOptions } from './framework-options.js';
 import { FrameworkReconciler } from './framework-reconciler.js';
+import { OwnRecorder } from './own-recorder.js';
 import { recorderEnd } from './recorder-end.js';
 import { resolveFrameworkOptions } from './resolve-framework-options.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
@@ -78,22 +79,25 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
   readonly #told: ToldSource;
   readonly #reconciler: FrameworkReconciler<T>;
   readonly #direct: DirectPasses;
+  readonly #ownRecorder: OwnRecorder | undefined;
   #metrics: FrameworkMetrics;
+  #isAdded = false;
 
   /** @throws InvalidConfigError an option is missing, out of its range, or contradicts another. */
   constructor(options: FrameworkOptions<T>) {
     this.#options = resolveFrameworkOptions(options);
     const { name, crd, recorder, metrics = noMetrics } = this.#options;
     this.#metrics = newFrameworkMetrics(metrics, this.#options);
-    const own = recorder === undefined ? this.#newRecorder(metrics) : undefined;
-    const telling = { recorder: own ?? (recorder as Recorder), metrics: () => this.#metrics };
+    const own = new OwnRecorder(() => this.#newRecorder(metrics));
+    this.#ownRecorder = recorder === undefined ? own : undefined;
+    const telling = { recorder: recorder ?? own, metrics: () => this.#metrics };
     this.#reconciler = new FrameworkReconciler(this.#options, telling);
     this.#told = toldSource(`${name} events`);
     this.#direct = new DirectPasses((pass) => this.#reconciler.reconcile(pass), this.#options);
     this.controller = this.#newController(this.#sources());
     this.runnables = [
       ...(crd === undefined ? [] : [crdInstaller(crd, this.#options)]),
-      ...(own === undefined ? [] : [recorderEnd(name, own)]),
+      ...(this.#ownRecorder === undefined ? [] : [recorderEnd(name, this.#ownRecorder)]),
     ];
     this.requires = frameworkAccess(this.#options);
   }
@@ -112,11 +116,17 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
    * manager's, where it was given none.
    * @returns what takes it out again
    * @throws OperatorError `InvalidOption`: the manager has a controller of this name.
+   * @throws OperatorError `AlreadyStarted`: it was added to a manager, or run, before.
    */
   addTo(manager: Manager, options: FrameworkAddOptions = {}): Added {
     const { requires = [], ...place } = options;
+    if (this.#isAdded) {
+      const message = `framework ${this.name}: it is in a manager already; make a new one`;
+      throw new OperatorError('AlreadyStarted', message);
+    }
     const all = [...this.requires, ...requires];
     const added = [manager.add(this.controller, { ...place, requires: all })];
+    this.#isAdded = true;
     for (const runnable of this.runnables) added.push(manager.add(runnable));
     if (this.#options.metrics === undefined) {
       this.#metrics = newFrameworkMetrics(manager.metrics, this.#options);
@@ -126,6 +136,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
       remove: async (graceMs) => {
         // The controller first: the rest serves it.
         for (const each of added) await each.remove(graceMs);
+        this.#isAdded = false;
       },
     };
   }
@@ -133,6 +144,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
   /**
    * Runs in a manager of its own until `signal` is aborted; resolves when all has ended.
    * @throws what the installation of the custom resource failed with in the end.
+   * @throws OperatorError `AlreadyStarted`: it was run, or added to a manager, before.
    * @throws as `Manager.run` does.
    */
   async run(signal: AbortSignal, options: FrameworkRunOptions = {}): Promise<void> {
@@ -147,10 +159,11 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
 
   /**
    * A drop-in for what is called when an informer tells that an object was created or changed. While
-   * the framework runs, the object is queued, and all goes on as with its own informer. Else one pass
-   * is made here, after the passes of the same object that were asked for before; what it fails with
-   * is logged, recorded and counted, and tried again with the next call only. Give a `recorder` to a
-   * framework that never runs: nobody stops its own one.
+   * the framework runs, the object is queued, and all goes on as with its own informer. While its
+   * manager does not let it run, for it does not lead, or has ended, nothing is done. Without a manager
+   * one pass is made here, after the passes of the same object that were asked for before; what it
+   * fails with is logged, recorded and counted, and tried again with the next call only. Give a
+   * `recorder` to a framework that never runs: nobody stops its own one.
    */
   async updateFunc(_old: T | undefined, object: T): Promise<void> {
     await this.#look(object);
@@ -183,11 +196,14 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
 
   async #look(object: T): Promise<void> {
     const key = keyOf(object);
-    if (!this.#told.tell(key)) await this.#direct.run(key);
+    if (this.#told.tell(key)) return;
+    // Here it may not work at all; where it may, its controller begins with all objects that there are.
+    if (this.#isAdded) this.#options.logger.debug(`framework ${this.name}: does not run`, { ...key });
+    else await this.#direct.run(key);
   }
 
   async #whileRunning(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-    if (this.#told.isRunning) return work();
+    if (this.#told.isRunning || this.#isAdded) return work();
     const { client, clock, random, logger, metrics = noMetrics, crd } = this.#options;
     if (crd !== undefined) {
       await crdInstaller(crd, this.#options).run({ signal, logger, ready: () => undefined });
@@ -203,6 +219,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     } finally {
       await running.stop();
       await cache.stop();
+      await this.#ownRecorder?.stop();
     }
   }
 

@@ -1,8 +1,8 @@
-import type { EventRecorder } from '../../events/event-recorder.js';
 import type { Runnable } from '../../manager/runnable.js';
+import type { OwnRecorder } from './own-recorder.js';
 
 /** Stops a recorder when the manager ends, after the controllers, so that it leaves no timer. */
-export function recorderEnd(name: string, recorder: EventRecorder): Runnable {
+export function recorderEnd(name: string, recorder: OwnRecorder): Runnable {
   return {
     name: `${name}: events`,
     phase: 'server',
