@@ -13,7 +13,7 @@ async function clusterTarget(): Promise<ShardingTarget> {
   const since = await plane.auditLog.mark();
   return {
     admin,
-    workMs: 3_000,
+    workMs: 8_000,
     user: async (name) => (await plane.user(userOf(name))).kubeConfigPath,
     writesOf: async (name, namespace) => {
       const query = {

@@ -11,7 +11,7 @@ async function embeddedTarget(): Promise<ShardingTarget> {
   const cluster = await EmbeddedCluster.start({ users, port: 0, logLength: 100_000 });
   return {
     admin: cluster.client(),
-    workMs: 3_000,
+    workMs: 8_000,
     user: async (name) => {
       const path = join(directory, name);
       await cluster.writeKubeConfig(path, name);
