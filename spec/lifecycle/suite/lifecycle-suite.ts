@@ -1,9 +1,12 @@
 import type { BuilderTarget } from '../../builder/suite/target.js';
 import { deployingSuite } from './deploying.js';
+import { badInputSuite } from './bad-input.js';
+import { callingBackSuite } from './calling-back.js';
 import { deletingSuite } from './deleting.js';
 import { healingSuite } from './healing.js';
 import { stages } from './stage.js';
 import { upgradingSuite } from './upgrading.js';
+import { watchingOverSuite } from './watching-over.js';
 
 /** The cases to hold of the lifecycle's page, on whatever server. */
 export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
@@ -13,4 +16,7 @@ export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('upgrading', () => upgradingSuite(open));
   describe('healing', () => healingSuite(open));
   describe('deleting', () => deletingSuite(open));
+  describe('callbacks', () => callingBackSuite(open));
+  describe('watching over', () => watchingOverSuite(open));
+  describe('bad input', () => badInputSuite(open));
 }

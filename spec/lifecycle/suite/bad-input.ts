@@ -1,0 +1,316 @@
+import { expect } from 'chai';
+import { createCrd } from '../../../lib/lifecycle/index.js';
+import type { LifecycleStatus, Phase } from '../../../lib/lifecycle/index.js';
+import { systemRandom } from '../../../lib/system/random.js';
+import { configMap, deployment, LocalConfig, system } from './stage.js';
+import type { OpenStage, Stage } from './stage.js';
+
+/** Each is a condition and an event, nothing is half done, and nothing is written again and again. */
+export function badInputSuite(open: OpenStage): void {
+  describe('a phase, and no version', () => contradictions(open));
+
+  const anything = (): unknown => undefined;
+  const lists: Record<string, readonly [() => unknown, RegExp]> = {
+    'no list': [anything, /getAllResources returned undefined: want a list/],
+    'no object': [() => [null, 7], /object 1 is null; getAllResources: object 2 is number/],
+    'no kind': [() => [{ apiVersion: 'v1', metadata: { name: 'x' } }], /object 1 has no kind/],
+    'no apiVersion': [() => [{ kind: 'Secret', metadata: { name: 'x' } }], /has no apiVersion/],
+    'no name': [
+      () => [{ apiVersion: 'v1', kind: 'Secret', metadata: {} }],
+      /object 1, a Secret, has no name/,
+    ],
+    'no metadata': [() => [{ apiVersion: 'v1', kind: 'Secret' }], /a Secret, has no name/],
+    'no namespace': [
+      () => [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } }],
+      /Secret x has no namespace/,
+    ],
+    'one object twice': [() => [configMap('x'), configMap('x')], /is desired twice: leave one out/],
+    'a kind that nobody serves': [
+      () => [{ apiVersion: 'none.example.com/v1', kind: 'None', metadata: { name: 'x' } }],
+      /None/,
+    ],
+  };
+  for (const [name, [list, message]] of Object.entries(lists)) {
+    it(`is not begun: ${name}`, async () => {
+      const stage = await open();
+      stage.resources = list;
+      await expectBlocked(stage, message);
+    });
+
+    it(`begins no upgrade: ${name}`, async () => {
+      const stage = await open();
+      await stage.deploy('1.0.0');
+      const before = await stage.get('Deployment', 'web');
+      stage.resources = () =>
+        list() === undefined
+          ? undefined
+          : [...system(stage.namespace, { image: 'nginx:2' }), ...(list() as object[])];
+      expect(await stage.pass('1.1.0')).to.deep.equal({
+        ...{ phase: 'Deployed', versions: '1.0.0 1.0.0 1.0.0' },
+        conditions: 'T/F/T DeployCompleted ConfigError',
+        events: ['ConfigError'],
+      });
+      expect((await stage.get('Deployment', 'web')).spec).to.deep.equal(before.spec);
+      await expectCalm(stage, '1.1.0');
+      stage.resources = () => system(stage.namespace, { image: 'nginx:2' });
+      await stage.deploy('1.1.0');
+    });
+  }
+
+  it('waits where getAllResources throws, with its words in condition and event', async () => {
+    const stage = await open();
+    stage.resources = () => {
+      throw new Error('no such flavour');
+    };
+    expect(await stage.pass('1.0.0')).to.deep.equal({
+      ...{ phase: undefined, versions: '- - -', conditions: 'F/T/T ReconcileFailed' },
+      ...{ events: ['ReconcileFailed'], error: 'no such flavour' },
+    });
+    await expectCalm(stage);
+  });
+
+  it('deploys a kind once it is installed', async () => {
+    const stage = await open();
+    const [name] = systemRandom.uuid().split('-');
+    const kind = `Late${name}`;
+    const crd = createCrd({ group: 'late.example.com', kind }, { scope: 'Namespaced' });
+    const metadata = { name: 'late', namespace: stage.namespace };
+    const late = { apiVersion: 'late.example.com/v1alpha1', kind, metadata, spec: {} };
+    stage.resources = () => [...system(stage.namespace), late];
+    await expectBlocked(stage, new RegExp(kind));
+    await stage.admin.create(crd);
+    await stage.target.eventually(async () => {
+      expect((await stage.pass('1.0.0')).phase).to.equal('Deployed');
+    });
+  });
+
+  it('deploys a definition and objects of its kind together, and takes them away', async () => {
+    const stage = await open();
+    const [name] = systemRandom.uuid().split('-');
+    const kind = `Own${name}`;
+    const crd = createCrd({ group: 'own.example.com', kind }, { scope: 'Namespaced' });
+    const metadata = { name: 'own', namespace: stage.namespace };
+    const type = { apiVersion: 'own.example.com/v1alpha1', kind };
+    stage.resources = () => [crd, { ...type, metadata, spec: { x: 1 } }];
+    const first = await stage.pass('1.0.0');
+    expect(first).to.include({ phase: 'Deploying', conditions: 'F/T/F DeployStarted' });
+    await stage.deploy('1.0.0');
+    expect((await stage.admin.get(type, metadata)).metadata.name).to.equal('own');
+    await expectCalm(stage);
+    await stage.delete();
+    await stage.target.eventually(async () => {
+      const { error } = await stage.pass('1.0.0');
+      expect(error).to.equal(undefined);
+      expect(await stage.exists()).to.equal(false);
+    });
+  });
+
+  it('does not touch what belongs to another configuration', async () => {
+    const [one, other] = [await open(), await open()];
+    await one.deploy('1.0.0');
+    other.resources = () => system(one.namespace, { image: 'nginx:2' });
+    await expectBlocked(other, /Deployment .*web belongs to SampleConfig .*choose another name/);
+    expect((await one.pass('1.0.0')).events).to.deep.equal([]);
+  });
+
+  it('waits for objects that exist and are nobody’s, and names them', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    const touched = deployment(namespace, { image: 'nginx:0' });
+    await stage.admin.create(touched);
+    expect(await stage.pass('1.0.0')).to.deep.equal({
+      ...{ phase: undefined, versions: '- - -', conditions: 'F/F/T OrphansExist' },
+      events: ['OrphansExist'],
+    });
+    const { conditions = [] } = await stage.status();
+    expect(conditions[2]?.message)
+      .to.include(`Deployment ${namespace}/web`)
+      .and.not.include('Service');
+    expect(await stage.isGone('Service', 'web')).to.equal(true);
+    await expectCalm(stage);
+    await stage.admin.delete(
+      { apiVersion: 'apps/v1', kind: 'Deployment' },
+      { name: 'web', namespace },
+    );
+    await stage.target.eventually(async () =>
+      expect(await stage.isGone('Deployment', 'web')).to.equal(true),
+    );
+    await stage.deploy('1.0.0');
+  });
+
+  it('begins no upgrade over an object that is nobody’s', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    await stage.admin.create(configMap(stage.namespace));
+    stage.resources = () => [...system(stage.namespace), configMap(stage.namespace)];
+    expect(await stage.pass('1.1.0')).to.include({
+      ...{ phase: 'Deployed', conditions: 'T/F/T DeployCompleted OrphansExist' },
+    });
+  });
+
+  it('adopts objects that are nobody’s where that is the policy', async () => {
+    const stage = await open({ orphans: 'adopt' });
+    await stage.admin.create(deployment(stage.namespace, { image: 'nginx:0' }));
+    expect((await stage.pass('1.0.0')).events).to.deep.equal([
+      'DeployStarted',
+      'CreateResourceSuccess ServiceAccount web',
+      'UpdateResourceSuccess Deployment web',
+      'CreateResourceSuccess Service web',
+    ]);
+    const { metadata } = await stage.get('Deployment', 'web');
+    expect(metadata.ownerReferences?.[0]).to.include({ kind: 'SampleConfig', controller: true });
+  });
+
+  const foreign: Record<string, (stage: Stage) => object> = {
+    'cluster-scoped objects': () => ({
+      ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' },
+      metadata: { name: `lifecycle-${systemRandom.uuid()}` },
+    }),
+    'objects of another namespace': () => configMap('default'),
+  };
+  for (const [name, object] of Object.entries(foreign)) {
+    it(`does not let a namespaced configuration own ${name}`, async () => {
+      const stage = await open({ type: LocalConfig });
+      stage.resources = () => [...system(stage.namespace), object(stage)];
+      await expectBlocked(stage, /LocalConfig .*config can't own/);
+    });
+  }
+
+  it('deploys, upgrades and removes for a namespaced configuration, whatever kinds are pruned', async () => {
+    const stage = await open({ type: LocalConfig });
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
+    stage.dependants = [...stage.dependants, role];
+    await stage.deploy('1.0.0');
+    stage.resources = () => system(stage.namespace, { image: 'nginx:2' });
+    await stage.deploy('1.1.0');
+    await stage.delete();
+    await stage.target.eventually(async () => {
+      await stage.pass('1.1.0');
+      expect(await stage.exists()).to.equal(false);
+    });
+  });
+
+  it('says that a field can not change, and how to go on; the upgrade waits and completes then', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const [account, workload, service] = system(stage.namespace, { name: 'web', image: 'nginx:2' });
+    const spec = workload?.['spec'] as { readonly template: object };
+    const labels = { app: 'web', tier: 'front' };
+    const template = { ...spec.template, metadata: { labels } };
+    const changed = { ...workload, spec: { ...spec, selector: { matchLabels: labels }, template } };
+    stage.resources = () => [account, changed, service];
+    const seen = await stage.pass('1.1.0');
+    expect(seen).to.include({
+      ...{ phase: 'Upgrading', versions: '1.1.0 1.1.0 1.0.0' },
+      conditions: 'T/T/T ReconcileFailed',
+    });
+    expect(seen.events).to.deep.equal(['UpgradeStarted', 'UpdateResourceFailed Deployment web']);
+    const { conditions = [] } = await stage.status();
+    expect(conditions[2]?.message).to.match(
+      /selector.*immutable.*delete the object, and it is made anew/,
+    );
+    const key = { name: 'web', namespace: stage.namespace };
+    await stage.admin.delete({ apiVersion: 'apps/v1', kind: 'Deployment' }, key);
+    await stage.deploy('1.1.0');
+  });
+
+  it('waits for a desired object that somebody deletes, and makes it anew', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    await stage.touch('Service', 'web', { metadata: { finalizers: ['example.com/held'] } });
+    const key = { name: 'web', namespace: stage.namespace };
+    await stage.admin.delete({ apiVersion: 'v1', kind: 'Service' }, key);
+    const seen = await stage.pass('1.0.0');
+    expect(seen).to.include({ conditions: 'T/F/T DeployCompleted ResourceBeingDeleted' });
+    expect(seen.events).to.deep.equal(['ResourceBeingDeleted']);
+    await expectCalm(stage);
+    await stage.touch('Service', 'web', { metadata: { finalizers: null } });
+    expect((await stage.pass('1.0.0')).events).to.deep.equal(['CreateResourceSuccess Service web']);
+  });
+
+  it('never shows what is in a Secret', async () => {
+    const stage = await open();
+    const metadata = { name: 'token', namespace: stage.namespace };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token: 'hunter2' } };
+    stage.resources = () => [secret];
+    stage.dispatcher.addCallback({ apiVersion: 'v1', kind: 'Secret' }, ({ desired }) => {
+      throw new Error(`bad token ${JSON.stringify(desired)}`);
+    });
+    await stage.reconciler.reconcile({ key: stage.key }, '1.0.0').catch(() => undefined);
+    const told = JSON.stringify([stage.events.map(({ note }) => note), await stage.status()]);
+    expect(told).to.include('bad token').and.include('(redacted)').and.not.include('hunter2');
+  });
+
+  it('takes a version that is none for what it is: whatever differs is an upgrade', async () => {
+    const stage = await open();
+    await stage.deploy('tip of the tree');
+    expect(await stage.pass('!!')).to.include({
+      phase: 'Upgrading',
+      versions: '!! !! tip of the tree',
+    });
+    await stage.deploy('!!');
+  });
+}
+
+function contradictions(open: OpenStage): void {
+  const reasons: [Phase, LifecycleStatus, RegExp][] = [
+    ['Deployed', {}, /the phase is Deployed, and no version says what was deployed/],
+    ['Upgrading', {}, /the phase is Upgrading, and no version/],
+    ['Deploying', {}, /the phase is Deploying, and no version/],
+    ['Error', {}, /the phase is Error, and no version/],
+    ['Deleting', { operatorVersion: '1', observedVersion: '1' }, /and it is not being deleted/],
+    ['Deleted', { operatorVersion: '1', observedVersion: '1' }, /and it is not being deleted/],
+  ];
+  for (const [phase, status, message] of reasons) {
+    it(`is a ConfigError: ${phase}; kept until the spec changes, over restarts`, async () => {
+      const stage = await open();
+      await stage.setStatus({ ...status, phase });
+      expect(await stage.pass('1')).to.deep.include({ phase: 'Error', events: ['ConfigError'] });
+      const { conditions = [] } = await stage.status();
+      expect(conditions.find(({ type }) => type === 'Degraded')?.message).to.match(message);
+      expect(conditions.map((one) => one.status.slice(0, 1)).join('/')).to.equal('F/F/T');
+      await stage.edit({ metadata: { labels: { touched: 'yes' } } });
+      await stage.operator.requests();
+      const again = await stage.pass('1', stage.newReconciler());
+      expect(again).to.deep.include({ phase: 'Error', events: [] });
+      expect(await stage.writes()).to.deep.equal([]);
+      expect(await stage.isGone('Deployment', 'web')).to.equal(true);
+      await stage.edit({ spec: { changed: 'yes' } });
+      expect(await stage.pass('1')).to.include({
+        phase: 'Deploying',
+        conditions: 'F/T/F DeployStarted',
+      });
+      await stage.deploy('1');
+    });
+  }
+
+  it('can be deleted in phase Error', async () => {
+    const stage = await open();
+    await stage.setStatus({ phase: 'Deployed' });
+    await stage.pass('1');
+    await stage.delete();
+    expect(await stage.exists()).to.equal(false);
+  });
+}
+
+/** Nothing was made, everything is said, and no more than that. */
+async function expectBlocked(stage: Stage, message: RegExp): Promise<void> {
+  expect(await stage.pass('1.0.0')).to.deep.equal({
+    ...{ phase: undefined, versions: '- - -', conditions: 'F/F/T ConfigError' },
+    events: ['ConfigError'],
+  });
+  const { conditions = [] } = await stage.status();
+  expect(conditions[2]?.message).to.match(message);
+  const { metadata } = await stage.config();
+  expect(metadata.finalizers).to.equal(undefined);
+  expect(await stage.isGone('Deployment', 'web')).to.equal(true);
+  await expectCalm(stage);
+}
+
+/** What was said is not said again, and nothing is written. */
+async function expectCalm(stage: Stage, version = '1.0.0'): Promise<void> {
+  await stage.operator.requests();
+  expect((await stage.pass(version)).events).to.deep.equal([]);
+  expect((await stage.pass(version, stage.newReconciler())).events).to.deep.equal([]);
+  expect(await stage.writes()).to.deep.equal([]);
+}

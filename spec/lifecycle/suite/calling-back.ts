@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+import type { CallbackArguments } from '../../../lib/lifecycle/index.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { configMap, deployment, system } from './stage.js';
+import type { Config, OpenStage, Stage } from './stage.js';
+
+const Deployment = { apiVersion: 'apps/v1', kind: 'Deployment' };
+
+/** What callbacks are told, and what becomes of what they change. */
+export function callingBackSuite(open: OpenStage): void {
+  it('calls back before and after each thing that is done, in this order', async () => {
+    const stage = await open();
+    const calls = noteCalls(stage);
+    stage.resources = () => [configMap(stage.namespace, 'old'), deployment(stage.namespace)];
+    await stage.pass('1.0.0');
+    expect(calls.splice(0)).to.deep.equal([
+      ...['PRE_CREATE desired', 'POST_CREATE desired current'].map(of('ConfigMap old')),
+      ...['PRE_CREATE desired', 'POST_CREATE desired current'].map(of('Deployment web')),
+    ]);
+    await stage.rolledOut();
+    await stage.pass('1.0.0');
+    expect(calls.splice(0)).to.deep.equal(
+      ['ConfigMap old', 'Deployment web'].map((name) => `POST_READ desired current ${name}`),
+    );
+    stage.resources = () => [deployment(stage.namespace, { image: 'nginx:2' })];
+    await stage.pass('1.0.0');
+    expect(calls.splice(0)).to.deep.equal([
+      ...['POST_READ', 'PRE_UPDATE', 'POST_UPDATE']
+        .map((state) => `${state} desired current`)
+        .map(of('Deployment web')),
+    ]);
+    await stage.rolledOut();
+    await stage.pass('1.0.0');
+    expect(calls).to.deep.equal([
+      'POST_READ desired current Deployment web',
+      'PRE_DELETE current ConfigMap old',
+      'POST_DELETE current ConfigMap old',
+    ]);
+  });
+
+  it('hands over all that a callback may need', async () => {
+    const stage = await open();
+    const all: CallbackArguments<Config>[] = [];
+    stage.dispatcher.addCallback(Deployment, (told) => void all.push(told));
+    await stage.pass('1.0.0');
+    const [told] = all;
+    expect(Object.keys(told ?? {}).sort()).to.deep.equal(
+      'client cr current desired logger namespace recorder signal state'.split(' '),
+    );
+    expect(told).to.include({
+      state: 'PRE_CREATE',
+      namespace: stage.namespace,
+      current: undefined,
+    });
+    expect(told?.cr.metadata.name).to.equal(stage.key.name);
+    expect(told?.signal.aborted).to.equal(false);
+    expect(all[1]?.current?.metadata.uid).to.be.a('string');
+  });
+
+  it('makes what PRE_CREATE has changed', async () => {
+    const stage = await open();
+    stage.dispatcher.addCallback(Deployment, ({ state, desired }) => {
+      if (state === 'PRE_CREATE') annotate(desired, 'made');
+    });
+    await stage.pass('1.0.0');
+    expect((await stage.get('Deployment', 'web')).metadata.annotations).to.include({ by: 'made' });
+    await stage.rolledOut();
+    expect((await stage.pass('1.0.0')).events).to.deep.equal(['DeployCompleted']);
+    expect((await stage.get('Deployment', 'web')).metadata.annotations).to.include({ by: 'made' });
+  });
+
+  it('writes what POST_READ has changed in the live object, once', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    stage.dispatcher.addCallback(Deployment, ({ state, current }) => {
+      if (state === 'POST_READ') annotate(current, 'read');
+    });
+    expect((await stage.pass('1.0.0')).events).to.deep.equal([
+      'UpdateResourceSuccess Deployment web',
+    ]);
+    expect((await stage.get('Deployment', 'web')).metadata.annotations).to.include({ by: 'read' });
+    expect((await stage.pass('1.0.0')).events).to.deep.equal([]);
+  });
+
+  it('writes what PRE_UPDATE has changed, and calls it only where something is to be written', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    stage.dispatcher.addCallback(Deployment, ({ state, current }) => {
+      if (state === 'PRE_UPDATE') annotate(current, 'updated');
+    });
+    await stage.pass('1.0.0');
+    expect((await stage.get('Deployment', 'web')).metadata.annotations).to.not.have.property('by');
+    stage.resources = () => system(stage.namespace, { image: 'nginx:2' });
+    await stage.pass('1.0.0');
+    expect((await stage.get('Deployment', 'web')).metadata.annotations).to.include({
+      by: 'updated',
+    });
+  });
+
+  it('writes and tells nothing where PRE_UPDATE takes back all that would be written', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    stage.dispatcher.addCallback(Deployment, ({ state, current }) => {
+      if (state !== 'PRE_UPDATE' || current === undefined) return;
+      const live = current as object as { readonly spec: { readonly template: Template } };
+      live.spec.template.spec.containers[0].image = 'nginx:1';
+    });
+    stage.resources = () => system(stage.namespace, { image: 'nginx:2' });
+    await stage.operator.requests();
+    expect((await stage.pass('1.0.0')).events).to.deep.equal([]);
+    expect(await stage.writes()).to.deep.equal([]);
+  });
+
+  it('changes neither what was desired nor what others see', async () => {
+    const stage = await open();
+    const wanted = system(stage.namespace);
+    stage.resources = () => wanted;
+    stage.dispatcher.addCallback(null, ({ desired, current }) => {
+      for (const object of [desired, current]) if (object) annotate(object, 'changed');
+    });
+    const before = structuredClone(wanted);
+    await stage.deploy('1.0.0');
+    expect(wanted).to.deep.equal(before);
+  });
+
+  for (const state of ['PRE_CREATE', 'POST_CREATE', 'POST_READ', 'PRE_UPDATE', 'POST_UPDATE']) {
+    it(`has failed where ${state} throws: condition, event, error as it is; then goes on`, async () => {
+      const stage = await open();
+      const failure = new Error('no quota');
+      let isBroken = true;
+      stage.dispatcher.addCallback(Deployment, (told) => {
+        if (told.state === state && isBroken) throw failure;
+      });
+      if (/UPDATE|READ/.test(state)) {
+        isBroken = false;
+        await stage.deploy('1.0.0');
+        isBroken = true;
+        stage.resources = () => system(stage.namespace, { image: 'nginx:2' });
+      }
+      const thrown = await stage.reconciler
+        .reconcile({ key: stage.key }, '1.1.0')
+        .catch((error: unknown) => error);
+      expect(thrown).to.equal(failure);
+      const { conditions = [] } = await stage.status();
+      const degraded = conditions.find(({ type }) => type === 'Degraded');
+      expect(degraded).to.include({ status: 'True', reason: 'ReconcileFailed' });
+      expect(degraded?.message)
+        .to.include(`callback ${state} of Deployment`)
+        .and.include('no quota');
+      const notes = stage.events.filter(({ type }) => type === 'Warning').map(({ note }) => note);
+      expect(notes).to.deep.equal([degraded?.message]);
+      stage.events.splice(0);
+      isBroken = false;
+      await stage.deploy('1.1.0');
+    });
+  }
+
+  it('does not wait for a callback that hangs: its signal is aborted, the pass has failed', async () => {
+    const stage = await open({ callbackTimeoutMs: 200 });
+    const aborted: boolean[] = [];
+    stage.dispatcher.addCallback(Deployment, async ({ signal }) => {
+      await new Promise<void>((resolve) =>
+        signal.addEventListener('abort', () => {
+          aborted.push(signal.aborted);
+          resolve();
+        }),
+      );
+      await new Promise(() => undefined);
+    });
+    const passing = stage.pass('1.0.0');
+    const { clock } = stage.target;
+    const isOver = passing.then(() => true);
+    while (clock instanceof VirtualClock && !(await Promise.race([isOver, tick(clock)])));
+    const { error, events } = await passing;
+    expect(error).to.match(/^callback PRE_CREATE of Deployment .*web did not end within 0.2 s$/);
+    expect(events).to.include('CreateResourceFailed Deployment web');
+    expect(events).to.include('CreateResourceSuccess Service web');
+    expect(aborted).to.deep.equal([true]);
+  });
+}
+
+async function tick(clock: VirtualClock): Promise<boolean> {
+  await clock.advance(50);
+  return false;
+}
+
+interface Template {
+  readonly spec: { readonly containers: readonly [{ image: string }] };
+}
+
+function annotate(object: object | undefined, by: string): void {
+  const { metadata } = object as UnstructuredObject;
+  metadata.annotations = { ...metadata.annotations, by };
+}
+
+function noteCalls(stage: Stage): string[] {
+  const calls: string[] = [];
+  stage.dispatcher.addCallback(null, ({ state, desired, current }) => {
+    const object = desired ?? current;
+    const which = [desired && 'desired', current && 'current'].filter(Boolean).join(' ');
+    calls.push(`${state} ${which} ${object?.kind ?? ''} ${object?.metadata.name ?? ''}`);
+  });
+  return calls;
+}
+
+function of(name: string): (call: string) => string {
+  return (call) => `${call} ${name}`;
+}

@@ -1,0 +1,221 @@
+import { expect } from 'chai';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { deployment, nowhere, system } from './stage.js';
+import type { Config, OpenStage } from './stage.js';
+
+/** What a deployed system is looked at for, hooks, and what users keep in the status. */
+export function watchingOverSuite(open: OpenStage): void {
+  const broken = { pod: nowhere, image: 'nginx:2' };
+
+  it('stays Deployed when degraded, with a reason that names the workload, and is well again', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    stage.resources = () => system(stage.namespace, broken);
+    await stage.pass('1.0.0');
+    const seen = await stage.pass('1.0.0');
+    expect(seen).to.include({
+      ...{ phase: 'Deployed', versions: '1.0.0 1.0.0 1.0.0' },
+      conditions: 'T/F/T DeployCompleted DeploymentNotReady',
+    });
+    const degraded = (await stage.status()).conditions?.find(({ type }) => type === 'Degraded');
+    expect(degraded?.message).to.match(/^Deployment .*\/web: /);
+    stage.resources = () => system(stage.namespace);
+    await stage.pass('1.0.0');
+    await stage.rolledOut();
+    expect(await stage.pass('1.0.0')).to.include({ conditions: 'T/F/F DeployCompleted' });
+  });
+
+  it('says of a deployment that is stuck why', async () => {
+    const stage = await open();
+    stage.resources = () => [
+      deployment(stage.namespace, { ...broken, progressDeadlineSeconds: 1 }),
+    ];
+    await stage.pass('1.0.0');
+    await stage.target.eventually(async () => {
+      const { clock } = stage.target;
+      if (clock instanceof VirtualClock) await clock.advance(1_000);
+      expect(await stage.pass('1.0.0')).to.include({
+        ...{ phase: 'Deploying', conditions: 'F/T/T DeploymentNotReady' },
+      });
+    });
+  });
+
+  for (const [kind, apiVersion] of [
+    ['StatefulSet', 'apps/v1'] as const,
+    ['Job', 'batch/v1'] as const,
+  ]) {
+    it(`waits for a ${kind}`, async () => {
+      const stage = await open();
+      const { namespace } = stage;
+      const { metadata, spec } = deployment(namespace) as ReturnType<typeof deployment> & {
+        readonly spec: { readonly template: object; readonly selector: object };
+      };
+      const template = {
+        ...spec.template,
+        spec: {
+          restartPolicy: kind === 'Job' ? 'Never' : 'Always',
+          containers: [{ name: 'web', image: 'x' }],
+          ...nowhere,
+        },
+      };
+      const own = kind === 'Job' ? { template } : { selector: spec.selector, template };
+      const more = kind === 'StatefulSet' ? { serviceName: 'web' } : {};
+      const object = { apiVersion, kind, metadata, spec: { ...own, ...more } };
+      stage.resources = () => [object];
+      await stage.pass('1.0.0');
+      expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });
+    });
+  }
+
+  it('keeps the transition time where nothing flips, and moves it where something does', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const times = async (): Promise<readonly unknown[]> =>
+      ((await stage.status()).conditions ?? []).map((one) => one.lastTransitionTime);
+    const before = await times();
+    const { clock } = stage.target;
+    if (clock instanceof VirtualClock) await clock.advance(5_000);
+    else await new Promise((resolve) => void clock.setTimer(() => resolve(null), 1_100));
+    stage.resources = () => system(stage.namespace, broken);
+    await stage.pass('1.0.0');
+    const after = await times();
+    expect(after.slice(0, 2)).to.deep.equal(before.slice(0, 2));
+    expect(after[2]).to.not.equal(before[2]);
+  });
+
+  it('leaves Upgradeable, conditions of others and the rest of the status as they are', async () => {
+    const stage = await open();
+    const conditions = [
+      { type: 'Upgradeable', status: 'False', reason: 'Busy' },
+      { type: 'Custom', status: 'Unknown' },
+    ] as const;
+    await stage.setStatus({ conditions });
+    await stage.deploy('1.0.0');
+    await stage.deploy('1.1.0');
+    const after = (await stage.status()).conditions ?? [];
+    expect(after.slice(0, 2)).to.deep.equal(conditions);
+    expect(after.map(({ type }) => type).slice(2)).to.deep.equal([
+      ...['Available', 'Progressing', 'Degraded'],
+    ]);
+  });
+
+  it('calls the hooks of each pass in order, and looks again in time', async () => {
+    const calls: string[] = [];
+    const note = (what: string) => (config: Config) =>
+      Promise.resolve(void calls.push(`${what} ${config.metadata.name === stage.namespace}`));
+    const stage = await open({
+      controllerConfigUpdater: note('config'),
+      perishablesSynchronizer: note('perishables'),
+      sanityChecker: (config) => note('sanity')(config).then(() => undefined),
+      preCreateHook: note('create'),
+      perishablesSyncIntervalMs: 1_234,
+    });
+    await stage.pass('1.0.0');
+    expect(calls.splice(0)).to.deep.equal(
+      ['create', 'sanity', 'config', 'perishables'].map((what) => `${what} true`),
+    );
+    await stage.deploy('1.0.0');
+    calls.splice(0);
+    const result = await stage.reconciler.reconcile({ key: stage.key }, '1.0.0');
+    expect(result).to.deep.equal({ type: 'requeueAfter', afterMs: 1_234 });
+    expect(calls).to.deep.equal(['sanity', 'config', 'perishables'].map((what) => `${what} true`));
+  });
+
+  it('ends a pass where the sanity check says so, with nothing done', async () => {
+    const stage = await open({ sanityChecker: async () => ({ requeueAfterMs: 77 }) });
+    const result = await stage.reconciler.reconcile({ key: stage.key }, '1.0.0');
+    expect(result).to.deep.equal({ type: 'requeueAfter', afterMs: 77 });
+    expect(await stage.isGone('Deployment', 'web')).to.equal(true);
+    expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });
+  });
+
+  for (const hook of [
+    ...(['sanityChecker', 'controllerConfigUpdater'] as const),
+    ...(['perishablesSynchronizer'] as const),
+  ]) {
+    it(`has failed where ${hook} throws, keeps what is true, and is well again`, async () => {
+      let isBroken = false;
+      const stage = await open({
+        [hook]: () => {
+          if (isBroken) throw new Error('vault is sealed');
+          return Promise.resolve(undefined);
+        },
+      });
+      await stage.deploy('1.0.0');
+      isBroken = true;
+      const seen = await stage.pass('1.0.0');
+      expect(seen).to.deep.equal({
+        ...{ phase: 'Deployed', versions: '1.0.0 1.0.0 1.0.0' },
+        conditions: 'T/F/T DeployCompleted ReconcileFailed',
+        ...{ events: ['ReconcileFailed'], error: 'vault is sealed' },
+      });
+      await stage.operator.requests();
+      expect((await stage.pass('1.0.0')).events).to.deep.equal([]);
+      expect(await stage.writes()).to.deep.equal([]);
+      isBroken = false;
+      expect(await stage.pass('1.0.0')).to.include({ conditions: 'T/F/F DeployCompleted' });
+    });
+  }
+
+  it('writes its status once a pass, and again where somebody has only set a label meanwhile', async () => {
+    const stage = await open({
+      perishablesSynchronizer: async () => {
+        if (isMeddling) await stage.edit({ metadata: { labels: { touched: 'yes' } } });
+        isMeddling = false;
+      },
+    });
+    let isMeddling = true;
+    expect(await stage.pass('1.0.0'))
+      .to.include({ phase: 'Deploying' })
+      .and.not.have.property('error');
+    expect((await stage.config()).metadata.labels).to.deep.equal({ touched: 'yes' });
+  });
+
+  it('throws the conflict where the spec has changed meanwhile, and tells of no status', async () => {
+    const stage = await open({
+      perishablesSynchronizer: () => stage.edit({ spec: { changed: 'yes' } }),
+    });
+    const seen = await stage.pass('1.0.0');
+    expect(seen.error).to.match(/409 Conflict/);
+    expect(seen.phase).to.equal(undefined);
+    expect(seen.events).to.not.include('DeployStarted');
+  });
+
+  it('keeps the status where CrManager says', async () => {
+    interface Kept extends Config {
+      readonly spec?: { readonly kept?: Config['status'] };
+    }
+    const stage = await open({ subresourceEnabled: false });
+    const crManager = {
+      type: stage.type,
+      status: (config: Kept) => config.spec?.kept,
+      withStatus: (config: Kept, kept: Config['status']) => ({ ...config, spec: { kept } }) as Kept,
+      getAllResources: () => system(stage.namespace),
+      getDependantResourceTypes: () => stage.dependants,
+    };
+    const reconciler = stage.newReconciler({ crManager, subresourceEnabled: false });
+    await stage.pass('1.0.0', reconciler);
+    await stage.rolledOut();
+    await stage.pass('1.0.0', reconciler);
+    const { spec, status } = await stage.config();
+    expect(status).to.equal(undefined);
+    expect(spec).to.have.nested.property('kept.phase', 'Deployed');
+    expect((await stage.pass('1.0.0', reconciler)).events).to.deep.equal([]);
+  });
+
+  it('takes another idea of what is being created, as one that looks at conditions', async () => {
+    const stage = await open();
+    const crManager = {
+      type: stage.type,
+      isCreating: ({ status }: Config) => (status?.conditions ?? []).length === 0,
+      getAllResources: () => stage.resources({} as Config) as ReturnType<typeof system>,
+      getDependantResourceTypes: () => stage.dependants,
+    };
+    const reconciler = stage.newReconciler({ crManager });
+    const { resources } = stage;
+    stage.resources = () => undefined;
+    expect(await stage.pass('1.0.0', reconciler)).to.include({ phase: undefined });
+    stage.resources = resources;
+    expect(await stage.pass('1.0.0', reconciler)).to.include({ phase: 'Deploying' });
+  });
+}
