@@ -24,20 +24,13 @@ export function valueKey(value: unknown): string {
  * that no document can stop a pipeline: NaN and the like stand for themselves.
  */
 export function canonicalText(value: unknown): string {
-  switch (typeof value) {
-    case 'string':
-      return JSON.stringify(value);
-    case 'number':
-      // -0 is 0, as in JSON.
-      return value === 0 ? '0' : String(value);
-    case 'object':
-      if (value === null) return 'null';
-      return Array.isArray(value) ? listText(value) : objectText(value as Document);
-    case 'undefined':
-      return 'null';
-    default:
-      return String(value);
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'object') {
+    return Array.isArray(value) ? listText(value) : objectText(value as Document);
   }
+  // -0 is 0, as in JSON.
+  return value === 0 ? '0' : String(value as number | boolean);
 }
 
 function listText(list: readonly unknown[]): string {

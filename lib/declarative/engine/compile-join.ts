@@ -1,0 +1,163 @@
+import { isJsonObject } from '../../object/json.js';
+import type { Document } from '../document.js';
+import { compileCondition, compileExpression, guarded } from '../expression/compile-expression.js';
+import type { ExpressionOptions } from '../expression/expression-options.js';
+import type { Expression } from '../expression/expression.js';
+import { list } from '../expression/operands.js';
+import { nearestName } from '../nearest-name.js';
+import { compileContext } from '../spec-problem.js';
+import type { CompileContext } from '../spec-problem.js';
+import { referencesOf } from './expression-references.js';
+import { planJoinOrders } from './join-orders.js';
+import type { Equality } from './join-orders.js';
+import type { JoinCheck, JoinPlan, JoinSide } from './join-plan.js';
+import type { DocumentStep } from './linear-node.js';
+
+const operation = '@join';
+
+/** What a join is compiled from. */
+export interface JoinInput {
+  /** What each source is called in the documents of the join. */
+  readonly names: readonly string[];
+  /** The place of the condition. */
+  readonly context: CompileContext;
+  readonly options: ExpressionOptions;
+}
+
+/** A part of a condition: all parts hold, or the whole does not. */
+interface Conjunct {
+  readonly expression: unknown;
+  readonly context: CompileContext;
+}
+
+interface Sorted {
+  readonly checks: JoinCheck[][];
+  readonly sides: JoinSide[][];
+  readonly equalities: Equality[];
+  readonly rest: Conjunct[];
+}
+
+/**
+ * Compiles a join condition, and takes it apart: what is asked of one source alone, what is asked to
+ * be equal between two (it is looked up in indexes), and the rest. A pair for which any part is false
+ * or fails is not in the result, so that the order of the parts does not count.
+ */
+export function compileJoin(source: unknown, { names, context, options }: JoinInput): JoinPlan {
+  reportStrangers(source, names, context);
+  const condition = compileCondition(source, context, { ...options, operation });
+  // The parts are compiled again by themselves: their problems have just been reported.
+  const quiet = compileContext([], context.path);
+  const input = { names, context: quiet, options };
+  const sorted = sortConjuncts(conjunctsOf({ expression: source, context: quiet }), input);
+  return {
+    path: context.path,
+    sources: names.map((name, number) => ({
+      name,
+      checks: sorted.checks[number] ?? [],
+      sides: sorted.sides[number] ?? [],
+    })),
+    orders: planJoinOrders(names.length, sorted.equalities),
+    rest: sorted.rest.length === 0 ? undefined : restStep(sorted.rest, input),
+    condition,
+  };
+}
+
+/** A source that the condition names and that there is none of: always null, never meant. */
+function reportStrangers(source: unknown, names: readonly string[], context: CompileContext): void {
+  for (const member of referencesOf(source).members) {
+    if (names.includes(member)) continue;
+    context.report({
+      message: `$.${member} is no source of this controller; they are ${names.join(', ')}`,
+      suggestion: nearestName(member, names),
+    });
+  }
+}
+
+/** The parts of an `@and`, and of those within it. */
+function conjunctsOf({ expression, context }: Conjunct): Conjunct[] {
+  const parts = isJsonObject(expression) ? operandsOf(expression, '@and') : undefined;
+  if (parts === undefined) return [{ expression, context }];
+  return parts.flatMap((part, place) =>
+    conjunctsOf({ expression: part, context: context.at('@and', place) }),
+  );
+}
+
+/** The operands, where `expression` is that operator and has a list of them. */
+function operandsOf(
+  expression: Readonly<Record<string, unknown>>,
+  operator: string,
+): readonly unknown[] | undefined {
+  const [name, ...more] = Object.keys(expression);
+  if (name !== operator || more.length > 0) return undefined;
+  const operands = expression[operator];
+  return Array.isArray(operands) ? operands : undefined;
+}
+
+function sortConjuncts(conjuncts: readonly Conjunct[], input: JoinInput): Sorted {
+  const { names, options } = input;
+  const sorted: Sorted = {
+    checks: names.map(() => []),
+    sides: names.map(() => []),
+    equalities: [],
+    rest: [],
+  };
+  for (const conjunct of conjuncts) {
+    const { expression, context } = conjunct;
+    const source = onlySourceOf(expression, names);
+    if (source !== undefined) {
+      const compiled = compileCondition(expression, context, { ...options, operation });
+      sorted.checks[source]?.push({ expression: compiled, path: context.path });
+    } else if (!addEquality(conjunct, sorted, input)) {
+      sorted.rest.push(conjunct);
+    }
+  }
+  return sorted;
+}
+
+/** The number of the one source that an expression depends on; undefined: not on just one. */
+function onlySourceOf(expression: unknown, names: readonly string[]): number | undefined {
+  const { members, whole, volatile } = referencesOf(expression);
+  const [member, ...more] = members;
+  if (whole || volatile || member === undefined || more.length > 0) return undefined;
+  const number = names.indexOf(member);
+  return number < 0 ? undefined : number;
+}
+
+/** Takes `@eq` of two sources, and `@in` of one and a list of another, for an equality. */
+function addEquality(
+  { expression, context }: Conjunct,
+  sorted: Sorted,
+  { names, options }: JoinInput,
+): boolean {
+  if (!isJsonObject(expression)) return false;
+  const eq = operandsOf(expression, '@eq');
+  const name = eq === undefined ? '@in' : '@eq';
+  const operands = eq ?? operandsOf(expression, '@in');
+  if (operands?.length !== 2) return false;
+  const [left, right] = operands.map((operand) => onlySourceOf(operand, names));
+  if (left === undefined || right === undefined || left === right) return false;
+  const add = (source: number, place: number, isList: boolean) => {
+    const at = context.at(name, place);
+    const value = compileExpression(operands[place], at, options);
+    const expression = isList ? listOf(value, options) : value;
+    const sides = sorted.sides[source] ?? [];
+    return { source, side: sides.push({ expression, path: at.path, list: isList }) - 1 };
+  };
+  sorted.equalities.push([add(left, 0, false), add(right, 1, name === '@in')]);
+  return true;
+}
+
+function listOf(value: Expression, options: ExpressionOptions): Expression {
+  return guarded((document: Document) => list.read(value(document), '@in'), options);
+}
+
+function restStep(rest: readonly Conjunct[], { context, options }: JoinInput): DocumentStep {
+  const source = { '@and': rest.map(({ expression }) => expression) };
+  const holds = compileCondition(source, context, { ...options, operation });
+  return {
+    stage: operation,
+    path: context.path,
+    volatile: referencesOf(source).volatile,
+    apply: (document) => (holds(document) ? [document] : []),
+  };
+}

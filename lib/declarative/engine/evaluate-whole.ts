@@ -1,0 +1,82 @@
+import { isJsonObject, memberOf, setMember } from '../../object/json.js';
+import type { Document } from '../document.js';
+import { compareSortKeys, compareTexts, sortKeyOf } from './compare-values.js';
+import { canonicalText, documentKey } from './document-key.js';
+import type { GatherStep } from './gather-node.js';
+import type { JoinPlan } from './join-plan.js';
+import type { PipelinePlan } from './pipeline-plan.js';
+
+/**
+ * The result of a pipeline on all documents of its sources, worked out from the start: every
+ * combination is looked at. It is what a `Pipeline` must agree with, and what it is measured against;
+ * it shares none of its nodes.
+ * @param documents - by the names of the sources; one that is missing has none
+ */
+export function evaluateWhole(
+  plan: PipelinePlan,
+  documents: Readonly<Record<string, readonly Document[]>>,
+): readonly Document[] {
+  const given = plan.sources.map((name) => (memberOf(documents, name) ?? []) as Document[]);
+  let result = plan.join === undefined ? given.flat() : joined(plan.join, given);
+  for (const stage of plan.stages) {
+    result =
+      stage.type === 'each'
+        ? result.flatMap((document) => tried(() => stage.step.apply(document)) ?? [])
+        : gathered(stage.step, result);
+  }
+  return result;
+}
+
+function joined({ sources, condition }: JoinPlan, given: readonly Document[][]): Document[] {
+  let combined: Record<string, unknown>[] = [{}];
+  for (const [number, { name }] of sources.entries()) {
+    combined = combined.flatMap((start) =>
+      (given[number] ?? []).map((object) => {
+        const more = { ...start };
+        setMember(more, name, object);
+        return more;
+      }),
+    );
+  }
+  return combined.filter((document) => tried(() => condition(document)) === true);
+}
+
+function gathered({ key, at }: GatherStep, documents: readonly Document[]): Document[] {
+  const groups = new Map<string, Document[]>();
+  for (const document of documents) {
+    const name = tried(() => (at.set(document, []), canonicalText(key(document))));
+    if (name === undefined) continue;
+    const members = groups.get(name);
+    if (members === undefined) groups.set(name, [document]);
+    else members.push(document);
+  }
+  return [...groups.values()].map((members) => {
+    const values = members.map((member) => at.get(member)).filter((value) => value != null);
+    values.sort((one, other) => compareSortKeys(sortKeyOf(one), sortKeyOf(other)));
+    const [lowest = {}] = members.toSorted(compareNames);
+    return at.set(lowest, values);
+  });
+}
+
+function compareNames(one: Document, other: Document): number {
+  for (const member of ['name', 'namespace']) {
+    const order = compareTexts(metadataText(one, member), metadataText(other, member));
+    if (order !== 0) return order;
+  }
+  return compareTexts(documentKey(one), documentKey(other));
+}
+
+function metadataText(document: Document, member: string): string {
+  const metadata = memberOf(document, 'metadata');
+  const value = isJsonObject(metadata) ? memberOf(metadata, member) : undefined;
+  return typeof value === 'string' ? value : '';
+}
+
+/** undefined: it failed. */
+function tried<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}

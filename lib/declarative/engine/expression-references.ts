@@ -1,0 +1,106 @@
+import { isJsonObject } from '../../object/json.js';
+import { parsePath } from '../expression/json-path/parse-path.js';
+import type { Comparable, Path, Test } from '../expression/json-path/path-syntax.js';
+
+/** What the text of an expression says about what it depends on. */
+export interface References {
+  /** Members of the document that it reads, `a` for `$.a.b`. */
+  readonly members: ReadonlySet<string>;
+  /** Whether it may read all of the document, as `$` or `$..a` do. */
+  readonly whole: boolean;
+  /** Whether it may give another result for the same document: `@now`, `@rnd`. */
+  readonly volatile: boolean;
+}
+
+interface Found {
+  readonly members: Set<string>;
+  whole: boolean;
+  volatile: boolean;
+}
+
+/** Looks through an expression as it is written. */
+export function referencesOf(expression: unknown): References {
+  const found: Found = { members: new Set(), whole: false, volatile: false };
+  look(expression, found);
+  return found;
+}
+
+function look(expression: unknown, found: Found): void {
+  if (typeof expression === 'string') {
+    lookAtText(expression, found);
+  } else if (Array.isArray(expression)) {
+    for (const item of expression) look(item, found);
+  } else if (isJsonObject(expression)) {
+    for (const [name, value] of Object.entries(expression)) {
+      if (name === '@rnd' || name === '@now') found.volatile = true;
+      // A setter: where it writes to is the result, but the path may read, in a filter.
+      if (name.startsWith('$')) lookAtText(name, found);
+      look(value, found);
+    }
+  }
+}
+
+function lookAtText(text: string, found: Found): void {
+  if (text === '@now') found.volatile = true;
+  if (!text.startsWith('$')) return;
+  try {
+    lookAtPath(parsePath(text), found);
+  } catch {
+    // No path: whoever compiles it says so.
+    found.whole = true;
+  }
+}
+
+function lookAtPath({ root, segments }: Path, found: Found): void {
+  if (root === '$') {
+    const [first] = segments;
+    const [selector, ...more] = first?.selectors ?? [];
+    if (first?.descendant === false && selector?.kind === 'name' && more.length === 0) {
+      found.members.add(selector.name);
+    } else {
+      found.whole = true;
+    }
+  }
+  for (const { selectors } of segments) {
+    for (const selector of selectors) {
+      if (selector.kind === 'filter') lookAtTest(selector.test, found);
+    }
+  }
+}
+
+function lookAtTest(test: Test, found: Found): void {
+  switch (test.kind) {
+    case 'or':
+    case 'and':
+      for (const each of test.tests) lookAtTest(each, found);
+      return;
+    case 'not':
+      lookAtTest(test.test, found);
+      return;
+    case 'exists':
+      lookAtPath(test.path, found);
+      return;
+    case 'in':
+      lookAtComparable(test.left, found);
+      return;
+    case 'matches':
+      for (const operand of test.operands) lookAtComparable(operand, found);
+      return;
+    case 'compare':
+      lookAtComparable(test.left, found);
+      lookAtComparable(test.right, found);
+  }
+}
+
+function lookAtComparable(comparable: Comparable, found: Found): void {
+  switch (comparable.kind) {
+    case 'literal':
+      return;
+    case 'path':
+    case 'count':
+      lookAtPath(comparable.path, found);
+      return;
+    case 'length':
+      lookAtComparable(comparable.of, found);
+  }
+}

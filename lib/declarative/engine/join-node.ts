@@ -1,0 +1,100 @@
+import { setMember } from '../../object/json.js';
+import type { Delta, IncrementalNode } from './delta.js';
+import type { JoinStep } from './join-orders.js';
+import type { JoinPlan } from './join-plan.js';
+import { JoinTable, valuesTogether } from './join-table.js';
+import type { JoinRow } from './join-table.js';
+import type { FailureLog } from './stage-failure.js';
+
+/** What is at hand while others are looked for. */
+interface Search {
+  readonly steps: readonly JoinStep[];
+  /** The rows at hand, by the numbers of their sources. */
+  readonly rows: JoinRow[];
+  /** What each step may take, where that is known already; undefined: all of its source. */
+  readonly found: (Iterable<JoinRow> | undefined)[];
+  readonly output: Delta[];
+}
+
+/**
+ * An inner join of any number of sources. A change of one looks up what it meets in the others:
+ * ```text
+ *   change of Pod ──> rows of Service by (namespace, app) ──> rows of Node by (name) ──> { Pod, Service, Node }
+ * ```
+ * As the rest of the condition comes after it (`JoinPlan.rest`), what it gives is what fits by the
+ * equalities.
+ */
+export class JoinNode implements IncrementalNode {
+  readonly #plan: JoinPlan;
+  readonly #tables: readonly JoinTable[];
+
+  constructor(plan: JoinPlan, failures: FailureLog) {
+    this.#plan = plan;
+    this.#tables = plan.sources.map((source, number) => {
+      const indexes = plan.orders.indexes[number] ?? [];
+      return new JoinTable({ source, indexes, failures });
+    });
+  }
+
+  push(input: number, deltas: readonly Delta[]): readonly Delta[] {
+    const table = this.#tables[input];
+    const steps = this.#plan.orders.steps[input];
+    if (table === undefined || steps === undefined) return [];
+    const output: Delta[] = [];
+    for (const delta of deltas) {
+      const row = table.rowOf(delta);
+      if (row === undefined) continue;
+      const rows: JoinRow[] = [];
+      // With the weight of the change: that of the others is what they have.
+      rows[input] = { ...row, weight: delta.weight };
+      this.#bound(0, { steps, rows, found: [], output });
+      table.change(row, delta.weight);
+    }
+    return output;
+  }
+
+  /** One more is at hand: looks up what can be now, and goes on unless something has no match. */
+  #bound(place: number, search: Search): void {
+    const { steps, rows, found } = search;
+    for (const [number, step] of steps.entries()) {
+      if (step.index === undefined || step.readyAfter !== place) continue;
+      const matches = this.#matches(step, step.index, rows);
+      if (matches === undefined) return;
+      found[number] = matches;
+    }
+    const step = steps[place];
+    if (step === undefined) {
+      search.output.push(this.#joined(rows));
+      return;
+    }
+    for (const row of found[place] ?? this.#tables[step.source]?.rows() ?? []) {
+      rows[step.source] = row;
+      this.#bound(place + 1, search);
+    }
+  }
+
+  /** undefined: none. */
+  #matches(
+    { source, probes }: JoinStep,
+    index: number,
+    rows: readonly JoinRow[],
+  ): Iterable<JoinRow> | undefined {
+    const table = this.#tables[source];
+    const sides = probes.map((probe) => rows[probe.source]?.values[probe.side] ?? []);
+    const sets = valuesTogether(sides).flatMap((values) => table?.find(index, values) ?? []);
+    if (sets.length <= 1) return sets[0];
+    // A row is in one of them at most: of each equality one side is a single value.
+    return sets.flatMap((set) => [...set]);
+  }
+
+  #joined(rows: readonly JoinRow[]): Delta {
+    const document: Record<string, unknown> = {};
+    let weight = 1;
+    for (const [number, { name }] of this.#plan.sources.entries()) {
+      const row = rows[number];
+      setMember(document, name, row?.document);
+      weight *= row?.weight ?? 0;
+    }
+    return { document, weight };
+  }
+}

@@ -1,0 +1,99 @@
+import type { Document } from '../document.js';
+import type { SpecPath } from '../spec-problem.js';
+import type { Delta, IncrementalNode } from './delta.js';
+import { documentKey } from './document-key.js';
+import type { FailedDocument, FailureLog } from './stage-failure.js';
+
+/** A stage that looks at one document at a time: `@select`, `@project`, `@unwind`. */
+export interface DocumentStep {
+  /** As it is written, for example `@unwind`. */
+  readonly stage: string;
+  readonly path: SpecPath;
+  /** Whether it may give another result for the same document: `@now`, `@rnd`. */
+  readonly volatile: boolean;
+  /**
+   * What becomes of a document: nothing, one or several.
+   * @throws DataError its data does not fit.
+   */
+  apply(document: Document): readonly Document[];
+}
+
+interface Run {
+  readonly documents: Document[];
+  readonly failures: FailedDocument[];
+}
+
+interface Remembered {
+  readonly run: Run;
+  weight: number;
+}
+
+/**
+ * Steps one after the other. They are linear: what goes is worked out as it was when it came, and so
+ * takes away exactly what it brought. Where that would be another result the second time (`@now`),
+ * the first one is remembered.
+ */
+export class LinearNode implements IncrementalNode {
+  readonly #steps: readonly DocumentStep[];
+  readonly #failures: FailureLog;
+  readonly #remembered: Map<string, Remembered> | undefined;
+
+  constructor(steps: readonly DocumentStep[], failures: FailureLog) {
+    this.#steps = steps;
+    this.#failures = failures;
+    this.#remembered = steps.some((step) => step.volatile) ? new Map() : undefined;
+  }
+
+  push(_input: number, deltas: readonly Delta[]): readonly Delta[] {
+    const output: Delta[] = [];
+    for (const delta of deltas) {
+      const { documents, failures } = this.#runOf(delta);
+      for (const document of documents) {
+        // What goes through unchanged keeps its key.
+        output.push(document === delta.document ? delta : { document, weight: delta.weight });
+      }
+      for (const failure of failures) this.#failures.add(failure, delta.weight);
+    }
+    return output;
+  }
+
+  #runOf(delta: Delta): Run {
+    const { document, weight } = delta;
+    if (this.#remembered === undefined) return runOf(this.#steps, document);
+    const key = delta.key ?? documentKey(document);
+    const known = this.#remembered.get(key);
+    const remembered = known ?? { run: runOf(this.#steps, document), weight: 0 };
+    remembered.weight += weight;
+    if (remembered.weight === 0) this.#remembered.delete(key);
+    else this.#remembered.set(key, remembered);
+    return remembered.run;
+  }
+}
+
+function runOf(steps: readonly DocumentStep[], document: Document): Run {
+  const run: Run = { documents: [], failures: [] };
+  runFrom(0, document, { steps, run });
+  return run;
+}
+
+function runFrom(
+  place: number,
+  document: Document,
+  { steps, run }: { readonly steps: readonly DocumentStep[]; readonly run: Run },
+): void {
+  const step = steps[place];
+  if (step === undefined) {
+    run.documents.push(document);
+    return;
+  }
+  let results: readonly Document[];
+  try {
+    results = step.apply(document);
+  } catch (thrown) {
+    // Whatever it is: an error must not leave the stages after it half done.
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    run.failures.push({ stage: step.stage, path: step.path, document, error });
+    return;
+  }
+  for (const result of results) runFrom(place + 1, result, { steps, run });
+}

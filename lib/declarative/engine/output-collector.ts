@@ -1,0 +1,129 @@
+import { isJsonObject, memberOf } from '../../object/json.js';
+import type { ObjectKey } from '../../object/kubernetes-object.js';
+import { keyString } from '../../object/object-key.js';
+import type { Document } from '../document.js';
+import { DataError } from '../expression/data-error.js';
+import type { SpecPath } from '../spec-problem.js';
+import { compareTexts } from './compare-values.js';
+import type { Delta } from './delta.js';
+import { canonicalText } from './document-key.js';
+import { FailureLog } from './stage-failure.js';
+import type { StageFailure } from './stage-failure.js';
+import { ZSet, netDeltas } from './z-set.js';
+import type { ZSetEntry } from './z-set.js';
+
+/** What is to be done to an object of the target. */
+export type OutputChange =
+  | { readonly type: 'upsert'; readonly key: ObjectKey; readonly document: Document }
+  | {
+      readonly type: 'delete';
+      readonly key: ObjectKey;
+      /** What it was to be. */
+      readonly document: Document;
+    };
+
+interface Slot {
+  readonly key: ObjectKey;
+  readonly documents: ZSet;
+  /** What the object is to be. */
+  chosen: ZSetEntry | undefined;
+}
+
+/**
+ * Turns changes of a pipeline's result into changes of objects: by namespace and name, an object that
+ * goes and comes is one upsert, and what stays the same is nothing. Of several documents with one name
+ * the first in the order of their JSON is taken, whatever the order in which they came.
+ */
+export class OutputCollector {
+  readonly #path: SpecPath;
+  readonly #slots = new Map<string, Slot>();
+  readonly #failures = new FailureLog();
+
+  /** @param path - where the target stands in the specification, for failures */
+  constructor(path: SpecPath = ['target']) {
+    this.#path = path;
+  }
+
+  /** What changes of objects follow: each object once at most, deletes before upserts. */
+  apply(deltas: readonly Delta[]): readonly OutputChange[] {
+    const touched = new Map<string, Slot>();
+    for (const entry of netDeltas(deltas)) {
+      const key = this.#keyOf(entry);
+      if (key === undefined) continue;
+      const text = keyString(key);
+      const slot = this.#slots.get(text) ?? { key, documents: new ZSet(), chosen: undefined };
+      this.#slots.set(text, slot);
+      slot.documents.add(entry);
+      touched.set(text, slot);
+    }
+    const changes = [...touched].flatMap(([text, slot]) => this.#settle(text, slot));
+    return changes.sort((one, other) => compareTexts(one.type, other.type));
+  }
+
+  /** All objects as they are to be, by `namespace/name`. */
+  desired(): ReadonlyMap<string, Document> {
+    const desired = new Map<string, Document>();
+    for (const [text, { chosen }] of this.#slots) {
+      if (chosen !== undefined) desired.set(text, chosen.document);
+    }
+    return desired;
+  }
+
+  /** The documents that are no objects. */
+  failures(): readonly StageFailure[] {
+    return this.#failures.standing();
+  }
+
+  /** Those of {@link OutputCollector.failures} that came since this was called last. */
+  takeNewFailures(): readonly StageFailure[] {
+    return this.#failures.takeFresh();
+  }
+
+  #keyOf({ document, weight }: ZSetEntry): ObjectKey | undefined {
+    try {
+      return objectKeyOf(document);
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      this.#failures.add({ stage: 'target', path: this.#path, document, error }, weight);
+      return undefined;
+    }
+  }
+
+  #settle(text: string, slot: Slot): OutputChange[] {
+    const { key, documents, chosen: before } = slot;
+    slot.chosen = chosenOf(documents);
+    if (documents.size === 0) this.#slots.delete(text);
+    if (slot.chosen?.key === before?.key) return [];
+    if (slot.chosen !== undefined) {
+      return [{ type: 'upsert', key, document: slot.chosen.document }];
+    }
+    return before === undefined ? [] : [{ type: 'delete', key, document: before.document }];
+  }
+}
+
+/** @throws DataError it has no name, or a namespace that is no text. */
+function objectKeyOf(document: Document): ObjectKey {
+  const metadata = memberOf(document, 'metadata') ?? null;
+  if (!isJsonObject(metadata)) {
+    throw new DataError('target', 'the result wants metadata, with a name', undefined);
+  }
+  const name = memberOf(metadata, 'name');
+  if (typeof name !== 'string' || name === '') {
+    throw new DataError('target', 'the result wants metadata.name, a text', name);
+  }
+  const namespace = memberOf(metadata, 'namespace') ?? '';
+  if (typeof namespace !== 'string') {
+    throw new DataError('target', 'metadata.namespace is no text', namespace);
+  }
+  return namespace === '' ? { name } : { namespace, name };
+}
+
+function chosenOf(documents: ZSet): ZSetEntry | undefined {
+  const there = [...documents.entries()].filter(({ weight }) => weight > 0);
+  if (there.length <= 1) return there[0];
+  // One with a name is rare to be there twice: their texts are not kept.
+  const [first] = there
+    .map((entry) => ({ entry, text: canonicalText(entry.document) }))
+    .sort((one, other) => compareTexts(one.text, other.text));
+  return first?.entry;
+}

@@ -1,0 +1,28 @@
+import type { SpecProblem } from '../spec-problem.js';
+import type { GatherStep } from './gather-node.js';
+import type { JoinPlan } from './join-plan.js';
+import type { DocumentStep } from './linear-node.js';
+
+/** A source of a pipeline. */
+export interface PipelineSource {
+  readonly kind: string;
+  /** Empty: core; undefined: a view of the operator itself. */
+  readonly apiGroup?: string | undefined;
+  /** What it is called in the pipeline. @defaultValue its kind */
+  readonly as?: string | undefined;
+}
+
+/** A stage after the join. */
+export type StagePlan =
+  | { readonly type: 'each'; readonly step: DocumentStep }
+  | { readonly type: 'gather'; readonly step: GatherStep };
+
+/** A checked pipeline: any number of them can run by it, each with its own state. */
+export interface PipelinePlan {
+  /** What the sources are called, in their order. */
+  readonly sources: readonly string[];
+  readonly join: JoinPlan | undefined;
+  readonly stages: readonly StagePlan[];
+  /** What works, but not well. */
+  readonly warnings: readonly SpecProblem[];
+}

@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { canonicalText, documentKey } from '../../../lib/declarative/engine/document-key.js';
+import { deepEqual } from '../../../lib/object/deep-equal.js';
+
+const json = fc.jsonValue({ maxDepth: 3 });
+
+describe('documentKey', () => {
+  it('is the same for equal documents alone', () => {
+    const property = fc.property(json, json, (one, other) => {
+      const same = documentKey({ one }) === documentKey({ one: other });
+      expect(same).to.equal(deepEqual(plain(one), plain(other)));
+    });
+    fc.assert(property);
+  });
+
+  it('is the same for a copy with its members the other way round', () => {
+    const property = fc.property(json, (value) => {
+      expect(documentKey({ value: turned(value) })).to.equal(documentKey({ value }));
+    });
+    fc.assert(property);
+  });
+
+  it('is short, however large the document', () => {
+    const large = { list: Array.from({ length: 1_000 }, (_, number) => ({ number })) };
+    expect(documentKey(large)).to.have.length.below(100);
+    expect(documentKey(large)).not.to.equal(documentKey({ list: large.list.slice(1) }));
+  });
+
+  it('is canonical JSON', () => {
+    const property = fc.property(json, (value) => {
+      expect(JSON.parse(canonicalText(value))).to.deep.equal(plain(value));
+    });
+    fc.assert(property);
+  });
+
+  it('leaves out what is undefined, and takes __proto__ for a name as any other', () => {
+    expect(canonicalText({ b: undefined, a: [undefined] })).to.equal('{"a":[null]}');
+    const document = JSON.parse('{"__proto__":{"a":1}}') as Record<string, unknown>;
+    expect(canonicalText(document)).to.equal('{"__proto__":{"a":1}}');
+    expect(documentKey(document)).not.to.equal(documentKey({}));
+  });
+
+  it('has a text for what JSON has none for', () => {
+    expect(canonicalText([NaN, Infinity, true])).to.equal('[NaN,Infinity,true]');
+  });
+});
+
+/** As it comes back from JSON: -0 is 0. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function turned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(turned);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, turned(member)] as const);
+  return Object.fromEntries(members.reverse());
+}

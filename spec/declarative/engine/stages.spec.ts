@@ -1,0 +1,237 @@
+import { expect } from 'chai';
+import { added, listed, object, pipelineOf, removed, updated } from './pipelines.js';
+import type { Document } from '../../../lib/declarative/document.js';
+
+/** What a pipeline makes of documents that all come at once. */
+function resultOf(stages: unknown, ...documents: readonly Document[]): Document[] {
+  const pipeline = pipelineOf(stages);
+  pipeline.push('Pod', added(...documents));
+  return listed(pipeline.snapshot());
+}
+
+const a = object('default/a', { spec: { a: 1, b: { c: 2 } }, c: 'c' });
+const b = object('default/b', { spec: { a: 2, b: { c: 3 } }, d: 'd' });
+
+describe('no stage', () => {
+  for (const stages of [[], undefined, null]) {
+    it(`passes on what comes: ${JSON.stringify(stages) ?? 'undefined'}`, () => {
+      expect(resultOf(stages, a, b)).to.deep.equal([a, b]);
+    });
+  }
+});
+
+describe('@select', () => {
+  it('keeps the document as it is, where the condition holds', () => {
+    const select = { '@select': { '@eq': ['$.metadata.name', 'a'] } };
+    expect(resultOf(select, a, b)).to.deep.equal([a]);
+  });
+
+  it('drops where a field is missing that is compared', () => {
+    expect(resultOf({ '@select': { '@eq': ['$.spec.x', true] } }, a)).to.deep.equal([]);
+  });
+
+  it('turns an update to a delete once the condition does not hold, and back', () => {
+    const pipeline = pipelineOf([{ '@select': { '@eq': ['$.spec.b', 1] } }]);
+    const [one, two, three] = [1, 2, 3].map((value) => object('ns/x', { spec: { b: value } }));
+    if (!one || !two || !three) throw new Error('three');
+    const weights = (from: Document, to: Document) =>
+      pipeline.push('Pod', updated(from, to)).map(({ weight }) => weight);
+    pipeline.push('Pod', added(one));
+    expect(weights(one, two)).to.deep.equal([-1]);
+    expect(weights(two, three)).to.deep.equal([]);
+    expect(weights(three, one)).to.deep.equal([1]);
+  });
+});
+
+describe('@project', () => {
+  it('makes a new document', () => {
+    const project = { '@project': { metadata: '$.metadata', old: '$.spec.a' } };
+    expect(resultOf(project, a)).to.deep.equal([{ metadata: a['metadata'], old: 1 }]);
+  });
+
+  it('evaluates each map of a list on the document, and merges what comes out', () => {
+    const project = {
+      '@project': [
+        { metadata: { name: 'name2' } },
+        { '$.metadata.namespace': 'default2' },
+        { '$.spec.a': '$.spec.b' },
+      ],
+    };
+    expect(resultOf(project, a)).to.deep.equal([
+      { metadata: { name: 'name2', namespace: 'default2' }, spec: { a: { c: 2 } } },
+    ]);
+  });
+
+  it('counts documents that become the same', () => {
+    expect(resultOf({ '@project': { same: true } }, a, b)).to.have.length(2);
+  });
+});
+
+for (const stage of ['@unwind', '@demux']) {
+  describe(stage, () => {
+    it('makes a document of each element, with its number in the name', () => {
+      const document = object('default/name', { spec: { list: [1, 'a', true], more: 1 } });
+      expect(resultOf([{ [stage]: '$.spec.list' }], document)).to.deep.equal([
+        object('default/name-0', { spec: { list: 1, more: 1 } }),
+        object('default/name-1', { spec: { list: 'a', more: 1 } }),
+        object('default/name-2', { spec: { list: true, more: 1 } }),
+      ]);
+    });
+
+    it('unwinds lists of lists', () => {
+      const document = object('default/name', {
+        spec: {
+          list: [
+            [1, 2, 3],
+            [5, 6],
+          ],
+        },
+      });
+      const nested = resultOf([{ [stage]: '$.spec.list' }, { [stage]: '$.spec.list' }], document);
+      expect(nested).to.deep.equal([
+        object('default/name-0-0', { spec: { list: 1 } }),
+        object('default/name-0-1', { spec: { list: 2 } }),
+        object('default/name-0-2', { spec: { list: 3 } }),
+        object('default/name-1-0', { spec: { list: 5 } }),
+        object('default/name-1-1', { spec: { list: 6 } }),
+      ]);
+    });
+
+    for (const spec of [{}, { list: [] }, { list: null }]) {
+      it(`makes none of ${JSON.stringify(spec)}`, () => {
+        const pipeline = pipelineOf([{ [stage]: '$.spec.list' }]);
+        expect(pipeline.push('Pod', added(object('default/name', { spec })))).to.deep.equal([]);
+        expect(pipeline.failures()).to.deep.equal([]);
+      });
+    }
+
+    it('leaves a document out that has something else there, and says so', () => {
+      const pipeline = pipelineOf([{ [stage]: '$.spec.list' }]);
+      pipeline.push('Pod', added(object('default/name', { spec: { list: 'text' } })));
+      expect(pipeline.snapshot()).to.deep.equal([]);
+      const [failure] = pipeline.failures();
+      expect(failure).to.include({ stage, subject: 'default/name' });
+      expect(failure?.error.message).to.equal(`${stage}: wants a list, got "text"`);
+    });
+
+    it('changes only what changed in the list', () => {
+      const pipeline = pipelineOf([
+        { [stage]: '$.spec.list' },
+        { '@project': { metadata: { name: '$.spec.list' } } },
+      ]);
+      const [before, after] = [
+        ['a', 'b', 'c'],
+        ['c', 'd'],
+      ].map((list) => object('default/name', { spec: { list } }));
+      pipeline.push('Pod', added(before ?? {}));
+      const changes = pipeline.push('Pod', updated(before ?? {}, after ?? {}));
+      expect(changes.map(({ weight, document }) => [weight, document])).to.deep.equal([
+        [-1, { metadata: { name: 'a' } }],
+        [-1, { metadata: { name: 'b' } }],
+        [1, { metadata: { name: 'd' } }],
+      ]);
+    });
+  });
+}
+
+for (const stage of ['@gather', '@mux']) {
+  describe(stage, () => {
+    it('makes a document for each key, with the sorted values in a list', () => {
+      const gather = [{ [stage]: ['$.metadata.namespace', '$.spec.a'] }];
+      const other = object('other/c', { spec: { a: 3 } });
+      expect(resultOf(gather, b, other, a)).to.deep.equal([
+        { ...a, spec: { a: [1, 2], b: { c: 2 } } },
+        { ...other, spec: { a: [3] } },
+      ]);
+    });
+
+    it('is the document of the lowest name, whatever the order', () => {
+      const gather = [{ [stage]: ['$.k', '$.v'] }];
+      const documents = ['ns/b', 'ns/a', 'ns/a-1', 'ms/a'].map((key, v) =>
+        object(key, { k: 1, v }),
+      );
+      const [result] = resultOf(gather, ...documents);
+      expect(result).to.deep.equal(object('ms/a', { k: 1, v: [0, 1, 2, 3] }));
+      expect(resultOf(gather, ...documents.reverse())).to.deep.equal([result]);
+    });
+
+    it('sorts numbers as numbers, texts as texts, and anything else too', () => {
+      const values = [10, 9, 'b', 'B', { z: 1 }, { a: 2 }, [2], true, false, -1];
+      const documents = values.map((v, number) => object(`ns/n${number}`, { v }));
+      const [result] = resultOf([{ [stage]: ['x', '$.v'] }], ...documents);
+      const sorted = [false, true, -1, 9, 10, 'B', 'b', [2], { a: 2 }, { z: 1 }];
+      expect(result?.['v']).to.deep.equal(sorted);
+    });
+
+    it('keeps equal values of several documents, and adds none for a missing one', () => {
+      const documents = [{ v: 1 }, { v: 1 }, {}, { v: null }].map((members, number) =>
+        object(`ns/n${number}`, members),
+      );
+      const [result] = resultOf([{ [stage]: ['x', '$.v'] }], ...documents);
+      expect(result).to.deep.equal(object('ns/n0', { v: [1, 1] }));
+    });
+
+    it('goes [1], [1, 2], [2, 3], [2], deleted', () => {
+      const pipeline = pipelineOf([
+        { [stage]: ['$.metadata.namespace', '$.spec.a'] },
+        { '@project': { metadata: { name: 'gathered' }, list: '$.spec.a' } },
+      ]);
+      const changed = object('default/a', { spec: { a: 3 } });
+      const steps = [added(a), added(b), updated(a, changed), removed(changed), removed(b)];
+      const lists = steps.map((deltas) =>
+        pipeline.push('Pod', deltas).map(({ weight, document }) => [weight, document['list']]),
+      );
+      expect(lists).to.deep.equal([
+        [[1, [1]]],
+        [
+          [-1, [1]],
+          [1, [1, 2]],
+        ],
+        [
+          [-1, [1, 2]],
+          [1, [2, 3]],
+        ],
+        [
+          [-1, [2, 3]],
+          [1, [2]],
+        ],
+        [[-1, [2]]],
+      ]);
+    });
+
+    it('says nothing when what changed is not in the result', () => {
+      const pipeline = pipelineOf([{ [stage]: ['$.metadata.namespace', '$.spec.a'] }]);
+      pipeline.push('Pod', added(a, b));
+      expect(pipeline.push('Pod', updated(b, { ...b, d: 'e' }))).to.deep.equal([]);
+    });
+
+    it('leaves a document out whose list has no place, and says so', () => {
+      const pipeline = pipelineOf([{ [stage]: ['x', '$.spec.a'] }]);
+      const misfit = object('default/_', { spec: 'text' });
+      pipeline.push('Pod', added(misfit, a));
+      expect(listed(pipeline.snapshot())).to.deep.equal([{ ...a, spec: { a: [1], b: { c: 2 } } }]);
+      expect(pipeline.failures().map(({ subject }) => subject)).to.deep.equal(['default/_']);
+      pipeline.push('Pod', removed(misfit));
+      expect(pipeline.failures()).to.deep.equal([]);
+    });
+  });
+}
+
+describe('@unwind and @gather', () => {
+  it('give back what was there, with a stable name', () => {
+    const pipeline = pipelineOf([
+      { '@unwind': '$.spec.list' },
+      { '@gather': ['$.spec.id', '$.spec.list'] },
+    ]);
+    const of = (list: readonly number[]) => object('default/name', { spec: { id: 7, list } });
+    const results = [[1], [1, 2], [2, 3], [2], []].map((list, number, lists) => {
+      const before = lists[number - 1];
+      pipeline.push('Pod', [...(before ? removed(of(before)) : []), ...added(of(list))]);
+      return listed(pipeline.snapshot());
+    });
+    const gathered = (list: readonly number[]) => [
+      object('default/name-0', { spec: { id: 7, list } }),
+    ];
+    expect(results).to.deep.equal([[1], [1, 2], [2, 3], [2]].map(gathered).concat([[]]));
+  });
+});
