@@ -3,6 +3,7 @@ import { isJsonObject } from '../../object/json.js';
 import type { Document } from '../document.js';
 import type { CompileContext } from '../spec-problem.js';
 import { type Compiled, type Compiler, constant, dynamic, failed } from './compiled.js';
+import { compileLiteral } from './compile-literal.js';
 import { compileMap } from './compile-map.js';
 import { compileGetter } from './compile-path.js';
 import { isDataError } from './data-error.js';
@@ -52,12 +53,18 @@ export function compilePart(
   options: ExpressionOptions,
 ): Compiled {
   const { clock, random } = resolveExpressionOptions(options);
+  return compilerOf({ clock, random, hasElement: false }).compile(source, context);
+}
+
+function compilerOf(settings: Pick<Compiler, 'clock' | 'random' | 'hasElement'>): Compiler {
   const compiler: Compiler = {
-    clock,
-    random,
-    compile: (part, at) => compileSource(part, compiler, at),
+    ...settings,
+    get withElement() {
+      return settings.hasElement ? compiler : compilerOf({ ...settings, hasElement: true });
+    },
+    compile: (part, context) => compileSource(part, compiler, context),
   };
-  return compiler.compile(source, context);
+  return compiler;
 }
 
 /** Keeps values out of data errors where nobody may see them. */
@@ -80,14 +87,11 @@ function compileSource(source: unknown, compiler: Compiler, context: CompileCont
   if (typeof source === 'string') return compileText(source, compiler, context);
   if (Array.isArray(source)) return compileList(source, compiler, context);
   if (isJsonObject(source)) return compileObject(source, compiler, context);
-  if (source === null || typeof source === 'boolean') return constant(source);
-  if (typeof source === 'number' && Number.isFinite(source)) return constant(source);
-  context.report({ message: `${String(source)} is no JSON value` });
-  return failed;
+  return compileLiteral(source, context);
 }
 
 function compileText(source: string, compiler: Compiler, context: CompileContext): Compiled {
-  if (source.startsWith('$')) return compileGetter(source, context);
+  if (source.startsWith('$')) return compileGetter(source, compiler, context);
   return source === '@now'
     ? compileNow(null, { name: source, compiler, context })
     : constant(source);
@@ -114,11 +118,10 @@ function compileObject(
   context: CompileContext,
 ): Compiled {
   const names = Object.keys(source);
-  const [name, ...others] = names.filter((key) => key.startsWith('@'));
+  const name = names.find((key) => key.startsWith('@'));
   if (name === undefined) return compileMap(source, compiler, context);
   if (names.length > 1) {
-    const what = others.length > 0 ? [name, ...others].join(', ') : name;
-    const message = `an operator stands alone in its map: ${what} has ${names.length - 1} beside it`;
+    const message = `an operator stands alone in its map, here are ${names.join(', ')}`;
     context.report({ message });
     return failed;
   }

@@ -1,5 +1,5 @@
 import type { CompileContext } from '../spec-problem.js';
-import { type Compiled, dynamic, failed } from './compiled.js';
+import { type Compiled, type Compiler, dynamic, failed } from './compiled.js';
 import { compileFinder } from './json-path/find.js';
 import { parsePath } from './json-path/parse-path.js';
 import { type Path, PathSyntaxError } from './json-path/path-syntax.js';
@@ -10,18 +10,28 @@ export function readPath(text: string, context: CompileContext): Path | undefine
     return parsePath(text);
   } catch (error) {
     if (!(error instanceof PathSyntaxError)) throw error;
-    const message = `${JSON.stringify(text)} is no JSONPath: character ${error.position}: ${error.message}`;
-    context.report({ message });
+    const { message, position } = error;
+    context.report({
+      message: `${JSON.stringify(text)} is no JSONPath: character ${position}: ${message}`,
+      // What begins with $ and does not go on as a path may be no path at all.
+      ...(position === 2 && { suggestion: `{"@literal": ${JSON.stringify(text)}}` }),
+    });
     return undefined;
   }
 }
 
 /** Compiles a getter: the first match, or null. */
-export function compileGetter(text: string, context: CompileContext): Compiled {
+export function compileGetter(
+  text: string,
+  { hasElement }: Compiler,
+  context: CompileContext,
+): Compiled {
   const path = readPath(text, context);
   if (path === undefined) return failed;
   const find = compileFinder(path);
-  return path.root === '$$'
-    ? dynamic((document, element) => find(element, document) ?? null)
-    : dynamic((document) => find(document, document) ?? null);
+  if (path.root === '$') return dynamic((document) => find(document, document) ?? null);
+  if (hasElement) return dynamic((document, element) => find(element, document) ?? null);
+  const message = `${text}: there is an element, $$, only in @map, @filter, @any, @all and @none`;
+  context.report({ message, suggestion: text.slice(1) });
+  return failed;
 }

@@ -21,6 +21,10 @@ export interface Compiled {
 export interface Compiler {
   readonly clock: Clock;
   readonly random: Random;
+  /** Whether there is an element, `$$`. */
+  readonly hasElement: boolean;
+  /** The same where there is one. */
+  readonly withElement: Compiler;
   compile(source: unknown, context: CompileContext): Compiled;
 }
 

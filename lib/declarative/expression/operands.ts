@@ -75,7 +75,8 @@ export const printable: Operand<string> = {
 export const list: Operand<readonly unknown[]> = {
   want: 'a list',
   accepts: ['list'],
-  read: (value, operation) => (Array.isArray(value) ? value : misfit(operation, list, value)),
+  read: (value, operation) =>
+    Array.isArray(value) ? (value as unknown[]) : misfit(operation, list, value),
 };
 
 /** A map. */

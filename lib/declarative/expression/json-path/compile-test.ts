@@ -86,7 +86,7 @@ function atRoot({ root }: Path, find: Finder): ValueOf {
 
 function lengthOf(value: unknown): number | undefined {
   // Characters, not UTF-16 code units.
-  if (typeof value === 'string') return [...value].length;
+  if (typeof value === 'string') return Array.from(value).length;
   if (Array.isArray(value)) return value.length;
   return isJsonObject(value) ? Object.keys(value).length : undefined;
 }

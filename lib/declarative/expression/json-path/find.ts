@@ -44,6 +44,23 @@ function plainNames(segments: readonly Segment[]): string[] | undefined {
 }
 
 function nameFinder(names: readonly string[]): Finder {
+  if (names.some(isInherited)) return ownNameFinder(names);
+  return (node) => {
+    let found = node;
+    for (const name of names) {
+      if (typeof found !== 'object' || found === null) return undefined;
+      found = (found as Readonly<Record<string, unknown>>)[name];
+    }
+    return found;
+  };
+}
+
+/** Whether a map or a list has something of this name that is no member: `constructor`, `0`. */
+function isInherited(name: string): boolean {
+  return name in Array.prototype || /^[0-9]/.test(name);
+}
+
+function ownNameFinder(names: readonly string[]): Finder {
   return (node) => {
     let found = node;
     for (const name of names) {
@@ -75,41 +92,38 @@ function descendantWalker(walk: Walker): Walker {
 }
 
 function selectorWalker(selector: Selector, next: Walker): Walker {
+  // A member that is undefined counts as absent.
+  const present: Walker = (child, document, visit) =>
+    child === undefined ? undefined : next(child, document, visit);
   switch (selector.kind) {
     case 'name': {
       const { name } = selector;
       return (node, document, visit) =>
-        continued(isJsonObject(node) ? memberOf(node, name) : undefined, document, visit, next);
+        isJsonObject(node) ? present(memberOf(node, name), document, visit) : undefined;
     }
     case 'index': {
       const { index } = selector;
       return (node, document, visit) =>
-        continued(Array.isArray(node) ? node.at(index) : undefined, document, visit, next);
+        Array.isArray(node) ? present(node.at(index), document, visit) : undefined;
     }
     case 'wildcard':
       return (node, document, visit) =>
-        firstOf(childrenOf(node), (child) => continued(child, document, visit, next));
+        firstOf(childrenOf(node), (child) => present(child, document, visit));
     case 'slice':
       return (node, document, visit) =>
         Array.isArray(node)
           ? firstOf(slicedIndexes(selector, node.length), (index) =>
-              continued(node[index], document, visit, next),
+              present(node[index], document, visit),
             )
           : undefined;
     case 'filter': {
       const test = compileTest(selector.test, { compileFinder, compileWalker });
       return (node, document, visit) =>
         firstOf(childrenOf(node), (child) =>
-          test(child, document) ? continued(child, document, visit, next) : undefined,
+          test(child, document) ? present(child, document, visit) : undefined,
         );
     }
   }
-}
-
-// eslint-disable-next-line @typescript-eslint/max-params
-function continued(child: unknown, document: unknown, visit: Visit, next: Walker): unknown {
-  // A member that is undefined counts as absent.
-  return child === undefined ? undefined : next(child, document, visit);
 }
 
 /** The children of a list or a map, in order; nothing else has any. */

@@ -111,16 +111,10 @@ function parseLiteral(scanner: PathScanner): string | number | boolean | null {
   if (scanner.next === "'" || scanner.next === '"') return scanner.takeQuoted();
   const digits = scanner.takeMatch(number);
   if (digits !== undefined) return Number(digits);
-  switch (scanner.takeMatch(/(?:true|false|null)(?![\w-])/y)) {
-    case 'true':
-      return true;
-    case 'false':
-      return false;
-    case 'null':
-      return null;
-    default:
-      return scanner.fail("wants @…, $…, 'a text', a number, true, false or null");
-  }
+  const word = scanner.takeMatch(/(?:true|false|null)(?![\w-])/y);
+  if (word === 'null') return null;
+  if (word !== undefined) return word === 'true';
+  return scanner.fail("wants @…, $…, 'a text', a number, true, false or null");
 }
 
 function singular(scanner: PathScanner, path: Path | undefined): Comparable {

@@ -16,6 +16,8 @@ export interface Arity {
   readonly least: number;
   /** `Infinity`: as many as one likes. */
   readonly most: number;
+  /** Whether the first is evaluated for each item of a list, with the item as `$$`. */
+  readonly firstHasElement?: boolean;
 }
 
 /** An operand, and where it stands below the operator's argument. */
@@ -30,39 +32,39 @@ export interface PlacedOperand {
  */
 export function compileOperands(
   argument: unknown,
-  { least, most }: Arity,
-  site: Site,
+  arity: Arity,
+  { name, compiler, context }: Site,
 ): PlacedOperand[] | undefined {
-  const { name, compiler, context } = site;
+  const { least, most, firstHasElement = false } = arity;
   const count = Array.isArray(argument) ? argument.length : 1;
   if (count < least || count > most) {
-    context.report({ message: `${name} ${wantedOperands({ least, most })}, not ${count}` });
+    context.report({ message: `${name} ${wantedOperands(arity)}, not ${count}` });
     return undefined;
   }
   if (!Array.isArray(argument)) {
     return [{ compiled: compiler.compile(argument, context), below: [] }];
   }
-  return argument.map((item, index) => ({
-    compiled: compiler.compile(item, context.at(index)),
-    below: [index],
-  }));
+  return argument.map((item, index) => {
+    const itemCompiler = firstHasElement && index === 0 ? compiler.withElement : compiler;
+    return { compiled: itemCompiler.compile(item, context.at(index)), below: [index] };
+  });
 }
 
 /** Reports the operands that are known not to fit; tells whether all may. */
 export function checkOperands(
   placed: readonly PlacedOperand[],
   operandAt: (index: number) => Operand<unknown> | undefined,
-  site: Site,
+  { name, context }: Site,
 ): boolean {
-  const fitting = placed.map(({ compiled, below }, index) => {
+  let fit = true;
+  for (const [index, { compiled, below }] of placed.entries()) {
     const operand = operandAt(index);
-    if (compiled.failed) return false;
-    const problem = operand === undefined ? undefined : misfitOf(compiled, operand, site.name);
-    if (problem === undefined) return true;
-    site.context.report({ message: problem }, ...below);
-    return false;
-  });
-  return fitting.every(Boolean);
+    const message =
+      compiled.failed || operand === undefined ? undefined : misfitOf(compiled, operand, name);
+    if (message !== undefined) context.report({ message }, ...below);
+    fit &&= message === undefined && !compiled.failed;
+  }
+  return fit;
 }
 
 /**
@@ -79,34 +81,42 @@ export function fold(
   try {
     return constant(deepFreeze(evaluate({})));
   } catch (error) {
-    if (!isDataError(error)) throw error;
-    site.context.report({ message: error.message });
+    site.context.report({ message: dataErrorMessage(error) });
     return failed;
   }
 }
 
+/** Why an operand can't fit, whatever the document; undefined: it may. */
 function misfitOf(
-  compiled: Compiled,
+  { constant: known, type, evaluate }: Compiled,
   operand: Operand<unknown>,
   operation: string,
 ): string | undefined {
-  if (compiled.type !== undefined && !operand.accepts.includes(compiled.type)) {
-    if (!compiled.constant) return `${operation}: wants ${operand.want}, got a ${compiled.type}`;
+  if (!known) {
+    return type === undefined || operand.accepts.includes(type)
+      ? undefined
+      : `${operation}: wants ${operand.want}, not a ${type}`;
   }
-  if (!compiled.constant) return undefined;
   try {
-    operand.read(compiled.evaluate({}), operation);
+    operand.read(evaluate({}), operation);
     return undefined;
   } catch (error) {
-    if (!isDataError(error)) throw error;
-    return error.message;
+    return dataErrorMessage(error);
   }
+}
+
+/** With what led to it, which data errors themselves leave out of their message. */
+function dataErrorMessage(error: unknown): string {
+  if (!isDataError(error)) throw error;
+  const { message, cause } = error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
 function wantedOperands({ least, most }: Arity): string {
   if (least === most) return `wants ${operands(least)}`;
-  if (most === Infinity) return `wants ${operands(least)} or more`;
-  return `wants ${least} to ${operands(most)}`;
+  return most === Infinity
+    ? `wants ${operands(least)} or more`
+    : `wants ${least} to ${operands(most)}`;
 }
 
 function operands(count: number): string {

@@ -8,7 +8,10 @@ import {
 import { DataError } from '../data-error.js';
 import type { Expression } from '../expression.js';
 import { list, type Operand } from '../operands.js';
-import { checkOperands, compileOperands, fold } from './arguments.js';
+import { checkOperands, compileOperands, fold, type PlacedOperand } from './arguments.js';
+
+/** Calculates the result of operands that were evaluated, but not yet read. */
+type Apply = (values: readonly unknown[], operation: string) => unknown;
 
 /** An operator of one operand, which may stand alone or in a list. */
 export function unary<T>(
@@ -16,18 +19,16 @@ export function unary<T>(
   { operand, type }: { readonly operand: Operand<T>; readonly type?: ValueType },
   apply: (value: T, operation: string) => unknown,
 ): OperatorDefinition {
+  const { read } = operand;
   const compile = (argument: unknown, site: Site): Compiled => {
     const placed = compileOperands(argument, { least: 1, most: 1 }, site);
     const [first] = placed ?? [];
     if (placed === undefined || first === undefined) return failed;
     if (!checkOperands(placed, () => operand, site)) return failed;
     const { evaluate } = first.compiled;
-    const { read } = operand;
-    return fold(
-      (document, element) => apply(read(evaluate(document, element), site.name), site.name),
-      [first.compiled],
-      { site, type },
-    );
+    const run: Expression = (document, element) =>
+      apply(read(evaluate(document, element), site.name), site.name);
+    return fold(run, [first.compiled], { site, type });
   };
   return { name, compile };
 }
@@ -35,51 +36,40 @@ export function unary<T>(
 /** An operator of two operands in a list. An expression may give that list. */
 export function binary<A, B>(
   name: string,
-  settings: {
-    readonly operands: readonly [Operand<A>, Operand<B>];
-    readonly type?: ValueType;
-  },
+  settings: { readonly operands: readonly [Operand<A>, Operand<B>]; readonly type?: ValueType },
   apply: (left: A, right: B, operation: string) => unknown,
 ): OperatorDefinition {
-  const [leftOperand, rightOperand] = settings.operands;
-  return nary(name, settings, (values, operation) =>
-    apply(
-      leftOperand.read(values[0], operation),
-      rightOperand.read(values[1], operation),
-      operation,
-    ),
-  );
+  const [{ read: readLeft }, { read: readRight }] = settings.operands;
+  const applyTo = (left: unknown, right: unknown, operation: string): unknown =>
+    apply(readLeft(left, operation), readRight(right, operation), operation);
+  // Without a list between the operands and the operator: most of what is evaluated is binary.
+  const chain = ([left, right]: readonly Expression[], operation: string): Expression =>
+    left === undefined || right === undefined
+      ? () => null
+      : (document, element) =>
+          applyTo(left(document, element), right(document, element), operation);
+  const { operands, type } = settings;
+  return fixed(name, {
+    operands,
+    type,
+    apply: (values, operation) => applyTo(values[0], values[1], operation),
+    chain,
+  });
 }
 
-/**
- * An operator of as many operands as are given, in a list. An expression may give that list.
- * @param apply - gets the operands as they were evaluated, unread
- */
-export function nary(
+/** An operator of three texts, or the like: as many operands as are given. */
+export function nary<T>(
   name: string,
-  settings: { readonly operands: readonly Operand<unknown>[]; readonly type?: ValueType },
-  apply: (values: readonly unknown[], operation: string) => unknown,
+  settings: { readonly operands: readonly Operand<T>[]; readonly type?: ValueType },
+  apply: (values: readonly T[], operation: string) => unknown,
 ): OperatorDefinition {
   const { operands, type } = settings;
-  const compile = (argument: unknown, site: Site): Compiled => {
-    if (mayGiveList(argument)) return operandsAtRun(argument, { ...settings, apply }, site);
-    const arity = { least: operands.length, most: operands.length };
-    const placed = compileOperands(argument, arity, site);
-    if (placed === undefined) return failed;
-    if (!checkOperands(placed, (index) => operands[index], site)) return failed;
-    const parts = placed.map(({ compiled }) => compiled);
-    const evaluations = parts.map(({ evaluate }) => evaluate);
-    return fold(
-      (document, element) =>
-        apply(
-          evaluations.map((evaluate) => evaluate(document, element)),
-          site.name,
-        ),
-      parts,
-      { site, type },
+  const applyTo: Apply = (values, operation) =>
+    apply(
+      operands.map(({ read }, index) => read(values[index], operation)),
+      operation,
     );
-  };
-  return { name, compile };
+  return fixed(name, { operands, type, apply: applyTo, chain: listed(applyTo) });
 }
 
 /**
@@ -89,58 +79,43 @@ export function nary(
 export function onList(
   name: string,
   { item, type }: { readonly item: Operand<unknown>; readonly type?: ValueType },
-  apply: (items: readonly unknown[], operation: string) => unknown,
+  apply: Apply,
 ): OperatorDefinition {
   const compile = (argument: unknown, site: Site): Compiled => {
     const placed = compileOperands(argument, { least: 0, most: Infinity }, site);
     if (placed === undefined) return failed;
     const [only] = placed;
+    if (!Array.isArray(argument)) return onOperand(placed, { operand: list, type, apply }, site);
     if (placed.length === 1 && only !== undefined) {
-      return onListOrItem(
-        only.compiled,
-        { item, type, apply, alone: !Array.isArray(argument) },
-        site,
-      );
+      return onOperand(placed, { operand: listOr(item), type, apply }, site);
     }
     if (!checkOperands(placed, () => item, site)) return failed;
-    const parts = placed.map(({ compiled }) => compiled);
-    const evaluations = parts.map(({ evaluate }) => evaluate);
-    return fold(
-      (document, element) =>
-        apply(
-          evaluations.map((evaluate) => evaluate(document, element)),
-          site.name,
-        ),
-      parts,
-      { site, type },
-    );
+    const parts = partsOf(placed);
+    return fold(listed(apply)(evaluationsOf(parts), site.name), parts, { site, type });
   };
   return { name, compile };
 }
 
-interface ListOrItem {
-  readonly item: Operand<unknown>;
+interface Fixed {
+  readonly operands: readonly Operand<unknown>[];
   readonly type: ValueType | undefined;
-  readonly apply: (items: readonly unknown[], operation: string) => unknown;
-  /** Whether the operand is not in a list: then it must be one. */
-  readonly alone: boolean;
+  readonly apply: Apply;
+  /** Makes the operator of the evaluations of its operands. */
+  readonly chain: (evaluations: readonly Expression[], operation: string) => Expression;
 }
 
-function onListOrItem(operand: Compiled, settings: ListOrItem, site: Site): Compiled {
-  const { item, type, apply, alone } = settings;
-  const accepted: Operand<unknown> = alone
-    ? list
-    : { ...item, accepts: [...item.accepts, 'list'], read: (value) => value };
-  if (!checkOperands([{ compiled: operand, below: alone ? [] : [0] }], () => accepted, site)) {
-    return failed;
-  }
-  const { evaluate } = operand;
-  const run: Expression = (document, element) => {
-    const value = evaluate(document, element);
-    if (alone) return apply(list.read(value, site.name), site.name);
-    return apply(Array.isArray(value) ? value : [value], site.name);
+function fixed(name: string, settings: Fixed): OperatorDefinition {
+  const { operands, type, chain } = settings;
+  const arity = { least: operands.length, most: operands.length };
+  const compile = (argument: unknown, site: Site): Compiled => {
+    if (mayGiveList(argument)) return onListOfOperands(argument, settings, site);
+    const placed = compileOperands(argument, arity, site);
+    if (placed === undefined) return failed;
+    if (!checkOperands(placed, (index) => operands[index], site)) return failed;
+    const parts = partsOf(placed);
+    return fold(chain(evaluationsOf(parts), site.name), parts, { site, type });
   };
-  return fold(run, [operand], { site, type });
+  return { name, compile };
 }
 
 /** Whether an argument may be evaluated to the list of the operands. */
@@ -149,25 +124,61 @@ function mayGiveList(argument: unknown): boolean {
   return typeof argument === 'object' && argument !== null && !Array.isArray(argument);
 }
 
-interface OperandsAtRun {
-  readonly operands: readonly Operand<unknown>[];
-  readonly type?: ValueType | undefined;
-  readonly apply: (values: readonly unknown[], operation: string) => unknown;
-}
-
-function operandsAtRun(
+function onListOfOperands(
   argument: unknown,
-  { operands, type, apply }: OperandsAtRun,
+  { operands, type, apply }: Fixed,
   site: Site,
 ): Compiled {
   const compiled = site.compiler.compile(argument, site.context);
-  if (!checkOperands([{ compiled, below: [] }], () => list, site)) return failed;
-  const run: Expression = (document, element) => {
-    const values = list.read(compiled.evaluate(document, element), site.name);
-    if (values.length !== operands.length) {
-      throw new DataError(site.name, `wants a list of ${operands.length}`, values);
-    }
-    return apply(values, site.name);
+  const applyTo: Apply = (values, operation) => {
+    if (values.length === operands.length) return apply(values, operation);
+    throw new DataError(operation, `wants a list of ${operands.length}`, values);
   };
-  return fold(run, [compiled], { site, type });
+  return onOperand([{ compiled, below: [] }], { operand: list, type, apply: applyTo }, site);
+}
+
+interface OnOperand {
+  readonly operand: Operand<readonly unknown[]>;
+  readonly type: ValueType | undefined;
+  readonly apply: Apply;
+}
+
+/** An operator on the list that its only operand is. */
+function onOperand(
+  placed: readonly PlacedOperand[],
+  { operand, type, apply }: OnOperand,
+  site: Site,
+): Compiled {
+  const parts = partsOf(placed);
+  const [evaluate] = evaluationsOf(parts);
+  if (evaluate === undefined || !checkOperands(placed, () => operand, site)) return failed;
+  const run: Expression = (document, element) =>
+    apply(operand.read(evaluate(document, element), site.name), site.name);
+  return fold(run, parts, { site, type });
+}
+
+/** A list, or what is the only item of one. */
+function listOr(item: Operand<unknown>): Operand<readonly unknown[]> {
+  return {
+    want: item.want,
+    accepts: [...item.accepts, 'list'],
+    read: (value, operation) =>
+      Array.isArray(value) ? (value as unknown[]) : [item.read(value, operation)],
+  };
+}
+
+function listed(apply: Apply): Fixed['chain'] {
+  return (evaluations, operation) => (document, element) =>
+    apply(
+      evaluations.map((evaluate) => evaluate(document, element)),
+      operation,
+    );
+}
+
+function partsOf(placed: readonly PlacedOperand[]): Compiled[] {
+  return placed.map(({ compiled }) => compiled);
+}
+
+function evaluationsOf(parts: readonly Compiled[]): Expression[] {
+  return parts.map(({ evaluate }) => evaluate);
 }

@@ -63,7 +63,8 @@ function onEach<T>(
 ): OperatorDefinition {
   const { expression, type } = settings;
   const compile = (argument: unknown, site: Site): Compiled => {
-    const placed = compileOperands(argument, { least: 2, most: 2 }, site);
+    const arity = { least: 2, most: 2, firstHasElement: true };
+    const placed = compileOperands(argument, arity, site);
     if (placed === undefined) return failed;
     const operandAt = (index: number): Operand<unknown> => (index === 0 ? expression : list);
     if (!checkOperands(placed, operandAt, site)) return failed;

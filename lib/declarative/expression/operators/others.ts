@@ -7,18 +7,12 @@ import {
 } from '../../../object/label-selector.js';
 import { isJsonObject } from '../../../object/json.js';
 import { isOperatorError } from '../../../system/operator-error.js';
-import {
-  type Compiled,
-  constant,
-  dynamic,
-  failed,
-  type OperatorDefinition,
-  type Site,
-} from '../compiled.js';
+import { type Compiled, dynamic, failed, type OperatorDefinition, type Site } from '../compiled.js';
 import { DataError } from '../data-error.js';
 import type { Expression } from '../expression.js';
 import { integer, mapOrNull } from '../operands.js';
 import { shortHash } from '../short-hash.js';
+import { compileLiteral } from '../compile-literal.js';
 import { fold } from './arguments.js';
 import { binary } from './define.js';
 
@@ -30,7 +24,7 @@ export const otherOperators: readonly OperatorDefinition[] = [
   { name: '@selector', compile: compileSelector },
   { name: '@rnd', compile: compileRandom },
   { name: '@now', compile: compileNow },
-  { name: '@literal', compile: (argument) => constant(argument) },
+  { name: '@literal', compile: (argument, { context }) => compileLiteral(argument, context) },
 ];
 
 /** `"@now"`, or `{"@now": null}`: the time of the evaluation, whole seconds, in UTC. */
@@ -107,7 +101,9 @@ function readSelector(selector: Map, operation: string): readonly LabelRequireme
     return labelRequirementsOf(selectorOf(selector));
   } catch (error) {
     if (!isOperatorError(error, 'InvalidSelector')) throw error;
-    throw new DataError(operation, error.message, undefined);
+    const refused = new DataError(operation, 'wants a label selector', selector);
+    refused.cause = error;
+    throw refused;
   }
 }
 

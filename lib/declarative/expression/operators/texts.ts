@@ -1,6 +1,6 @@
-import { type Compiled, failed, type OperatorDefinition, type Site } from '../compiled.js';
+import type { Compiled, OperatorDefinition, Site } from '../compiled.js';
 import { DataError } from '../data-error.js';
-import { printable, text } from '../operands.js';
+import { type Operand, printable, text } from '../operands.js';
 import { binary, nary, onList, unary } from './define.js';
 
 /** What works on texts. */
@@ -10,60 +10,44 @@ export const textOperators: readonly OperatorDefinition[] = [
   ),
   binary('@split', { operands: [text, text], type: 'list' }, (value, separator) =>
     // By characters, not by halves of surrogate pairs.
-    separator === '' ? [...value] : value.split(separator),
+    separator === '' ? Array.from(value) : value.split(separator),
   ),
-  nary('@replace', { operands: [text, text, text], type: 'string' }, replace),
-  regexOperator(),
+  nary('@replace', { operands: [text, text, text], type: 'string' }, ([value, wanted, by]) =>
+    // A function, for in a text `$&` and the like have a meaning.
+    (value ?? '').replaceAll(wanted ?? '', () => by ?? ''),
+  ),
+  { name: '@regex', compile: compileRegex },
   unary('@lower', { operand: text, type: 'string' }, (value) => value.toLowerCase()),
   unary('@upper', { operand: text, type: 'string' }, (value) => value.toUpperCase()),
 ];
 
-function replace(values: readonly unknown[], operation: string): string {
-  const [value, wanted, replacement] = values.map((item) => text.read(item, operation));
-  // A function, for in a text `$&` and the like have a meaning.
-  return (value ?? '').replaceAll(wanted ?? '', () => replacement ?? '');
-}
-
 /** `[pattern, text]`; a pattern that is written out is compiled once, at load. */
-function regexOperator(): OperatorDefinition {
-  const name = '@regex';
-  const compile = (argument: unknown, site: Site): Compiled => {
-    const [source] = Array.isArray(argument) ? (argument as unknown[]) : [];
-    if (typeof source === 'string' && !source.startsWith('$')) {
-      const problem = patternProblem(source);
-      if (problem !== undefined) {
-        site.context.report({ message: `${name}: ${problem}` }, 0);
-        return failed;
-      }
-    }
-    // Patterns from documents are few and come again and again.
-    let last: { readonly source: string; readonly pattern: RegExp } | undefined;
-    const matches = (wanted: string, value: string, operation: string): boolean => {
-      if (last?.source !== wanted) {
-        last = { source: wanted, pattern: patternOf(wanted, operation) };
-      }
-      return last.pattern.test(value);
-    };
-    return binary(name, { operands: [text, text], type: 'boolean' }, matches).compile(
-      argument,
-      site,
-    );
+function compileRegex(argument: unknown, site: Site): Compiled {
+  // Patterns from documents are few and come again and again.
+  let last: { readonly source: string; readonly pattern: RegExp } | undefined;
+  const patternFor = (source: string, operation: string): RegExp => {
+    if (last?.source !== source) last = { source, pattern: patternOf(source, operation) };
+    return last.pattern;
   };
-  return { name, compile };
+  const pattern: Operand<RegExp> = {
+    ...text,
+    read: (value, operation) => patternFor(text.read(value, operation), operation),
+  };
+  const definition = binary(
+    site.name,
+    { operands: [pattern, text], type: 'boolean' },
+    (wanted, value) => wanted.test(value),
+  );
+  return definition.compile(argument, site);
 }
 
 function patternOf(source: string, operation: string): RegExp {
-  const problem = patternProblem(source);
-  if (problem !== undefined) throw new DataError(operation, problem, source);
-  return compilePattern(source);
-}
-
-function patternProblem(source: string): string | undefined {
   try {
-    compilePattern(source);
-    return undefined;
+    return compilePattern(source);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    const refused = new DataError(operation, 'wants a regular expression', source);
+    refused.cause = error;
+    throw refused;
   }
 }
 
