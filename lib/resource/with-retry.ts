@@ -34,7 +34,8 @@ export interface RetryOptions {
  *   knows is stale; a `TerminalError`; a namespace that is being deleted; a leadership that is lost.
  * - the context's signal is aborted: it ends, in the middle of a wait with the signal's reason.
  *
- * A server that asks to wait longer (`Retry-After`) is waited for.
+ * A server that asks to wait longer (`Retry-After`) is waited for, up to a minute; a longer wait is left
+ * to the queue, which holds nothing meanwhile.
  *
  * @throws InvalidConfigError `backOffFactory` is no function. (What it makes is looked at in the step
  * that fails: a wait that is no time fails it.)
@@ -58,6 +59,8 @@ export function withRetry<T extends KubernetesObject>(
   return wrapSteps(resource, (step, run) => retried(step, run, backOffFactory));
 }
 
+const longestAskedMs = 60_000;
+
 const threeRetries: BackOffFactory = (random) => exponentialBackOff({ maxRetries: 3, random });
 
 async function retried<T extends KubernetesObject, R>(
@@ -76,7 +79,9 @@ async function retried<T extends KubernetesObject, R>(
       const isFutile = signal.aborted || failureKindOf(error) !== 'error';
       const waitMs = isFutile ? undefined : nextWaitMs(backOff, error);
       if (waitMs === undefined) throw error;
-      const longerMs = Math.max(waitMs, retryAfterMsOf(error));
+      const askedMs = retryAfterMsOf(error);
+      if (askedMs > longestAskedMs) throw error;
+      const longerMs = Math.max(waitMs, askedMs);
       tellRetry(step, error, { attempt, waitMs: Math.round(longerMs) });
       await sleep(clock, longerMs, signal);
     }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
 import { PermanentError } from '../../lib/resource/permanent-error.js';
@@ -152,6 +153,45 @@ describe('withRetry', () => {
     const resource = notes.plain('r', { ensureCreated: () => Promise.reject(busy) });
     await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
     expect(lines.map(({ fields }) => fields['waitMs'])).to.deep.equal([9_000, 9_000, 9_000]);
+  });
+
+  it('leaves a wait that a server asks for to the queue where it is longer than a minute', async () => {
+    const closed = new ApiError(
+      { status: 'Failure', reason: 'ServiceUnavailable', message: 'closed', code: 503 },
+      { verb: 'update', kind: 'ConfigMap', name: 'a', status: 503, retryAfterMs: 60_001 },
+    );
+    const resource = notes.plain('r', { ensureCreated: () => Promise.reject(closed) });
+    const end = await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
+    expect(end).to.have.nested.property('reason.cause', closed);
+    expect(notes.ran).to.have.length(1);
+  });
+
+  for (const odd of [NaN, -1, '5', null, {}]) {
+    it(`fails the step where a back-off says ${inspect(odd)}, and does not try at once`, async () => {
+      const next = (): number => odd as number;
+      const resource = notes.plain('r', { ensureCreated: failAlways });
+      const backOffFactory = () => ({ next });
+      const end = await ended(
+        processUpdate(pass(), tenant, [withRetry(resource, { backOffFactory })]),
+      );
+      expect(end)
+        .to.have.nested.property('reason.message')
+        .that.includes('next(): want milliseconds');
+      expect(end).to.have.nested.property('reason.cause.cause', away);
+      expect(notes.ran).to.have.length(1);
+    });
+  }
+
+  it('tells of what can not be read, and tries again', async () => {
+    let left = 1;
+    const resource = notes.plain('r', {
+      ensureCreated: () => {
+        if (left-- > 0) throw Object.create(null);
+      },
+    });
+    await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
+    expect(notes.ran).to.have.length(2);
+    expect(lines.map(({ message }) => message).join()).to.include('a value of type object');
   });
 
   it('refuses a factory that is none', () => {

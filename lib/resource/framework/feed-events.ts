@@ -74,7 +74,10 @@ function leave<Item>(iterator: AsyncIterator<Item>): void {
  * Calls `call` again and again, and waits no longer than until `signal` is aborted: a stream that
  * brings nothing must not hold the end back. A race of promises would keep every item until then.
  */
-function untilAborted<R>(call: () => Promise<R>, signal: AbortSignal): () => Promise<R | undefined> {
+function untilAborted<R>(
+  call: () => Promise<R>,
+  signal: AbortSignal,
+): () => Promise<R | undefined> {
   let giveUp = (): void => undefined;
   signal.addEventListener('abort', () => giveUp(), { once: true });
   return () =>

@@ -1,3 +1,4 @@
+import type { Client } from '../../client/client.js';
 import { addFinalizer, removeFinalizer } from '../../client/finalizers.js';
 import { getIfExists } from '../../client/get-if-exists.js';
 import { isStaleWrite } from '../../client/retry-on-conflict.js';
@@ -6,6 +7,7 @@ import { done, requeueAfter } from '../../controller/result.js';
 import type { Result } from '../../controller/result.js';
 import type { Recorder } from '../../events/recorder.js';
 import { isNotFound } from '../../object/api-error.js';
+import { deepFreeze } from '../../object/deep-freeze.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import { keyString } from '../../object/object-key.js';
 import type { Logger } from '../../system/logger.js';
@@ -22,6 +24,7 @@ import { isOverlapError, overlapCondition } from './overlap.js';
 import { describeKeepers, describePlace } from './pass-notes.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 import { tellWhenStuck } from './stuck-watch.js';
+import { Turns } from './turns.js';
 
 /** What a pass over one object works with; a controller's `ReconcileContext` is one. */
 export interface FrameworkPass {
@@ -64,6 +67,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   readonly #options: ResolvedFrameworkOptions<T>;
   readonly #telling: FrameworkTelling;
   readonly #told = new OnceTold();
+  readonly #turns = new Turns();
   readonly #state: ObjectState<T>;
 
   constructor(options: ResolvedFrameworkOptions<T>, telling: FrameworkTelling) {
@@ -72,9 +76,18 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     this.#state = new ObjectState(options, telling.recorder, this.#told);
   }
 
-  /** One pass. @throws what went wrong, with its meaning for the controller; it is recorded. */
-  async reconcile(pass: FrameworkPass): Promise<Result> {
+  /**
+   * One pass, after those of the same object that go on: a queue and whoever calls `updateFunc` know
+   * nothing of each other.
+   * @throws what went wrong, with its meaning for the controller; it is recorded.
+   */
+  reconcile(pass: FrameworkPass): Promise<Result> {
     const id = `${pass.cluster}//${keyString(pass.key)}`;
+    return this.#turns.run(id, () => this.#reconcile(pass, id));
+  }
+
+  async #reconcile(pass: FrameworkPass, id: string): Promise<Result> {
+    pass.signal.throwIfAborted();
     const object = await this.#read(pass);
     if (object === undefined) {
       this.#told.forget(id);
@@ -94,7 +107,8 @@ export class FrameworkReconciler<T extends KubernetesObject> {
 
   async #read({ client, key, signal }: FrameworkPass): Promise<T | undefined> {
     try {
-      return await getIfExists(client, this.#options.type, key, { signal });
+      // What a cache gives is frozen; what a server gives has to behave the same.
+      return deepFreeze(await getIfExists(client, this.#options.type, key, { signal }));
     } catch (error) {
       this.#count('error');
       throw error;
@@ -109,7 +123,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     // What is left to do is the affair of others, whose finalizers it has.
     if (isDeleting && !isHeld) return done();
     const sets = resourceRouter.resourceSetsOf(found.object);
-    const object = await this.#state.settle(found, sets);
+    const object = deepFreeze(await this.#state.settle(found, sets));
     const subject = { ...found, object };
     const [set] = sets;
     if (set === undefined) return this.#unhandled(subject, { isStuck: isDeleting });
@@ -166,9 +180,9 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   /** Removes the finalizer. A resource may have written to the object meanwhile. */
   async #release({ pass: { client, key, signal }, object }: Subject<T>): Promise<void> {
     const { finalizer, type } = this.#options;
-    const remove = async (from: ResourceContext['client'] | undefined): Promise<void> => {
-      const now = from === undefined ? object : await getIfExists(from, type, key, { signal });
-      if (now?.metadata.uid !== object.metadata.uid || now === undefined) return;
+    const remove = async (from: Client): Promise<void> => {
+      const now = await getIfExists(from, type, key, { signal });
+      if (now === undefined || now.metadata.uid !== object.metadata.uid) return;
       await removeFinalizer(client, now, { finalizer, signal });
     };
     try {

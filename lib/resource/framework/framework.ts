@@ -81,7 +81,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
   readonly #direct: DirectPasses;
   readonly #ownRecorder: OwnRecorder | undefined;
   #metrics: FrameworkMetrics;
-  #isAdded = false;
+  #manager: Manager | undefined;
 
   /** @throws InvalidConfigError an option is missing, out of its range, or contradicts another. */
   constructor(options: FrameworkOptions<T>) {
@@ -120,13 +120,14 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
    */
   addTo(manager: Manager, options: FrameworkAddOptions = {}): Added {
     const { requires = [], ...place } = options;
-    if (this.#isAdded) {
+    // A second time in the same one, that says which name is taken.
+    if (this.#manager !== undefined && this.#manager !== manager) {
       const message = `framework ${this.name}: it is in a manager already; make a new one`;
       throw new OperatorError('AlreadyStarted', message);
     }
     const all = [...this.requires, ...requires];
     const added = [manager.add(this.controller, { ...place, requires: all })];
-    this.#isAdded = true;
+    this.#manager = manager;
     for (const runnable of this.runnables) added.push(manager.add(runnable));
     if (this.#options.metrics === undefined) {
       this.#metrics = newFrameworkMetrics(manager.metrics, this.#options);
@@ -136,7 +137,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
       remove: async (graceMs) => {
         // The controller first: the rest serves it.
         for (const each of added) await each.remove(graceMs);
-        this.#isAdded = false;
+        this.#manager = undefined;
       },
     };
   }
@@ -198,12 +199,13 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     const key = keyOf(object);
     if (this.#told.tell(key)) return;
     // Here it may not work at all; where it may, its controller begins with all objects that there are.
-    if (this.#isAdded) this.#options.logger.debug(`framework ${this.name}: does not run`, { ...key });
+    if (this.#manager !== undefined)
+      this.#options.logger.debug(`framework ${this.name}: does not run`, { ...key });
     else await this.#direct.run(key);
   }
 
   async #whileRunning(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-    if (this.#told.isRunning || this.#isAdded) return work();
+    if (this.#told.isRunning || this.#manager !== undefined) return work();
     const { client, clock, random, logger, metrics = noMetrics, crd } = this.#options;
     if (crd !== undefined) {
       await crdInstaller(crd, this.#options).run({ signal, logger, ready: () => undefined });

@@ -1,12 +1,18 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { forwarding } from '../../../lib/client/index.js';
 import { callbackSource } from '../../../lib/controller/index.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import { Event } from '../../../lib/object/kinds.js';
+import { feedEvents } from '../../../lib/resource/framework/feed-events.js';
+import { sleep } from '../../../lib/system/clock.js';
 import { promMetrics } from '../../../lib/system/prom-metrics.js';
+import type { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../../builder/suite/embedded-target.js';
 import type { Gadget } from './suite/gadget.js';
-import { finalizersOf, scenes } from './suite/scene.js';
+import { Scene, finalizersOf, installKinds, scenes } from './suite/scene.js';
 
 /** A stream that is fed by calls. */
 class Feed<Item> implements AsyncIterable<Item> {
@@ -88,6 +94,115 @@ describe('Framework, told by informers of others', () => {
     expect(scene.lines.filter((line) => line.startsWith('error'))).to.deep.equal([
       `error: reconcile failed Gadget ${scene.namespace}/a: ${note}`,
     ]);
+  });
+
+  it('works on one object at a time, though a queue and calls both ask for it', async () => {
+    const scene = await open();
+    let [active, most] = [0, 0];
+    const r1 = scene.resource('r1', {
+      created: async ({ clock }) => {
+        most = Math.max(most, ++active);
+        await sleep(clock, 100);
+        active--;
+      },
+    });
+    const framework = scene.framework({ resources: [r1] });
+    const object = await scene.create('a');
+    const ending = new AbortController();
+    const [one, two] = [new Feed<Gadget>(), new Feed<Gadget>()];
+    const called = framework.updateFunc(undefined, object);
+    // Each finds that none runs, and starts a controller.
+    const streams = [one, two].map((updates) =>
+      framework.processEvents({ updates }, ending.signal),
+    );
+    for (let round = 0; round < 10; round++) {
+      for (const feed of [one, two]) feed.push(object);
+      await scene.pass(60);
+    }
+    await scene.until(() => scene.calls.length > 4);
+    ending.abort();
+    await scene.pass(1_000);
+    await Promise.all([called, ...streams]);
+    expect(most).to.equal(1);
+  });
+
+  it('hands resources objects that are frozen, as a cache would', async () => {
+    const scene = await open();
+    const spoil = (_: unknown, object: Gadget): void => {
+      (object.metadata as { uid: string }).uid = 'another';
+    };
+    const r1 = scene.resource('r1', { created: spoil });
+    const framework = scene.framework({ resources: [r1] });
+    await framework.updateFunc(undefined, await scene.create('a'));
+    expect(scene.told().join()).to.include("read only property 'uid'");
+  });
+
+  it('keeps none of the items of a stream that were processed', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const seen: WeakRef<object>[] = [];
+    const feed = new Feed<Gadget>();
+    const ending = new AbortController();
+    const updated = (object: Gadget): Promise<void> => {
+      seen.push(new WeakRef(object));
+      return Promise.resolve();
+    };
+    const visitor = { updated, deleted: updated, failed: () => undefined };
+    const ended = feedEvents({ updates: feed }, visitor, ending.signal);
+    for (let n = 0; n < 50; n++) {
+      feed.push({ apiVersion: 'v1', kind: 'Gadget', metadata: { name: `a-${n}` } });
+      await new Promise((done) => setImmediate(done));
+    }
+    collect();
+    const kept = seen.filter((each) => each.deref() !== undefined);
+    ending.abort();
+    await ended;
+    expect(seen).to.have.length(50);
+    // The last one may be in a frame that has not ended.
+    expect(kept.length).to.be.below(3);
+  });
+
+  it('leaves a stream whose item can not be processed', async () => {
+    let isLeft = false;
+    async function* stream(): AsyncGenerator<Gadget> {
+      try {
+        for (;;) yield await Promise.resolve({ apiVersion: 'v1', kind: 'Gadget', metadata: {} });
+      } finally {
+        isLeft = true;
+      }
+    }
+    const updated = (): Promise<void> => Promise.reject(new Error('it has no name'));
+    const visitor = { updated, deleted: updated, failed: () => undefined };
+    const { signal } = new AbortController();
+    const error = await feedEvents({ updates: stream() }, visitor, signal).catch(String);
+    expect([error, isLeft]).to.deep.equal(['Error: it has no name', true]);
+  });
+
+  it('leaves no timer of its events when its streams have ended', async () => {
+    const target = await embeddedTarget();
+    const scene = await Scene.open(target);
+    await installKinds(target);
+    const before = (target.clock as VirtualClock).pendingTimers;
+    const r1 = scene.resource('r1', {
+      created: () => {
+        throw new Error('the disk is full');
+      },
+    });
+    const framework = scene.framework({ resources: [r1], recorder: undefined });
+    const ending = new AbortController();
+    const updates = new Feed<Gadget>();
+    const ended = framework.processEvents({ updates }, ending.signal);
+    updates.push(await scene.create('a'));
+    await scene.until(
+      async () =>
+        (await scene.admin.list(Event, { namespace: scene.namespace })).items[0]?.series !==
+        undefined,
+    );
+    ending.abort();
+    await scene.pass(1_000);
+    await ended;
+    expect((target.clock as VirtualClock).pendingTimers).to.equal(before);
+    await target.close();
   });
 
   it('queues what it is told while it runs', async () => {

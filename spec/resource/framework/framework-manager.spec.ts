@@ -152,6 +152,56 @@ describe('Framework in a manager', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
+  it('is run once, and is in one manager only', async () => {
+    const scene = await start();
+    const running = scene.run();
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    const { framework } = running;
+    const again = async (): Promise<unknown> =>
+      framework.run(new AbortController().signal).catch((error: unknown) => error);
+    expect(isOperatorError(await again(), 'AlreadyStarted')).to.equal(true);
+    await running.stop();
+    expect(String(await again())).to.include('framework shop: it is in a manager already');
+    const manager = new Manager({ client: scene.operator.client, clock: lab.clock });
+    expect(() => framework.addTo(manager)).to.throw('it is in a manager already');
+  });
+
+  it('may be added to another manager once it was taken out', async () => {
+    const scene = await start();
+    const { client } = scene.operator;
+    const [first, second] = [0, 1].map(() => new Manager({ client, clock: lab.clock }));
+    if (first === undefined || second === undefined) throw new Error('there are two');
+    const framework = scene.framework();
+    await framework.addTo(first).remove();
+    expect(framework.addTo(second).name).to.equal('shop');
+  });
+
+  it('does nothing for informers of others on a replica that does not lead, or has ended', async () => {
+    const scene = await start();
+    const election = { name: 'shop', namespace: 'default', releaseOnCancel: true };
+    const replica = (name: string) =>
+      scene.run({
+        resources: [scene.resource(name)],
+        run: { leaderElection: { ...election, identity: name } },
+      });
+    const first = replica('first');
+    const object = await scene.create('a');
+    await scene.until(() => scene.calls.includes('first created a'));
+    const second = replica('second');
+    await scene.pass(10_000);
+    await second.framework.updateFunc(undefined, object);
+    const ending = new AbortController();
+    const streams = second.framework.processEvents({ updates: only(object) }, ending.signal);
+    await scene.pass(1_000);
+    ending.abort();
+    await streams;
+    await second.stop();
+    await second.framework.updateFunc(undefined, object);
+    expect(scene.calls.filter((call) => call.startsWith('second'))).to.deep.equal([]);
+    await first.stop();
+  });
+
   it('works on the leader only, and another replica goes on when that is gone', async () => {
     const scene = await start();
     const election = { name: 'shop', namespace: 'default', releaseOnCancel: true };
@@ -268,3 +318,7 @@ describe('Framework in a manager', () => {
     expect(finalizersOf(await scene.get('a'))).to.have.length(1);
   });
 });
+
+async function* only<Item>(item: Item): AsyncGenerator<Item> {
+  yield await Promise.resolve(item);
+}

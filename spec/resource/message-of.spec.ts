@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { messageOf } from '../../lib/resource/message-of.js';
+import { isPermanent, PermanentError } from '../../lib/resource/permanent-error.js';
+import { processUpdate } from '../../lib/resource/process.js';
+import { isResourceFailed } from '../../lib/resource/resource-failed-error.js';
+import type { Resource } from '../../lib/resource/resource.js';
+import { withLogging } from '../../lib/resource/with-logging.js';
+import { withRetry } from '../../lib/resource/with-retry.js';
+import { failureOf, newPass, tenant } from './chain-setup.js';
+
+const revoked = (): object => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+};
+
+const unreadable = new Error('x');
+Object.defineProperty(unreadable, 'message', {
+  get: () => {
+    throw new Error('not for you');
+  },
+});
+
+const thrown: readonly [title: string, value: unknown, words: string][] = [
+  ['an error', new Error('the disk is full'), 'the disk is full'],
+  ['an error without a message', new TypeError(''), 'TypeError'],
+  ['errors in one', new AggregateError([new Error('one'), 'two']), 'one; two'],
+  ['a text', 'the disk is full', 'the disk is full'],
+  ['undefined', undefined, 'undefined'],
+  ['a number', 7, '7'],
+  ['a symbol', Symbol('s'), 'Symbol(s)'],
+  ['an object with a message', { message: 'the disk is full' }, 'the disk is full'],
+  ['an object without one', { password: 'hunter2' }, 'a value of type object was thrown'],
+  ['an object without a prototype', Object.create(null), 'a value of type object was thrown'],
+  ['a function', () => 'hunter2', 'a value of type function was thrown'],
+  ['an error whose message throws', unreadable, 'threw what can not be read'],
+  ['a proxy that was revoked', revoked(), 'threw what can not be read'],
+];
+
+describe('messageOf', () => {
+  for (const [title, value, words] of thrown) {
+    it(`puts ${title} into words`, () => {
+      expect(messageOf(value)).to.satisfy((text: string) => text.startsWith(words));
+    });
+
+    it(`has a failure name set, resource, step and object where a step throws ${title}`, async () => {
+      const resource: Resource = {
+        name: 'r',
+        ensureCreated: () => Promise.reject(value as Error),
+        ensureDeleted: () => Promise.resolve(),
+      };
+      const once = { backOffFactory: () => ({ next: () => undefined }) };
+      for (const each of [resource, withRetry(resource, once), withLogging(resource)]) {
+        const error = await failureOf(
+          processUpdate(newPass({ resourceSet: 'v1' }), tenant, [each]),
+        );
+        expect(isResourceFailed(error)).to.equal(true);
+        const place = 'Tenant shop/acme: set v1, resource r, ensureCreated: ';
+        expect(error.message.startsWith(`${place}${words}`), error.message).to.equal(true);
+      }
+    });
+
+    it(`lets a PermanentError stand for ${title}`, () => {
+      const error: unknown = new PermanentError(value);
+      expect(isPermanent(error) && error.message.startsWith(words)).to.equal(true);
+    });
+  }
+});
