@@ -46,7 +46,7 @@ describe('messageOf', () => {
     it(`has a failure name set, resource, step and object where a step throws ${title}`, async () => {
       const resource: Resource = {
         name: 'r',
-        ensureCreated: () => Promise.reject(value as Error),
+        ensureCreated: () => Promise.reject(value),
         ensureDeleted: () => Promise.resolve(),
       };
       const once = { backOffFactory: () => ({ next: () => undefined }) };

@@ -9,7 +9,7 @@ import { Event } from '../../../lib/object/kinds.js';
 import { feedEvents } from '../../../lib/resource/framework/feed-events.js';
 import { sleep } from '../../../lib/system/clock.js';
 import { promMetrics } from '../../../lib/system/prom-metrics.js';
-import type { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../../builder/suite/embedded-target.js';
 import type { Gadget } from './suite/gadget.js';
 import { Scene, finalizersOf, installKinds, scenes } from './suite/scene.js';
@@ -182,7 +182,9 @@ describe('Framework, told by informers of others', () => {
     const target = await embeddedTarget();
     const scene = await Scene.open(target);
     await installKinds(target);
-    const before = (target.clock as VirtualClock).pendingTimers;
+    const { clock } = target;
+    if (!(clock instanceof VirtualClock)) throw new Error('the embedded server has one');
+    const before = clock.pendingTimers;
     const r1 = scene.resource('r1', {
       created: () => {
         throw new Error('the disk is full');
@@ -201,7 +203,7 @@ describe('Framework, told by informers of others', () => {
     ending.abort();
     await scene.pass(1_000);
     await ended;
-    expect((target.clock as VirtualClock).pendingTimers).to.equal(before);
+    expect(clock.pendingTimers).to.equal(before);
     await target.close();
   });
 
