@@ -1,0 +1,95 @@
+import { LineCounter, isNode, parseAllDocuments } from 'yaml';
+import type { Document as YamlDocument } from 'yaml';
+import { isJsonObject } from '../../object/json.js';
+import { compileContext } from '../spec-problem.js';
+import type { SpecPath, SpecProblem } from '../spec-problem.js';
+import { InvalidSpecError } from './invalid-spec-error.js';
+import type { LocatedProblem } from './invalid-spec-error.js';
+import type { OperatorSpec } from './operator-spec.js';
+import { readOperatorSpec } from './read-operator-spec.js';
+
+/** An operator as a file has it. */
+export interface LoadedOperator {
+  /** Of an `Operator` object its name; undefined: a bare list of controllers has none. */
+  readonly name: string | undefined;
+  readonly spec: OperatorSpec;
+  /** Where something stands in the file, for problems that are found later. */
+  readonly locate: (problem: SpecProblem) => LocatedProblem;
+}
+
+/**
+ * Reads every operator of a YAML text: `Operator` objects, or `controllers:` alone. Objects of other
+ * kinds are left out, so that a file may have what the operator works on beside it.
+ * @param source - the name of the file, for problems
+ * @throws InvalidSpecError the text is no YAML, or an operator is wrong; it has everything that is.
+ */
+export function loadOperators(text: string, source: string): readonly LoadedOperator[] {
+  const lines = new LineCounter();
+  const problems: LocatedProblem[] = [];
+  const documents = parseAllDocuments(text, { lineCounter: lines });
+  const operators = (Array.isArray(documents) ? documents : []).flatMap((document) => {
+    for (const { message, pos } of document.errors) {
+      const { line, col: column } = lines.linePos(pos[0]);
+      problems.push({ path: [], message: message.split('\n')[0] ?? '', line, column });
+    }
+    return document.errors.length > 0 ? [] : readDocument(document, { lines, problems });
+  });
+  if (problems.length === 0 && operators.length === 0) {
+    const message = 'there is no operator: want kind: Operator, or controllers';
+    problems.push({ path: [], message });
+  }
+  if (problems.length > 0) throw new InvalidSpecError(source, problems);
+  return operators;
+}
+
+interface Reading {
+  readonly lines: LineCounter;
+  readonly problems: LocatedProblem[];
+}
+
+function readDocument(
+  document: YamlDocument.Parsed,
+  { lines, problems }: Reading,
+): LoadedOperator[] {
+  const value: unknown = document.toJS();
+  if (!isJsonObject(value)) return [];
+  const isObject = value['kind'] !== undefined || value['apiVersion'] !== undefined;
+  if (isObject && !isOperator(value)) return [];
+  const inside: SpecPath = isObject ? ['spec'] : [];
+  const found: SpecProblem[] = [];
+  const spec = readOperatorSpec(isObject ? value['spec'] : value, compileContext(found));
+  const locate = (problem: SpecProblem): LocatedProblem => {
+    const path = [...inside, ...problem.path];
+    return { ...problem, path, ...positionOf(document, path, lines) };
+  };
+  problems.push(...found.map(locate));
+  return [{ name: isObject ? nameOf(value['metadata']) : undefined, spec, locate }];
+}
+
+function isOperator({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolean {
+  return (
+    kind === 'Operator' &&
+    typeof apiVersion === 'string' &&
+    apiVersion.startsWith('dcontroller.io/')
+  );
+}
+
+function nameOf(metadata: unknown): string | undefined {
+  const name = isJsonObject(metadata) ? metadata['name'] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** Where a path stands; where nothing stands there, the nearest thing around it. */
+function positionOf(
+  document: YamlDocument.Parsed,
+  path: SpecPath,
+  lines: LineCounter,
+): { line?: number; column?: number } {
+  for (let length = path.length; length >= 0; length--) {
+    const node: unknown = document.getIn(path.slice(0, length), true);
+    if (!isNode(node) || node.range === null || node.range === undefined) continue;
+    const { line, col } = lines.linePos(node.range[0]);
+    return { line, column: col };
+  }
+  return {};
+}

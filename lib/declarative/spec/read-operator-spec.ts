@@ -1,0 +1,147 @@
+import { isJsonObject } from '../../object/json.js';
+import { labelRequirementsOf } from '../../object/label-selector.js';
+import type { LabelSelector } from '../../object/label-selector.js';
+import { dns1035LabelProblem } from '../../object/names.js';
+import type { CompileContext } from '../spec-problem.js';
+import { parseGoDuration } from './go-duration.js';
+import { Members } from './members.js';
+import { sourceTypes, targetTypes } from './operator-spec.js';
+import type {
+  ControllerSpec,
+  OperatorSpec,
+  ResourceSpec,
+  SourceSpec,
+  SourceType,
+  TargetSpec,
+} from './operator-spec.js';
+import { readPredicate } from './read-predicate.js';
+
+/** The group of sources that are no objects of a server, in the form with a kind for the type. */
+const virtualGroup = 'source.dcontroller.io';
+const defaultPeriodMs = 300_000;
+const mostControllers = 255;
+
+/**
+ * Reads an operator's specification. What is wrong with it is reported to `context`, each thing at its
+ * place; what is returned is not to be used then.
+ * @param value - JSON: `{ controllers: […] }`
+ */
+export function readOperatorSpec(value: unknown, context: CompileContext): OperatorSpec {
+  const members = Members.of(value, ['controllers'], context);
+  const list = members?.list('controllers') ?? [];
+  const at = context.at('controllers');
+  if (list.length > mostControllers) {
+    at.report({ message: `${list.length} controllers: want ${mostControllers} at most` });
+  }
+  const controllers = list.map((one, place) => readController(one, at.at(place)));
+  reportTwins(controllers, at);
+  return { controllers };
+}
+
+function reportTwins(controllers: readonly ControllerSpec[], context: CompileContext): void {
+  const seen = new Set<string>();
+  for (const [place, { name }] of controllers.entries()) {
+    if (name !== '' && seen.has(name)) {
+      context.report({ message: `two controllers are called ${name}` }, place, 'name');
+    }
+    seen.add(name);
+  }
+}
+
+function readController(value: unknown, context: CompileContext): ControllerSpec {
+  const members = Members.of(value, ['name', 'sources', 'pipeline', 'target'], context);
+  if (members === undefined) return { name: '', sources: [], target: noTarget };
+  const at = context.at('sources');
+  const sources = members.list('sources').map((one, place) => readSource(one, at.at(place)));
+  return {
+    name: members.need('name'),
+    sources,
+    pipeline: members.get('pipeline'),
+    target: readTarget(members.get('target'), context.at('target')),
+  };
+}
+
+const noTarget: TargetSpec = { kind: '', type: 'Updater' };
+
+function readTarget(value: unknown, context: CompileContext): TargetSpec {
+  const members = Members.of(value, ['apiGroup', 'version', 'kind', 'type'], context);
+  if (members === undefined) return noTarget;
+  return { ...readResource(members), type: members.oneOf('type', targetTypes) };
+}
+
+const sourceFields = [
+  ...['apiGroup', 'version', 'kind', 'type', 'as', 'namespace', 'labelSelector', 'predicate'],
+  'parameters',
+];
+const noSource: SourceSpec = { kind: '', type: 'Watcher', periodMs: 0 };
+
+function readSource(value: unknown, context: CompileContext): SourceSpec {
+  const members = Members.of(value, sourceFields, context);
+  if (members === undefined) return noSource;
+  const resource = readResource(members);
+  const type = readType(members, resource);
+  const predicate = members.get('predicate');
+  return {
+    ...resource,
+    type,
+    as: readAlias(members),
+    namespace: members.text('namespace'),
+    labelSelector: readSelector(members),
+    predicate:
+      predicate === undefined ? undefined : readPredicate(predicate, context.at('predicate')),
+    periodMs: type === 'Periodic' ? readPeriod(members) : 0,
+  };
+}
+
+function readResource(members: Members): ResourceSpec {
+  const kind = members.need('kind');
+  return { apiGroup: members.text('apiGroup'), version: members.text('version'), kind };
+}
+
+/** The type; in the group of virtual sources the kind says it. */
+function readType(members: Members, { apiGroup, kind }: ResourceSpec): SourceType {
+  if (apiGroup !== virtualGroup) return members.oneOf('type', sourceTypes);
+  const type = sourceTypes.find((each) => each === kind);
+  if (type !== undefined && type !== 'Watcher') return type;
+  members.context.report(
+    { message: `${kind} is no virtual source: want OneShot, Periodic` },
+    'kind',
+  );
+  return 'OneShot';
+}
+
+function readAlias(members: Members): string | undefined {
+  const alias = members.text('as');
+  const problem = alias === undefined ? undefined : dns1035LabelProblem(alias.toLowerCase());
+  if (problem !== undefined) members.context.report({ message: `as ${alias}: ${problem}` }, 'as');
+  return alias;
+}
+
+function readSelector(members: Members): LabelSelector | undefined {
+  const value = members.get('labelSelector');
+  if (value === undefined) return undefined;
+  const context = members.context.at('labelSelector');
+  if (Members.of(value, ['matchLabels', 'matchExpressions'], context) === undefined) {
+    return undefined;
+  }
+  try {
+    // Only to find out whether it can be read.
+    labelRequirementsOf(value as LabelSelector);
+    return value as LabelSelector;
+  } catch (error) {
+    context.report({ message: error instanceof Error ? error.message : String(error) });
+    return undefined;
+  }
+}
+
+function readPeriod(members: Members): number {
+  const parameters = members.get('parameters');
+  if (parameters === undefined) return defaultPeriodMs;
+  const period = isJsonObject(parameters) ? parameters['period'] : undefined;
+  if (period === undefined) return defaultPeriodMs;
+  const ms = typeof period === 'string' ? parseGoDuration(period) : undefined;
+  if (ms !== undefined && ms > 0) return ms;
+  const message = `period ${JSON.stringify(period)}: want a duration above 0, for example 30s or 5m`;
+  members.context.report({ message }, 'parameters', 'period');
+  return defaultPeriodMs;
+}

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { loadOperators } from '../../../lib/declarative/spec/load-operator.js';
+import { isInvalidSpec } from '../../../lib/declarative/spec/invalid-spec-error.js';
+
+const whole = `
+apiVersion: dcontroller.io/v1alpha1
+kind: Operator
+metadata:
+  name: svc-health
+spec:
+  controllers:
+    - name: pods
+      sources:
+        - apiGroup: ""
+          kind: Pod
+          namespace: shop
+          labelSelector: { matchLabels: { app: web } }
+          predicate: { and: [ResourceVersionChanged, { not: labelsChanged }] }
+        - { kind: HealthView, as: health }
+        - { kind: Tick, type: Periodic, parameters: { period: 1m30s } }
+        - { apiGroup: source.dcontroller.io, kind: OneShot }
+      pipeline: []
+      target: { apiGroup: "", kind: Service, type: Patcher }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: beside }
+`;
+
+/** The problems of a text, a line each. */
+function problemsOf(text: string): string[] {
+  try {
+    loadOperators(text, 'operator.yaml');
+  } catch (error) {
+    if (isInvalidSpec(error)) return error.message.split('\n');
+    throw error;
+  }
+  return [];
+}
+
+/** One controller with these fields in place of the usual ones. */
+function controller(fields: object): string {
+  const usual = { name: 'one', sources: [{ apiGroup: '', kind: 'Pod' }], target: { kind: 'V' } };
+  return JSON.stringify({ controllers: [{ ...usual, ...fields }] });
+}
+
+describe('Operators in files', () => {
+  it('are read with all their fields; other objects are left out', () => {
+    const [operator, ...others] = loadOperators(whole, 'operator.yaml');
+    expect(others).to.have.length(0);
+    expect(operator?.name).to.equal('svc-health');
+    const [pods] = operator?.spec.controllers ?? [];
+    expect(pods?.target).to.deep.include({ apiGroup: '', kind: 'Service', type: 'Patcher' });
+    const [pod, health, tick, once] = pods?.sources ?? [];
+    expect(pod).to.deep.include({ apiGroup: '', kind: 'Pod', type: 'Watcher', namespace: 'shop' });
+    expect(pod?.predicate).to.deep.equal({
+      type: 'and',
+      predicates: [
+        { type: 'basic', name: 'ResourceVersionChanged' },
+        { type: 'not', predicate: { type: 'basic', name: 'LabelChanged' } },
+      ],
+    });
+    expect(health).to.deep.include({ apiGroup: undefined, as: 'health' });
+    expect(tick).to.deep.include({ type: 'Periodic', periodMs: 90_000 });
+    expect(once).to.deep.include({ type: 'OneShot', periodMs: 0 });
+  });
+
+  it('may be a bare list of controllers, in YAML or JSON', () => {
+    const [operator] = loadOperators(controller({}), 'one.json');
+    expect(operator?.name).to.equal(undefined);
+    expect(operator?.spec.controllers).to.have.length(1);
+  });
+
+  it('have a period of five minutes where none is given', () => {
+    const [operator] = loadOperators(
+      controller({ sources: [{ kind: 'T', type: 'Periodic' }] }),
+      'one.json',
+    );
+    expect(operator?.spec.controllers[0]?.sources[0]?.periodMs).to.equal(300_000);
+  });
+
+  it('name file, line, path and what was meant, all problems at once', () => {
+    const text = whole.replace('Patcher', 'Pather').replace('namespace: shop', 'namspace: shop');
+    expect(problemsOf(text)).to.deep.equal([
+      'operator.yaml:12:21: spec.controllers[0].sources[0].namspace: namspace is no field here: want apiGroup, version, kind, type, as, namespace, labelSelector, predicate, parameters; did you mean namespace?',
+      'operator.yaml:19:52: spec.controllers[0].target.type: type Pather: want Updater, Patcher; did you mean Patcher?',
+    ]);
+  });
+
+  for (const [what, text, want] of [
+    ['no YAML', 'a: [', 'Flow sequence'],
+    ['no operator', 'kind: Pod', 'there is no operator'],
+    ['no controllers', 'controllers: []', 'want a list with at least one entry'],
+    ['a controller that is a text', 'controllers: [a]', 'want a map with name'],
+    ['a controller without a name', controller({ name: '' }), 'name is missing'],
+    ['no sources', controller({ sources: [] }), 'sources: want a list'],
+    ['no target', controller({ target: undefined }), 'want a map with apiGroup'],
+    ['a source without a kind', controller({ sources: [{ apiGroup: '' }] }), 'kind is missing'],
+    ['a kind that is a number', controller({ target: { kind: 1 } }), 'kind is missing'],
+    [
+      'a period that is none',
+      controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '5 min' } }] }),
+      'period "5 min": want a duration',
+    ],
+    [
+      'an unknown predicate',
+      controller({ sources: [{ kind: 'T', predicate: 'GenerationChange' }] }),
+      'did you mean GenerationChanged?',
+    ],
+    [
+      'a predicate called as a property of every object',
+      controller({ sources: [{ kind: 'T', predicate: { constructor: [] } }] }),
+      'constructor is no combination',
+    ],
+    [
+      'a selector with an unknown operator',
+      controller({
+        sources: [
+          { kind: 'T', labelSelector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } },
+        ],
+      }),
+      'labelSelector',
+    ],
+    [
+      'an unknown virtual source',
+      controller({ sources: [{ apiGroup: 'source.dcontroller.io', kind: 'Twice' }] }),
+      'Twice is no virtual source',
+    ],
+  ] as const) {
+    it(`are refused: ${what}`, () => {
+      expect(problemsOf(text).join('\n')).to.include(want);
+    });
+  }
+
+  it('are refused when two controllers have one name, or there are more than 255', () => {
+    const one = { name: 'a', sources: [{ kind: 'A' }], target: { kind: 'B' } };
+    const twins = JSON.stringify({ controllers: [one, one] });
+    expect(problemsOf(twins).join()).to.include('two controllers are called a');
+    const many = Array.from({ length: 256 }, (_, n) => ({ ...one, name: `c${n}` }));
+    expect(problemsOf(JSON.stringify({ controllers: many })).join()).to.include('want 255 at most');
+  });
+});
