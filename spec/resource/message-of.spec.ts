@@ -46,7 +46,7 @@ describe('messageOf', () => {
     it(`has a failure name set, resource, step and object where a step throws ${title}`, async () => {
       const resource: Resource = {
         name: 'r',
-        ensureCreated: () => Promise.reject(value),
+        ensureCreated: () => failWith(value),
         ensureDeleted: () => Promise.resolve(),
       };
       const once = { backOffFactory: () => ({ next: () => undefined }) };
@@ -66,3 +66,9 @@ describe('messageOf', () => {
     });
   }
 });
+
+function failWith(value: unknown): Promise<never> {
+  return Promise.resolve().then(() => {
+    throw value;
+  });
+}
