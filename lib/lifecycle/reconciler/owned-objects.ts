@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.js';
+import { isNotFound } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
@@ -40,8 +41,8 @@ async function ownedOfKind<CR extends LifecycleObject>(
     const typeMeta = { apiVersion: apiVersionOf(type), kind: type.kind };
     return items.map((item) => ({ ...item, ...typeMeta }));
   } catch (error) {
-    // Of a kind that is not served there is nothing.
-    if (isOperatorError(error, 'UnknownKind')) return [];
+    // Of a kind that is not served, or not any more, there is nothing.
+    if (isOperatorError(error, 'UnknownKind') || isNotFound(error)) return [];
     throw error;
   }
 }

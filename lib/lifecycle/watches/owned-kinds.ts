@@ -52,7 +52,7 @@ export class OwnedKinds implements Source {
       },
       stop: async () => {
         this.#places.delete(context);
-        for (const each of started.values()) await each.stop();
+        await Promise.all([...started.values()].map(async (each) => each.stop()));
       },
     };
   }

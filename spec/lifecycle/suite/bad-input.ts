@@ -162,9 +162,9 @@ export function badInputSuite(open: OpenStage): void {
   });
 
   const foreign: Record<string, (stage: Stage) => object> = {
-    'cluster-scoped objects': () => ({
+    'cluster-scoped objects': ({ namespace }) => ({
       ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' },
-      metadata: { name: `lifecycle-${systemRandom.uuid()}` },
+      metadata: { name: `lifecycle-${namespace}` },
     }),
     'objects of another namespace': () => configMap('default'),
   };

@@ -4,6 +4,7 @@ import { badInputSuite } from './bad-input.js';
 import { callingBackSuite } from './calling-back.js';
 import { deletingSuite } from './deleting.js';
 import { healingSuite } from './healing.js';
+import { managingSuite } from './managing.js';
 import { stages } from './stage.js';
 import { upgradingSuite } from './upgrading.js';
 import { watchingOverSuite } from './watching-over.js';
@@ -19,4 +20,5 @@ export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('callbacks', () => callingBackSuite(open));
   describe('watching over', () => watchingOverSuite(open));
   describe('bad input', () => badInputSuite(open));
+  describe('in a Manager', () => managingSuite(open));
 }

@@ -1,4 +1,4 @@
-import { ensureCrd } from '../../../lib/client/index.js';
+import { ensureCrd, isStaleWrite } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import type { ObjectEvent } from '../../../lib/events/index.js';
 import {
@@ -77,6 +77,8 @@ export class Stage {
     { apiVersion: 'v1', kind: 'ServiceAccount' },
     { apiVersion: 'apps/v1', kind: 'Deployment' },
   ];
+  /** Of every reconciler that is made for the stage. */
+  readonly options: Options;
   reconciler: LifecycleReconciler<Config>;
 
   private constructor(
@@ -88,6 +90,7 @@ export class Stage {
     this.namespace = parts.namespace;
     this.type = parts.type;
     this.resources = () => system(this.namespace);
+    this.options = options;
     this.reconciler = this.newReconciler(options);
   }
 
@@ -152,13 +155,17 @@ export class Stage {
     await this.admin.patch(this.type, this.key, { type: 'merge', body });
   }
 
-  /** One pass by the operator of `version`. */
+  /** One pass by the operator of `version`; another where a real server's controllers were faster. */
   async pass(version: string, reconciler = this.reconciler): Promise<Seen> {
     let error: unknown;
-    try {
-      await reconciler.reconcile({ key: this.key }, version);
-    } catch (thrown) {
-      error = thrown;
+    for (let attempt = 0; attempt < (this.target.real ? 5 : 1); attempt++) {
+      error = undefined;
+      try {
+        await reconciler.reconcile({ key: this.key }, version);
+      } catch (thrown) {
+        error = thrown;
+      }
+      if (!isStaleWrite(error)) break;
     }
     const status = await this.status().catch((gone: unknown) => {
       if (isNotFound(gone)) return undefined;

@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { seededRandom } from '../../lib/system/random.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { crashPoints } from '../../lib/testing/index.js';
+import { lifecycleScenario } from './suite/crash-scenario.js';
+
+describe('A lifecycle operator, killed at any request', function () {
+  this.timeout(120_000);
+  const cluster = () =>
+    EmbeddedCluster.start({
+      ...{ clock: new VirtualClock(), random: seededRandom(1), simulateWorkloads: true },
+    });
+
+  it('comes to the same end: deployment, upgrade, deletion', async () => {
+    const { requests, results } = await crashPoints({
+      ...lifecycleScenario(),
+      steadyMs: 20_000,
+      cluster,
+    });
+    expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);
+    expect(results.length).to.be.above(requests.length * 2);
+    const writes = requests.filter(({ write }) => write).map(({ step, kind }) => `${step} ${kind}`);
+    expect(writes).to.include.members([
+      ...['deploy LocalConfig', 'deploy Deployment', 'upgrade Deployment', 'upgrade ConfigMap'],
+      ...['upgrade LocalConfig', 'delete Service', 'delete LocalConfig'],
+    ]);
+  });
+
+  // It has many times the requests, most of which change nothing.
+  it('comes to the same end without a cache, when each read is a request', async () => {
+    const scenario = { ...lifecycleScenario(true), steadyMs: 20_000, cluster };
+    const { results } = await crashPoints(scenario, { sample: { count: 20, seed: 1 } });
+    expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);
+  });
+});

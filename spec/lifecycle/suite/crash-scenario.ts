@@ -1,0 +1,156 @@
+import { expect } from 'chai';
+import { ensureCrd, getIfExists } from '../../../lib/client/index.js';
+import { controllerFor, done } from '../../../lib/controller/index.js';
+import type { Result } from '../../../lib/controller/index.js';
+import { createCrd, LifecycleReconciler } from '../../../lib/lifecycle/index.js';
+import { Manager } from '../../../lib/manager/index.js';
+import { ConfigMap, Deployment, Service, ServiceAccount } from '../../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { rolloutStatus } from '../../../lib/object/rollout-status.js';
+import { sleep } from '../../../lib/system/clock.js';
+import type {
+  CrashCluster,
+  CrashScenario,
+  CrashStage,
+  OperatorStage,
+} from '../../../lib/testing/index.js';
+import { account, configMap, deployment, group, LocalConfig, service } from './stage.js';
+import type { Config } from './stage.js';
+
+const name = 'config';
+const images: Readonly<Record<string, string>> = { '1.0.0': 'nginx:1', '1.1.0': 'nginx:2' };
+const pruned = [ConfigMap, ServiceAccount, Service, Deployment];
+
+/**
+ * The life of a system: deployed, upgraded (an image changed, an object added, one removed), deleted.
+ * The version of the operator is in the spec, so that one program can be both.
+ * @param isLive - by an operator without a cache, for which each read is a request.
+ */
+export function lifecycleScenario<C extends CrashCluster>(isLive = false): CrashScenario<C> {
+  return {
+    name: `a system${isLive ? ', without a cache' : ''}`,
+    kinds: [LocalConfig, ...pruned],
+    setup: ({ client, cluster }) => {
+      const crd = createCrd({ group, kind: 'LocalConfig' }, { scope: 'Namespaced' });
+      return ensureCrd(client, crd, { clock: cluster.clock });
+    },
+    operator: isLive ? runLoop : runManager,
+    invariant: isTrue,
+    steps: [
+      {
+        name: 'deploy',
+        change: ({ client, cluster }) =>
+          client.create<Config>({
+            ...{ apiVersion: `${group}/v1alpha1`, kind: 'LocalConfig' },
+            ...{ metadata: keyIn(cluster), spec: { version: '1.0.0' } },
+          }),
+        until: isDeployed('1.0.0'),
+      },
+      {
+        name: 'upgrade',
+        change: ({ client, cluster }) => {
+          const body = { spec: { version: '1.1.0' } };
+          return client.patch(LocalConfig, keyIn(cluster), { type: 'merge', body });
+        },
+        until: isDeployed('1.1.0'),
+      },
+      {
+        name: 'delete',
+        change: ({ client, cluster }) => client.delete(LocalConfig, keyIn(cluster)),
+        until: async ({ client, cluster }) => {
+          const config = await getIfExists(client, LocalConfig, keyIn(cluster));
+          const left = await client.list(Deployment, { namespace: keyIn(cluster).namespace });
+          return config === undefined && left.items.length === 0;
+        },
+      },
+    ],
+  };
+}
+
+function keyIn({ namespace = 'default' }: CrashCluster): { name: string; namespace: string } {
+  return { name, namespace };
+}
+
+function versionOf(config: Config | undefined): string {
+  return String(config?.spec?.['version']);
+}
+
+function resourcesOf(config: Config): UnstructuredObject[] {
+  const { namespace = '' } = config.metadata;
+  const version = versionOf(config);
+  return [
+    account(namespace),
+    configMap(namespace, version === '1.0.0' ? 'old' : 'new'),
+    deployment(namespace, { image: images[version] ?? '' }),
+    service(namespace),
+  ];
+}
+
+function newReconciler({
+  client,
+  clock,
+}: OperatorStage<CrashCluster>): LifecycleReconciler<Config> {
+  return new LifecycleReconciler<Config>({
+    ...{ client, clock, namespace: 'operators', recorder: { record: () => undefined } },
+    crManager: {
+      type: LocalConfig,
+      getAllResources: resourcesOf,
+      getDependantResourceTypes: () => pruned,
+    },
+  });
+}
+
+async function runManager(stage: OperatorStage<CrashCluster>): Promise<void> {
+  const { client, clock, random, cluster, signal } = stage;
+  const reconciler = newReconciler(stage);
+  const definition = controllerFor(LocalConfig)
+    .from(reconciler.ownedKinds)
+    .complete(async (context): Promise<Result> => {
+      const config = await getIfExists(context.client, LocalConfig, context.key);
+      return config === undefined ? done() : reconciler.reconcile(context, versionOf(config));
+    });
+  const cacheOptions = { namespaces: [keyIn(cluster).namespace] };
+  const manager = new Manager({ client, clock, random, cacheOptions, rbacPreflight: 'off' });
+  manager.add(definition);
+  await manager.run(signal);
+}
+
+async function runLoop(stage: OperatorStage<CrashCluster>): Promise<void> {
+  const { client, clock, cluster, signal } = stage;
+  const reconciler = newReconciler(stage);
+  const key = keyIn(cluster);
+  while (!signal.aborted) {
+    const config = await getIfExists(client, LocalConfig, key);
+    if (config !== undefined) await reconciler.reconcile({ key, signal }, versionOf(config));
+    await sleep(clock, 2_000, signal).catch(() => undefined);
+  }
+}
+
+function isDeployed(version: string): (stage: CrashStage<CrashCluster>) => Promise<boolean> {
+  return async ({ client, cluster }) => {
+    const { status } = await client.get(LocalConfig, keyIn(cluster));
+    return status?.phase === 'Deployed' && status.observedVersion === version;
+  };
+}
+
+/** Deployed is said of what has rolled out, and what the old pods need is there while they are. */
+async function isTrue({ client, cluster }: CrashStage<CrashCluster>): Promise<void> {
+  const key = keyIn(cluster);
+  const config = await getIfExists(client, LocalConfig, key);
+  if (config === undefined || config.metadata.deletionTimestamp !== undefined) return;
+  const { phase, observedVersion = '' } = config.status ?? {};
+  const workload = await getIfExists(client, Deployment, { ...key, name: 'web' });
+  if (workload === undefined) {
+    expect(phase).to.be.oneOf([undefined, 'Deploying']);
+    return;
+  }
+  const [image] = workload.spec?.template.spec?.containers.map((one) => one.image) ?? [];
+  const rollout = rolloutStatus({ ...workload, kind: 'Deployment' });
+  if (phase === 'Deployed' && image === images[observedVersion]) {
+    expect(rollout).to.deep.equal({ complete: true });
+  }
+  if (observedVersion === '1.1.0') expect(image).to.equal('nginx:2');
+  if (observedVersion === '1.0.0' && !rollout.complete) {
+    expect(await getIfExists(client, ConfigMap, { ...key, name: 'old' })).to.be.an('object');
+  }
+}
