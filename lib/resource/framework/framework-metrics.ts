@@ -1,4 +1,4 @@
-import type { CacheEvent } from '../../cache/informer.js';
+import type { CacheEvent, Informer } from '../../cache/informer.js';
 import type { Source } from '../../controller/source.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { TypeReference } from '../../object/resource-type.js';
@@ -16,6 +16,7 @@ export interface MetricNames {
 export interface FrameworkMetrics {
   /** By `event`: `create` (a new object), `update`, `delete`, `error`. */
   readonly events: Counter;
+  /** By `controller`, which is the framework's name. */
   readonly cacheSize: Gauge;
   /** By `kind`: `added`, `updated`, `deleted`. */
   readonly watchEvents: Counter;
@@ -39,6 +40,7 @@ export function newFrameworkMetrics(
     cacheSize: metrics.gauge({
       name: `${first}_informer_cache_size`,
       help: 'Objects that are reconciled, in the cache.',
+      labelNames: ['controller'],
     }),
     watchEvents: metrics.counter({
       name: `${first}_informer_watch_event_total`,
@@ -63,20 +65,32 @@ export function newFrameworkMetrics(
  * it asks for no reconciles.
  */
 export function metricsSource<T extends KubernetesObject>(
-  type: TypeReference<T>,
+  { name, type }: { readonly name: string; readonly type: TypeReference<T> },
   metrics: () => FrameworkMetrics,
 ): Source {
+  // One for each cluster.
+  const informers = new Set<Informer<T>>();
+  const tellSize = (): void => {
+    const sizes = [...informers].map((informer) => informer.status().objects);
+    const all = sizes.reduce((sum, size) => sum + size, 0);
+    metrics().cacheSize.set(all, { controller: name });
+  };
   return {
     name: `${type.kind} metrics`,
     start: ({ cache }) => {
       const informer = cache.informer(type);
+      informers.add(informer);
       informer.addHandler((event) => {
-        const { cacheSize, watchEvents } = metrics();
-        cacheSize.set(informer.status().objects);
-        watchEvents.add(1, { kind: event.type });
+        tellSize();
+        metrics().watchEvents.add(1, { kind: event.type });
         tellTimes(metrics(), event, type.kind);
       });
-      return { stop: () => informer.release() };
+      const stop = (): void => {
+        informer.release();
+        informers.delete(informer);
+        tellSize();
+      };
+      return { stop };
     },
   };
 }

@@ -83,16 +83,15 @@ export class FrameworkReconciler<T extends KubernetesObject> {
    */
   reconcile(pass: FrameworkPass): Promise<Result> {
     const id = `${pass.cluster}//${keyString(pass.key)}`;
-    return this.#turns.run(id, () => this.#reconcile(pass, id));
+    return this.#turns.run(id, () => this.#reconcile(pass));
   }
 
-  async #reconcile(pass: FrameworkPass, id: string): Promise<Result> {
+  async #reconcile(pass: FrameworkPass): Promise<Result> {
     pass.signal.throwIfAborted();
     const object = await this.#read(pass);
-    if (object === undefined) {
-      this.#told.forget(id);
-      return done();
-    }
+    if (object === undefined) return done();
+    // Not by its name: what was told of another object, which had it before, is told again.
+    const id = `${pass.cluster}/${object.metadata.uid ?? ''}`;
     try {
       return await this.#pass({ pass, object, id });
     } catch (error) {
@@ -144,7 +143,6 @@ export class FrameworkReconciler<T extends KubernetesObject> {
 
   async #create(subject: Subject<T>, set: ResourceSet<T>): Promise<Result> {
     this.#count('update');
-    this.#told.isOver(subject.id, 'kept');
     const context = await this.#carryOut(subject, set, 'ensureCreated');
     return this.#again(context.requeueAfterMs);
   }

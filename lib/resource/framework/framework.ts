@@ -226,9 +226,12 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
   }
 
   #sources(): FrameworkSources {
-    const { informer, type } = this.#options;
+    const { informer, name, type } = this.#options;
     if (informer !== undefined) return { self: informer, others: [this.#told] };
-    return { self: undefined, others: [this.#told, metricsSource(type, () => this.#metrics)] };
+    return {
+      self: undefined,
+      others: [this.#told, metricsSource({ name, type }, () => this.#metrics)],
+    };
   }
 
   #newController({ self, others }: FrameworkSources): Controller {

@@ -22,9 +22,4 @@ export class OnceTold {
   isOver(object: string, topic: string): boolean {
     return this.#told.get(object)?.delete(topic) ?? false;
   }
-
-  /** The object is gone. */
-  forget(object: string): void {
-    this.#told.delete(object);
-  }
 }

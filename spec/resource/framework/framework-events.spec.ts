@@ -11,6 +11,7 @@ import { sleep } from '../../../lib/system/clock.js';
 import { promMetrics } from '../../../lib/system/prom-metrics.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../../builder/suite/embedded-target.js';
+import { typeOf } from './suite/gadget.js';
 import type { Gadget } from './suite/gadget.js';
 import { Scene, finalizersOf, installKinds, scenes } from './suite/scene.js';
 
@@ -325,6 +326,7 @@ describe('Framework, told by informers of others', () => {
 
 describe("A framework's metrics", () => {
   const open = scenes(embeddedTarget);
+  const cached = 'operatorkit_informer_cache_size{controller="shop"}';
   const value = async (registry: Registry, sample: string): Promise<number | undefined> => {
     const line = (await registry.metrics()).split('\n').find((each) => each.startsWith(sample));
     return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ')));
@@ -348,7 +350,7 @@ describe("A framework's metrics", () => {
     const createdMs = Date.parse(metadata.creationTimestamp ?? '');
     expect(await value(registry, created)).to.equal(createdMs / 1_000);
     expect(await value(registry, deleted)).to.equal(undefined);
-    expect(await value(registry, 'operatorkit_informer_cache_size')).to.equal(1);
+    expect(await value(registry, cached)).to.equal(1);
     expect(await value(registry, 'operatorkit_framework_event{event="create"}')).to.equal(1);
     expect(await value(registry, 'operatorkit_framework_event{event="update"}')).to.be.above(0);
     await scene.delete('a');
@@ -359,10 +361,28 @@ describe("A framework's metrics", () => {
     await scene.calm();
     expect(await value(registry, created)).to.equal(undefined);
     expect(await value(registry, deleted)).to.equal(undefined);
-    expect(await value(registry, 'operatorkit_informer_cache_size')).to.equal(0);
+    expect(await value(registry, cached)).to.equal(0);
     const watched = 'operatorkit_informer_watch_event_total';
     expect(await value(registry, `${watched}{kind="deleted"}`)).to.equal(1);
     expect(await value(registry, 'operatorkit_framework_event{event="delete"}')).to.be.above(1);
+  });
+
+  it('tell the cached objects of each framework', async () => {
+    const scene = await open();
+    const registry = new Registry();
+    scene.run({ metrics: promMetrics(registry) });
+    const plain = scene.run({
+      name: 'plain',
+      type: typeOf('Plain'),
+      metrics: promMetrics(registry),
+    });
+    for (const name of ['a', 'b', 'c']) await scene.create(name, {}, 'Plain');
+    await scene.create('a');
+    const size = (name: string) =>
+      value(registry, `operatorkit_informer_cache_size{controller="${name}"}`);
+    await scene.until(async () => (await size('plain')) === 3 && (await size('shop')) === 1);
+    await plain.stop();
+    expect([await size('shop'), await size('plain')]).to.deep.equal([1, 0]);
   });
 
   it('have the names that are asked for', async () => {

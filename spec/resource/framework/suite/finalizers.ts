@@ -113,6 +113,44 @@ export function finalizersSuite(open: OpenScene): void {
     ]);
   });
 
+  it('replays as soon as a resource asks for that, where it is kept for longer', async () => {
+    const scene = await open();
+    let left = 3;
+    const r1 = scene.resource('r1', {
+      deleted: (context) => {
+        if (left-- > 0) context.keepFinalizers();
+        context.requeueAfter(100);
+      },
+    });
+    scene.run({ resources: [r1], keptFinalizerRetryMs: 3_600_000 });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    await scene.delete('a');
+    await scene.until(() => scene.isGone('a'));
+  });
+
+  it('leaves an object alone that has taken the name of the deleted one meanwhile', async () => {
+    const scene = await open();
+    let made: string | undefined;
+    const r1 = scene.resource('r1', {
+      deleted: async () => {
+        if (made !== undefined) return;
+        await scene.edit('a', { metadata: { finalizers: null } });
+        const metadata = { finalizers: [ours, 'other.example.com/held'] };
+        made = (await scene.create('a', { metadata })).metadata.resourceVersion;
+      },
+    });
+    scene.run({ resources: [r1] });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    await scene.delete('a');
+    await scene.until(() => scene.calls.filter((call) => call === 'r1 created a').length > 1);
+    await scene.calm();
+    const { metadata } = await scene.get('a');
+    expect(metadata.resourceVersion).to.equal(made);
+    await scene.edit('a', { metadata: { finalizers: null } });
+  });
+
   it('keeps it when the reconciliation is canceled in a delete, and says why', async () => {
     const scene = await open();
     let isReady = false;

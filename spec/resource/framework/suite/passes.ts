@@ -51,6 +51,14 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.length > 5);
   });
 
+  it('looks at an object after the resync period, though a resource asks for a later time', async () => {
+    const scene = await open();
+    const r1 = scene.resource('r1', { created: (context) => context.requeueAfter(3_600_000) });
+    scene.run({ resources: [r1], resyncPeriodMs: 300 });
+    await scene.create('a');
+    await scene.until(() => scene.calls.length > 5);
+  });
+
   it('keeps a status that a resource writes, and hands values of initContext down', async () => {
     const scene = await open();
     const size = contextKey<string>('size');

@@ -54,7 +54,11 @@ export function pausingSuite(open: OpenScene): void {
   it('goes on when the annotation is gone, and shows so', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { annotations: { [paused]: 'true' } } });
-    scene.run();
+    const frozen: boolean[] = [];
+    const r1 = scene.resource('r1', {
+      created: (_, object) => void frozen.push(Object.isFrozen(object.metadata)),
+    });
+    scene.run({ resources: [r1] });
     await scene.until(async () => (await scene.condition('a', 'Paused'))?.status === 'True');
     await scene.annotate('a', { [paused]: 'false' });
     await scene.until(() => scene.calls.includes('r1 created a'));
@@ -64,6 +68,10 @@ export function pausingSuite(open: OpenScene): void {
     await scene.until(async () => (await scene.condition('a', 'Paused'))?.status === 'True');
     await scene.calm();
     expect(scene.events.map(({ reason }) => reason)).to.deep.equal(['Paused', 'Resumed', 'Paused']);
+    const before = frozen.length;
+    await scene.annotate('a', { [paused]: 'false' });
+    await scene.until(() => frozen.length > before);
+    expect(frozen).not.to.include(false);
   });
 
   it('waits with the deletion, too, visibly', async () => {

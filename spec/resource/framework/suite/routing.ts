@@ -70,6 +70,44 @@ export function routingSuite(open: OpenScene): void {
     expect(scene.calls).to.include('v1-r1 deleted a');
   });
 
+  it('lets it go once a set handles it again, though nothing changes in the object', async () => {
+    const scene = await open();
+    let isBack = true;
+    const resourceRouter = routerOf(scene, () => (isBack ? ['v1'] : []));
+    scene.run({ resourceRouter, resyncPeriodMs: 300 });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('v1-r2 created a'));
+    isBack = false;
+    await scene.delete('a');
+    await scene.until(() => scene.told().join().includes('NoResourceSet'));
+    isBack = true;
+    await scene.until(() => scene.isGone('a'));
+  });
+
+  it('warns of each such object, though it has the name of another one that was', async () => {
+    const scene = await open();
+    scene.run({ resourceRouter: routerOf(scene) });
+    for (const warnings of [1, 2]) {
+      await scene.create('a', { spec: { version: 'v1' } });
+      await scene.until(async () => finalizersOf(await scene.get('a')).length > 0);
+      await scene.edit('a', { spec: { version: 'v3' } });
+      await scene.delete('a');
+      await scene.until(() => scene.told().length === warnings);
+      await scene.edit('a', { metadata: { finalizers: null } });
+      await scene.until(() => scene.isGone('a'));
+    }
+  });
+
+  it('shows no overlap of an object that is paused', async () => {
+    const scene = await open();
+    scene.run({ resourceRouter: routerOf(scene, both) });
+    const annotations = { 'operator-builder.io/paused': 'true' };
+    await scene.create('a', { metadata: { annotations }, spec: { version: 'both' } });
+    await scene.until(async () => (await scene.condition('a', 'Paused'))?.status === 'True');
+    await scene.calm();
+    expect(await scene.condition('a', 'ResourceSetsOverlap')).to.equal(undefined);
+  });
+
   it('shows an overlap of sets by a condition and an event, reconciles nothing, and does not retry', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene, both) });
