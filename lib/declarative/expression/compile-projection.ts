@@ -1,19 +1,12 @@
-import { isJsonObject } from '../../object/json.js';
 import type { Document } from '../document.js';
 import type { CompileContext } from '../spec-problem.js';
 import { compilePart, guarded } from './compile-expression.js';
-import { readPath } from './compile-path.js';
-import { DataError } from './data-error.js';
 import type { ExpressionOptions } from './expression-options.js';
-import { compilePlaceSetter, unsettable } from './json-path/set-at-path.js';
 import { mergeMaps } from './merge-maps.js';
 import { map } from './operands.js';
 
 /** Makes a new document of one. It never changes its input; the result may share parts of it. */
 export type Projection = (document: Document) => Document;
-
-/** A document with a value set at a place. The document stays as it is. */
-export type Setter = (document: Document, value: unknown) => Document;
 
 /**
  * Compiles what `@project` says: an expression whose value is a map, or a list of such. Each item of
@@ -45,23 +38,4 @@ function compileItem(
     context.report({ message: `@project wants a map, or a list of maps, not a ${type}` });
   }
   return (document) => map.read(evaluate(document), '@project');
-}
-
-/**
- * Compiles a JSONPath to set values at. Missing parents are created, lists are filled with null;
- * the setter throws DataError where something else stands in the way.
- */
-export function compileSetter(path: string, context: CompileContext): Setter {
-  const read = readPath(path, context);
-  if (read === undefined) return (document) => document;
-  const problem = read.root === '$$' ? '$$ is not what is built' : unsettable(read);
-  if (problem !== undefined) {
-    context.report({ message: `${JSON.stringify(path)} is no setter: ${problem}` });
-  }
-  const set = compilePlaceSetter(read, path);
-  return (document, value) => {
-    const result = set(document, value, document);
-    if (!isJsonObject(result)) throw new DataError(path, 'wants a map to set', result ?? null);
-    return result;
-  };
 }

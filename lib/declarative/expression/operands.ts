@@ -71,6 +71,16 @@ export const printable: Operand<string> = {
   },
 };
 
+/** What has an order. */
+export const ordered: Operand<number | string> = {
+  want: 'a number or a string',
+  accepts: ['number', 'string'],
+  read: (value, operation) =>
+    typeof value === 'number' || typeof value === 'string'
+      ? value
+      : misfit(operation, ordered, value),
+};
+
 /** A list. */
 export const list: Operand<readonly unknown[]> = {
   want: 'a list',

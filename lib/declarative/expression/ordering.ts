@@ -7,7 +7,11 @@ import { numberOf } from './operands.js';
  * number and a text that is none have no order.
  * @throws DataError they have no order
  */
-export function compareValues(left: unknown, right: unknown, operation: string): number {
+export function compareValues(
+  left: number | string,
+  right: number | string,
+  operation: string,
+): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
   const [leftNumber, rightNumber] = [numeric(left), numeric(right)];
   if (leftNumber !== undefined && rightNumber !== undefined) {
@@ -18,23 +22,23 @@ export function compareValues(left: unknown, right: unknown, operation: string):
       return left < right ? -1 : left > right ? 1 : 0;
     }
   }
-  throw new DataError(operation, 'wants two numbers or two strings', [left ?? null, right ?? null]);
+  throw new DataError(operation, 'wants two numbers or two strings', [left, right]);
 }
 
-function numeric(value: unknown): number | undefined {
+function numeric(value: number | string): number | undefined {
   return typeof value === 'number' ? value : numberOf(value);
 }
 
 /** Compares whole numbers in texts that a double does not keep, such as resource versions. */
-function exactly(left: unknown, right: unknown): number | undefined {
+function exactly(left: number | string, right: number | string): number | undefined {
   const [one, other] = [wholeNumber(left), wholeNumber(right)];
   if (one === undefined || other === undefined) return undefined;
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-function wholeNumber(value: unknown): bigint | undefined {
+function wholeNumber(value: number | string): bigint | undefined {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined;
-  const digits = typeof value === 'string' ? value.replace(/^\+/, '') : '';
+  const digits = value.replace(/^\+/, '');
   // Longer ones are no whole numbers that anything here counts; they would cost much to read.
   return /^-?\d{1,400}$/.test(digits) ? BigInt(digits) : undefined;
 }

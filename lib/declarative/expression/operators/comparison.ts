@@ -1,14 +1,8 @@
 import { deepEqual } from '../../../object/deep-equal.js';
 import type { OperatorDefinition } from '../compiled.js';
-import { anything, type Operand } from '../operands.js';
+import { anything, ordered } from '../operands.js';
 import { compareValues } from '../ordering.js';
 import { binary } from './define.js';
-
-const ordered: Operand<unknown> = {
-  want: 'a number or a string',
-  accepts: ['number', 'string'],
-  read: (value) => value,
-};
 
 /** Equality, deep, of anything; order, of numbers or of texts. */
 export const comparisonOperators: readonly OperatorDefinition[] = [

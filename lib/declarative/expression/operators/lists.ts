@@ -9,17 +9,11 @@ import {
 } from '../compiled.js';
 import { DataError } from '../data-error.js';
 import type { Expression } from '../expression.js';
-import { anything, condition, list, map, type Operand, text } from '../operands.js';
+import { anything, condition, list, map, type Operand, ordered, text } from '../operands.js';
 import { compareValues } from '../ordering.js';
 import { checkOperands, compileOperands, fold } from './arguments.js';
 import { rangeOperator } from './arithmetic.js';
 import { binary, onList, unary } from './define.js';
-
-const ordered: Operand<unknown> = {
-  want: 'numbers or strings',
-  accepts: ['number', 'string'],
-  read: (value) => value,
-};
 
 const listOrText: Operand<readonly unknown[] | string> = {
   want: 'a list or a string',
@@ -95,10 +89,8 @@ function contains(
 
 /** The least (`sign` -1) or the greatest (1) of the items; null when there are none. */
 function extreme(items: readonly unknown[], sign: 1 | -1, operation: string): unknown {
-  const [first = null, ...others] = items;
-  if (items.length === 0) return null;
-  // Compared with itself, so that a single item of a wrong kind is refused, too.
-  compareValues(first, first, operation);
+  const [first, ...others] = items.map((item) => ordered.read(item, operation));
+  if (first === undefined) return null;
   return others.reduce(
     (best, item) => (compareValues(item, best, operation) * sign > 0 ? item : best),
     first,

@@ -1,0 +1,60 @@
+import type { OperatorGroup, OperatorReference } from './operator-reference.js';
+
+const pair = { least: 2, most: 2 };
+
+/** Comparisons. */
+export const comparisonReference: OperatorGroup = {
+  title: 'Comparison',
+  operators: [
+    {
+      name: '@eq',
+      forms: ['{"@eq": [value, value]}'],
+      operands: pair,
+      does: 'True when both are the same, all the way down; the order of members does not count. A number never equals a string. Null and missing are the same.',
+      examples: [
+        {
+          expression: {
+            '@eq': [
+              { a: 1, b: [2] },
+              { b: [2], a: 1 },
+            ],
+          },
+          result: true,
+        },
+        { expression: { '@eq': [1, '1'] }, result: false },
+        { expression: { '@eq': ['$.missing', null] }, result: true },
+      ],
+    },
+    {
+      name: '@ne',
+      forms: ['{"@ne": [value, value]}'],
+      operands: pair,
+      does: 'The opposite of `@eq`.',
+      examples: [{ expression: { '@ne': ['a', 'b'] }, result: true }],
+    },
+    order('@lt', 'is below the second', { expression: { '@lt': [2, 10] }, result: true }),
+    order('@lte', 'is not above the second', { expression: { '@lte': [2, 2] }, result: true }),
+    order('@gt', 'is above the second', {
+      expression: { '@gt': ['2026-02-01T00:00:00Z', '2026-01-31T23:59:59Z'] },
+      result: true,
+    }),
+    order('@gte', 'is not below the second', {
+      expression: { '@gte': ['10', 9] },
+      result: true,
+    }),
+  ],
+};
+
+function order(
+  name: string,
+  holds: string,
+  example: OperatorReference['examples'][number],
+): OperatorReference {
+  return {
+    name,
+    forms: [`{"${name}": [value, value]}`],
+    operands: pair,
+    does: `True when the first ${holds}. Numbers, and strings that are numbers, are compared as numbers; two other strings by their characters, so RFC 3339 times in UTC compare. Anything else is an error, null too.`,
+    examples: [example],
+  };
+}

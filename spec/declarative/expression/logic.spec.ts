@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
+
+/** What fails as soon as it is evaluated. */
+const trap = { '@eq': '$.zero' };
+const document = { zero: 0, a: 1, no: false, yes: true };
+
+describe('Conditions and choices', () => {
+  it('the trap of this spec fails when it is evaluated', () => {
+    expect(dataErrorOf(trap, document).operation).to.equal('@eq');
+  });
+
+  for (const [title, source, result] of [
+    ['@and stops at the first false', { '@and': [true, '$.no', trap] }, false],
+    ['@and of true ones is true', { '@and': ['$.yes', true] }, true],
+    ['@and takes a single condition', { '@and': '$.yes' }, true],
+    ['@or stops at the first true', { '@or': ['$.no', '$.yes', trap] }, true],
+    ['@or of false ones is false', { '@or': ['$.no', false] }, false],
+    ['@not is the opposite', { '@not': '$.no' }, true],
+    ['@not takes a list of one', { '@not': ['$.yes'] }, false],
+    ['@cond leaves the else alone', { '@cond': ['$.yes', 'then', trap] }, 'then'],
+    ['@cond leaves the then alone', { '@cond': ['$.no', trap, 'else'] }, 'else'],
+    ['@cond without an else is null', { '@cond': ['$.no', 'then'] }, null],
+    ['@cond in a @cond', { '@cond': ['$.no', trap, { '@cond': ['$.yes', '$.a', trap] }] }, 1],
+    [
+      '@switch evaluates nothing after the first case that is true, nor other values',
+      {
+        '@switch': [
+          ['$.no', trap],
+          ['$.yes', 'second'],
+          [trap, trap],
+        ],
+      },
+      'second',
+    ],
+    ['@switch without a case that is true is null', { '@switch': [['$.no', 1]] }, null],
+    ['@definedOr stops at the first that is there', { '@definedOr': ['$.b', '$.a', trap] }, 1],
+    ['@definedOr: false is there', { '@definedOr': ['$.no', true] }, false],
+    ['@definedOr of nothing is null', { '@definedOr': ['$.b', '$.c', null] }, null],
+    ['@isnil of what is missing', { '@isnil': '$.b.c' }, true],
+    ['@isnil of false', { '@isnil': '$.no' }, false],
+    ['@exists of what is missing', { '@exists': '$.b' }, false],
+    ['@exists of 0', { '@exists': '$.zero' }, true],
+    ['@exists of a list of one', { '@exists': ['$.b'] }, false],
+    ['@has is @exists', { '@has': '$.a' }, true],
+    ['@noop is its operand', { '@noop': '$.a' }, 1],
+  ] as const) {
+    it(title, () => expect(evaluate(source, document)).to.equal(result));
+  }
+
+  it('what is neither true nor false is an error that names the operator and the value', () => {
+    const sources = {
+      '@and': ['$.a'],
+      '@or': ['$.missing'],
+      '@not': '$.a',
+      '@cond': ['$.a', 1, 2],
+      '@switch': [['$.a', 1]],
+    };
+    const messages = Object.entries(sources).map(
+      ([name, argument]) => dataErrorOf({ [name]: argument }, document).message,
+    );
+    expect(messages).to.deep.equal([
+      '@and: wants true or false, got 1',
+      '@or: wants true or false, got null',
+      '@not: wants true or false, got 1',
+      '@cond: wants true or false, got 1',
+      '@switch: wants true or false, got 1',
+    ]);
+  });
+
+  it('conditions that are known to be none are refused at load', () => {
+    expect(problemsOf({ '@and': ['$.a', 1, { '@len': '$.b' }] })).to.deep.equal([
+      '["@and"][1]: @and: wants true or false, got 1',
+      '["@and"][2]: @and: wants true or false, not a number',
+    ]);
+    expect(problemsOf({ '@cond': [{ '@concat': ['$.a'] }, 1] })).to.deep.equal([
+      '["@cond"][0]: @cond: wants true or false, not a string',
+    ]);
+    expect(problemsOf({ '@switch': [['$.a', 1], [3, 2], ['$.a']] })).to.deep.equal([
+      '["@switch"][2]: @switch wants a list of [case, value]',
+    ]);
+    expect(
+      problemsOf({
+        '@switch': [
+          ['$.a', 1],
+          [3, 2],
+        ],
+      }),
+    ).to.deep.equal(['["@switch"][1][0]: @switch: wants true or false, got 3']);
+  });
+
+  it('what would fail in a branch with every document is refused, though it may never run', () => {
+    expect(problemsOf({ '@cond': ['$.a', { '@div': [1, 0] }] })).to.deep.equal([
+      '["@cond"][1]["@div"]: @div: division by zero',
+    ]);
+  });
+});

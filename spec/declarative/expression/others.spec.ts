@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { seededRandom } from '../../../lib/system/random.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
+import { compileExpression } from '../../../lib/declarative/expression/compile-expression.js';
+import { compileContext } from '../../../lib/declarative/spec-problem.js';
+
+describe('@hash', () => {
+  const spec = { a: 1, b: { c: 2 }, x: [1, 2, 3, 4, 5] };
+
+  it("is dcontroller's", () => {
+    expect(evaluate({ '@hash': '$.spec' }, { spec })).to.equal('dorzm8');
+    expect(evaluate({ '@hash': '$.spec' }, { spec: { ...spec, a: 2 } })).to.equal('9pxacx');
+    expect(evaluate({ '@hash': spec })).to.equal('dorzm8');
+  });
+
+  it('does not mind the order of members, but that of items', () => {
+    const { x, b, a } = spec;
+    expect(evaluate({ '@hash': '$.spec' }, { spec: { x, b, a } })).to.equal('dorzm8');
+    expect(evaluate({ '@hash': [1, 2] })).to.not.equal(evaluate({ '@hash': [2, 1] }));
+  });
+
+  it('takes the list that is alone in a list for the operand', () => {
+    const hash = evaluate({ '@hash': '$.x' }, spec);
+    expect(evaluate({ '@hash': ['$.x'] }, spec)).to.equal(hash);
+    expect(evaluate({ '@hash': ['$.a'] }, spec)).to.equal(evaluate({ '@hash': [1] }));
+  });
+
+  it('escapes what Go escapes: < > &', () => {
+    // The first six digits of the MD5 of "\u003ca\u003e", the twelve characters of escapes included.
+    expect(evaluate({ '@hash': '<a>' })).to.equal('die6m4');
+  });
+
+  it('is six letters and digits for anything', () => {
+    const property = fc.property(fc.jsonValue(), (value) => {
+      expect(evaluate({ '@hash': '$.value' }, { value })).to.match(/^[0-9a-z]{6}$/);
+    });
+    fc.assert(property, { numRuns: 100 });
+  });
+});
+
+describe('@selector', () => {
+  const labels = { app: 'web', tier: 'front', weight: 3 };
+  for (const [selector, selects] of [
+    [{ app: 'web' }, true],
+    [{ app: 'db' }, false],
+    [{ weight: 3 }, true],
+    [{}, true],
+    [null, false],
+    [{ matchLabels: { app: 'web' } }, true],
+    [{ matchLabels: { app: 'web', tier: 'back' } }, false],
+    [{ matchExpressions: [{ key: 'app', operator: 'In', values: ['web', 'db'] }] }, true],
+    [{ matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['web'] }] }, false],
+    [{ matchExpressions: [{ key: 'tier', operator: 'Exists' }] }, true],
+    [{ matchExpressions: [{ key: 'zone', operator: 'DoesNotExist' }] }, true],
+    [
+      {
+        matchLabels: { app: 'web' },
+        matchExpressions: [{ key: 'zone', operator: 'Exists' }],
+      },
+      false,
+    ],
+  ] as const) {
+    it(`${JSON.stringify(selector)} ${selects ? 'selects' : 'does not select'}`, () => {
+      const source = { '@selector': ['$.selector', '$.labels'] };
+      expect(evaluate(source, { selector, labels })).to.equal(selects);
+      expect(evaluate({ '@selector': [selector, '$.labels'] }, { labels })).to.equal(selects);
+    });
+  }
+
+  it('selects nothing without labels', () => {
+    expect(evaluate({ '@selector': [{}, '$.missing'] })).to.equal(false);
+  });
+
+  it('one that is none is refused at load, with the reason, or an error', () => {
+    const selector = { matchExpressions: [{ key: 'app', operator: 'Like', values: ['a'] }] };
+    const [problem] = problemsOf({ '@selector': [selector, '$.labels'] });
+    expect(problem).to.contain('["@selector"][0]: @selector: wants a label selector');
+    expect(problem).to.contain('operator Like of app');
+    const error = dataErrorOf({ '@selector': ['$.selector', '$.labels'] }, { selector, labels });
+    expect(error.message).to.contain('@selector: wants a label selector, got {"matchExpressions"');
+    expect(dataErrorOf({ '@selector': ['$.a', '$.a'] }, { a: 'x' }).message).to.equal(
+      '@selector: wants a map or null, got "x"',
+    );
+  });
+});
+
+describe('@rnd', () => {
+  it('draws whole numbers, the first at least, the second never', () => {
+    const random = seededRandom(7);
+    const compiled = compileExpression({ '@rnd': [2, '$.beyond'] }, compileContext([]), { random });
+    const drawn = new Set(Array.from({ length: 200 }, () => compiled({ beyond: 5 })));
+    expect([...drawn].toSorted()).to.deep.equal([2, 3, 4]);
+  });
+
+  it('draws anew at each evaluation, also between constants', () => {
+    const next = { at: 0 };
+    const random = { next: () => [0, 0.5, 0.99][next.at++ % 3] ?? 0, uuid: () => '' };
+    const compiled = compileExpression({ '@rnd': [0, 10] }, compileContext([]), { random });
+    expect([compiled({}), compiled({}), compiled({})]).to.deep.equal([0, 5, 9]);
+  });
+
+  it('wants a range of whole numbers', () => {
+    expect(problemsOf({ '@rnd': [3, 3] })).to.deep.equal([
+      '["@rnd"]: @rnd: wants [least, more than that], got [3,3]',
+    ]);
+    expect(problemsOf({ '@rnd': [0, 1.5] })).to.have.lengthOf(1);
+    expect(problemsOf({ '@rnd': 3 })).to.deep.equal(['["@rnd"]: @rnd wants 2 operands, not 1']);
+    expect(dataErrorOf({ '@rnd': ['$.a', 1] }, { a: 2 }).operation).to.equal('@rnd');
+  });
+});
+
+describe('@now', () => {
+  it('is the time of the evaluation, in whole seconds of UTC', async () => {
+    const clock = new VirtualClock(Date.parse('2026-01-02T03:04:05.678Z'));
+    const compiled = compileExpression({ at: '@now' }, compileContext([]), { clock });
+    expect(compiled({})).to.deep.equal({ at: '2026-01-02T03:04:05Z' });
+    await clock.advance(60_000);
+    expect(compiled({})).to.deep.equal({ at: '2026-01-02T03:05:05Z' });
+  });
+
+  it('may be written as an operator, without an operand', () => {
+    const clock = new VirtualClock(Date.parse('2026-01-02T03:04:05Z'));
+    expect(evaluate({ '@now': null }, {}, { clock })).to.equal('2026-01-02T03:04:05Z');
+    expect(problemsOf({ '@now': '$.a' })).to.deep.equal(['["@now"]: @now wants no operand']);
+  });
+
+  it('is data where a document says it', () => {
+    expect(evaluate('$.a', { a: '@now' })).to.equal('@now');
+  });
+});
+
+describe('@literal', () => {
+  it('is its operand, unevaluated', () => {
+    const value = { $a: ['$.b', '@now', { '@eq': [1] }], n: null };
+    expect(evaluate({ '@literal': value })).to.deep.equal(value);
+    expect(evaluate({ '@concat': [{ '@literal': '$' }, '$.a'] }, { a: 5 })).to.equal('$5');
+  });
+
+  it('is a copy: the source may be changed later, and is not frozen', () => {
+    const value = { list: [1] };
+    const compiled = compileExpression({ '@literal': value }, compileContext([]));
+    value.list.push(2);
+    expect(compiled({})).to.deep.equal({ list: [1] });
+  });
+});

@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { operators } from '../../../lib/declarative/expression/operators/operators.js';
+import { expressionReference } from '../../../lib/declarative/expression/reference/expression-reference.js';
+import { languageNotes } from '../../../lib/declarative/expression/reference/language-notes.js';
+import { timeOfExamples } from '../../../lib/declarative/expression/reference/operator-reference.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { evaluate, problemsOf } from './evaluate.js';
+
+const references = expressionReference.flatMap((group) => group.operators);
+const clock = new VirtualClock(Date.parse(timeOfExamples));
+
+describe('The reference of expressions', () => {
+  it('has every operator, and no other, once', () => {
+    const names = references.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    expect(names.toSorted()).to.deep.equal([...operators.keys()].toSorted());
+  });
+
+  for (const { name, examples } of [
+    ...references,
+    ...languageNotes.map(({ title, examples }) => ({ name: title, examples })),
+  ]) {
+    it(`${name}: its examples give what they say`, () => {
+      expect(examples).to.not.be.empty;
+      for (const { expression, document = {}, result } of examples) {
+        expect(evaluate(expression, document, { clock })).to.deep.equal(result);
+      }
+    });
+  }
+
+  for (const { name, operands } of references) {
+    const { least, most } = operands;
+    // What these take is one value, of which they say more than how many.
+    const special = ['@now', '@switch', '@dict'].includes(name);
+    const wrong = [least - 1, most + 1].filter((count) => count >= 0 && count < Infinity);
+    for (const count of special ? [] : wrong) {
+      it(`${name}: ${count} operands are refused`, () => {
+        const problems = problemsOf({ [name]: Array.from({ length: count }, () => '$.a') });
+        expect(problems.join()).to.contain(`${name} wants`).and.contain(`not ${count}`);
+      });
+    }
+  }
+});

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
+
+const document = {
+  name: 'web',
+  port: 80,
+  ok: true,
+  list: ['a', 1, false],
+  dollars: '$&',
+  bad: '(',
+};
+
+describe('Strings', () => {
+  for (const [source, result] of [
+    [{ '@concat': ['$.name', '-', '$.port', '-', '$.ok'] }, 'web-80-true'],
+    [{ '@concat': '$.list' }, 'a1false'],
+    [{ '@concat': ['$.list'] }, 'a1false'],
+    [{ '@concat': ['$.name'] }, 'web'],
+    [{ '@concat': [] }, ''],
+    [{ '@concat': [0.1, 1e21] }, '0.11e+21'],
+    [{ '@concat': ['$.dollars', '.a'] }, '$&.a'],
+    [{ '@split': ['a,,b', ','] }, ['a', '', 'b']],
+    [{ '@split': ['a😀', ''] }, ['a', '😀']],
+    [{ '@split': ['$.name', '/'] }, ['web']],
+    [{ '@replace': ['$.name', 'e', '$.dollars'] }, 'w$&b'],
+    [{ '@replace': ['a.a', 'a', ''] }, '.'],
+    [{ '@regex': ['^w.b$', '$.name'] }, true],
+    [{ '@regex': ['^W', '$.name'] }, false],
+    [{ '@regex': ['(?im)^WEB$', 'a\nweb'] }, true],
+    [{ '@regex': [{ '@concat': ['^', '$.name'] }, 'website'] }, true],
+    [{ '@lower': 'ÄB' }, 'äb'],
+    [{ '@upper': ['$.name'] }, 'WEB'],
+  ] as const) {
+    it(`${JSON.stringify(source)} is ${JSON.stringify(result)}`, () => {
+      expect(evaluate(source, document)).to.deep.equal(result);
+    });
+  }
+
+  for (const [source, message] of [
+    [{ '@concat': ['a', '$.missing'] }, '@concat: wants a string, a number or a boolean, got null'],
+    [{ '@concat': '$.name' }, '@concat: wants a list, got "web"'],
+    [{ '@split': ['$.port', ','] }, '@split: wants a string, got 80'],
+    [{ '@replace': ['$.name', '$.port', ''] }, '@replace: wants a string, got 80'],
+    [{ '@regex': ['$.bad', 'a'] }, '@regex: wants a regular expression, got "("'],
+    [{ '@regex': ['a', '$.missing'] }, '@regex: wants a string, got null'],
+    [{ '@lower': '$.port' }, '@lower: wants a string, got 80'],
+  ] as const) {
+    it(`${JSON.stringify(source)} is an error`, () => {
+      expect(dataErrorOf(source, document).message).to.equal(message);
+    });
+  }
+
+  it('literals that do not fit are refused at load, patterns with the reason', () => {
+    const problems = [
+      { '@concat': ['a', null, '$.a', { b: 1 }] },
+      { '@upper': 3 },
+      { '@split': ['a', '$.b', 'c'] },
+      { '@replace': ['a', 'b'] },
+    ].flatMap(problemsOf);
+    expect(problems).to.deep.equal([
+      '["@concat"][1]: @concat: wants a string, a number or a boolean, got null',
+      '["@concat"][3]: @concat: wants a string, a number or a boolean, got {"b":1}',
+      '["@upper"]: @upper: wants a string, got 3',
+      '["@split"]: @split wants 2 operands, not 3',
+      '["@replace"]: @replace wants 3 operands, not 2',
+    ]);
+    const [problem, ...others] = problemsOf({ '@regex': ['a(', '$.name'] });
+    expect(others).to.deep.equal([]);
+    expect(problem).to.contain('["@regex"][0]: @regex: wants a regular expression, got "a("');
+    expect(problem).to.contain('Unterminated group');
+  });
+
+  it('patterns from documents may change from one to the next', () => {
+    const matches = { '@map': [{ '@regex': ['$$', '$.name'] }, ['^w', 'x', '^w', 'b$']] };
+    expect(evaluate(matches, document)).to.deep.equal([true, false, true, true]);
+  });
+});
