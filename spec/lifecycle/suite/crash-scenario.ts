@@ -19,7 +19,8 @@ import type { Config } from './stage.js';
 
 const name = 'config';
 const images: Readonly<Record<string, string>> = { '1.0.0': 'nginx:1', '1.1.0': 'nginx:2' };
-const pruned = [ConfigMap, ServiceAccount, Service, Deployment];
+const pruned = [ConfigMap];
+const kinds = [ConfigMap, ServiceAccount, Service, Deployment];
 
 /**
  * The life of a system: deployed, upgraded (an image changed, an object added, one removed), deleted.
@@ -29,7 +30,7 @@ const pruned = [ConfigMap, ServiceAccount, Service, Deployment];
 export function lifecycleScenario<C extends CrashCluster>(isLive = false): CrashScenario<C> {
   return {
     name: `a system${isLive ? ', without a cache' : ''}`,
-    kinds: [LocalConfig, ...pruned],
+    kinds: [LocalConfig, ...kinds],
     setup: ({ client, cluster }) => {
       const crd = createCrd({ group, kind: 'LocalConfig' }, { scope: 'Namespaced' });
       return ensureCrd(client, crd, { clock: cluster.clock });

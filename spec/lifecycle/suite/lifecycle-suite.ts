@@ -2,6 +2,7 @@ import type { BuilderTarget } from '../../builder/suite/target.js';
 import { deployingSuite } from './deploying.js';
 import { badInputSuite } from './bad-input.js';
 import { callingBackSuite } from './calling-back.js';
+import { definingSuite } from './defining.js';
 import { deletingSuite } from './deleting.js';
 import { healingSuite } from './healing.js';
 import { managingSuite } from './managing.js';
@@ -20,5 +21,6 @@ export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('callbacks', () => callingBackSuite(open));
   describe('watching over', () => watchingOverSuite(open));
   describe('bad input', () => badInputSuite(open));
+  describe('definitions', () => definingSuite(open));
   describe('in a Manager', () => managingSuite(open));
 }

@@ -1,0 +1,23 @@
+import { expect } from 'chai';
+import { conditionsChanged, conditionValues } from '../../../lib/lifecycle/index.js';
+import type { LifecycleCondition } from '../../../lib/lifecycle/index.js';
+
+describe('conditionsChanged', () => {
+  const one: LifecycleCondition = { type: 'Available', status: 'True', reason: 'A' };
+  const other: LifecycleCondition = { type: 'Degraded', status: 'False' };
+  const changed = (before: LifecycleCondition[], after: LifecycleCondition[]): boolean =>
+    conditionsChanged(conditionValues(before), conditionValues(after));
+
+  it('sees flips, additions, removals and replacements', () => {
+    expect(changed([one], [{ ...one, status: 'False' }])).to.equal(true);
+    expect(changed([one], [one, other])).to.equal(true);
+    expect(changed([one, other], [one])).to.equal(true);
+    expect(changed([one], [other])).to.equal(true);
+  });
+
+  it('does not look at reasons, messages, times and order', () => {
+    const touched = { ...one, reason: 'B', message: 'b', lastHeartbeatTime: 'x' };
+    expect(changed([one, other], [other, touched])).to.equal(false);
+    expect(conditionsChanged(conditionValues(undefined), conditionValues([]))).to.equal(false);
+  });
+});

@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { explainedStatus } from '../../../lib/lifecycle/conditions/explained-status.js';
+import { phases } from '../../../lib/lifecycle/index.js';
+import type { LifecycleStatus } from '../../../lib/lifecycle/index.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { seen } from '../suite/stage.js';
+
+describe('explainedStatus', () => {
+  const clock = new VirtualClock();
+  const trouble = { reason: 'Broken', message: 'it is broken' };
+  const versions = { operatorVersion: '2', targetVersion: '2', observedVersion: '1' };
+  const table: Record<string, [well: string, failing: string, blocked: string]> = {
+    '': ['-/-/-', 'F/T/T Broken', 'F/F/T Broken'],
+    Deploying: ['F/T/F DeployStarted', 'F/T/T Broken', 'F/F/T Broken'],
+    Deployed: [...(['T/F/F DeployCompleted', '-/-/T Broken', '-/-/T Broken'] as const)],
+    Upgrading: ['T/T/T UpgradeStarted', 'T/T/T Broken', 'T/T/T Broken'],
+    Error: ['-/-/-', 'F/F/T Broken', 'F/F/T Broken'],
+    Deleting: ['F/T/F DeletionStarted', 'F/T/T Broken', 'F/F/T Broken'],
+    Deleted: ['F/F/F', 'F/F/F', 'F/F/F'],
+  };
+  for (const phase of phases) {
+    const [well, failing, blocked] = table[phase] ?? [];
+    it(`says in phase ${phase === '' ? '(none)' : phase}: well ${well}, failing ${failing}, blocked ${blocked}`, () => {
+      const status: LifecycleStatus = { ...versions, phase };
+      const said = (why: Parameters<typeof explainedStatus>[1]): string =>
+        seen(explainedStatus(status, why, clock)).conditions;
+      expect([said(undefined), said(trouble), said({ ...trouble, isBlocked: true })]).to.deep.equal(
+        [...[well, failing, blocked]],
+      );
+    });
+  }
+
+  it('says the same when asked again, and writes nothing but conditions', () => {
+    for (const phase of phases) {
+      for (const why of [undefined, trouble]) {
+        const once = explainedStatus({ ...versions, phase }, why, clock);
+        expect(explainedStatus(once, why, clock)).to.deep.equal(once);
+        expect({ ...once, conditions: undefined }).to.deep.equal({
+          ...{ ...versions, phase, conditions: undefined },
+        });
+      }
+    }
+  });
+
+  it('keeps Available of what is Deployed, and takes Degraded back', () => {
+    const well = explainedStatus({ ...versions, phase: 'Deployed' }, undefined, clock);
+    const ill = explainedStatus(well, trouble, clock);
+    expect(seen(ill).conditions).to.equal('T/F/T DeployCompleted Broken');
+    expect(explainedStatus(ill, undefined, clock)).to.deep.equal(well);
+  });
+});

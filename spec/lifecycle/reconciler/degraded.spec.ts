@@ -1,0 +1,38 @@
+import { expect } from 'chai';
+import { whyDegraded } from '../../../lib/lifecycle/reconciler/degraded.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+
+function workload(kind: string, parts: object): UnstructuredObject {
+  const metadata = { name: 'web', namespace: 'shop', generation: 2 };
+  return { apiVersion: kind === 'Job' ? 'batch/v1' : 'apps/v1', kind, metadata, ...parts };
+}
+
+describe('whyDegraded', () => {
+  const done: Record<string, object> = {
+    Deployment: { replicas: 1, updatedReplicas: 1, availableReplicas: 1 },
+    StatefulSet: { replicas: 1, updatedReplicas: 1, readyReplicas: 1 },
+    DaemonSet: { desiredNumberScheduled: 1, updatedNumberScheduled: 1, numberAvailable: 1 },
+    Job: { conditions: [{ type: 'Complete', status: 'True' }] },
+  };
+  for (const [kind, status] of Object.entries(done)) {
+    it(`waits for a ${kind} of which nothing is known, and not for one that is ready`, () => {
+      const ready = workload(kind, { spec: {}, status: { observedGeneration: 2, ...status } });
+      expect(whyDegraded([ready])).to.equal(undefined);
+      expect(whyDegraded([workload(kind, { spec: {} })])).to.deep.include({
+        ...{ reason: `${kind}NotReady`, stuck: false },
+      });
+      if (kind === 'Job') return;
+      const old = workload(kind, { spec: {}, status: { observedGeneration: 1, ...status } });
+      expect(whyDegraded([old])?.message).to.match(/shop\/web: its controller has not seen/);
+    });
+  }
+
+  it('names all that are not ready, and looks at nothing else', () => {
+    const [one, other] = [workload('Deployment', {}), workload('StatefulSet', {})];
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } };
+    const why = whyDegraded([map, one, other]);
+    expect(why?.reason).to.equal('DeploymentNotReady');
+    expect(why?.message).to.match(/^Deployment shop\/web: .*; StatefulSet shop\/web: /);
+    expect(whyDegraded([map])).to.equal(undefined);
+  });
+});

@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { LifecycleReconciler } from '../../../lib/lifecycle/index.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { SampleConfig } from '../suite/stage.js';
+import type { Config, Options } from '../suite/stage.js';
+
+describe('LifecycleReconciler options', () => {
+  let cluster: EmbeddedCluster<VirtualClock>;
+  before(async () => (cluster = await EmbeddedCluster.start({ clock: new VirtualClock() })));
+  after(() => cluster.stop());
+
+  const crManager = {
+    type: SampleConfig,
+    getAllResources: () => [],
+    getDependantResourceTypes: () => [],
+  };
+  const make = (options: Options): LifecycleReconciler<Config> =>
+    new LifecycleReconciler<Config>({
+      ...{ client: cluster.client(), namespace: 'x', recorder: { record: () => undefined } },
+      ...{ crManager, ...options },
+    });
+
+  const wrong: Record<string, [Options, RegExp]> = {
+    'a label': [{ createVersionLabel: 'a b' }, /createVersionLabel a b/],
+    'another label': [{ updateVersionLabel: '' }, /updateVersionLabel/],
+    'an annotation': [{ lastAppliedAnnotation: '/' }, /lastAppliedAnnotation/],
+    'a finalizer': [{ finalizer: 'x/y/z' }, /finalizer/],
+    'an interval': [
+      { perishablesSyncIntervalMs: 0 },
+      /perishablesSyncIntervalMs 0: want more than 0/,
+    ],
+    'no number': [{ perishablesSyncIntervalMs: NaN }, /perishablesSyncIntervalMs NaN/],
+    'a time limit': [{ callbackTimeoutMs: -1 }, /callbackTimeoutMs -1: want more than 0/],
+    'a namespace': [{ namespace: 'A' }, /namespace/],
+    'a status that is not written': [
+      { crManager: { ...crManager, status: () => undefined } },
+      /status, and no withStatus/,
+    ],
+  };
+  for (const [name, [options, message]] of Object.entries(wrong)) {
+    it(`refuses ${name}`, () => {
+      expect(() => make(options))
+        .to.throw(message)
+        .with.property('code', 'InvalidOption');
+    });
+  }
+
+  it('takes undefined for the default', () => {
+    make({ createVersionLabel: undefined, callbackTimeoutMs: undefined, dispatcher: undefined });
+  });
+});
