@@ -1,7 +1,7 @@
 import { ConfigMap, Deployment, Pod, Service, waitFor } from 'operator-builder';
 import type { Client, KubernetesObject, ResourceType, WaitForOptions } from 'operator-builder';
 import type { Phase } from 'operator-builder/lifecycle';
-import { endpointLabel, serverName } from '../http-server.js';
+import { serverName } from '../http-server.js';
 import { SampleConfig } from '../sample-config.js';
 import { ownedTypes } from '../sample-manager.js';
 
@@ -119,7 +119,10 @@ export class SampleStage {
 
   /** Whether a pod is there and ready to which the Service leads. */
   async serves(): Promise<boolean> {
-    const labelSelector = Object.entries(endpointLabel).map(([key, value]) => `${key}=${value}`);
+    const { spec } = await this.#client.get(Service, this.#server);
+    const labelSelector = Object.entries(spec?.selector ?? {}).map(
+      ([key, value]) => `${key}=${value}`,
+    );
     const within = { namespace: this.#namespace, labelSelector: labelSelector.join() };
     const { items } = await this.#client.list(Pod, within);
     return items.some(isReady);

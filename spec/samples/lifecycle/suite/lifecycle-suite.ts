@@ -24,7 +24,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
   beforeEach(async () => {
     stage = await SampleStage.open(target);
   });
-  afterEach(() => stage.stop());
+  afterEach(() => stage.close());
 
   it('deploys 1.0.0 by one write an object; started again, it writes and says nothing', async () => {
     await stage.start('1.0.0');

@@ -1,16 +1,17 @@
 import { expect } from 'chai';
 import { getIfExists } from '../../../../lib/client/index.js';
-import { Deployment, Pod } from '../../../../lib/object/kinds.js';
+import { Deployment } from '../../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../../lib/object/resource-type.js';
+import { isOperatorError } from '../../../../lib/system/operator-error.js';
 import { VirtualClock } from '../../../../lib/system/virtual-clock.js';
-import { endpointLabel } from '../../../../samples/lifecycle/http-server.js';
 import { runSampleOperator } from '../../../../samples/lifecycle/operator.js';
 import { SampleConfig } from '../../../../samples/lifecycle/sample-config.js';
 import { ownedTypes } from '../../../../samples/lifecycle/sample-manager.js';
 import type { BuilderTarget, Operator } from '../../../builder/suite/target.js';
 import { writeVerbs } from '../../../builder/suite/target.js';
 import { isDeployed } from './deployed.js';
+import { servingPods } from './serving-pods.js';
 
 let stages = 0;
 
@@ -61,6 +62,16 @@ export class SampleStage {
     });
     while (!stopping.over && !this.target.real) await this.#passTime();
     await stopped;
+  }
+
+  /** Ends the operator, and takes away what a spec has left behind when it failed. */
+  async close(): Promise<void> {
+    await this.stop();
+    const { admin } = this.target;
+    const found = await getIfExists(admin, SampleConfig, { name: this.name }).catch(noKind);
+    if (found === undefined) return;
+    await this.patch({ metadata: { finalizers: null } });
+    if (found.metadata.deletionTimestamp === undefined) await this.remove();
   }
 
   /** Another release takes the place of the one that runs. */
@@ -141,10 +152,7 @@ export class SampleStage {
 
   /** How many pods are ready to which the Service leads. */
   async readyEndpoints(): Promise<number> {
-    const labelSelector = Object.entries(endpointLabel).map(([key, value]) => `${key}=${value}`);
-    const within = { namespace: this.namespace, labelSelector: labelSelector.join() };
-    const { items } = await this.target.admin.list(Pod, within);
-    return items.filter(isReady).length;
+    return (await servingPods(this.target.admin, this.namespace)).length;
   }
 
   /** The reasons of the events since the last look, in their order. */
@@ -164,7 +172,7 @@ export class SampleStage {
   }
 }
 
-function isReady({ metadata, status }: Pod): boolean {
-  const ready = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True');
-  return ready === true && metadata.deletionTimestamp === undefined;
+/** The operator was never started: its kind is not there. */
+function noKind(error: unknown): undefined {
+  if (!isOperatorError(error, 'UnknownKind')) throw error;
 }
