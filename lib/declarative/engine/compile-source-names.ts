@@ -38,7 +38,7 @@ function reportClash(
     const groups =
       source.apiGroup === other.apiGroup
         ? 'twice'
-        : `in two groups, ${groupText(source)} and ${groupText(other)}`;
+        : `in two groups, ${groupText(other)} and ${groupText(source)}`;
     at.report({ message: `kind ${name} is a source ${groups}: give one an alias`, suggestion });
     return;
   }

@@ -30,7 +30,8 @@ export function canonicalText(value: unknown): string {
     return Array.isArray(value) ? listText(value) : objectText(value as Document);
   }
   // -0 is 0, as in JSON.
-  return value === 0 ? '0' : String(value as number | boolean);
+  if (typeof value === 'number') return value === 0 ? '0' : String(value);
+  return typeof value === 'boolean' ? String(value) : typeof value;
 }
 
 function listText(list: readonly unknown[]): string {

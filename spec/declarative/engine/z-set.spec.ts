@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ZSet, netDeltas } from '../../../lib/declarative/engine/z-set.js';
-import type { Document } from '../../../lib/declarative/document.js';
 
 const delta = fc.record({
-  document: fc.record({ a: fc.nat(2), b: fc.constantFrom('x', 'y') }) as fc.Arbitrary<Document>,
+  document: fc.record({ a: fc.nat(2), b: fc.constantFrom('x', 'y') }),
   weight: fc.constantFrom(-2, -1, 1, 2),
 });
 const zSet = fc.array(delta, { maxLength: 8 }).map((deltas) => new ZSet(deltas));

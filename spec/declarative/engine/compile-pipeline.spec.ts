@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import { planOf, problemsOf } from './pipelines.js';
+
+const two = [{ kind: 'Pod', apiGroup: '' }, { kind: 'Service' }];
+const join = { '@join': { '@eq': ['$.Pod.spec.x', '$.Service.spec.x'] } };
+
+describe('compilePipeline', () => {
+  const good: [string, unknown, { kind: string; apiGroup?: string; as?: string }[]][] = [
+    ['nothing', undefined, [{ kind: 'Pod' }]],
+    ['one stage', { '@select': true }, [{ kind: 'Pod' }]],
+    ['a list', [join, { '@project': { metadata: '$.Pod.metadata' } }], two],
+    [
+      'an alias',
+      { '@join': { '@eq': ['$.A.x', '$.B.x'] } },
+      [
+        { kind: 'Pod', apiGroup: '', as: 'A' },
+        { kind: 'Pod', as: 'B' },
+      ],
+    ],
+  ];
+  for (const [what, stages, sources] of good) {
+    it(`takes ${what}`, () => {
+      expect(problemsOf(stages, sources)).to.deep.equal([]);
+    });
+  }
+
+  const bad: [unknown, string[]][] = [
+    ['text', ['pipeline: a stage is a map with one member, as "@select"']],
+    [[{}], ['pipeline[0]: a stage is a map with one member, as "@select"']],
+    [
+      { '@select': true, '@project': {} },
+      ['pipeline: a stage is a map with one member, as "@select", not 2: they go into a list'],
+    ],
+    [
+      [{ '@selct': true }, { '@gahter': [] }],
+      [
+        'pipeline[0]["@selct"]: there is no stage @selct; the stages are @join, @select, @project, @unwind, @demux, @gather, @mux (@select)',
+        'pipeline[1]["@gahter"]: there is no stage @gahter; the stages are @join, @select, @project, @unwind, @demux, @gather, @mux (@gather)',
+      ],
+    ],
+    [
+      [{ '@select': true }, { '@join': true }],
+      ['pipeline[1]["@join"]: @join is the first stage, and there is one at most'],
+    ],
+    [
+      { '@gather': '$.a' },
+      ['pipeline["@gather"]: @gather wants a list of two: the key, and the path of the values'],
+    ],
+    [
+      { '@mux': ['$.a', 'b'] },
+      ['pipeline["@mux"][1]: @mux wants a JSONPath, for example "$.spec.ports"'],
+    ],
+    [
+      { '@unwind': ['$.a'] },
+      ['pipeline["@unwind"]: @unwind wants a JSONPath, for example "$.spec.ports"'],
+    ],
+    [
+      { '@unwind': '$' },
+      ['pipeline["@unwind"]: @unwind wants the path of one place: $ is the document itself'],
+    ],
+    [
+      { '@unwind': '$.a[*]' },
+      [
+        'pipeline["@unwind"]: @unwind wants the path of one place: names and indexes, no wildcard, slice, filter or ..',
+      ],
+    ],
+    [
+      { '@unwind': '$[0]' },
+      ['pipeline["@unwind"]: @unwind wants the path of one place: a document is a map, not a list'],
+    ],
+    [
+      { '@unwind': '$$.a' },
+      [
+        'pipeline["@unwind"]: @unwind wants the path of one place: there is no element, $$, outside of list operators',
+      ],
+    ],
+    [{ '@select': 'text' }, ['pipeline["@select"]: @select wants true or false, not a string']],
+  ];
+  for (const [stages, problems] of bad) {
+    it(`refuses ${JSON.stringify(stages)}`, () => {
+      expect(problemsOf(stages)).to.deep.equal(problems);
+    });
+  }
+
+  it('passes on what is wrong with expressions, each at its place', () => {
+    const stages = [
+      { '@select': { '@equal': [1, 1] } },
+      { '@project': [{}, { name: { '@concat': 7 } }] },
+      { '@unwind': '$.a[' },
+    ];
+    const places = problemsOf(stages).map((problem) => problem.slice(0, problem.indexOf(':')));
+    expect(places).to.deep.equal([
+      'pipeline[0]["@select"]["@equal"]',
+      'pipeline[1]["@project"][1].name["@concat"]',
+      'pipeline[2]["@unwind"]',
+    ]);
+  });
+
+  it('wants a join of several sources', () => {
+    expect(problemsOf({ '@select': true }, two)).to.deep.equal([
+      'pipeline: several sources (Pod, Service) want @join as the first stage',
+    ]);
+  });
+
+  it('tells the problems of a join once', () => {
+    const condition = {
+      '@and': [{ '@eq': ['$.Pod.x', '$.Servce.x'] }, { '@eq': ['$.Pod.x'] }, { '@gtt': [1, 2] }],
+    };
+    const problems = problemsOf({ '@join': condition }, two);
+    expect(problems[0]).to.equal(
+      'pipeline["@join"]: $.Servce is no source of this controller; they are Pod, Service (Service)',
+    );
+    const places = problems.map((problem) => problem.slice(0, problem.indexOf(':')));
+    expect(places).to.deep.equal([
+      'pipeline["@join"]',
+      'pipeline["@join"]["@and"][1]["@eq"]',
+      'pipeline["@join"]["@and"][2]["@gtt"]',
+    ]);
+  });
+
+  it('wants a name of its own for each source', () => {
+    const sources = [
+      { kind: 'Pod', apiGroup: '' },
+      { kind: 'Pod' },
+      { kind: 'Service', as: 'Pod' },
+      { kind: 'Service', as: '$x' },
+    ];
+    expect(problemsOf({ '@join': true }, sources)).to.deep.equal([
+      'sources[1].kind: kind Pod is a source in two groups, core ("") and the operator\'s views: give one an alias (as: Pod2)',
+      'sources[2].as: sources[0] is called Pod already: give this one another alias (as: Pod2)',
+      'sources[3].as: "$x" is no name: letters, digits, _ and -',
+    ]);
+    const twice = [{ kind: 'Pod' }, { kind: 'Pod' }];
+    expect(problemsOf({ '@join': true }, twice)).to.deep.equal([
+      'sources[1].kind: kind Pod is a source twice: give one an alias (as: Pod2)',
+    ]);
+  });
+
+  it('wants a source', () => {
+    expect(problemsOf([], [])).to.deep.equal(['sources: wants at least one source']);
+  });
+});
+
+describe('a join without an index', () => {
+  const warnings = (condition: unknown, kinds = ['A', 'B', 'C']) =>
+    planOf({ '@join': condition }, kinds).warnings.map(({ path, message }) => ({
+      path: path.join('.'),
+      tied: /ties (.*?):/.exec(message)?.[1],
+    }));
+
+  for (const condition of [
+    true,
+    { '@or': [{ '@eq': ['$.A.x', '$.B.x'] }] },
+    { '@lt': ['$.A.x', '$.B.x'] },
+    { '@eq': ['$.A.x', 7] },
+    { '@eq': ['$.A', '$'] },
+    { '@eq': ['$.A.x', { '@concat': ['$.A.y', '$.B.y'] }] },
+    { '@eq': ['$.A.x', { '@concat': ['$.B.y', '@now'] }] },
+    { '@eq': ['$.A.x', '$.B.list[?(@.y == $.A.y)].x'] },
+  ]) {
+    it(`is told of when it is loaded: ${JSON.stringify(condition)}`, () => {
+      const path = 'pipeline.@join';
+      expect(warnings(condition, ['A', 'B'])).to.deep.equal([{ path, tied: 'B to A' }]);
+    });
+  }
+
+  it('is told of for each source that is not tied', () => {
+    const condition = { '@and': [{ '@eq': ['$.A.x', '$.C.x'] }] };
+    expect(warnings(condition)).to.deep.equal([{ path: 'pipeline.@join', tied: 'B to A' }]);
+  });
+
+  for (const condition of [
+    { '@eq': ["$['A']['x']", { '@concat': ['$.B.a', '$.B.b'] }] },
+    { '@in': ['$.A.x', { '@map': ['$$.x', '$.B.list'] }] },
+    { '@and': [{ '@and': [{ '@eq': ['$.B.x', '$.A.x'] }, { '@gt': ['$.B.y', 1] }] }, true] },
+    { '@eq': ['$.A.x', "$.B.list[?(@.y == 'z')].x"] },
+  ]) {
+    it(`is no matter of ${JSON.stringify(condition)}`, () => {
+      expect(warnings(condition, ['A', 'B'])).to.deep.equal([]);
+    });
+  }
+});

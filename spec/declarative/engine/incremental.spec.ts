@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Document } from '../../../lib/declarative/document.js';
+import type { Delta } from '../../../lib/declarative/engine/delta.js';
+import { documentKey } from '../../../lib/declarative/engine/document-key.js';
+import { evaluateWhole } from '../../../lib/declarative/engine/evaluate-whole.js';
+import { OutputCollector } from '../../../lib/declarative/engine/output-collector.js';
+import { Pipeline } from '../../../lib/declarative/engine/pipeline.js';
+import type { StageFailure } from '../../../lib/declarative/engine/stage-failure.js';
+import { ZSet } from '../../../lib/declarative/engine/z-set.js';
+import { inOrder, listed, planOf } from './pipelines.js';
+import { scenario } from './random-pipelines.js';
+import type { Batch, Scenario } from './random-pipelines.js';
+
+/** What each source has, kept in the plainest way. */
+class Sources {
+  readonly #counts = new Map<string, Map<string, { document: Document; count: number }>>();
+
+  /** What goes without being there is ignored. */
+  change({ source, deltas }: Batch): void {
+    const counts =
+      this.#counts.get(source) ?? new Map<string, { document: Document; count: number }>();
+    this.#counts.set(source, counts);
+    for (const { document, weight } of deltas) {
+      const entry = counts.get(documentKey(document)) ?? { document, count: 0 };
+      entry.count += weight;
+      counts.set(documentKey(document), entry);
+    }
+    for (const entry of counts.values()) entry.count = Math.max(0, entry.count);
+  }
+
+  documents(): Record<string, Document[]> {
+    const all = [...this.#counts].map(([source, counts]) => [
+      source,
+      [...counts.values()].flatMap(({ document, count }) =>
+        Array.from({ length: count }, () => document),
+      ),
+    ]);
+    return Object.fromEntries(all) as Record<string, Document[]>;
+  }
+}
+
+function holds({ kinds, stages, batches }: Scenario): void {
+  const plan = planOf(stages, kinds);
+  const pipeline = new Pipeline(plan);
+  const collector = new OutputCollector();
+  const sources = new Sources();
+  const sum = new ZSet();
+  for (const batch of batches) {
+    const changes = pipeline.push(batch.source, batch.deltas);
+    sources.change(batch);
+    sum.integrate(changes);
+    collector.apply(changes);
+    const whole = inOrder(evaluateWhole(plan, sources.documents()));
+    expect(listed(pipeline.snapshot())).to.deep.equal(whole);
+    expect(listed([...sum.entries()])).to.deep.equal(whole);
+    expectNet(changes);
+  }
+  expectAsFromTheStart(new Pipeline(plan), { pipeline, collector, sources });
+}
+
+/** Each document once at most, and deletes first. */
+function expectNet(changes: readonly Delta[]): void {
+  const keys = changes.map(({ document }) => documentKey(document));
+  expect(new Set(keys).size).to.equal(keys.length);
+  const signs = changes.map(({ weight }) => Math.sign(weight));
+  expect(signs).to.deep.equal(signs.toSorted());
+}
+
+/** What came bit by bit is what would have come at once: result, failures and objects. */
+function expectAsFromTheStart(
+  fresh: Pipeline,
+  past: {
+    readonly pipeline: Pipeline;
+    readonly collector: OutputCollector;
+    readonly sources: Sources;
+  },
+): void {
+  for (const [source, documents] of Object.entries(past.sources.documents())) {
+    fresh.push(
+      source,
+      documents.map((document) => ({ document, weight: 1 })),
+    );
+  }
+  const freshCollector = new OutputCollector();
+  freshCollector.apply(fresh.snapshot());
+  expect(failed(past.pipeline.failures())).to.deep.equal(failed(fresh.failures()));
+  expect(failed(past.collector.failures())).to.deep.equal(failed(freshCollector.failures()));
+  const objects = (collector: OutputCollector) => Object.fromEntries(collector.desired());
+  expect(objects(past.collector)).to.deep.equal(objects(freshCollector));
+}
+
+function failed(failures: readonly StageFailure[]): string[] {
+  return failures
+    .map(({ path, subject, error }) => `${path.join()} ${subject} ${error.message}`)
+    .sort();
+}
+
+describe('a pipeline, change by change', () => {
+  for (const [sources, numRuns] of [
+    [1, 150],
+    [2, 150],
+    [3, 80],
+    [4, 40],
+  ] as const) {
+    it(`has the result of a whole evaluation: ${sources} sources`, () => {
+      fc.assert(fc.property(scenario(sources), holds), { numRuns });
+    });
+  }
+
+  it('is empty again once everything is gone, with no failure left', () => {
+    const property = fc.property(scenario(2), ({ kinds, stages, batches }) => {
+      const pipeline = new Pipeline(planOf(stages, kinds));
+      const adds = batches.map(({ source, deltas }) => ({
+        source,
+        deltas: deltas.map(({ document, weight }) => ({ document, weight: Math.abs(weight) })),
+      }));
+      for (const { source, deltas } of adds) pipeline.push(source, deltas);
+      for (const { source, deltas } of adds) {
+        pipeline.push(
+          source,
+          deltas.map(({ document, weight }) => ({ document, weight: -weight })),
+        );
+      }
+      expect(pipeline.snapshot()).to.deep.equal([]);
+      expect(pipeline.failures()).to.deep.equal([]);
+    });
+    fc.assert(property);
+  });
+});

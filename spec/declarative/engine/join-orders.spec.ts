@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { planJoinOrders } from '../../../lib/declarative/engine/join-orders.js';
+import type { Equality } from '../../../lib/declarative/engine/join-orders.js';
+
+/** An equality between two sources, by sides of their own. */
+function equal(left: readonly [number, number], right: readonly [number, number]): Equality {
+  return [
+    { source: left[0], side: left[1] },
+    { source: right[0], side: right[1] },
+  ];
+}
+
+describe('planJoinOrders', () => {
+  it('looks up all equalities of two sources together', () => {
+    const { steps, indexes, untied } = planJoinOrders(2, [
+      equal([0, 0], [1, 0]),
+      equal([1, 1], [0, 1]),
+    ]);
+    expect(indexes).to.deep.equal([[[0, 1]], [[0, 1]]]);
+    expect(untied).to.deep.equal([]);
+    expect(steps[0]).to.deep.equal([
+      {
+        source: 1,
+        index: 0,
+        probes: [
+          { source: 0, side: 0 },
+          { source: 0, side: 1 },
+        ],
+        readyAfter: 0,
+      },
+    ]);
+  });
+
+  it('follows a chain from either end, and from its middle', () => {
+    const { steps, untied } = planJoinOrders(4, [
+      equal([0, 0], [1, 0]),
+      equal([1, 1], [2, 0]),
+      equal([2, 1], [3, 0]),
+    ]);
+    const orders = steps.map((order) => order.map(({ source }) => source));
+    expect(orders).to.deep.equal([
+      [1, 2, 3],
+      [0, 2, 3],
+      [1, 0, 3],
+      [2, 1, 0],
+    ]);
+    expect(untied).to.deep.equal([]);
+  });
+
+  it('takes next what most equalities tie', () => {
+    const { steps } = planJoinOrders(3, [
+      equal([0, 0], [1, 0]),
+      equal([0, 1], [2, 0]),
+      equal([0, 2], [2, 1]),
+    ]);
+    expect(steps[0]?.map(({ source }) => source)).to.deep.equal([2, 1]);
+  });
+
+  it('knows what can be looked up before its turn', () => {
+    const star = planJoinOrders(4, [
+      equal([0, 0], [1, 0]),
+      equal([0, 0], [2, 0]),
+      equal([0, 0], [3, 0]),
+    ]);
+    expect(star.steps[0]?.map(({ readyAfter }) => readyAfter)).to.deep.equal([0, 0, 0]);
+    expect(star.steps[3]?.map(({ readyAfter }) => readyAfter)).to.deep.equal([0, 1, 1]);
+  });
+
+  it('tells what no equality ties: all of it is taken', () => {
+    const { steps, untied } = planJoinOrders(4, [equal([0, 0], [1, 0]), equal([2, 0], [3, 0])]);
+    expect(untied).to.deep.equal([2]);
+    expect(steps[0]?.map(({ source, index }) => [source, index])).to.deep.equal([
+      [1, 0],
+      [2, undefined],
+      [3, 0],
+    ]);
+  });
+});

@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import { OutputCollector } from '../../../lib/declarative/engine/output-collector.js';
+import { added, object, pipelineOf, removed, runner, updated } from './pipelines.js';
+
+const [one, two] = [object('ns/a', { v: 1 }), object('ns/a', { v: 2 })];
+
+/** `upsert ns/a`. */
+function told(
+  collector: OutputCollector,
+  deltas: Parameters<OutputCollector['apply']>[0],
+): string[] {
+  return collector
+    .apply(deltas)
+    .map(({ type, key: { namespace = '', name } }) => `${type} ${namespace}/${name}`);
+}
+
+describe('OutputCollector', () => {
+  it('takes what goes and comes for one upsert', () => {
+    const collector = new OutputCollector();
+    expect(collector.apply(added(one))).to.deep.equal([
+      { type: 'upsert', key: { namespace: 'ns', name: 'a' }, document: one },
+    ]);
+    expect(collector.apply([...added(two), ...removed(one)])).to.deep.equal([
+      { type: 'upsert', key: { namespace: 'ns', name: 'a' }, document: two },
+    ]);
+    expect(collector.apply(removed(two))).to.deep.equal([
+      { type: 'delete', key: { namespace: 'ns', name: 'a' }, document: two },
+    ]);
+  });
+
+  it('says nothing of what stays the same', () => {
+    const collector = new OutputCollector();
+    collector.apply(added(one));
+    expect(collector.apply(updated(one, object('ns/a', { v: 1 })))).to.deep.equal([]);
+    expect(collector.apply(added(one))).to.deep.equal([]);
+    expect(collector.apply(removed(one))).to.deep.equal([]);
+    expect(told(collector, removed(one))).to.deep.equal(['delete ns/a']);
+  });
+
+  it('takes the same of several documents with one name, in whatever order they come', () => {
+    const orders = [
+      [added(one), added(two)],
+      [added(two), added(one)],
+      [added(two, one)],
+      [added(two), [...added(one), ...removed(two)], added(two)],
+    ];
+    for (const order of orders) {
+      const collector = new OutputCollector();
+      for (const deltas of order) collector.apply(deltas);
+      expect(collector.desired().get('ns/a')).to.equal(one);
+    }
+  });
+
+  it('falls back to another of that name when the one taken goes', () => {
+    const collector = new OutputCollector();
+    collector.apply(added(one, two));
+    expect(told(collector, removed(one))).to.deep.equal(['upsert ns/a']);
+    expect(collector.desired().get('ns/a')).to.equal(two);
+    expect(told(collector, removed(two))).to.deep.equal(['delete ns/a']);
+    expect(collector.desired().size).to.equal(0);
+  });
+
+  it('puts deletes before upserts', () => {
+    const collector = new OutputCollector();
+    collector.apply(added(object('ns/z'), object('ns/b')));
+    const deltas = [...added(object('ns/c')), ...removed(object('ns/z')), ...added(object('ns/d'))];
+    expect(told(collector, deltas)).to.deep.equal(['delete ns/z', 'upsert ns/c', 'upsert ns/d']);
+  });
+
+  it('knows objects without a namespace', () => {
+    const collector = new OutputCollector();
+    const [change] = collector.apply(added({ metadata: { name: 'a', namespace: '' } }));
+    expect(change?.key).to.deep.equal({ name: 'a' });
+    expect([...collector.desired().keys()]).to.deep.equal(['a']);
+  });
+
+  const misfits = [
+    {},
+    { metadata: 'text' },
+    { metadata: {} },
+    { metadata: { name: '' } },
+    { metadata: { name: 7 } },
+    { metadata: { name: 'a', namespace: 1 } },
+  ];
+  for (const misfit of misfits) {
+    it(`leaves out ${JSON.stringify(misfit)}, tells so, and goes on`, () => {
+      const collector = new OutputCollector(['controllers', 0, 'target']);
+      expect(told(collector, added(misfit, one))).to.deep.equal(['upsert ns/a']);
+      const [failure] = collector.takeNewFailures();
+      expect(failure).to.deep.include({ stage: 'target', path: ['controllers', 0, 'target'] });
+      expect(failure?.error).to.include({ code: 'InvalidData', operation: 'target' });
+      expect(told(collector, removed(misfit))).to.deep.equal([]);
+      expect(collector.failures()).to.deep.equal([]);
+    });
+  }
+});
+
+describe('a pipeline and its target', () => {
+  it('deletes the old name and upserts the new one when the name is altered', () => {
+    const name = { '@concat': ['$.metadata.name', ':', '$.c'] };
+    const run = runner([{ '@project': { metadata: { name, namespace: '$.metadata.namespace' } } }]);
+    const [c, d] = ['c', 'd'].map((value) => object('default/name', { c: value }));
+    expect(run.push(added(c ?? {}))).to.deep.equal(['upsert default/name:c']);
+    expect(run.push(updated(c ?? {}, d ?? {}))).to.deep.equal([
+      'delete default/name:c',
+      'upsert default/name:d',
+    ]);
+  });
+
+  it('collapses several adds of one name into one upsert', () => {
+    const run = runner([{ '@project': { metadata: { name: 'fixed' }, from: '$.metadata.name' } }]);
+    expect(run.push(added(object('ns/b'), object('ns/c'), object('ns/a')))).to.deep.equal([
+      'upsert /fixed',
+    ]);
+    expect(run.desired('fixed')).to.include({ from: 'a' });
+    expect(run.push(removed(object('ns/c')))).to.deep.equal([]);
+    expect(run.push(removed(object('ns/a')))).to.deep.equal(['upsert /fixed']);
+    expect(run.push(removed(object('ns/b')))).to.deep.equal(['delete /fixed']);
+  });
+
+  it('is one upsert of a group that grows', () => {
+    const pipeline = pipelineOf([{ '@gather': ['x', '$.v'] }]);
+    const collector = new OutputCollector();
+    const push = (...names: readonly string[]) =>
+      told(collector, pipeline.push('Pod', added(...names.map((v) => object(`ns/${v}`, { v })))));
+    expect([push('b'), push('c', 'd'), push('a')]).to.deep.equal([
+      ['upsert ns/b'],
+      ['upsert ns/b'],
+      ['delete ns/b', 'upsert ns/a'],
+    ]);
+  });
+});
