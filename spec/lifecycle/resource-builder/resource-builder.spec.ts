@@ -33,8 +33,12 @@ describe('ResourceBuilder', () => {
     const labels = { tier: 'own', app: 'other' };
     const made = builder.deployment({ name: 'web', matchLabels, labels, podSpec });
     expect(made.metadata.labels).to.deep.equal({ ...common, tier: 'own', app: 'web' });
+    const podLabels = { tier: 'pods', app: 'other' };
+    const { template } = builder.deployment({ name: 'web', matchLabels, podLabels, podSpec }).spec;
+    expect(template.metadata?.labels).to.deep.equal({ ...common, tier: 'pods', app: 'web' });
     expect(builder.withCommonLabels({ tier: 'own' })).to.deep.equal({ ...common, tier: 'own' });
-    expect(builder.withOperatorLabels({ a: 'b' })).to.deep.equal({ ...operator, a: 'b' });
+    const own = { 'app.kubernetes.io/part-of': 'own' };
+    expect(builder.withOperatorLabels({ ...own, a: 'b' })).to.deep.equal({ ...own, a: 'b' });
   });
 
   it('makes a Deployment that selects by matchLabels alone; its pods have all of its labels', () => {
