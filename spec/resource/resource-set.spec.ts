@@ -92,6 +92,14 @@ describe('ResourceRouter', () => {
   const ofNobody = setOf('v2', () => false);
   const ofAll = setOf('v3', () => true);
 
+  it('keeps its sets, whatever becomes of the list that it was given', () => {
+    const resourceSets = [ofNobody, ofTenants];
+    const router = new ResourceRouter({ resourceSets });
+    resourceSets.pop();
+    expect(router.resourceSets).to.deep.equal([ofNobody, ofTenants]);
+    expect(router.resourceSets).to.be.frozen;
+  });
+
   it('finds the one set that handles the object', () => {
     const router = new ResourceRouter({ resourceSets: [ofNobody, ofTenants] });
     expect(router.resourceSet(tenant)).to.equal(ofTenants);

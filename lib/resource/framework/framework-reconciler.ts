@@ -87,7 +87,6 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   }
 
   async #reconcile(pass: FrameworkPass): Promise<Result> {
-    pass.signal.throwIfAborted();
     const object = await this.#read(pass);
     if (object === undefined) return done();
     // Not by its name: what was told of another object, which had it before, is told again.

@@ -160,11 +160,11 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
 
   /**
    * A drop-in for what is called when an informer tells that an object was created or changed. While
-   * the framework runs, the object is queued, and all goes on as with its own informer. While its
-   * manager does not let it run, for it does not lead, or has ended, nothing is done. Without a manager
-   * one pass is made here, after the passes of the same object that were asked for before; what it
-   * fails with is logged, recorded and counted, and tried again with the next call only. Give a
-   * `recorder` to a framework that never runs: nobody stops its own one.
+   * the framework runs, or stands by, the object is queued, and all goes on as with its own informer.
+   * Before its manager runs, and after that has ended, nothing is done. Without a manager one pass is
+   * made here, after the passes of the same object that were asked for before; what it fails with is
+   * logged, recorded and counted, and tried again with the next call only. Give a `recorder` to a
+   * framework that never runs: nobody stops its own one.
    */
   async updateFunc(_old: T | undefined, object: T): Promise<void> {
     await this.#look(object);

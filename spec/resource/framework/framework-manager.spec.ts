@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { Manager } from '../../../lib/manager/index.js';
+import { isInvalid } from '../../../lib/object/api-error.js';
 import { CustomResourceDefinition, Event } from '../../../lib/object/kinds.js';
 import { isOperatorError } from '../../../lib/system/operator-error.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
@@ -127,6 +128,15 @@ describe('Framework in a manager', () => {
     expect(String(running.failure())).to.include('is not served');
   });
 
+  it('fails at once where the server does not accept its custom resource', async () => {
+    const scene = await start({ kinds: false });
+    const crd = crdOf('Gadget');
+    const running = scene.run({ crd: { ...crd, metadata: { name: 'another.name' } } });
+    await scene.until(() => running.failure() !== undefined);
+    expect(isInvalid(running.failure())).to.equal(true);
+    expect(scene.lines.join()).not.to.include('tried again in');
+  });
+
   it('is added to a manager beside others, and taken out again', async () => {
     const scene = await start();
     const { clock } = lab;
@@ -190,14 +200,16 @@ describe('Framework in a manager', () => {
     await scene.until(() => scene.calls.includes('first created a'));
     const second = replica('second');
     await scene.pass(10_000);
-    await second.framework.updateFunc(undefined, object);
-    const ending = new AbortController();
-    const streams = second.framework.processEvents({ updates: only(object) }, ending.signal);
-    await scene.pass(1_000);
-    ending.abort();
-    await streams;
-    await second.stop();
-    await second.framework.updateFunc(undefined, object);
+    for (const turn of ['standing by', 'ended']) {
+      await second.framework.updateFunc(undefined, object);
+      const ending = new AbortController();
+      const streams = second.framework.processEvents({ updates: only(object) }, ending.signal);
+      await scene.pass(1_000);
+      ending.abort();
+      await scene.pass(1_000);
+      await streams;
+      if (turn === 'standing by') await second.stop();
+    }
     expect(scene.calls.filter((call) => call.startsWith('second'))).to.deep.equal([]);
     await first.stop();
   });
