@@ -12,7 +12,7 @@ import { type ExpressionOptions, resolveExpressionOptions } from './expression-o
 import { nearestName } from '../nearest-name.js';
 import { condition } from './operands.js';
 import { compileNow } from './operators/others.js';
-import { operators } from './operators/operators.js';
+import { namesElsewhere, operators } from './operators/operators.js';
 
 /**
  * Compiles an expression. What is wrong with it is reported to `context`, each thing at its place;
@@ -127,7 +127,7 @@ function compileObject(
   }
   const definition = operators.get(name);
   if (definition === undefined) {
-    const suggestion = nearestName(name, operators.keys());
+    const suggestion = namesElsewhere.get(name) ?? nearestName(name, operators.keys());
     context.report({ message: `there is no operator ${name}`, suggestion }, name);
     return failed;
   }

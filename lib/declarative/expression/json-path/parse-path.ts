@@ -17,7 +17,7 @@ export function parsePath(text: string): Path {
   const root = scanner.take('$') ? '$$' : '$';
   if (text === `${root}.`) return { root, segments: [] };
   const segments = parseSegments(scanner);
-  if (!scanner.atEnd) scanner.fail(`wants . or [, not ${scanner.next}`);
+  if (!scanner.atEnd) scanner.fail(`wants . or [, not ${JSON.stringify(scanner.next)}`);
   return { root, segments };
 }
 

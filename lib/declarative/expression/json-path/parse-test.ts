@@ -57,18 +57,19 @@ function parseMatches(scanner: PathScanner, parseQuery: ParseQuery): Test | unde
 
 function parseRelation(scanner: PathScanner, parseQuery: ParseQuery): Test {
   scanner.skipBlanks();
-  const path = scanner.next === '@' || scanner.next === '$' ? parseQuery(scanner) : undefined;
-  const left = path === undefined ? parseComparable(scanner, parseQuery) : undefined;
+  const query = scanner.next === '@' || scanner.next === '$' ? parseQuery(scanner) : undefined;
+  const value = query === undefined ? parseComparable(scanner, parseQuery) : undefined;
   scanner.skipBlanks();
   const operator = scanner.takeMatch(comparison) as CompareOperator | undefined;
   if (operator !== undefined) {
-    const right = parseComparable(scanner, parseQuery);
-    return { kind: 'compare', operator, left: left ?? singular(scanner, path), right };
+    const left = value ?? singular(scanner, query);
+    return { kind: 'compare', operator, left, right: parseComparable(scanner, parseQuery) };
   }
   if (scanner.takeMatch(membership) !== undefined) {
-    return { kind: 'in', left: left ?? singular(scanner, path), items: parseItems(scanner) };
+    const left = value ?? singular(scanner, query);
+    return { kind: 'in', left, items: parseItems(scanner) };
   }
-  return path === undefined ? scanner.fail('wants a comparison') : { kind: 'exists', path };
+  return query === undefined ? scanner.fail('wants a comparison') : { kind: 'exists', path: query };
 }
 
 function parseComparable(scanner: PathScanner, parseQuery: ParseQuery): Comparable {

@@ -7,6 +7,16 @@ import { logicOperators } from './logic.js';
 import { otherOperators } from './others.js';
 import { textOperators } from './texts.js';
 
+/** What operators are called elsewhere, where the nearest name is not the one that is meant. */
+export const namesElsewhere: ReadonlyMap<string, string> = new Map([
+  ['@neq', '@ne'],
+  ['@if', '@cond'],
+  ['@length', '@len'],
+  ['@default', '@definedOr'],
+  ['@coalesce', '@definedOr'],
+  ['@nil', '@isnil'],
+]);
+
 /** Every operator, by its name. */
 export const operators: ReadonlyMap<string, OperatorDefinition> = new Map(
   [

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  compileCondition,
+  compileExpression,
+} from '../../../lib/declarative/expression/compile-expression.js';
+import { operators } from '../../../lib/declarative/expression/operators/operators.js';
+import { compileContext, type SpecProblem } from '../../../lib/declarative/spec-problem.js';
+import { deepFreeze } from '../../../lib/object/deep-freeze.js';
+import { seededRandom } from '../../../lib/system/random.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { evaluate, problemsOf } from './evaluate.js';
+
+describe('compileExpression', () => {
+  for (const literal of [
+    1,
+    -1.5,
+    'text',
+    '',
+    true,
+    false,
+    null,
+    [],
+    {},
+    [1, [2, ['a']]],
+    { a: { b: [null] } },
+  ]) {
+    it(`${JSON.stringify(literal)} is itself`, () => {
+      expect(evaluate(literal)).to.deep.equal(literal);
+    });
+  }
+
+  it('lists and maps are evaluated, all the way down', () => {
+    const source = { a: ['$.x', { b: { '@eq': [1, '$.x'] } }], c: { '@concat': ['x', '$.x'] } };
+    expect(evaluate(source, { x: 1 })).to.deep.equal({ a: [1, { b: true }], c: 'x1' });
+  });
+
+  it('reports everything that is wrong, each at its place', () => {
+    const source = {
+      a: { '@concta': ['$.a'] },
+      b: [{ '@eq': [1] }, { '@add': ['$.x', 'y'] }],
+      c: { '@eq': ['$.a', 1], '@ne': [1, 2] },
+      d: { '@len': '$.x', name: 'e' },
+      e: { '@and': [{ '@not': '$.a[' }, { '@or': [] }] },
+    };
+    expect(problemsOf(source)).to.deep.equal([
+      'a["@concta"]: there is no operator @concta (@concat)',
+      'b[0]["@eq"]: @eq wants 2 operands, not 1',
+      'b[1]["@add"][1]: @add: wants a number, got "y"',
+      'c: an operator stands alone in its map, here are @eq, @ne',
+      'd: an operator stands alone in its map, here are @len, name',
+      'e["@and"][0]["@not"]: "$.a[" is no JSONPath: character 5: wants \'a name\', an index, *, a slice or ?filter',
+      'e["@and"][1]["@or"]: @or wants 1 operand or more, not 0',
+    ]);
+  });
+
+  for (const [wrong, meant] of [
+    ['@Concat', '@concat'],
+    ['@definedor', '@definedOr'],
+    ['@fliter', '@filter'],
+    ['@length', '@len'],
+    ['@isnull', '@isnil'],
+    ['@regexp', '@regex'],
+    ['@neq', '@ne'],
+    ['@', undefined],
+    ['@if', '@cond'],
+    ['@constructor', undefined],
+  ]) {
+    it(`${wrong ?? ''} is unknown${meant === undefined ? '' : `, ${meant} was meant`}`, () => {
+      const [problem] = problemsOf({ [wrong ?? '']: ['$.a', '$.b'] });
+      expect(problem).to.contain(`there is no operator ${wrong ?? ''}`);
+      if (meant !== undefined) expect(problem).to.contain(`(${meant})`);
+    });
+  }
+
+  it('refuses what is no JSON', () => {
+    expect(problemsOf({ a: NaN, b: [undefined], c: 1n, d: () => 1 })).to.deep.equal([
+      'a: wants JSON, not NaN',
+      'b[0]: wants JSON, not a value of type undefined',
+      'c: wants JSON, not 1',
+      'd: wants JSON, not a value of type function',
+    ]);
+  });
+
+  it('gives null for what has a problem', () => {
+    const compiled = compileExpression({ '@eq': [1] }, compileContext([]));
+    expect(compiled({})).to.equal(null);
+  });
+
+  it('constants are shared, and frozen', () => {
+    const compiled = compileExpression({ '@list': [1, { a: 2 }] }, compileContext([]));
+    expect(compiled({})).to.equal(compiled({}));
+    expect(Object.isFrozen((compiled({}) as unknown[])[1])).to.equal(true);
+  });
+
+  it('a document may have any value at any place: what comes is a value or a data error', () => {
+    const names = [...operators.keys()].filter((name) => name !== '@literal');
+    const leaf = fc.constantFrom<unknown>('$.a', '$.b', '$', '$.a[0]', '$..x', 1, 'x', null, true);
+    const { source } = fc.letrec<{ source: unknown }>((tie) => ({
+      source: fc.oneof(
+        { maxDepth: 4 },
+        leaf,
+        fc
+          .tuple(fc.constantFrom(...names), fc.array(tie('source'), { maxLength: 3 }))
+          .map(([name, operands]) => ({ [name]: operands })),
+        fc.dictionary(fc.constantFrom('a', '$.b.c', '$.'), tie('source'), { maxKeys: 2 }),
+      ),
+    }));
+    const clock = new VirtualClock();
+    const property = fc.property(source, fc.jsonValue(), fc.jsonValue(), (expression, a, b) => {
+      const problems: SpecProblem[] = [];
+      const options = { clock, random: seededRandom(1) };
+      const compiled = compileExpression(expression, compileContext(problems), options);
+      if (problems.length > 0) return;
+      const document = deepFreeze({ a, b, x: [a, { x: b }] });
+      const once = outcome(() => compiled(document));
+      expect(once).to.match(/^(value|InvalidData)/);
+      // Compiled once, evaluated often, of frozen input: always the same, apart from chance.
+      if (!JSON.stringify(expression).includes('@rnd')) {
+        expect(outcome(() => compiled(document))).to.equal(once);
+      }
+    });
+    fc.assert(property, { numRuns: 1_000 });
+  });
+});
+
+describe('compileCondition', () => {
+  it('is true or false', () => {
+    const holds = compileCondition({ '@gt': ['$.a', 1] }, compileContext([]), {
+      operation: '@select',
+    });
+    expect([holds({ a: 2 }), holds({ a: 1 })]).to.deep.equal([true, false]);
+  });
+
+  it('refuses at load what is known to be anything else', () => {
+    const problems: SpecProblem[] = [];
+    for (const source of [{ '@len': '$.a' }, 'yes', { a: 1 }, '$.a', { '@eq': [1] }]) {
+      compileCondition(source, compileContext(problems), { operation: '@select' });
+    }
+    expect(problems.map(({ message }) => message)).to.deep.equal([
+      '@select wants true or false, not a number',
+      '@select wants true or false, not a string',
+      '@select wants true or false, not a map',
+      '@eq wants 2 operands, not 1',
+    ]);
+  });
+
+  it('is an error for a document where it is anything else', () => {
+    const holds = compileCondition('$.a', compileContext([]), { operation: '@select' });
+    expect(() => holds({ a: 'yes' })).to.throw('@select: wants true or false, got "yes"');
+    expect(() => holds({})).to.throw('@select: wants true or false, got null');
+  });
+});
+
+function outcome(run: () => unknown): string {
+  try {
+    return `value ${JSON.stringify(run())}`;
+  } catch (error) {
+    return `${String((error as { code?: unknown }).code)} ${String(error)}`;
+  }
+}

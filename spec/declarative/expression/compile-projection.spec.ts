@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { compileProjection } from '../../../lib/declarative/expression/compile-projection.js';
+import {
+  compileContext,
+  formatSpecPath,
+  type SpecProblem,
+} from '../../../lib/declarative/spec-problem.js';
+import { deepFreeze } from '../../../lib/object/deep-freeze.js';
+
+const document = deepFreeze({
+  metadata: { name: 'a', namespace: 'web', labels: { app: 'x' } },
+  spec: { ports: [{ port: 80 }] },
+});
+
+describe('compileProjection', () => {
+  it('builds a new document of a map', () => {
+    expect(project({ metadata: { name: '$.metadata.name' }, port: '$..port' })).to.deep.equal({
+      metadata: { name: 'a' },
+      port: 80,
+    });
+  });
+
+  it('merges the maps of a list, all the way down, the later over the earlier', () => {
+    const built = project([
+      { '$.': '$.' },
+      { metadata: { name: { '@concat': ['$.metadata.name', '-b'] } } },
+      { '$.metadata.labels.tier': 'front', spec: { ports: [] } },
+    ]);
+    expect(built).to.deep.equal({
+      metadata: { name: 'a-b', namespace: 'web', labels: { app: 'x', tier: 'front' } },
+      spec: { ports: [] },
+    });
+  });
+
+  it('evaluates each map of a list on the document that came in', () => {
+    const built = project([{ metadata: { name: 'new' } }, { was: '$.metadata.name' }]);
+    expect(built).to.deep.equal({ metadata: { name: 'new' }, was: 'a' });
+  });
+
+  it('takes any expression that gives a map', () => {
+    expect(project('$.metadata.labels')).to.deep.equal({ app: 'x' });
+    expect(project(['$.metadata.labels', { '@dict': { b: 1 } }])).to.deep.equal({ app: 'x', b: 1 });
+  });
+
+  it('is an error where it is no map', () => {
+    expect(() => project('$.spec.ports')).to.throw('@project: wants a map, got [{"port":80}]');
+    expect(() => project([{ a: 1 }, '$.missing'])).to.throw('@project: wants a map, got null');
+  });
+
+  it('refuses at load what is known to be no map', () => {
+    const problems: SpecProblem[] = [];
+    for (const source of [1, [], [{ a: 1 }, 'x'], { '@len': '$.a' }, [{ a: { '@eqq': 1 } }]]) {
+      compileProjection(source, compileContext(problems, ['@project']));
+    }
+    expect(
+      problems.map((problem) => `${formatSpecPath(problem.path)}: ${problem.message}`),
+    ).to.deep.equal([
+      '["@project"]: @project wants a map, or a list of maps, not a number',
+      '["@project"]: @project wants a map, or a list of maps',
+      '["@project"][1]: @project wants a map, or a list of maps, not a string',
+      '["@project"]: @project wants a map, or a list of maps, not a number',
+      '["@project"][0].a["@eqq"]: there is no operator @eqq',
+    ]);
+  });
+
+  it('keeps __proto__ as data when it merges', () => {
+    const source = JSON.parse('[{"__proto__": {"a": 1}}, {"__proto__": {"b": 2}}]') as unknown;
+    expect(JSON.stringify(project(source))).to.equal('{"__proto__":{"a":1,"b":2}}');
+  });
+});
+
+function project(source: unknown): unknown {
+  const problems: SpecProblem[] = [];
+  const projection = compileProjection(source, compileContext(problems));
+  expect(problems).to.deep.equal([]);
+  return projection(document);
+}

@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { DataError, isDataError } from '../../../lib/declarative/expression/data-error.js';
+import { dataErrorOf } from './evaluate.js';
+
+describe('DataError', () => {
+  it('names the operation and the value', () => {
+    const error = new DataError('@add', 'wants a number', { a: 1 });
+    expect(error.message).to.equal('@add: wants a number, got {"a":1}');
+    expect(error).to.deep.include({ code: 'InvalidData', operation: '@add', value: { a: 1 } });
+    expect(isDataError(error)).to.equal(true);
+    expect(isDataError(new TypeError('x'))).to.equal(false);
+  });
+
+  it('cuts the value short in the message', () => {
+    const error = dataErrorOf({ '@int': '$.a' }, { a: 'x'.repeat(1_000) });
+    expect(error.message).to.have.lengthOf.below(200).and.match(/x…$/);
+  });
+
+  it('shows nothing of the value where values are kept out: neither text nor cause', () => {
+    const document = { password: 'hunter2(', selector: { 'hunter2(': 'x' } };
+    for (const source of [
+      { '@int': '$.password' },
+      { '@regex': ['$.password', 'a'] },
+      { '@selector': ['$.selector', {}] },
+      { '@lt': ['$.password', 1] },
+      { a: '$.password', '$.a.b': 1 },
+    ]) {
+      const error = dataErrorOf(source, document, { showValues: false });
+      expect(error.value).to.equal(undefined);
+      expect(`${error.stack ?? ''} ${String(error.cause)}`).to.not.contain('hunter2');
+    }
+    const error = dataErrorOf({ '@int': '$.password' }, document, { showValues: false });
+    expect(error.message).to.match(/^@int: wants a whole number up to \d+, got a string$/);
+  });
+});

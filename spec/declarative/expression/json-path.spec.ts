@@ -1,0 +1,218 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { evaluate, problemsOf } from './evaluate.js';
+
+const document = {
+  metadata: {
+    name: 'web',
+    annotations: { 'example.com/a': 'slash', 'primary-port': 'https', "it's": 'quote' },
+  },
+  ports: [
+    { name: 'http', port: 80, protocol: 'TCP' },
+    { name: 'https', port: 443, tags: ['tls', 'public'] },
+    { name: 'dns', port: 53, protocol: 'UDP', tags: [] },
+  ],
+  matrix: [[1, 2], [3]],
+  nothing: null,
+  wanted: 'dns',
+  größe: 1,
+  store: { a: { port: 1 }, list: [{ port: 2 }, { deep: { port: 3 } }] },
+};
+
+describe('Getters', () => {
+  for (const [path, result] of [
+    ['$.metadata.name', 'web'],
+    ["$['metadata']['name']", 'web'],
+    ['$["metadata"]["annotations"]["example.com/a"]', 'slash'],
+    ["$.metadata.annotations['it\\'s']", 'quote'],
+    ['$.metadata.annotations["it\\u0027s"]', 'quote'],
+    ['$.metadata.annotations.primary-port', 'https'],
+    ['$.größe', 1],
+    ['$.ports[0].port', 80],
+    ['$.ports[-1].port', 53],
+    ['$.ports[3].port', null],
+    ['$.ports[-4].port', null],
+    ['$.matrix[1][0]', 3],
+    ['$[ "ports" ][ 1 ]["name"]', 'https'],
+    ['$.ports.name', null],
+    ['$.ports.length', null],
+    ['$.metadata.name.length', null],
+    ['$.metadata[0]', null],
+    ['$.metadata.name[0]', null],
+    ['$.nothing', null],
+    ['$.nothing.at.all', null],
+    ['$.ports[*].port', 80],
+    ['$.ports[*].tags[*]', 'tls'],
+    ['$.metadata.*', 'web'],
+    ['$.ports[1:].name', 'https'],
+    ['$.ports[:1].name', 'http'],
+    ['$.ports[-2:].name', 'https'],
+    ['$.ports[::-1].name', 'dns'],
+    ['$.ports[2:0:-1].name', 'dns'],
+    ['$.ports[0:2:0].name', null],
+    ["$.ports[7, 1]['port', 'name']", 443],
+    ['$..port', 80],
+    ['$.store..port', 1],
+    ['$.store.list..port', 2],
+    ["$..['deep'].port", 3],
+    ['$..[?@.name == "dns"].port', 53],
+    ['$..*', document.metadata],
+    ['$.store..nothing', null],
+  ] as const) {
+    it(`${path} is ${JSON.stringify(result)}`, () => {
+      expect(evaluate(path, document)).to.deep.equal(result);
+    });
+  }
+
+  for (const path of ['$', '$.']) {
+    it(`${path} is the document`, () => expect(evaluate(path, document)).to.equal(document));
+  }
+
+  it('only own members count, whatever they are called', () => {
+    for (const name of ['constructor', 'toString', '__proto__', 'length', 'hasOwnProperty']) {
+      expect(evaluate(`$.${name}`, {}), name).to.equal(null);
+      expect(evaluate(`$.a.${name}`, { a: [] }), name).to.equal(null);
+      expect(evaluate(`$['${name}'].x`, {}), name).to.equal(null);
+      expect(evaluate(`$..${name}`, { a: [{}] }), name).to.equal(null);
+    }
+    const data = JSON.parse('{"__proto__": {"x": 1}, "constructor": 2, "0": 3}') as object;
+    expect(evaluate('$.__proto__.x', { ...data })).to.equal(1);
+    expect(evaluate('$.constructor', { ...data })).to.equal(2);
+    expect(evaluate('$.0', { ...data })).to.equal(3);
+    expect(evaluate('$.a.0', { a: ['x'] })).to.equal(null);
+  });
+
+  it('a string that a path leads to is data', () => {
+    expect(evaluate('$.a', { a: '$.b', b: 1 })).to.equal('$.b');
+    expect(evaluate({ '@map': ['$$', '$.a'] }, { a: ['$.b', '@now'], b: 1 })).to.deep.equal([
+      '$.b',
+      '@now',
+    ]);
+  });
+
+  it('finds any member by its name in quotes', () => {
+    const property = fc.property(fc.string({ unit: 'grapheme' }), fc.jsonValue(), (name, value) => {
+      const quoted = JSON.stringify(name);
+      const document = Object.fromEntries([[name, value]]);
+      expect(evaluate(`$[${quoted}]`, document)).to.deep.equal(value);
+    });
+    fc.assert(property, { numRuns: 200 });
+  });
+});
+
+describe('Filters', () => {
+  for (const [filter, names] of [
+    ["@.name=='http'", ['http']],
+    ['@.name == "http"', ['http']],
+    ["@.name != 'http'", ['https', 'dns']],
+    ["@['name'] == 'dns'", ['dns']],
+    ['@.port < 80', ['dns']],
+    ['@.port <= 80', ['http', 'dns']],
+    ['@.port > 80', ['https']],
+    ['@.port >= 8e1', ['http', 'https']],
+    ['80 < @.port', ['https']],
+    ["@.name > 'http'", ['https']],
+    ["@.port > 'http'", []],
+    ['@.tags', ['https', 'dns']],
+    ['!@.tags', ['http']],
+    ['@.tags[0]', ['https']],
+    ["@.tags[?@ == 'public']", ['https']],
+    ["@.protocol == 'TCP' || @.port == 53", ['http', 'dns']],
+    ["@.protocol == 'TCP' && @.port == 53", []],
+    ["@.protocol && (@.port == 443 || !(@.name == 'http'))", ['dns']],
+    ["@.protocol == 'TCP' || @.protocol == 'UDP' && @.port == 80", ['http']],
+    ['@.missing == @.other', ['http', 'https', 'dns']],
+    ['@.missing == null', []],
+    ['@.missing != null', ['http', 'https', 'dns']],
+    ['@.name == $.wanted', ['dns']],
+    ['$.missing', []],
+    ["@.name in ['http', 'dns']", ['http', 'dns']],
+    ['@.name in []', []],
+    ['@.port in [53,80.0]', ['http', 'dns']],
+    ['length(@.name) == 5', ['https']],
+    ['length(@.tags) == 0', ['dns']],
+    ['length(@.port) == 2', []],
+    ['count(@.tags[*]) > 1', ['https']],
+    ['count(@.*) == 4', ['dns']],
+    ["match(@.name, 'http')", ['http']],
+    ["search(@.name, 't+p')", ['http', 'https']],
+    ["match(@.port, '80')", []],
+    ["search(@.name, '(')", []],
+    ["@ == 'x'", []],
+  ] as const) {
+    for (const text of [`$.ports[?(${filter})].name`, `$.ports[? ${filter} ].name`]) {
+      it(`${text} finds ${names[0] ?? 'nothing'}`, () => {
+        const [first = null] = names;
+        expect(evaluate(text, document)).to.equal(first);
+      });
+    }
+
+    it(`${filter} is true of ${names.join(' and ') || 'nothing'}`, () => {
+      // Set in each match, then seen: getters show the first one only.
+      const marked = evaluate({ '$.': '$', [`$.ports[?${filter}].mark`]: true }, document);
+      const { ports } = marked as { ports: { name: string; mark?: true }[] };
+      expect(ports.filter((port) => port.mark).map((port) => port.name)).to.deep.equal(names);
+    });
+  }
+
+  it('test the members of maps, too', () => {
+    expect(evaluate('$.store[?@.port].port', document)).to.equal(1);
+  });
+
+  it('$ is the document, also below an element', () => {
+    const source = { '@map': ['$$[?@.port > $.least].port', '$.lists'] };
+    const lists = [[{ port: 1 }, { port: 5 }], [{ port: 9 }]];
+    expect(evaluate(source, { least: 4, lists })).to.deep.equal([5, 9]);
+  });
+});
+
+describe('What is no JSONPath', () => {
+  for (const [path, problem] of [
+    ['$.a[', "character 5: wants 'a name', an index, *, a slice or ?filter"],
+    ['$.a.', "character 5: wants a name, or * (a name with other characters stands in ['…'])"],
+    ['$.a b', 'character 4: wants . or [, not " "'],
+    ['$.a/b', 'character 4: wants . or [, not "/"'],
+    ["$['a", "character 3: the text that begins here wants a ' at its end"],
+    ["$['\\x']", 'character 5: \\x is no escape'],
+    ['$[1', 'character 4: wants ]'],
+    ['$[01]', "character 3: wants 'a name', an index, *, a slice or ?filter"],
+    ['$[9007199254740993]', 'character 19: 9007199254740993 is no index'],
+    ['$.a[?@.b ==]', "character 12: wants @…, $…, 'a text', a number, true, false or null"],
+    ['$.a[?(@.b == 1]', 'character 15: wants )'],
+    ["$.a[?@.b = 'x']", 'character 10: wants ]'],
+    [
+      '$.a[?@.* == 1]',
+      'character 12: only a path to one place, of names and indexes, can be compared',
+    ],
+    [
+      '$.a[?sum(@.b) == 1]',
+      'character 9: sum() is unknown: there are length, count, match and search',
+    ],
+    ['$.a[?1]', 'character 7: wants a comparison'],
+    ['$a', 'character 2: wants . or [, not "a"'],
+  ] as const) {
+    it(`${path} is refused, with the character`, () => {
+      const [found, ...others] = problemsOf({ x: [path] });
+      expect(others).to.deep.equal([]);
+      expect(found).to.contain(`x[0]: ${JSON.stringify(path)} is no JSONPath: ${problem}`);
+    });
+  }
+
+  it('a text that only begins with $ may be meant as it is', () => {
+    expect(problemsOf('$5')[0]).to.contain('({"@literal": "$5"})');
+  });
+
+  it('whatever the text, it is a path or a problem', () => {
+    const piece = fc.constantFrom(
+      ...['$', '.', '[', ']', '?', '(', ')', '@', "'a'", '"', '==', '&&', '||', '!', '*', ':', ','],
+      ...['a', '-', '1', ' ', 'in', 'count(', 'length(', 'match(', '<', '..', 'null', '\\'],
+    );
+    const property = fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const path = `$${pieces.join('')}`;
+      const problems = problemsOf(path);
+      expect(problems).to.have.lengthOf.at.most(1);
+      if (problems.length === 0) evaluate(path, document);
+    });
+    fc.assert(property, { numRuns: 1_000 });
+  });
+});
