@@ -4,13 +4,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { benchCache } from './cache.js';
 import { benchCacheEvents } from './cache-events.js';
 import { benchClient } from './client.js';
+import { benchDeclarative } from './declarative.js';
 import { benchImportMemory, benchImportTime } from './import.js';
 import { printResult } from './print-result.js';
 import { benchQueue } from './queue.js';
 
 const benches = {
   ...{ benchImportTime, benchImportMemory, benchClient, benchQueue },
-  ...{ benchCache, benchCacheEvents },
+  ...{ benchCache, benchCacheEvents, benchDeclarative },
 };
 /** Several by one word: `npm run bench -- runtime`. */
 const groups: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import { isJsonObject, memberOf, setMember } from '../../object/json.js';
+import { isJsonObject, memberOf, withMember } from '../../object/json.js';
 import type { Document } from '../document.js';
 import { compareSortKeys, compareTexts, sortKeyOf } from './compare-values.js';
 import { canonicalText, documentKey } from './document-key.js';
@@ -28,17 +28,19 @@ export function evaluateWhole(
 }
 
 function joined({ sources, condition }: JoinPlan, given: readonly Document[][]): Document[] {
-  let combined: Record<string, unknown>[] = [{}];
-  for (const [number, { name }] of sources.entries()) {
-    combined = combined.flatMap((start) =>
-      (given[number] ?? []).map((object) => {
-        const more = { ...start };
-        setMember(more, name, object);
-        return more;
-      }),
-    );
-  }
-  return combined.filter((document) => tried(() => condition(document)) === true);
+  const found: Document[] = [];
+  const combine = (number: number, start: Document): void => {
+    const source = sources[number];
+    if (source === undefined) {
+      if (tried(() => condition(start)) === true) found.push(start);
+      return;
+    }
+    for (const object of given[number] ?? []) {
+      combine(number + 1, withMember(start, source.name, object));
+    }
+  };
+  combine(0, {});
+  return found;
 }
 
 function gathered({ key, at }: GatherStep, documents: readonly Document[]): Document[] {
