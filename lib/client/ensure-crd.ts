@@ -57,7 +57,10 @@ export async function ensureCrd(
   const current = isAsDesired(live, crd) ? live : await apply(client, crd, options);
   if (isEstablished(current)) return current;
   const leftMs = Math.max(1, endMs - clock.monotonicMs());
-  return established(client, current, { timeoutMs: leftMs, clock, signal });
+  // What the server said of what was there before an apply that has changed it is said of that.
+  const isChanged = current.metadata.generation !== live?.metadata.generation;
+  const stale = isChanged ? refusalOf(current) : undefined;
+  return established(client, current, { stale, timeoutMs: leftMs, clock, signal });
 }
 
 type Waiting = Required<Pick<EnsureCrdOptions, 'timeoutMs' | 'clock'>> & CallOptions;
@@ -91,10 +94,8 @@ async function apply(
 async function established(
   client: Client,
   applied: CustomResourceDefinition,
-  waiting: Waiting,
+  { stale, ...waiting }: Waiting & { readonly stale: string | undefined },
 ): Promise<CustomResourceDefinition> {
-  // From before the apply, which may have mended it: the server has not looked at the new names yet.
-  const stale = refusalOf(applied);
   const until = (crd: CustomResourceDefinition | undefined): boolean => {
     const refusal = refusalOf(crd);
     if (refusal !== undefined && refusal !== stale) throw namesTaken(applied, refusal);

@@ -121,6 +121,40 @@ describe('ensureCrd', () => {
     await client.get(CustomResourceDefinition, { name: 'things.example.com' });
   });
 
+  it('fails at once where they are taken still, and mends them with a definition of others', async () => {
+    const { client, clock } = await scene();
+    await ensureCrd(client, gadgets([]), options(clock));
+    const other = gadgets([], 'other');
+    const things = (kind: string): CustomResourceDefinition => ({
+      ...other,
+      metadata: { name: 'things.example.com' },
+      spec: {
+        ...other.spec,
+        names: { plural: 'things', singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
+      },
+    });
+    const taken = things(other.spec.names.kind);
+    for (const labels of [undefined, undefined, { from: 'a-new-release' }]) {
+      const labelled = { ...taken, metadata: { ...taken.metadata, ...(labels && { labels }) } };
+      const error = await ensureCrd(client, labelled, options(clock)).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(isOperatorError(error, 'InvalidObject')).to.equal(true);
+    }
+    const mended = await ensureCrd(client, things('Thing'), options(clock));
+    expect(isConditionTrue(mended.status?.conditions, 'Established')).to.equal(true);
+    expect(clock.monotonicMs()).to.be.below(30_000);
+  });
+
+  it('takes a definition that was read from a server, status and all', async () => {
+    const { client, clock } = await scene();
+    const { metadata, ...read } = await ensureCrd(client, gadgets(['size']), options(clock));
+    await client.delete(CustomResourceDefinition, { name: 'gadgets.example.com' });
+    const again = { ...read, metadata: { name: metadata.name ?? '' } };
+    const { status } = await ensureCrd(client, again, options(clock));
+    expect(status?.acceptedNames?.kind).to.equal('Gadget');
+  });
+
   it('waits for a definition that is being deleted, and installs it anew', async () => {
     const { client, clock } = await scene();
     const first = await ensureCrd(client, gadgets(['size']), options(clock));

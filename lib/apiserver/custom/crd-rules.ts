@@ -1,4 +1,5 @@
 import { validateStructure } from '../../crd/definition/schema-structure.js';
+import { isConditionTrue } from '../../object/conditions.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { KindRules } from '../rules/kind-rules.js';
 import { specChanged } from '../rules/spec-changed.js';
@@ -127,17 +128,16 @@ export const crdRules: KindRules = {
   },
   validateUpdate: (object, old, errors) => {
     const [{ spec }, { spec: before }] = [crdOf(object), crdOf(old)];
-    for (const member of ['scope', 'group'] as const) {
-      const change = { field: `spec.${member}`, value: spec[member], old: before[member] };
-      validateImmutable(change, errors);
-    }
-    const kinds = { field: 'spec.names.kind', value: spec.names.kind, old: before.names.kind };
-    const plurals = {
-      field: 'spec.names.plural',
-      value: spec.names.plural,
-      old: before.names.plural,
-    };
-    for (const change of [kinds, plurals]) validateImmutable(change, errors);
+    const [names, namesBefore] = [spec.names, before.names];
+    const changes = [
+      { field: 'spec.scope', value: spec.scope, old: before.scope },
+      { field: 'spec.names.kind', value: names.kind, old: namesBefore.kind },
+      { field: 'spec.group', value: spec.group, old: before.group },
+      { field: 'spec.names.plural', value: names.plural, old: namesBefore.plural },
+    ];
+    // Of one that is not served yet there are no objects that its scope and kind could be wrong for.
+    const fixed = isConditionTrue(crdOf(old).status?.conditions ?? [], 'Established') ? 0 : 2;
+    for (const change of changes.slice(fixed)) validateImmutable(change, errors);
   },
   isFinalized: ({ metadata }) => metadata.deletionTimestamp !== undefined,
   markDeleted: (object, old) => {
