@@ -7,6 +7,7 @@ import { list } from '../expression/operands.js';
 import { nearestName } from '../nearest-name.js';
 import { compileContext } from '../spec-problem.js';
 import type { CompileContext } from '../spec-problem.js';
+import { canonicalText } from './document-key.js';
 import { referencesOf } from './expression-references.js';
 import { planJoinOrders } from './join-orders.js';
 import type { Equality } from './join-orders.js';
@@ -30,9 +31,14 @@ interface Conjunct {
   readonly context: CompileContext;
 }
 
+/** A side, and how it is written: several equalities may share it, and its index. */
+interface WrittenSide extends JoinSide {
+  readonly text: string;
+}
+
 interface Sorted {
   readonly checks: JoinCheck[][];
-  readonly sides: JoinSide[][];
+  readonly sides: WrittenSide[][];
   readonly equalities: Equality[];
   readonly rest: Conjunct[];
 }
@@ -137,11 +143,14 @@ function addEquality(
   const [left, right] = operands.map((operand) => onlySourceOf(operand, names));
   if (left === undefined || right === undefined || left === right) return false;
   const add = (source: number, place: number, isList: boolean) => {
+    const sides = sorted.sides[source] ?? [];
+    const text = canonicalText(operands[place]);
+    const known = sides.findIndex((side) => side.text === text && side.list === isList);
+    if (known >= 0) return { source, side: known };
     const at = context.at(name, place);
     const value = compileExpression(operands[place], at, options);
     const expression = isList ? listOf(value, options) : value;
-    const sides = sorted.sides[source] ?? [];
-    return { source, side: sides.push({ expression, path: at.path, list: isList }) - 1 };
+    return { source, side: sides.push({ expression, path: at.path, list: isList, text }) - 1 };
   };
   sorted.equalities.push([add(left, 0, false), add(right, 1, name === '@in')]);
   return true;

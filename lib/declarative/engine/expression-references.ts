@@ -33,8 +33,8 @@ function look(expression: unknown, found: Found): void {
   } else if (isJsonObject(expression)) {
     for (const [name, value] of Object.entries(expression)) {
       if (name === '@rnd' || name === '@now') found.volatile = true;
-      // A setter: where it writes to is the result, but the path may read, in a filter.
-      if (name.startsWith('$')) lookAtText(name, found);
+      // A setter: its path is one in the result, but a filter in it may read the document.
+      if (name.startsWith('$')) lookAtSetter(name, found);
       look(value, found);
     }
   }
@@ -51,7 +51,16 @@ function lookAtText(text: string, found: Found): void {
   }
 }
 
-function lookAtPath({ root, segments }: Path, found: Found): void {
+function lookAtSetter(name: string, found: Found): void {
+  try {
+    lookAtFilters(parsePath(name), found);
+  } catch {
+    found.whole = true;
+  }
+}
+
+function lookAtPath(path: Path, found: Found): void {
+  const { root, segments } = path;
   if (root === '$') {
     const [first] = segments;
     const [selector, ...more] = first?.selectors ?? [];
@@ -61,6 +70,10 @@ function lookAtPath({ root, segments }: Path, found: Found): void {
       found.whole = true;
     }
   }
+  lookAtFilters(path, found);
+}
+
+function lookAtFilters({ segments }: Path, found: Found): void {
   for (const { selectors } of segments) {
     for (const selector of selectors) {
       if (selector.kind === 'filter') lookAtTest(selector.test, found);

@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { referencesOf } from '../../../lib/declarative/engine/expression-references.js';
+
+/** `a, b`, and what else there is to say. */
+function told(expression: unknown): string {
+  const { members, whole, volatile } = referencesOf(expression);
+  const more = [...(whole ? ['whole'] : []), ...(volatile ? ['volatile'] : [])];
+  return [...members, ...more].join(', ');
+}
+
+describe('referencesOf', () => {
+  const cases: [unknown, string][] = [
+    [7, ''],
+    ['text', ''],
+    ['$.a.b', 'a'],
+    ["$['a b'].c", 'a b'],
+    ['$', 'whole'],
+    ['$.', 'whole'],
+    ['$..a', 'whole'],
+    ['$.*', 'whole'],
+    ["$['a','b']", 'whole'],
+    ['$.a[', 'whole'],
+    ['$$.a', ''],
+    ['$.a[?(@.b == $.c.d && !$.e || length($.f) > 1 || count($.g) > 1)]', 'a, c, e, f, g'],
+    ["$$.a[?(@.b in ['x'])]", ''],
+    [{ '@eq': ['$.a.x', { '@map': ['$$.y', '$.b.list'] }] }, 'a, b'],
+    [{ member: '$.a' }, 'a'],
+    [{ '$.x.y': '$.a' }, 'a'],
+    [{ '$.x[?(@.n == $.b)]': '$.a' }, 'b, a'],
+    [{ '$.': '$.' }, 'whole'],
+    ['@now', 'volatile'],
+    [{ '@now': null }, 'volatile'],
+    [{ '@concat': ['$.a', { '@string': { '@rnd': [1, 2] } }] }, 'a, volatile'],
+    [JSON.parse('{"__proto__":"$.a"}'), 'a'],
+  ];
+  for (const [expression, references] of cases) {
+    it(`finds in ${JSON.stringify(expression)}: ${references || 'nothing'}`, () => {
+      expect(told(expression)).to.equal(references);
+    });
+  }
+});
