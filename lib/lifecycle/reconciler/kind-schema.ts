@@ -13,12 +13,23 @@ const metadataOnly: Schema = {
 
 /** The schema of a kind: the built-in one, or that of its metadata alone. */
 export function kindSchema({ apiVersion, kind }: KubernetesObject): Schema {
-  const [group = ''] = groupOf(apiVersion).split('.');
-  const name = `io.k8s.api.${group === '' ? 'core' : group}.${versionOf(apiVersion)}.${kind}`;
-  const isBuiltIn = !groupOf(apiVersion).includes('.') || groupOf(apiVersion).endsWith('.k8s.io');
+  const group = groupOf(apiVersion);
+  const name = `${packageOf(group)}.${versionOf(apiVersion)}.${kind}`;
+  const isBuiltIn = !group.includes('.') || group.endsWith('.k8s.io');
   if (!isBuiltIn || rawDefinition(name) === undefined) return metadataOnly;
   const schema = definition(name);
   return kind === 'CustomResourceDefinition' ? withWholeSchemas(schema) : schema;
+}
+
+function packageOf(group: string): string {
+  if (group === 'apiextensions.k8s.io') {
+    return 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions';
+  }
+  if (group === 'apiregistration.k8s.io') {
+    return 'io.k8s.kube-aggregator.pkg.apis.apiregistration';
+  }
+  const [first = ''] = group.split('.');
+  return `io.k8s.api.${first === '' ? 'core' : first}`;
 }
 
 // The schemas of a custom resource have thousands of paths: they are ours as a whole, or the annotation

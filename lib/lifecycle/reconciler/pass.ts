@@ -1,4 +1,6 @@
+import pick from 'lodash/pick.js';
 import type { Client } from '../../client/client.js';
+import { forwarding } from '../../client/forwarding.js';
 import type { ObjectEvent } from '../../events/recorder.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import type { Logger } from '../../system/logger.js';
@@ -31,7 +33,7 @@ export class Pass<CR extends LifecycleObject> {
   readonly operatorVersion: string;
   /** Its reads may come from a cache. */
   readonly client: Client;
-  /** Reads from the server. */
+  /** Reads from the server; what it writes is seen by the next read from the cache, too. */
   readonly live: Client;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -57,7 +59,7 @@ export class Pass<CR extends LifecycleObject> {
     const { client = settings.client, signal, logger = settings.logger } = request;
     this.settings = settings;
     this.client = client;
-    this.live = client.live ?? client;
+    this.live = liveReads(client);
     this.logger = logger;
     this.signal = signal ?? new AbortController().signal;
     this.cr = cr;
@@ -149,4 +151,11 @@ export class Pass<CR extends LifecycleObject> {
     const event = { regarding, related, type, reason, action: reason, note: message };
     this.#events.push({ event, ofStatus });
   }
+}
+
+/** `client`, with reads from the server: its own live one would write past the cache. */
+function liveReads(client: Client & { readonly live?: Client }): Client {
+  const { live } = client;
+  if (live === undefined) return client;
+  return { ...forwarding(client), ...pick(forwarding(live), ['get', 'list', 'pages']) };
 }

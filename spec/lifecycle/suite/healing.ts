@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { createCrd } from '../../../lib/lifecycle/index.js';
 import { configMap, deployment, system } from './stage.js';
 import type { OpenStage, Stage } from './stage.js';
 
@@ -131,6 +132,25 @@ export function healingSuite(open: OpenStage): void {
     expect(after.metadata.labels).to.include(extra);
     expect(after.metadata.annotations).to.include(extra);
     expect(after.spec).to.include({ minReadySeconds: 1 });
+  });
+
+  it('keeps the definition of a kind as desired, with what the server has added', async () => {
+    const stage = await open();
+    const kind = `Healed${stage.namespace.replaceAll(/[^a-z0-9]/g, '')}`;
+    const definition = createCrd({ group: 'healed.example.com', kind });
+    stage.resources = () => [definition];
+    await stage.deploy('1.0.0');
+    expect(await stage.writes()).to.deep.equal([]);
+    expect((await stage.pass('1.0.0')).events).to.deep.equal([]);
+    expect(await stage.writes()).to.deep.equal([]);
+    const type = { apiVersion: definition.apiVersion, kind: definition.kind };
+    const key = { name: definition.metadata.name ?? '' };
+    const path = '/spec/versions/0/schema/openAPIV3Schema/properties/more';
+    const operations = [{ op: 'add', path, value: { type: 'string' } }] as const;
+    await stage.admin.patch(type, key, { type: 'json', operations });
+    expect((await stage.pass('1.0.0')).events).to.have.length(1);
+    const healed = await stage.admin.get(type, key);
+    expect(JSON.stringify(healed['spec' as never])).to.not.include('"more"');
   });
 
   it('knows what the Go SDK has applied: the whole last object', async () => {

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { forwarding } from '../../../lib/client/forwarding.js';
+import type { Client } from '../../../lib/client/index.js';
 import { lifecycleController } from '../../../lib/lifecycle/index.js';
 import type { LifecycleReconciler } from '../../../lib/lifecycle/index.js';
 import { Manager } from '../../../lib/manager/index.js';
@@ -46,7 +48,10 @@ export function managingSuite(open: OpenStage): void {
     let passes = 0;
     const stage = await open({
       type: LocalConfig,
-      sanityChecker: () => Promise.resolve(void passes++),
+      sanityChecker: async () => {
+        passes++;
+        return Promise.resolve(undefined);
+      },
     });
     stage.resources = () => [...system(stage.namespace), configMap(stage.namespace)];
     run(stage);
@@ -73,6 +78,31 @@ export function managingSuite(open: OpenStage): void {
     const writes = (await stage.writes()).filter((write) => write.endsWith('localconfigs'));
     // The finalizer, Deploying, Deployed.
     expect(writes).to.deep.equal(Array.from({ length: 3 }, () => 'patch localconfigs'));
+  });
+
+  it('writes through the client of the cache, so that its next read shows it, and reads live', async () => {
+    const stage = await open({ type: LocalConfig });
+    const { client } = stage.operator;
+    const past: string[] = [];
+    const note = (verb: string) => () => {
+      past.push(verb);
+      return Promise.reject(new Error(`${verb} past the cache`));
+    };
+    const [create, update, patch] = ['create', 'update', 'patch'].map(note);
+    const live = { ...forwarding(client), create, update, patch, delete: note('delete') } as Client;
+    const behind = Object.assign(forwarding(client), { live });
+    const reconciler = stage.newReconciler({ client: behind });
+    stage.resources = () => [configMap(stage.namespace, 'old'), configMap(stage.namespace)];
+    for (let count = 0; count < 2; count++) await stage.pass('1.0.0', reconciler);
+    stage.resources = () => [configMap(stage.namespace)];
+    for (let count = 0; count < 3; count++) await stage.pass('1.1.0', reconciler);
+    expect(await isDeployed(stage, '1.1.0')).to.equal(true);
+    await stage.delete();
+    await until(stage, async () => {
+      await stage.pass('1.1.0', reconciler);
+      return !(await stage.exists());
+    });
+    expect(past).to.deep.equal([]);
   });
 
   it('watches kinds that appear later, from then on', async () => {
@@ -218,7 +248,7 @@ function start(
       ending.abort(new OperatorError('Stopped', 'the spec is over'));
       while (!state.isOver && clock instanceof VirtualClock) await clock.advance(1_000);
       await ended;
-      if (state.failure !== undefined) throw state.failure;
+      expect(state.failure).to.equal(undefined);
     },
   };
 }

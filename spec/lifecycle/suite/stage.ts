@@ -211,10 +211,13 @@ export class Stage {
     name: string,
     apiVersion = kind === 'Deployment' ? 'apps/v1' : 'v1',
   ): Promise<T> {
-    return this.admin.get({ apiVersion, kind } as TypeReference<T>, {
-      name,
-      namespace: this.namespace,
-    });
+    return this.admin.get(
+      { apiVersion, kind },
+      {
+        name,
+        namespace: this.namespace,
+      },
+    );
   }
 
   async isGone(kind: string, name: string): Promise<boolean> {

@@ -172,8 +172,9 @@ export function watchingOverSuite(open: OpenStage): void {
   });
 
   it('throws the conflict where the spec has changed meanwhile, and tells of no status', async () => {
+    let edits = 0;
     const stage = await open({
-      perishablesSynchronizer: () => stage.edit({ spec: { changed: 'yes' } }),
+      perishablesSynchronizer: () => stage.edit({ spec: { changed: `${edits++}` } }),
     });
     const seen = await stage.pass('1.0.0');
     expect(seen.error).to.match(/409 Conflict/);
