@@ -3,16 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { parseAllDocuments, stringify } from 'yaml';
-import type { Client } from '../../../../lib/client/index.js';
+import { parseAllDocuments } from 'yaml';
 import { isConditionTrue } from '../../../../lib/object/conditions.js';
 import {
-  ClusterRole,
   ConfigMap,
   Lease,
   Namespace,
   PersistentVolumeClaim,
-  Role,
 } from '../../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../../lib/object/kubernetes-object.js';
 import { pruneClaimsAnnotation } from '../../../../samples/parseable/reconcile-tenant.js';
@@ -20,27 +17,11 @@ import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { TenantSpec } from '../../../../samples/parseable/tenant.js';
 import { eventually } from '../../../cluster/control-plane/eventually.js';
 import { findFreePort, findFreePorts } from '../../../cluster/control-plane/free-ports.js';
+import { kubeConfigOf } from '../../deployed/deployed-target.js';
+import type { DeployedTarget } from '../../deployed/deployed-target.js';
+import { unusedRights } from '../../deployed/unused-rights.js';
 import { Script } from './script.js';
 import { sampleTenant } from './stage.js';
-
-/** A request of a user, as the server's own log has it. */
-export interface LoggedRequest {
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource?: string | undefined;
-  readonly code: number;
-}
-
-/** A cluster with RBAC, reached over HTTP. */
-export interface DeployedTarget {
-  readonly admin: Client;
-  readonly url: string;
-  /** The server's authority, base64; undefined: it speaks HTTP. */
-  readonly caData: string | undefined;
-  requestsOf(user: string): Promise<readonly LoggedRequest[]>;
-  close(): Promise<void>;
-}
 
 const name = 'parseable-operator';
 
@@ -113,7 +94,11 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     const requests = await target.requestsOf(user);
     const refused = requests.filter(({ code }) => code === 401 || code === 403);
     expect(refused, 'denied').to.deep.equal([]);
-    expect(await unusedRights(requests), 'never used').to.deep.equal([]);
+    const unused = await unusedRights(target.admin, { name, namespace }, requests);
+    expect(
+      unused.filter((right) => !isSpare(right)),
+      'never used',
+    ).to.deep.equal([]);
   });
 
   /** A tenant is made, changed, made smaller and deleted. */
@@ -205,7 +190,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
   async function startReplica(webhookPort: number) {
     const [health = 0, metrics = 0] = await findFreePorts(2);
     const kubeConfig = join(folder, `kubeconfig-${health}`);
-    await writeFile(kubeConfig, kubeConfigOf(await tokenOf()), { mode: 0o600 });
+    await writeFile(kubeConfig, await kubeConfigOf(target, { name, namespace }), { mode: 0o600 });
     const script = new Script(
       ...['main.ts', '--kubeconfig', kubeConfig, '--leader-elect'],
       ...['--namespace', namespace, '--operator-namespace', namespace],
@@ -214,43 +199,6 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     replicas = [...replicas, script];
     const at = (port: number): string => `http://127.0.0.1:${port}`;
     return { script, health: at(health), metrics: at(metrics) };
-  }
-
-  async function tokenOf(): Promise<string> {
-    const answer = await target.admin.create<UnstructuredObject>(
-      {
-        ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' },
-        ...{ metadata: { name, namespace }, spec: { expirationSeconds: 3600 } },
-      },
-      { subresource: 'token', parent: { apiVersion: 'v1', kind: 'ServiceAccount' } },
-    );
-    return (answer['status'] as { token: string }).token;
-  }
-
-  function kubeConfigOf(token: string): string {
-    const { url: server, caData } = target;
-    const authority = caData === undefined ? {} : { 'certificate-authority-data': caData };
-    return stringify({
-      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'spec' },
-      clusters: [{ name: 'spec', cluster: { server, ...authority } }],
-      users: [{ name: 'spec', user: { token } }],
-      contexts: [{ name: 'spec', context: { cluster: 'spec', user: 'spec' } }],
-    });
-  }
-
-  /** Rights of the manifest that were not needed: `verb resource`. */
-  async function unusedRights(requests: readonly LoggedRequest[]): Promise<readonly string[]> {
-    const { rules: ofCluster = [] } = await target.admin.get(ClusterRole, { name });
-    const { rules = [] } = await target.admin.get(Role, { namespace, name });
-    const used = new Set(requests.map((each) => rightOf(each.verb, each.group, pathOf(each))));
-    const given = [...ofCluster, ...rules].flatMap(({ verbs, apiGroups = [], resources = [] }) =>
-      verbs.flatMap((verb) =>
-        apiGroups.flatMap((group) => resources.map((each) => rightOf(verb, group, each))),
-      ),
-    );
-    // Server-side apply creates by PATCH; the server asks for the right to create, too.
-    const implied = (right: string): boolean => used.has(right.replace(/^create /, 'patch '));
-    return given.filter((right) => !used.has(right) && !implied(right) && !isSpare(right));
   }
 }
 
@@ -267,14 +215,6 @@ function isSpare(right: string): boolean {
     // Where other specs were before it, the definition is there as it has to be.
     /^(create|patch|list|watch) customresourcedefinitions\.apiextensions\.k8s\.io$/.test(right)
   );
-}
-
-function rightOf(verb: string, group: string, path: string): string {
-  return `${verb} ${path}${group === '' ? '' : `.${group}`}`;
-}
-
-function pathOf({ resource, subresource = '' }: LoggedRequest): string {
-  return subresource === '' ? resource : `${resource}/${subresource}`;
 }
 
 /** The API server of a spec is no pod: it finds the webhook by an address. */

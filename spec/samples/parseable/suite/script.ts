@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 
-/** A script of the sample as a process of its own, and what it has written. */
+/** A script of a sample as a process of its own, and what it has written. */
 export class Script {
   readonly #child: ChildProcess;
   readonly #exited: Promise<number | null>;
   output = '';
 
+  /** @param file - `main.ts` of this sample, or `lifecycle/main.ts` of another */
   constructor(file: string, ...args: string[]) {
-    const command = ['--import', 'tsx', `samples/parseable/${file}`, ...args];
+    const path = file.includes('/') ? `samples/${file}` : `samples/parseable/${file}`;
+    const command = ['--import', 'tsx', path, ...args];
     this.#child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
