@@ -37,8 +37,8 @@ export function compileCondition(
   context: CompileContext,
   { operation, ...options }: ExpressionOptions & { readonly operation: string },
 ): (document: Document, element?: unknown) => boolean {
-  const { evaluate, type, failed: broken } = compilePart(source, context, options);
-  if (!broken && type !== undefined && type !== 'boolean') {
+  const { evaluate, type } = compilePart(source, context, options);
+  if (type !== undefined && type !== 'boolean') {
     context.report({ message: `${operation} wants true or false, not a ${type}` });
   }
   const run: Expression = (document, element) =>

@@ -33,8 +33,8 @@ function compileItem(
   context: CompileContext,
   options: ExpressionOptions,
 ): Projection {
-  const { evaluate, type, failed } = compilePart(source, context, options);
-  if (!failed && type !== undefined && type !== 'map') {
+  const { evaluate, type } = compilePart(source, context, options);
+  if (type !== undefined && type !== 'map') {
     context.report({ message: `@project wants a map, or a list of maps, not a ${type}` });
   }
   return (document) => map.read(evaluate(document), '@project');

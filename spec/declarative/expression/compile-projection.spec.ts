@@ -66,6 +66,8 @@ describe('compileProjection', () => {
   it('keeps __proto__ as data when it merges', () => {
     const source = JSON.parse('[{"__proto__": {"a": 1}}, {"__proto__": {"b": 2}}]') as unknown;
     expect(JSON.stringify(project(source))).to.equal('{"__proto__":{"a":1,"b":2}}');
+    const later = JSON.parse('[{"a": 1}, {"__proto__": {"b": 2}}]') as unknown;
+    expect(JSON.stringify(project(later))).to.equal('{"a":1,"__proto__":{"b":2}}');
   });
 });
 

@@ -134,6 +134,7 @@ describe('Filters', () => {
     ['length(@.port) == 2', []],
     ['count(@.tags[*]) > 1', ['https']],
     ['count(@.*) == 4', ['dns']],
+    ['count($.ports[*]) == 3', ['http', 'https', 'dns']],
     ["match(@.name, 'http')", ['http']],
     ["search(@.name, 't+p')", ['http', 'https']],
     ["match(@.port, '80')", []],

@@ -32,6 +32,10 @@ describe('@hash', () => {
     expect(evaluate({ '@hash': '<a>' })).to.equal('die6m4');
   });
 
+  it('fills the digits up with zeros in front', () => {
+    expect(evaluate({ '@hash': 27 })).to.equal('066s1a');
+  });
+
   it('is six letters and digits for anything', () => {
     const property = fc.property(fc.jsonValue(), (value) => {
       expect(evaluate({ '@hash': '$.value' }, { value })).to.match(/^[0-9a-z]{6}$/);

@@ -3,7 +3,7 @@ import { PathScanner } from './path-scanner.js';
 import type { Path, Segment, Selector } from './path-syntax.js';
 
 // More than RFC 9535 lets stand without quotes: names of labels and annotations have dashes.
-const bareName = /[\p{L}\p{N}_\-\u{10000}-\u{10FFFF}]+/uy;
+const bareName = /[\w\-\u0080-\u{10FFFF}]+/uy;
 const integer = /-?(?:0|[1-9][0-9]*)(?![0-9.eE])/y;
 
 /**
