@@ -24,7 +24,10 @@ export interface JoinSide {
 export interface JoinSource {
   /** Its member in the documents of the join. */
   readonly name: string;
-  /** What an object must fulfil by itself: one that does not is not kept. */
+  /**
+   * What an object must fulfil by itself: one that does not is not kept. One for which this, or a side
+   * after it, fails is told of once, whether or not there is something for it to meet.
+   */
   readonly checks: readonly JoinCheck[];
   readonly sides: readonly JoinSide[];
 }
