@@ -12,7 +12,6 @@ import type { Runnable } from '../../manager/runnable.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
 import { noMetrics } from '../../system/metrics.js';
-import type { Metrics } from '../../system/metrics.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { InvalidConfigError } from '../invalid-config-error.js';
 import { crdInstaller } from './crd-installer.js';
@@ -88,7 +87,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     this.#options = resolveFrameworkOptions(options);
     const { name, crd, recorder, metrics = noMetrics } = this.#options;
     this.#metrics = newFrameworkMetrics(metrics, this.#options);
-    const own = new OwnRecorder(() => this.#newRecorder(metrics));
+    const own = new OwnRecorder(() => this.#newRecorder());
     this.#ownRecorder = recorder === undefined ? own : undefined;
     const telling = { recorder: recorder ?? own, metrics: () => this.#metrics };
     this.#reconciler = new FrameworkReconciler(this.#options, telling);
@@ -247,8 +246,9 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     }
   }
 
-  #newRecorder(metrics: Metrics): EventRecorder {
+  #newRecorder(): EventRecorder {
     const { name: controllerName, client, clock, random, logger } = this.#options;
+    const { metrics = this.#manager?.metrics } = this.#options;
     return new EventRecorder({ client, controllerName, clock, random, logger, metrics });
   }
 }

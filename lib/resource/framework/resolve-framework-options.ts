@@ -142,6 +142,8 @@ function checkPause(name: string, annotations: PauseAnnotations): void {
     const problem = qualifiedNameProblem(key.toLowerCase());
     if (problem !== undefined) refuse(name, `pauseAnnotations ${key}: ${problem}`);
     if (typeof value !== 'string') refuse(name, `pauseAnnotations ${key}: want a text`);
+    const common = Object.hasOwn(commonPauseAnnotations, key) ? commonPauseAnnotations[key] : value;
+    if (value !== common) refuse(name, `pauseAnnotations ${key}: ${common} pauses, it stays so`);
   }
 }
 

@@ -39,6 +39,10 @@ const bad: readonly (readonly [string, object])[] = [
   ['finalizerPrefix: ', { finalizerPrefix: '' }],
   ['pauseAnnotations a b: ', { pauseAnnotations: { 'a b': 'true' } }],
   ['pauseAnnotations a: want a text', { pauseAnnotations: { a: true } }],
+  [
+    'pauseAnnotations operator-builder.io/paused: true pauses',
+    { pauseAnnotations: { 'operator-builder.io/paused': 'yes' } },
+  ],
   ['resyncPeriodMs 0', { resyncPeriodMs: 0 }],
   ['resyncPeriodMs NaN', { resyncPeriodMs: NaN }],
   ['keptFinalizerRetryMs 0', { keptFinalizerRetryMs: 0 }],

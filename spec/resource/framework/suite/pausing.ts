@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { forwarding } from '../../../../lib/client/index.js';
+import type { Client } from '../../../../lib/client/index.js';
+import { ApiError } from '../../../../lib/object/api-error.js';
 import { finalizersOf } from './scene.js';
 import type { OpenScene } from './scene.js';
 import type { GadgetKind } from './gadget.js';
@@ -49,6 +52,29 @@ export function pausingSuite(open: OpenScene): void {
     await scene.until(() => all.every((call) => scene.calls.includes(call)));
     expect(scene.told()).to.deep.equal([]);
     expect(await scene.condition('a0', 'Paused')).to.equal(undefined);
+  });
+
+  it('tells by an event only of an object whose conditions the server refuses', async () => {
+    const scene = await open();
+    const { client } = scene.operator;
+    let refused = 0;
+    const patch: Client['patch'] = (type, key, body, options) => {
+      if (options?.subresource !== 'status') return client.patch(type, key, body, options);
+      refused++;
+      const message = 'status.conditions[0].type: Unsupported value';
+      const status = { status: 'Failure', reason: 'Invalid', message, code: 422 } as const;
+      const { kind } = type;
+      throw new ApiError(status, { verb: 'patch', kind, name: key.name, status: 422 });
+    };
+    await scene.create('a', { metadata: { annotations: { [paused]: 'true' } } });
+    scene.run({ client: { ...forwarding(client), patch } });
+    await scene.until(() => scene.events.length > 0);
+    await scene.annotate('a', { touched: 'yes' });
+    await scene.calm();
+    expect([refused, scene.told().length]).to.deep.equal([1, 1]);
+    expect(scene.lines.filter((line) => line.startsWith('warn'))).to.have.length(1);
+    await scene.annotate('a', { [paused]: null });
+    await scene.until(() => scene.calls.includes('r1 created a'));
   });
 
   it('goes on when the annotation is gone, and shows so', async () => {
