@@ -21,6 +21,7 @@ export interface ResolvedExpressionOptions {
   readonly showValues: boolean;
 }
 
+/** Fills in what is left open. */
 export function resolveExpressionOptions(options: ExpressionOptions): ResolvedExpressionOptions {
   const { clock = systemClock, random = systemRandom, showValues = true } = options;
   return { clock, random, showValues };

@@ -52,6 +52,7 @@ export class PathScanner {
     if (!this.take(wanted)) this.fail(`wants ${wanted}`);
   }
 
+  /** Takes blanks, tabs and line ends, if any come. */
   skipBlanks(): void {
     this.takeMatch(/[ \t\n\r]*/y);
   }
