@@ -1,0 +1,58 @@
+export type { Document } from './document.js';
+export {
+  compilePipeline,
+  compilePlan,
+  evaluateWhole,
+  netDeltas,
+  OutputCollector,
+  Pipeline,
+  ZSet,
+} from './engine/index.js';
+export type {
+  Delta,
+  IncrementalNode,
+  OutputChange,
+  PipelinePlan,
+  PipelineSettings,
+  PipelineSource,
+  StageFailure,
+  StagePlan,
+  ZSetEntry,
+} from './engine/index.js';
+export {
+  compileCondition,
+  compileExpression,
+  compileProjection,
+  DataError,
+  expressionReference,
+  isDataError,
+  languageNotes,
+  timeOfExamples,
+} from './expression/index.js';
+export type {
+  Expression,
+  ExpressionExample,
+  ExpressionOptions,
+  LanguageNote,
+  OperatorGroup,
+  OperatorReference,
+  Projection,
+} from './expression/index.js';
+export { InvalidSpecError, isInvalidSpec } from './spec/invalid-spec-error.js';
+export type { LocatedProblem } from './spec/invalid-spec-error.js';
+export { loadOperators } from './spec/load-operator.js';
+export type { LoadedOperator } from './spec/load-operator.js';
+export { operatorOfViewGroup, viewGroupOf } from './spec/operator-spec.js';
+export type {
+  BasicPredicate,
+  ControllerSpec,
+  OperatorSpec,
+  PredicateSpec,
+  ResourceSpec,
+  SourceSpec,
+  SourceType,
+  TargetSpec,
+  TargetType,
+} from './spec/operator-spec.js';
+export { compileContext, formatSpecPath } from './spec-problem.js';
+export type { CompileContext, SpecPath, SpecProblem } from './spec-problem.js';
