@@ -37,6 +37,32 @@ describe('ensureCrd on a real API server', () => {
     }
   });
 
+  it('serves a definition whose names were taken once it has others, and says at once where they are still', async () => {
+    const target = await clusterTarget();
+    opened.push(target);
+    const { admin } = target;
+    const crd = crdOf('Gadget');
+    await ensureCrd(admin, crd);
+    const name = `things.${group}`;
+    const named = (kind: string): CustomResourceDefinition => {
+      const names = { plural: 'things', singular: 'thing', kind, listKind: `${kind}List` };
+      return { ...crd, metadata: { name }, spec: { ...crd.spec, names } };
+    };
+    const options = { timeoutMs: 600_000 };
+    try {
+      for (const turn of ['first', 'second']) {
+        const error = await ensureCrd(admin, named('Gadget'), options).catch(
+          (thrown: unknown) => thrown,
+        );
+        expect(isOperatorError(error, 'InvalidObject'), turn).to.equal(true);
+      }
+      const { status } = await ensureCrd(admin, named('Thing'), options);
+      expect(status?.acceptedNames?.kind).to.equal('Thing');
+    } finally {
+      await admin.delete(CustomResourceDefinition, { name });
+    }
+  });
+
   it('reads once, and writes nothing, where the definition is as it should be', async () => {
     const target = await clusterTarget();
     opened.push(target);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Registry } from 'prom-client';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { Manager } from '../../../lib/manager/index.js';
 import { isInvalid } from '../../../lib/object/api-error.js';
@@ -160,6 +161,25 @@ describe('Framework in a manager', () => {
     await scene.pass(1_000);
     await ended;
     expect(clock.pendingTimers).to.equal(0);
+  });
+
+  it("has its events counted among the manager's metrics", async () => {
+    const scene = await start();
+    const r1 = scene.resource('r1', {
+      created: () => {
+        throw new Error('the disk is full');
+      },
+    });
+    const registry = new Registry();
+    const metrics = { registry, serve: false };
+    scene.run({ resources: [r1], recorder: undefined, run: { metrics } });
+    await scene.create('a');
+    const written = /operator_builder_events_written_total [1-9]/;
+    // The manager loads its metrics when it starts, which no clock hurries.
+    await scene.until(async () => {
+      await new Promise((done) => setImmediate(done));
+      return written.test(await registry.metrics());
+    }, 5_000);
   });
 
   it('is run once, and is in one manager only', async () => {
