@@ -15,7 +15,6 @@ const downgradeCondition = 'DowngradeRefused';
  * phase and versions stay as the newer one has left them.
  */
 export function refusesDowngrade<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
-  if (pass.isCreating) return false;
   try {
     isNewer(pass);
   } catch (error) {

@@ -224,6 +224,9 @@ export function badInputSuite(open: OpenStage): void {
     expect(seen).to.include({ conditions: 'T/F/T DeployCompleted ResourceBeingDeleted' });
     expect(seen.events).to.deep.equal(['ResourceBeingDeleted']);
     await expectCalm(stage);
+    // What is about to go is not changed any more.
+    await stage.touch('Service', 'web', { spec: { selector: { app: 'other' } } });
+    await expectCalm(stage);
     await stage.touch('Service', 'web', { metadata: { finalizers: null } });
     expect((await stage.pass('1.0.0')).events).to.deep.equal(['CreateResourceSuccess Service web']);
   });

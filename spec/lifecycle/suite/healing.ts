@@ -189,7 +189,15 @@ export function healingSuite(open: OpenStage): void {
     const stage = await open();
     await stage.deploy('1.0.0');
     const before = await stage.get('ServiceAccount', 'web');
-    for (const taken of [{ labels: null }, { annotations: null }, { ownerReferences: null }]) {
+    const [labelsGone, annotationsGone] = [{ labels: null }, { annotations: null }];
+    const ownersGone = { ownerReferences: null };
+    for (const taken of [
+      ...[labelsGone, annotationsGone, ownersGone],
+      ...[
+        { ...ownersGone, ...labelsGone },
+        { ...ownersGone, ...annotationsGone },
+      ],
+    ]) {
       await stage.touch('ServiceAccount', 'web', { metadata: taken });
       await stage.pass('1.0.0');
     }

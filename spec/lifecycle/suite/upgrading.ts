@@ -60,12 +60,35 @@ export function upgradingSuite(open: OpenStage): void {
     expect(rest).to.deep.equal(omit(before, 'conditions'));
     expect(conditions.at(-1)).to.include({ type: 'DowngradeRefused', status: 'True' });
     await stage.operator.requests();
-    expect(await stage.pass('1.9.4')).to.include(refused);
+    expect(await stage.pass('1.9.4')).to.deep.include({ ...refused, events: [] });
     expect(await stage.writes()).to.deep.equal([]);
     expect(await imageOf(stage)).to.equal('nginx:1');
     // Its successor says so no more.
     stage.resources = () => system(stage.namespace);
     expect(await stage.pass('1.9.5')).to.include({ conditions: 'T/F/F DeployCompleted' });
+  });
+
+  it('refuses a downgrade, too, where somebody has taken the phase away', async () => {
+    const stage = await open();
+    await stage.deploy('1.9.5');
+    await stage.setStatus({ phase: '' });
+    expect((await stage.pass('1.9.4')).events).to.deep.equal(['DowngradeRefused']);
+    const seen = await stage.pass('1.9.5');
+    expect(seen).to.include({ phase: 'Deploying', versions: '1.9.5 1.9.5 1.9.5' });
+    await stage.deploy('1.9.5');
+  });
+
+  it('is not complete while something superfluous is still there', async () => {
+    const stage = await open();
+    stage.resources = () => [configMap(stage.namespace, 'old')];
+    await stage.deploy('1.0.0');
+    await stage.touch('ConfigMap', 'old', { metadata: { finalizers: ['example.com/held'] } });
+    stage.resources = () => [];
+    for (let pass = 0; pass < 3; pass++) {
+      expect(await stage.pass('1.1.0')).to.include({ phase: 'Upgrading' });
+    }
+    await stage.touch('ConfigMap', 'old', { metadata: { finalizers: null } });
+    await stage.deploy('1.1.0');
   });
 
   it('does not ask for objects, nor touch them, in a downgrade', async () => {
