@@ -5,7 +5,7 @@ import { sampleScenario } from './suite/crash-scenario.js';
 // The lifecycle's own specs try every point of a life; here, some of the upgrade that labels anew.
 const options = {
   only: { step: 'upgrade', mode: 'answered' },
-  sample: { count: 8, seed: 6 },
+  sample: { count: 5, seed: 6 },
 } as const;
 
 describe('The SampleConfig operator, killed in the middle of an upgrade', function () {
