@@ -182,12 +182,17 @@ export function badInputSuite(open: OpenStage): void {
     stage.dependants = [...stage.dependants, role];
     await stage.deploy('1.0.0');
     stage.resources = () => system(stage.namespace, { image: 'nginx:2' });
-    await stage.deploy('1.1.0');
+    await stage.target.eventually(async () => {
+      expect(await stage.pass('1.1.0')).to.include({ phase: 'Deployed' });
+    });
     await stage.delete();
     await stage.target.eventually(async () => {
       await stage.pass('1.1.0');
       expect(await stage.exists()).to.equal(false);
     });
+    // It can own none, and may not even be allowed to look.
+    const asked = (await stage.operator.requests()).map(({ resource }) => resource);
+    expect(asked).to.include('configmaps').and.not.include('clusterroles');
   });
 
   it('says that a field can not change, and how to go on; the upgrade waits and completes then', async () => {

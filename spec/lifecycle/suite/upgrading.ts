@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import omit from 'lodash/omit.js';
+import { forwarding } from '../../../lib/client/forwarding.js';
 import { configMap, deployment, nowhere, system } from './stage.js';
 import type { OpenStage, Stage } from './stage.js';
 
@@ -89,6 +90,29 @@ export function upgradingSuite(open: OpenStage): void {
     }
     await stage.touch('ConfigMap', 'old', { metadata: { finalizers: null } });
     await stage.deploy('1.1.0');
+  });
+
+  it('is not complete before what a cache does not show yet is gone; deletes by UID only', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    stage.resources = () => [configMap(namespace, 'old')];
+    await stage.deploy('1.0.0');
+    stage.resources = () => [];
+    const { client: live } = stage.operator;
+    const deleted: unknown[] = [];
+    const client = Object.assign(forwarding(live), { live });
+    client.list = () => Promise.resolve({ items: [], metadata: {} } as never);
+    client.delete = (type, key, options) => {
+      deleted.push(options?.preconditions?.uid);
+      return live.delete(type, key, options);
+    };
+    const { uid } = (await stage.get('ConfigMap', 'old')).metadata;
+    const reconciler = stage.newReconciler({ client });
+    await stage.target.eventually(async () => {
+      expect(await stage.pass('1.1.0', reconciler)).to.include({ phase: 'Deployed' });
+    });
+    expect(await stage.isGone('ConfigMap', 'old')).to.equal(true);
+    expect(deleted).to.deep.equal([uid]);
   });
 
   it('does not ask for objects, nor touch them, in a downgrade', async () => {

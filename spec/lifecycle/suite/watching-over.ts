@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { forwarding } from '../../../lib/client/forwarding.js';
+import { OperatorError } from '../../../lib/system/operator-error.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { deployment, nowhere, system } from './stage.js';
 import type { Config, OpenStage } from './stage.js';
@@ -156,6 +158,21 @@ export function watchingOverSuite(open: OpenStage): void {
       expect(await stage.pass('1.0.0')).to.include({ conditions: 'T/F/F DeployCompleted' });
     });
   }
+
+  it('is not degraded by a server that can not be reached for a moment', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const { client } = stage.operator;
+    const away = new OperatorError('ConnectionFailed', 'the server is away');
+    const update = () => Promise.reject(away);
+    const reconciler = stage.newReconciler({ client: { ...forwarding(client), update } });
+    stage.resources = () => system(stage.namespace, { image: 'nginx:2' });
+    expect(await stage.pass('1.0.0', reconciler)).to.deep.equal({
+      ...{ phase: 'Deployed', versions: '1.0.0 1.0.0 1.0.0' },
+      conditions: 'T/F/F DeployCompleted',
+      ...{ events: ['UpdateResourceFailed Deployment web'], error: 'the server is away' },
+    });
+  });
 
   it('writes its status once a pass, and again where somebody has only set a label meanwhile', async () => {
     const stage = await open({
