@@ -1,6 +1,7 @@
 // The life of a system in a terminal: `npm run lifecycle`. No cluster is needed.
-import { pinoLogger, systemClock } from 'operator-builder';
-import type { Namespace } from 'operator-builder';
+import { parseArgs } from 'node:util';
+import { Namespace, clientFromKubeConfig, pinoLogger, systemClock } from 'operator-builder';
+import type { Client } from 'operator-builder';
 import { EmbeddedCluster } from 'operator-builder/apiserver';
 import { Narrator } from '../parseable/demo/narrator.js';
 import { EventLog } from './demo/event-log.js';
@@ -10,21 +11,77 @@ import { Story } from './demo/story.js';
 
 const namespace = 'sample-system';
 
+const usage = `Usage: npm run lifecycle -- [options]
+
+  --kubeconfig FILE   play on this cluster instead of an embedded one, in the namespace ${namespace}
+  --help              show this`;
+
+/** A cluster to play on. */
+interface Playground {
+  readonly title: string;
+  /** The person at the keyboard, and the operator. */
+  readonly person: Client;
+  readonly operator: Client;
+  close(): Promise<void>;
+}
+
+async function embeddedPlayground(): Promise<Playground> {
+  const cluster = await EmbeddedCluster.start({ simulateWorkloads: true });
+  return {
+    title: 'on an API server inside this process: no cluster, no network',
+    person: cluster.client({ user: 'you' }),
+    operator: cluster.client({ user: 'sample-operator' }),
+    close: () => cluster.stop(),
+  };
+}
+
+async function realPlayground(path: string): Promise<Playground> {
+  const client = await clientFromKubeConfig({ path });
+  return {
+    title: `on the cluster of ${path}`,
+    person: client,
+    operator: client,
+    close: () => client.close(),
+  };
+}
+
 async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { kubeconfig: { type: 'string' }, help: { type: 'boolean', default: false } },
+  });
+  const { kubeconfig, help } = values;
+  if (help) {
+    console.log(usage);
+    return;
+  }
+  const playground = await (kubeconfig === undefined
+    ? embeddedPlayground()
+    : realPlayground(kubeconfig));
+  const { person } = playground;
+  try {
+    // Where it is there already, it is somebody's: nothing is played there.
+    await person.create<Namespace>({
+      ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    });
+    try {
+      await play(playground);
+    } finally {
+      await person.delete(Namespace, { name: namespace });
+    }
+  } finally {
+    await playground.close();
+  }
+}
+
+async function play({ title, person, operator: client }: Playground): Promise<void> {
   const narrator = new Narrator(process.stdout);
   const startMs = systemClock.monotonicMs();
-  narrator.title('operator-builder: a lifecycle', 'on an API server inside this process');
-  const cluster = await EmbeddedCluster.start({ simulateWorkloads: true });
+  narrator.title('operator-builder: a lifecycle', title);
   const stop = new AbortController();
   const interrupt = (): void => stop.abort(new Error('interrupted'));
   process.once('SIGINT', interrupt);
-  const person = cluster.client({ user: 'you' });
-  await person.create<Namespace>({
-    ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-  });
   const events = new EventLog(narrator);
   const logger = pinoLogger({ level: 'error', destination: process.stderr });
-  const client = cluster.client({ user: 'sample-operator' });
   const operator = new RunningOperator({ client, namespace, logger, events });
   try {
     const stage = new SampleStage(person, namespace, stop.signal);
@@ -34,7 +91,6 @@ async function main(): Promise<void> {
   } finally {
     process.removeListener('SIGINT', interrupt);
     await operator.stop();
-    await cluster.stop();
   }
 }
 
