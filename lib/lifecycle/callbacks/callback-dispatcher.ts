@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import type { Callback, CallbackArguments } from './callback.js';
 
@@ -61,7 +61,13 @@ async function currentOf({
 }: CallbackArguments): Promise<KubernetesObject | undefined> {
   if (desired === undefined || state === 'PRE_CREATE') return undefined;
   const { apiVersion, kind } = desired;
-  return getIfExists(client, { apiVersion, kind }, keyOf(desired), { signal });
+  try {
+    return await getIfExists(client, { apiVersion, kind }, keyOf(desired), { signal });
+  } catch (error) {
+    // Of a kind that is not served, or not any more, there is nothing.
+    if (isOperatorError(error, 'UnknownKind')) return undefined;
+    throw error;
+  }
 }
 
 function kindOf(apiVersion: string, kind: string): string {

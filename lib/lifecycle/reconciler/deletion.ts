@@ -83,10 +83,24 @@ async function announceOne<CR extends LifecycleObject>(
   object: UnstructuredObject,
 ): Promise<void> {
   if (!hasCallbacks(pass, object)) return;
+  if (object.metadata.namespace === undefined && (await needsNamespace(pass, object))) return;
   const found = await find(pass, object);
   if (found?.metadata.deletionTimestamp !== undefined) return;
   const [desired, current] = [structuredClone(object), structuredClone(found)];
   await invokeCallbacks(pass, 'OPERATOR_DELETE', { desired, current });
+}
+
+/** Whether it lacks what its kind needs: there never was such an object. */
+async function needsNamespace<CR extends LifecycleObject>(
+  { live }: Pass<CR>,
+  object: UnstructuredObject,
+): Promise<boolean> {
+  try {
+    return (await live.resourceType(typeOf(object))).namespaced;
+  } catch (error) {
+    if (isOperatorError(error, 'UnknownKind')) return false;
+    throw error;
+  }
 }
 
 /** @returns undefined: it is gone, or even its kind is */

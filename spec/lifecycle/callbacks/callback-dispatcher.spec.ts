@@ -72,6 +72,15 @@ describe('CallbackDispatcher', () => {
     expect(calls.map(({ current }) => current)).to.deep.equal([undefined, undefined]);
   });
 
+  it('has none of a kind that is not served', async () => {
+    const dispatcher = new CallbackDispatcher();
+    const calls: unknown[] = [];
+    dispatcher.addCallback(null, ({ current }) => void calls.push(current));
+    const none = { apiVersion: 'none.example.com/v1', kind: 'None' };
+    await dispatcher.invokeCallbacks(told({ state: 'OPERATOR_DELETE', desired: object(none) }));
+    expect(calls).to.deep.equal([undefined]);
+  });
+
   it('reads nothing where nobody is called', async () => {
     const [dispatcher] = noting();
     const mark = cluster.requests.mark();

@@ -129,6 +129,23 @@ export function deletingSuite(open: OpenStage): void {
     expect(calls).to.have.length(3);
   });
 
+  it('takes away what it owns though what is desired makes no sense any more', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const states = new Set<string>();
+    stage.dispatcher.addCallback(null, ({ state }) => void states.add(state));
+    const metadata = { name: 'x' };
+    stage.resources = () => [
+      ...[null, { kind: 'Secret' }, { apiVersion: 'v1', kind: 'Secret', metadata }],
+      { apiVersion: 'none.example.com/v1', kind: 'None', metadata },
+    ];
+    await stage.delete();
+    const passes = await passesUntil(stage, ({ phase }) => phase === undefined);
+    expect(passes.flatMap(({ error }) => error ?? [])).to.deep.equal([]);
+    expect(await stage.isGone('Deployment', 'web')).to.equal(true);
+    expect([...states]).to.deep.equal(['OPERATOR_DELETE']);
+  });
+
   it('leaves a configuration alone that has not its finalizer, and one that it never began with', async () => {
     const stage = await open({ config: { metadata: { finalizers: ['example.com/held'] } } });
     await stage.delete();
