@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { kindSchema } from '../../../lib/lifecycle/reconciler/kind-schema.js';
 import { lastAppliedOf, readLastApplied } from '../../../lib/lifecycle/reconciler/last-applied.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
-import { deployment } from '../suite/stage.js';
+import { deployment } from '../suite/system.js';
 
 const annotationsLimit = 256 * 1024;
 

@@ -1,14 +1,12 @@
 import { expect } from 'chai';
 import { createCrd } from '../../../lib/lifecycle/index.js';
-import type { LifecycleStatus, Phase } from '../../../lib/lifecycle/index.js';
 import { systemRandom } from '../../../lib/system/random.js';
-import { configMap, deployment, LocalConfig, system } from './stage.js';
+import { LocalConfig } from './stage.js';
+import { configMap, deployment, system } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
 
 /** Each is a condition and an event, nothing is half done, and nothing is written again and again. */
 export function badInputSuite(open: OpenStage): void {
-  describe('a phase, and no version', () => contradictions(open));
-
   const anything = (): unknown => undefined;
   const lists: Record<string, readonly [() => unknown, RegExp]> = {
     'no list': [anything, /getAllResources returned undefined: want a list/],
@@ -257,47 +255,6 @@ export function badInputSuite(open: OpenStage): void {
       versions: '!! !! tip of the tree',
     });
     await stage.deploy('!!');
-  });
-}
-
-function contradictions(open: OpenStage): void {
-  const reasons: [Phase, LifecycleStatus, RegExp][] = [
-    ['Deployed', {}, /the phase is Deployed, and no version says what was deployed/],
-    ['Upgrading', {}, /the phase is Upgrading, and no version/],
-    ['Deploying', {}, /the phase is Deploying, and no version/],
-    ['Error', {}, /the phase is Error, and no version/],
-    ['Deleting', { operatorVersion: '1', observedVersion: '1' }, /and it is not being deleted/],
-    ['Deleted', { operatorVersion: '1', observedVersion: '1' }, /and it is not being deleted/],
-  ];
-  for (const [phase, status, message] of reasons) {
-    it(`is a ConfigError: ${phase}; kept until the spec changes, over restarts`, async () => {
-      const stage = await open();
-      await stage.setStatus({ ...status, phase });
-      expect(await stage.pass('1')).to.deep.include({ phase: 'Error', events: ['ConfigError'] });
-      const { conditions = [] } = await stage.status();
-      expect(conditions.find(({ type }) => type === 'Degraded')?.message).to.match(message);
-      expect(conditions.map((one) => one.status.slice(0, 1)).join('/')).to.equal('F/F/T');
-      await stage.edit({ metadata: { labels: { touched: 'yes' } } });
-      await stage.operator.requests();
-      const again = await stage.pass('1', stage.newReconciler());
-      expect(again).to.deep.include({ phase: 'Error', events: [] });
-      expect(await stage.writes()).to.deep.equal([]);
-      expect(await stage.isGone('Deployment', 'web')).to.equal(true);
-      await stage.edit({ spec: { changed: 'yes' } });
-      expect(await stage.pass('1')).to.include({
-        phase: 'Deploying',
-        conditions: 'F/T/F DeployStarted',
-      });
-      await stage.deploy('1');
-    });
-  }
-
-  it('can be deleted in phase Error', async () => {
-    const stage = await open();
-    await stage.setStatus({ phase: 'Deployed' });
-    await stage.pass('1');
-    await stage.delete();
-    expect(await stage.exists()).to.equal(false);
   });
 }
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { CallbackArguments } from '../../../lib/lifecycle/index.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
-import { configMap, deployment, system } from './stage.js';
+import { configMap, deployment, system } from './system.js';
 import type { Config, OpenStage, Stage } from './stage.js';
 
 const Deployment = { apiVersion: 'apps/v1', kind: 'Deployment' };

@@ -14,7 +14,8 @@ import type {
   CrashStage,
   OperatorStage,
 } from '../../../lib/testing/index.js';
-import { account, configMap, deployment, group, LocalConfig, service } from './stage.js';
+import { group, LocalConfig } from './stage.js';
+import { account, configMap, deployment, service } from './system.js';
 import type { Config } from './stage.js';
 
 const name = 'config';

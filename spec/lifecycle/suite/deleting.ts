@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { configMap, deployment, nowhere } from './stage.js';
+import { configMap, deployment, nowhere } from './system.js';
 import type { OpenStage, Seen, Stage } from './stage.js';
 
 /** "Deletion before and during an upgrade: Deleted, versions unchanged, never healthy". */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { configMap, deployment, nowhere } from './stage.js';
+import { configMap, deployment, nowhere } from './system.js';
 import type { OpenStage } from './stage.js';
 
 const created = [

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { forwarding } from '../../../lib/client/forwarding.js';
 import { createCrd } from '../../../lib/lifecycle/index.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
-import { configMap, deployment, system } from './stage.js';
+import { configMap, deployment, system } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
 
 interface Template {

@@ -2,6 +2,7 @@ import type { BuilderTarget } from '../../builder/suite/target.js';
 import { deployingSuite } from './deploying.js';
 import { badInputSuite } from './bad-input.js';
 import { callingBackSuite } from './calling-back.js';
+import { contradictingSuite } from './contradicting.js';
 import { definingSuite } from './defining.js';
 import { deletingSuite } from './deleting.js';
 import { healingSuite } from './healing.js';
@@ -20,6 +21,7 @@ export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('deleting', () => deletingSuite(open));
   describe('callbacks', () => callingBackSuite(open));
   describe('watching over', () => watchingOverSuite(open));
+  describe('a phase, and no version', () => contradictingSuite(open));
   describe('bad input', () => badInputSuite(open));
   describe('definitions', () => definingSuite(open));
   describe('in a Manager', () => managingSuite(open));

@@ -9,7 +9,8 @@ import { isNotFound } from '../../../lib/object/api-error.js';
 import { sleep } from '../../../lib/system/clock.js';
 import { OperatorError } from '../../../lib/system/operator-error.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
-import { configMap, LocalConfig, nowhere, system } from './stage.js';
+import { LocalConfig } from './stage.js';
+import { configMap, nowhere, system } from './system.js';
 import type { Config, OpenStage, Stage } from './stage.js';
 
 interface Running {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import omit from 'lodash/omit.js';
 import { forwarding } from '../../../lib/client/forwarding.js';
-import { configMap, deployment, nowhere, system } from './stage.js';
+import { configMap, deployment, nowhere, system } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
 
 /** "Upgrade: semver; devel→v1.9.5; unprefixed; ""→1.9.5", "No upgrade", "Downgrade", "Removes unused". */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { forwarding } from '../../../lib/client/forwarding.js';
 import { OperatorError } from '../../../lib/system/operator-error.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
-import { deployment, nowhere, system } from './stage.js';
+import { deployment, nowhere, system } from './system.js';
 import type { Config, OpenStage } from './stage.js';
 
 /** What a deployed system is looked at for, hooks, and what users keep in the status. */

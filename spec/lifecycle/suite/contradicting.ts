@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import type { LifecycleStatus, Phase } from '../../../lib/lifecycle/index.js';
+import type { OpenStage } from './stage.js';
+
+/** A status that contradicts itself, as a phase without a version. */
+export function contradictingSuite(open: OpenStage): void {
+  const reasons: [Phase, LifecycleStatus, RegExp][] = [
+    ['Deployed', {}, /the phase is Deployed, and no version says what was deployed/],
+    ['Upgrading', {}, /the phase is Upgrading, and no version/],
+    ['Deploying', {}, /the phase is Deploying, and no version/],
+    ['Error', {}, /the phase is Error, and no version/],
+    ['Deleting', { operatorVersion: '1', observedVersion: '1' }, /and it is not being deleted/],
+    ['Deleted', { operatorVersion: '1', observedVersion: '1' }, /and it is not being deleted/],
+  ];
+  for (const [phase, status, message] of reasons) {
+    it(`is a ConfigError: ${phase}; kept until the spec changes, over restarts`, async () => {
+      const stage = await open();
+      await stage.setStatus({ ...status, phase });
+      expect(await stage.pass('1')).to.deep.include({ phase: 'Error', events: ['ConfigError'] });
+      const { conditions = [] } = await stage.status();
+      expect(conditions.find(({ type }) => type === 'Degraded')?.message).to.match(message);
+      expect(conditions.map((one) => one.status.slice(0, 1)).join('/')).to.equal('F/F/T');
+      await stage.edit({ metadata: { labels: { touched: 'yes' } } });
+      await stage.operator.requests();
+      const again = await stage.pass('1', stage.newReconciler());
+      expect(again).to.deep.include({ phase: 'Error', events: [] });
+      expect(await stage.writes()).to.deep.equal([]);
+      expect(await stage.isGone('Deployment', 'web')).to.equal(true);
+      await stage.edit({ spec: { changed: 'yes' } });
+      expect(await stage.pass('1')).to.include({
+        phase: 'Deploying',
+        conditions: 'F/T/F DeployStarted',
+      });
+      await stage.deploy('1');
+    });
+  }
+
+  it('can be deleted in phase Error', async () => {
+    const stage = await open();
+    await stage.setStatus({ phase: 'Deployed' });
+    await stage.pass('1');
+    await stage.delete();
+    expect(await stage.exists()).to.equal(false);
+  });
+}
