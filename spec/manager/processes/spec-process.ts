@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { bundleOf } from './bundle-of.js';
 
 /** Options of {@link SpecProcess}. */
 export interface SpecProcessOptions {
@@ -24,8 +24,7 @@ export class SpecProcess {
     const { env = {}, args = [], onLine } = options;
     this.name = name;
     // Its standard input ends when this process does.
-    const script = ['--import', 'tsx', fileURLToPath(program)];
-    this.#child = spawn(process.execPath, [...script, ...args], {
+    this.#child = spawn(process.execPath, [bundleOf(program), ...args], {
       env: { ...process.env, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

@@ -1,0 +1,28 @@
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
+
+const bundles = new Map<string, string>();
+
+/**
+ * A program of these specs as one file of JavaScript, made once in each process: dozens of processes
+ * begin with it, and to load hundreds of modules takes each a second of a core.
+ * @param program - a TypeScript file that reads no files beside it
+ */
+export function bundleOf(program: URL): string {
+  const path = fileURLToPath(program);
+  const known = bundles.get(path);
+  if (known !== undefined) return known;
+  // Within node_modules, so that it finds packages; each process has its own.
+  const name = path.replaceAll(/[^\w-]+/g, '-').slice(-60);
+  const outfile = fileURLToPath(
+    new URL(`../../../node_modules/.cache/specs/${process.pid}${name}.mjs`, import.meta.url),
+  );
+  buildSync({
+    ...{ entryPoints: [path], outfile, bundle: true, packages: 'external' },
+    ...{ platform: 'node', format: 'esm', target: 'node20', logLevel: 'silent' },
+  });
+  bundles.set(path, outfile);
+  process.once('exit', () => rmSync(outfile, { force: true }));
+  return outfile;
+}
