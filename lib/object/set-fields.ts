@@ -11,7 +11,7 @@ import type { Schema } from './schema.js';
  */
 export function setFieldsOf(value: unknown, schema: Schema | undefined): FieldsV1 {
   if (Array.isArray(value)) return fieldsOfList(value, schema);
-  if (!isJsonObject(value) || schema?.['x-kubernetes-map-type'] === 'atomic') return {};
+  if (!isJsonObject(value) || isWholeMap(schema)) return {};
   const members = Object.entries(value).filter(
     ([, member]) => member !== undefined && member !== null,
   );
@@ -21,6 +21,17 @@ export function setFieldsOf(value: unknown, schema: Schema | undefined): FieldsV
       setFieldsOf(member, memberSchema(schema, name)),
     ]),
   );
+}
+
+/**
+ * Whether a map is one value: it is atomic, and no struct of scalars. Such a one, as a reference to a
+ * field of a Pod, is filled up by the server, so its members count one by one.
+ */
+export function isWholeMap(schema: Schema | undefined): boolean {
+  if (schema?.['x-kubernetes-map-type'] !== 'atomic') return false;
+  const { properties } = schema;
+  if (properties === undefined) return true;
+  return Object.values(properties).some(({ type }) => type === 'object' || type === 'array');
 }
 
 /** The schema of a member of an object: of a property, or of all others. */

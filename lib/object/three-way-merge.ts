@@ -6,7 +6,9 @@ import type { FieldsV1 } from './kubernetes-object.js';
 import { entriesByIdentity, strategiesOf } from './list-keys.js';
 import { equalQuantities, parseQuantity } from './quantity.js';
 import type { Schema } from './schema.js';
-import { memberSchema } from './set-fields.js';
+import { isWholeMap, memberSchema } from './set-fields.js';
+import { excludedMembers } from './unions.js';
+import { isUnstoredZero } from './unstored-zeros.js';
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
@@ -32,6 +34,8 @@ interface Merging {
   readonly schema: Schema | undefined;
   readonly path: FieldPath;
   readonly isWhole: (path: FieldPath) => boolean;
+  /** Of an entry whose list says so: what is not desired goes when anything changes. */
+  readonly retainsKeys?: boolean;
 }
 
 /**
@@ -47,9 +51,12 @@ export function threeWayMerge<T extends object>(merge: ThreeWayMerge<T>): T {
 }
 
 function merged(desired: unknown, current: unknown, merging: Merging): unknown {
-  if (current === undefined) return isEmpty(desired) ? undefined : desired;
+  if (!isSet(current)) return isStoredAsNone(desired, merging) ? current : desired;
   if (isSame(desired, current, merging.schema)) return current;
-  if (merging.schema?.['x-kubernetes-map-type'] === 'atomic') return desired;
+  if (isWholeMap(merging.schema)) {
+    const whole = onWire(desired);
+    return isEqual(whole, current) ? current : whole;
+  }
   if (isJsonObject(desired) && isJsonObject(current)) return mergedMap(desired, current, merging);
   if (Array.isArray(desired) && Array.isArray(current)) {
     return mergedList(desired, current, merging);
@@ -65,13 +72,20 @@ function mergedMap(desired: JsonMap, current: JsonMap, merging: Merging): JsonMa
     const next = merged(desired[name], value, memberOfMerging(merging, name));
     if (next !== value) changes.set(name, next);
   }
-  const keepsOwn = changes.size > 0 && strategiesOf(merging.schema).includes('retainKeys');
+  const excluded = excludedMembers(desired, merging.schema);
+  // A union: what belongs to another member than the desired one is refused by the server.
+  const keepsOwn = changes.size > 0 && retainsKeys(merging);
   for (const name of Object.keys(current)) {
     if (isSet(memberOf(desired, name))) continue;
-    // A union: what belongs to another member than the desired one is refused by the server.
-    if (keepsOwn || isApplied(merging.applied, fieldElement(name))) changes.set(name, undefined);
+    const goes = keepsOwn || excluded.includes(name);
+    if (goes || isApplied(merging.applied, fieldElement(name))) changes.set(name, undefined);
   }
   return changes.size === 0 ? current : withChanges(current, changes);
+}
+
+function retainsKeys({ schema, retainsKeys: ofList = false }: Merging): boolean {
+  // Of a list, it is said of its entries.
+  return ofList || (schema?.items === undefined && strategiesOf(schema).includes('retainKeys'));
 }
 
 function memberOfMerging(merging: Merging, name: string): Merging {
@@ -159,6 +173,7 @@ function itemOfMerging(merging: Merging, element: PathElement): Merging {
     schema: merging.schema?.items,
     path: [...merging.path, element],
     isWhole: merging.isWhole,
+    retainsKeys: strategiesOf(merging.schema).includes('retainKeys'),
   };
 }
 
@@ -178,10 +193,21 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** What is empty is not stored: `env: []`, `labels: {}`. */
-function isEmpty(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  return isJsonObject(value) && Object.keys(value).length === 0;
+/** Without members that are undefined. */
+function onWire(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/**
+ * Of built-in kinds, an empty list and a map of nothing are not stored: `env: []`, `labels: {}`. An
+ * empty struct is, and says something: `emptyDir: {}`, `namespaceSelector: {}`; of kinds that nothing
+ * is known of, so does all that is empty: `selfSigned: {}`.
+ */
+function isStoredAsNone(value: unknown, { schema, path }: Merging): boolean {
+  if (schema !== undefined && isUnstoredZero(value, path.at(-1))) return true;
+  if (Array.isArray(value)) return value.length === 0 && schema?.items !== undefined;
+  const isMap = schema?.additionalProperties !== undefined;
+  return isMap && isJsonObject(value) && Object.keys(value).length === 0;
 }
 
 function isSame(desired: unknown, current: unknown, schema: Schema | undefined): boolean {

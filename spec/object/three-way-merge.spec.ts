@@ -29,9 +29,92 @@ describe('A three-way merge', () => {
 
   it('is what is there, itself, when nothing changes', () => {
     const current = { a: { b: [1, { c: 2 }] }, defaulted: true };
-    const desired = { a: { b: [1, { c: 2 }] }, empty: {}, none: [], absent: undefined };
+    const desired = { a: { b: [1, { c: 2 }] }, absent: undefined, nothing: null };
     expect(merge({ before: desired, desired, current })).to.equal(current);
   });
+
+  it('knows what a built-in kind does not store: empty maps and lists, some zeros, null', () => {
+    const current = { containers: [{ name: 'web' }], tolerations: null };
+    const web = { name: 'web', tty: false, env: [], ports: [], resources: { limits: {} } };
+    const desired = { containers: [web], nodeSelector: {}, tolerations: [], hostNetwork: false };
+    const merged = merge({ before: desired, desired, current }, { schema: podSpec });
+    expect(merged).to.deep.equal({
+      ...current,
+      containers: [{ name: 'web', resources: { limits: {} } }],
+    });
+    const known = { ...current, containers: [{ name: 'web', resources: {} }] };
+    expect(merge({ before: desired, desired, current: known }, { schema: podSpec })).to.equal(
+      known,
+    );
+  });
+
+  it('sets zeros that say something', () => {
+    const desired = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };
+    expect(merge({ before: desired, desired, current: {} }, { schema: podSpec })).to.deep.equal(
+      desired,
+    );
+  });
+
+  it('sets empty structs, and all that is empty in kinds that it knows nothing of', () => {
+    const peer = { podSelector: { matchLabels: { app: 'web' } } };
+    const desired = { ingress: [{ from: [{ ...peer, namespaceSelector: {} }] }] };
+    const current = { ingress: [{ from: [peer] }] };
+    const options = { schema: policySpec };
+    expect(merge({ before: current, desired, current }, options)).to.deep.equal(desired);
+    const [before, after] = [{ ca: { secretName: 'ca' } }, { selfSigned: {}, hosts: [] }];
+    expect(merge({ before, desired: after, current: before })).to.deep.equal(after);
+  });
+
+  it('leaves what the server has filled up in references, and removes what was set there', () => {
+    const env = (...valueFrom: object[]): object => ({
+      containers: [{ name: 'web', env: valueFrom.map((from) => ({ name: 'A', valueFrom: from })) }],
+    });
+    const options = { schema: podSpec };
+    const filled = env({ fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } });
+    const desired = env({ fieldRef: { fieldPath: 'metadata.name' } });
+    expect(merge({ before: desired, desired, current: filled }, options)).to.equal(filled);
+    const before = env({ secretKeyRef: { name: 's', key: 'k', optional: true } });
+    const strict = env({ secretKeyRef: { name: 's', key: 'k' } });
+    expect(merge({ before, desired: strict, current: before }, options)).to.deep.equal(strict);
+  });
+
+  it('takes an atomic map as a whole, and a member that is undefined for none', () => {
+    const desired = { selector: { matchLabels: { app: 'web' }, matchExpressions: undefined } };
+    const current = { selector: { matchLabels: { app: 'web' } } };
+    const options = { schema: deploymentSpec };
+    expect(merge({ before: desired, desired, current }, options)).to.equal(current);
+    const changed = { selector: { matchLabels: { app: 'web', more: 'x' } } };
+    expect(merge({ before: desired, desired, current: changed }, options)).to.deep.equal(current);
+  });
+
+  const container = (fields: object): object => ({ containers: [{ name: 'web', ...fields }] });
+  const otherMembers: Record<string, readonly [object, object]> = {
+    'a value by a source': [
+      container({ env: [{ name: 'A', value: 'x' }] }),
+      container({ env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }] }),
+    ],
+    'the source of a value': [
+      container({ env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'a' } } }] }),
+      container({
+        env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }],
+      }),
+    ],
+    'a probe': [
+      container({ livenessProbe: { httpGet: { port: 80 } } }),
+      container({ livenessProbe: { tcpSocket: { port: 80 } } }),
+    ],
+    'what a volume is': [
+      { volumes: [{ name: 'v', emptyDir: {} }] },
+      { volumes: [{ name: 'v', configMap: { name: 'c' } }] },
+    ],
+  };
+  for (const [name, [one, other]] of Object.entries(otherMembers)) {
+    it(`reverts the other member of a union that somebody has chosen: ${name}`, () => {
+      const options = { schema: podSpec };
+      expect(merge({ before: one, desired: one, current: other }, options)).to.deep.equal(one);
+      expect(merge({ before: other, desired: other, current: one }, options)).to.deep.equal(other);
+    });
+  }
 
   it('knows equal amounts, and only where the schema says that they are amounts', () => {
     const of = (cpu: string, NAME: string): object => ({

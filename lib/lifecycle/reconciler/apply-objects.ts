@@ -92,14 +92,18 @@ async function update<CR extends LifecycleObject>(
     const own = hasCallbacks(pass, desired) ? structuredClone(current) : current;
     await invokeCallbacks(pass, 'POST_READ', { desired, current: own });
     const merged = mergedObject(pass, { desired, own, current });
-    if (merged === current) return current;
+    const { updateVersionLabel, putBacks } = pass.settings;
+    if (merged === current || putBacks.has(current, merged)) return current;
     const next = structuredClone(merged);
     await invokeCallbacks(pass, 'PRE_UPDATE', { desired, current: next });
     if (isEqual(next, current)) return current;
-    const labels = { [pass.settings.updateVersionLabel]: versionLabelOf(pass.operatorVersion) };
+    const labels = { [updateVersionLabel]: versionLabelOf(pass.operatorVersion) };
     const written = await pass.live.update(withMetadata(next, { labels }), { signal: pass.signal });
     // The server has put everything back, as it does for a webhook: to tell of it would never end.
-    if (written.metadata.resourceVersion === current.metadata.resourceVersion) return current;
+    if (written.metadata.resourceVersion === current.metadata.resourceVersion) {
+      putBacks.add(current, merged);
+      return current;
+    }
     report.done(written);
     await invokeCallbacks(pass, 'POST_UPDATE', { desired, current: structuredClone(written) });
     return written;

@@ -18,11 +18,16 @@ const ofTheServer = [
  */
 export function completedObject(object: KubernetesObject, cr: LifecycleObject): UnstructuredObject {
   const labels = inheritedLabels(cr);
-  const entries = Object.entries(object).filter(([name]) => name !== 'status');
+  const entries = Object.entries(object).filter(([name]) => !isOfOthers(object, name));
   const plain = Object.fromEntries(entries) as unknown as UnstructuredObject;
   const metadata = withLabels(metadataOf(plain), labels);
   const complete = { ...plain, metadata };
   return withTemplateLabels(complete, labels);
+}
+
+// The rules of a role that is made of others are their controller's, which would put them back for ever.
+function isOfOthers(object: KubernetesObject, name: string): boolean {
+  return name === 'status' || (name === 'rules' && 'aggregationRule' in object);
 }
 
 /** A version as the value of a label. */
@@ -53,7 +58,8 @@ function withLabels(metadata: object, labels: Labels): object {
 // can't change: a label of the configuration that does would have it refused for ever.
 function withTemplateLabels(object: UnstructuredObject, labels: Labels): UnstructuredObject {
   const spec = object['spec'];
-  if (!isJsonObject(spec) || object.kind === 'Job') return object;
+  if (!isJsonObject(spec) || object.kind === 'Job' || Object.keys(labels).length === 0)
+    return object;
   const { template, jobTemplate } = spec;
   if (isJsonObject(template)) {
     return { ...object, spec: { ...spec, template: labelledTemplate(template, labels) } };

@@ -31,7 +31,7 @@ export function mergedObject<CR extends LifecycleObject>(
   const before = pass.settings.isMutable(desired) ? metadataOfFields(applied) : applied;
   const merged = threeWayMerge({
     ...{ applied: before, desired: marked, current: own, schema },
-    isWhole: isPodList,
+    isWhole: (path) => isPodList(path) || isServicePorts(desired, path),
   });
   return isEqual(merged, current) ? current : merged;
 }
@@ -73,6 +73,12 @@ function appliedFields<CR extends LifecycleObject>(
 function isPodList(path: FieldPath): boolean {
   const at = path.lastIndexOf('f:template');
   return at >= 0 && path[at + 1] === 'f:spec';
+}
+
+// A port whose number was changed by hand is another one, by its key: beside ours, of the same name, the
+// server would refuse it for ever.
+function isServicePorts({ apiVersion, kind }: UnstructuredObject, path: FieldPath): boolean {
+  return apiVersion === 'v1' && kind === 'Service' && path.join() === 'f:spec,f:ports';
 }
 
 function metadataOfFields(fields: FieldsV1): FieldsV1 {

@@ -9,6 +9,7 @@ import { CallbackDispatcher } from '../callbacks/callback-dispatcher.js';
 import type { CrManager } from '../cr-manager.js';
 import type { LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { LifecycleReconcilerOptions } from './lifecycle-reconciler-options.js';
+import { PutBacks } from './put-backs.js';
 
 type Optional = 'perishablesSynchronizer' | 'controllerConfigUpdater' | 'sanityChecker';
 type StayOptional = Optional | 'watchRegistrator' | 'preCreateHook' | 'namespacedCr';
@@ -21,6 +22,8 @@ export type Settings<CR extends LifecycleObject> = {
   >;
 } & Pick<LifecycleReconcilerOptions<CR>, StayOptional> & {
     readonly crManager: Required<CrManager<CR>>;
+    /** What need not be written again. */
+    readonly putBacks: PutBacks;
   };
 
 /**
@@ -60,6 +63,7 @@ export function resolveSettings<CR extends LifecycleObject>(
     ...names,
     ...{ dispatcher, perishablesSyncIntervalMs, subresourceEnabled, orphans, isMutable },
     ...{ clock, logger, callbackTimeoutMs, crManager: resolveCrManager(crManager) },
+    putBacks: new PutBacks(clock),
   };
 }
 

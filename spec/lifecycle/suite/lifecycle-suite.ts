@@ -7,6 +7,7 @@ import { definingSuite } from './defining.js';
 import { deletingSuite } from './deleting.js';
 import { healingSuite } from './healing.js';
 import { managingSuite } from './managing.js';
+import { settlingSuite } from './settling.js';
 import { stages } from './stage.js';
 import { upgradingSuite } from './upgrading.js';
 import { watchingOverSuite } from './watching-over.js';
@@ -18,6 +19,7 @@ export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('deploying', () => deployingSuite(open));
   describe('upgrading', () => upgradingSuite(open));
   describe('healing', () => healingSuite(open));
+  describe('settling', () => settlingSuite(open));
   describe('deleting', () => deletingSuite(open));
   describe('callbacks', () => callingBackSuite(open));
   describe('watching over', () => watchingOverSuite(open));

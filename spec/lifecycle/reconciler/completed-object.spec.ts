@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { completedObject } from '../../../lib/lifecycle/reconciler/completed-object.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+
+const labels = { 'app.kubernetes.io/part-of': 'shop' };
+const plain = { apiVersion: 'example.com/v1', kind: 'Shop', metadata: { name: 'a' } };
+const labelled = { ...plain, metadata: { name: 'a', labels } };
+
+function object(members: object, kind = 'Thing'): UnstructuredObject {
+  return { apiVersion: 'example.com/v1', kind, metadata: { name: 'thing' }, ...members };
+}
+
+describe('A completed object', () => {
+  it('has nothing added to a template where there are no labels to add', () => {
+    const thing = object({ spec: { template: { size: 1 } } });
+    expect(completedObject(thing, plain)).to.deep.equal(thing);
+    expect(completedObject(thing, labelled)).to.deep.include({
+      spec: { template: { size: 1, metadata: { labels } } },
+    });
+  });
+
+  it('has no status, and no rules where they are gathered from other roles', () => {
+    const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { of: 'shop' } }] };
+    const role = object({ aggregationRule, rules: [], status: {} }, 'ClusterRole');
+    expect(completedObject(role, plain)).to.deep.equal(object({ aggregationRule }, 'ClusterRole'));
+    const own = object({ rules: [] }, 'ClusterRole');
+    expect(completedObject(own, plain)).to.deep.equal(own);
+  });
+});

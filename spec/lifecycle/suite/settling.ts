@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { forwarding } from '../../../lib/client/forwarding.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import { system } from './system.js';
+import type { OpenStage } from './stage.js';
+
+/** What is as it should be stays so: no write that changes nothing, and none that can't succeed. */
+export function settlingSuite(open: OpenStage): void {
+  it('does not write again in each pass what the server puts back', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const { client } = stage.operator;
+    let writes = 0;
+    const update = async <T extends KubernetesObject>(object: T): Promise<T> => {
+      writes++;
+      return stage.get<T>(object.kind, object.metadata.name ?? '');
+    };
+    const reconciler = stage.newReconciler({ client: { ...forwarding(client), update } });
+    stage.resources = () => system(stage.namespace, { image: 'nginx:2' });
+    await stage.pass('1.0.0', reconciler);
+    await stage.pass('1.0.0', reconciler);
+    expect(writes).to.equal(1);
+    stage.resources = () => system(stage.namespace, { image: 'nginx:3' });
+    await stage.pass('1.0.0', reconciler);
+    expect(writes).to.equal(2);
+  });
+
+  it('changes nothing in the second pass, however much of an object the server fills up', async () => {
+    const stage = await open();
+    const fieldRef = { fieldPath: 'metadata.name' };
+    const env = [
+      { name: 'POD', valueFrom: { fieldRef } },
+      { name: 'NONE', value: '' },
+    ];
+    const volumeMounts = [{ name: 'tmp', mountPath: '/tmp', readOnly: false }];
+    const pod = { volumes: [{ name: 'tmp', emptyDir: {} }], hostNetwork: false, affinity: {} };
+    const { namespace } = stage;
+    const container = { env, volumeMounts, securityContext: {}, lifecycle: {}, resources: {} };
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', rules: [] };
+    stage.resources = () => [
+      ...system(namespace, { pod, container, strategy: {} }),
+      { ...role, metadata: { name: 'none', namespace } },
+    ];
+    await stage.pass('1.0.0');
+    await stage.rolledOut();
+    await stage.operator.requests();
+    expect((await stage.pass('1.0.0')).events).to.deep.equal(['DeployCompleted']);
+    expect(await stage.writes()).to.deep.equal(['patch sampleconfigs']);
+  });
+
+  it('heals a Service of which the number of a port was changed by hand', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const ports = [{ port: 81 }];
+    await stage.touch('Service', 'web', { spec: { ports } });
+    const seen = await stage.pass('1.0.0');
+    expect(seen.events).to.deep.equal(['UpdateResourceSuccess Service web']);
+    const { spec } = await stage.get('Service', 'web');
+    const left = (spec as { readonly ports: readonly { readonly port: number }[] }).ports;
+    expect(left.map(({ port }) => port)).to.deep.equal([80]);
+  });
+}
