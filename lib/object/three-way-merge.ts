@@ -51,7 +51,7 @@ export function threeWayMerge<T extends object>(merge: ThreeWayMerge<T>): T {
 }
 
 function merged(desired: unknown, current: unknown, merging: Merging): unknown {
-  if (!isSet(current)) return isStoredAsNone(desired, merging) ? current : desired;
+  if (!isSet(current)) return isStoredAsNone(desired, merging.schema) ? current : desired;
   if (isSame(desired, current, merging.schema)) return current;
   if (isWholeMap(merging.schema)) {
     const whole = onWire(desired);
@@ -69,6 +69,7 @@ function mergedMap(desired: JsonMap, current: JsonMap, merging: Merging): JsonMa
   const changes = new Map<string, unknown>();
   for (const name of wanted) {
     const value = memberOf(current, name);
+    if (!isSet(value) && isUnstoredZero(desired[name], name, merging.schema)) continue;
     const next = merged(desired[name], value, memberOfMerging(merging, name));
     if (next !== value) changes.set(name, next);
   }
@@ -203,8 +204,7 @@ function onWire(value: unknown): unknown {
  * empty struct is, and says something: `emptyDir: {}`, `namespaceSelector: {}`; of kinds that nothing
  * is known of, so does all that is empty: `selfSigned: {}`.
  */
-function isStoredAsNone(value: unknown, { schema, path }: Merging): boolean {
-  if (schema !== undefined && isUnstoredZero(value, path.at(-1))) return true;
+function isStoredAsNone(value: unknown, schema: Schema | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0 && schema?.items !== undefined;
   const isMap = schema?.additionalProperties !== undefined;
   return isMap && isJsonObject(value) && Object.keys(value).length === 0;

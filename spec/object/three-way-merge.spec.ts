@@ -55,6 +55,12 @@ describe('A three-way merge', () => {
     );
   });
 
+  it('sets what is empty in a map, whatever its key', () => {
+    const schema = definition('io.k8s.api.core.v1.ConfigMap');
+    const desired = { data: { value: '', paused: '' } };
+    expect(merge({ desired, current: { data: {} } }, { schema })).to.deep.equal(desired);
+  });
+
   it('sets empty structs, and all that is empty in kinds that it knows nothing of', () => {
     const peer = { podSelector: { matchLabels: { app: 'web' } } };
     const desired = { ingress: [{ from: [{ ...peer, namespaceSelector: {} }] }] };

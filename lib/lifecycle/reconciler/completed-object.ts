@@ -1,3 +1,4 @@
+import omit from 'lodash/omit.js';
 import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { labelValueOf } from '../../object/label-value.js';
@@ -62,13 +63,20 @@ function withTemplateLabels(object: UnstructuredObject, labels: Labels): Unstruc
     return object;
   const { template, jobTemplate } = spec;
   if (isJsonObject(template)) {
-    return { ...object, spec: { ...spec, template: labelledTemplate(template, labels) } };
+    const own = withoutSelected(labels, spec['selector']);
+    return { ...object, spec: { ...spec, template: labelledTemplate(template, own) } };
   }
   if (!isJsonObject(jobTemplate) || !isJsonObject(jobTemplate['spec'])) return object;
   const inner = jobTemplate['spec'];
   if (!isJsonObject(inner['template'])) return object;
   const labelled = { ...inner, template: labelledTemplate(inner['template'], labels) };
   return { ...object, spec: { ...spec, jobTemplate: { ...jobTemplate, spec: labelled } } };
+}
+
+// What Pods are selected by has to be as the selector says, which can't change.
+function withoutSelected(labels: Labels, selector: unknown): Labels {
+  const selected = isJsonObject(selector) ? selector['matchLabels'] : undefined;
+  return isJsonObject(selected) ? omit(labels, Object.keys(selected)) : labels;
 }
 
 function labelledTemplate(template: Readonly<Record<string, unknown>>, labels: Labels): object {

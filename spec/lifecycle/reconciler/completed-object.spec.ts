@@ -19,6 +19,15 @@ describe('A completed object', () => {
     });
   });
 
+  it('keeps the labels of a template by which its Pods are selected', () => {
+    const own = { 'app.kubernetes.io/part-of': 'web' };
+    const spec = { selector: { matchLabels: own }, template: { metadata: { labels: own } } };
+    expect(completedObject(object({ spec }, 'Deployment'), labelled)).to.deep.equal({
+      ...object({ spec }, 'Deployment'),
+      metadata: { name: 'thing', labels },
+    });
+  });
+
   it('has no status, and no rules where they are gathered from other roles', () => {
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { of: 'shop' } }] };
     const role = object({ aggregationRule, rules: [], status: {} }, 'ClusterRole');
