@@ -148,7 +148,9 @@ export function badInputSuite(open: OpenStage): void {
 
   it('adopts objects that are nobody’s where that is the policy', async () => {
     const stage = await open({ orphans: 'adopt' });
-    await stage.admin.create(deployment(stage.namespace, { image: 'nginx:0' }));
+    await stage.admin.create(deployment(stage.namespace, { image: 'nginx:0', replicas: 0 }));
+    // What its controller writes meanwhile would be a conflict.
+    await stage.rolledOut();
     expect((await stage.pass('1.0.0')).events).to.deep.equal([
       'DeployStarted',
       'CreateResourceSuccess ServiceAccount web',
