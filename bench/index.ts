@@ -15,6 +15,7 @@ const benches = {
 };
 /** Several by one word: `npm run bench -- runtime`. */
 const groups: Readonly<Record<string, readonly string[]>> = {
+  import: ['benchImportTime', 'benchImportMemory'],
   runtime: ['benchQueue', 'benchCache', 'benchCacheEvents'],
 };
 const wanted = process.argv
@@ -23,6 +24,13 @@ const wanted = process.argv
   .flatMap((word) => groups[word] ?? word);
 
 async function main(): Promise<void> {
+  const unknown = wanted.filter(
+    (word) => !Object.keys(benches).some((name) => isNamed(name, word)),
+  );
+  if (unknown.length > 0) {
+    const names = [...Object.keys(groups), ...Object.keys(benches)].join(', ');
+    throw new Error(`no bench is called ${unknown.join(', ')}: want ${names}`);
+  }
   const results = [];
   for (const [name, bench] of Object.entries(benches)) {
     if (wanted.length > 0 && !wanted.some((word) => isNamed(name, word))) continue;
