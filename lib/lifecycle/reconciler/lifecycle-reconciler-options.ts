@@ -24,7 +24,7 @@ export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
   /** The operator's own namespace, for callbacks. */
   readonly namespace: string;
   /** Told before and after each thing that is done to an object. @defaultValue nobody */
-  readonly dispatcher?: Callbacks<CR> | undefined;
+  readonly dispatcher?: Pick<Callbacks<NoInfer<CR>>, 'invokeCallbacks' | 'handles'> | undefined;
   /** On each object: the version that made it. @defaultValue 'operator-builder.io/create-version' */
   readonly createVersionLabel?: string | undefined;
   /** On each object: the version that last changed it. @defaultValue 'operator-builder.io/update-version' */

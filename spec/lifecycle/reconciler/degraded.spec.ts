@@ -27,6 +27,16 @@ describe('whyDegraded', () => {
     });
   }
 
+  it('says of a Deployment that somebody has paused that waiting does not help', () => {
+    const status = { observedGeneration: 2, replicas: 1, availableReplicas: 1 };
+    const why = whyDegraded([workload('Deployment', { spec: { paused: true }, status })]);
+    expect(why).to.deep.include({ reason: 'DeploymentNotReady', stuck: true });
+    expect(why?.message).to.match(/0 of 1 new Pods are there; paused$/);
+    const ready = { ...status, updatedReplicas: 1 };
+    const done = workload('Deployment', { spec: { paused: true }, status: ready });
+    expect(whyDegraded([done])).to.equal(undefined);
+  });
+
   it('names all that are not ready, and looks at nothing else', () => {
     const [one, other] = [workload('Deployment', {}), workload('StatefulSet', {})];
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
-import { LifecycleReconciler } from '../../../lib/lifecycle/index.js';
+import { CallbackDispatcher, LifecycleReconciler } from '../../../lib/lifecycle/index.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { SampleConfig } from '../suite/stage.js';
 import type { Config, Options } from '../suite/stage.js';
@@ -45,6 +45,18 @@ describe('LifecycleReconciler options', () => {
         .with.property('code', 'InvalidOption');
     });
   }
+
+  it('is of the kind of its CrManager, whatever dispatcher it has', () => {
+    const recorder = { record: () => undefined };
+    const options = { client: cluster.client(), namespace: 'x', recorder, crManager };
+    const reconciler: LifecycleReconciler<Config> = new LifecycleReconciler({
+      ...{ ...options, dispatcher: new CallbackDispatcher() },
+      preCreateHook: async ({ spec }) => {
+        expect(spec?.['size']).to.equal(undefined);
+      },
+    });
+    expect(reconciler.ownedKinds.name).to.equal('owned kinds');
+  });
 
   it('takes undefined for the default', () => {
     make({ createVersionLabel: undefined, callbackTimeoutMs: undefined, dispatcher: undefined });
