@@ -1,5 +1,7 @@
 import omit from 'lodash/omit.js';
-import { isJsonObject } from '../../object/json.js';
+import { encodedData } from '../../hash/data-hash.js';
+import type { ConfigurationData } from '../../hash/data-hash.js';
+import { isJsonObject, withoutMember } from '../../object/json.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { labelValueOf } from '../../object/label-value.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
@@ -20,7 +22,7 @@ const ofTheServer = [
 export function completedObject(object: KubernetesObject, cr: LifecycleObject): UnstructuredObject {
   const labels = inheritedLabels(cr);
   const entries = Object.entries(object).filter(([name]) => !isOfOthers(object, name));
-  const plain = Object.fromEntries(entries) as unknown as UnstructuredObject;
+  const plain = encodedSecret(Object.fromEntries(entries) as unknown as UnstructuredObject);
   const metadata = withLabels(metadataOf(plain), labels);
   const complete = { ...plain, metadata };
   return withTemplateLabels(complete, labels);
@@ -29,6 +31,15 @@ export function completedObject(object: KubernetesObject, cr: LifecycleObject): 
 // The rules of a role that is made of others are their controller's, which would put them back for ever.
 function isOfOthers(object: KubernetesObject, name: string): boolean {
   return name === 'status' || (name === 'rules' && 'aggregationRule' in object);
+}
+
+// The server stores no `stringData`: what is not there would be a difference in each pass.
+function encodedSecret(object: UnstructuredObject): UnstructuredObject {
+  const { apiVersion, kind, stringData } = object;
+  if (apiVersion !== 'v1' || kind !== 'Secret' || !isJsonObject(stringData)) return object;
+  // The server will say what is wrong with others.
+  if (!Object.values(stringData).every((text) => typeof text === 'string')) return object;
+  return { ...withoutMember(object, 'stringData'), data: encodedData(object as ConfigurationData) };
 }
 
 /** A version as the value of a label. */

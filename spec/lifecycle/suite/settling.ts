@@ -48,6 +48,20 @@ export function settlingSuite(open: OpenStage): void {
     expect(await stage.writes()).to.deep.equal(['patch sampleconfigs']);
   });
 
+  it('keeps the texts of a Secret that is nobody else’s to change, and writes them once', async () => {
+    const stage = await open({ isMutable: () => false });
+    const metadata = { name: 'token', namespace: stage.namespace };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token: 'x' } };
+    stage.resources = () => [secret];
+    await stage.pass('1.0.0');
+    expect((await stage.pass('1.0.0')).events).to.deep.equal(['DeployCompleted']);
+    await stage.touch('Secret', 'token', { data: { token: 'eQ==' } });
+    expect((await stage.pass('1.0.0')).events).to.deep.equal([
+      'UpdateResourceSuccess Secret token',
+    ]);
+    expect((await stage.get('Secret', 'token'))['data']).to.deep.equal({ token: 'eA==' });
+  });
+
   it('heals a Service of which the number of a port was changed by hand', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
