@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { PutBacks } from '../../../lib/lifecycle/reconciler/put-backs.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+
+function object(resourceVersion: string, members: object = {}): UnstructuredObject {
+  const metadata = { name: 'web', uid: 'u', resourceVersion };
+  return { apiVersion: 'v1', kind: 'Service', metadata, ...members };
+}
+
+describe('PutBacks', () => {
+  it('knows what was put back for an hour, while the object and what is desired are the same', async () => {
+    const clock = new VirtualClock();
+    const putBacks = new PutBacks(clock);
+    const [current, merged] = [object('1'), object('1', { spec: {} })];
+    expect(putBacks.has(current, merged)).to.equal(false);
+    putBacks.add(current, merged);
+    expect(putBacks.has(object('1'), object('1', { spec: {} }))).to.equal(true);
+    expect(putBacks.has(object('2'), merged)).to.equal(false);
+    expect(putBacks.has(current, object('1', { spec: { type: 'NodePort' } }))).to.equal(false);
+    await clock.advance(3_600_000);
+    expect(putBacks.has(current, merged)).to.equal(false);
+  });
+});
