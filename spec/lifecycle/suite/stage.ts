@@ -23,7 +23,7 @@ import type { BuilderTarget, Operator, ServedRequest } from '../../builder/suite
 import { writeVerbs } from '../../builder/suite/target.js';
 import { system } from './system.js';
 
-export const group = 'lifecycle.example.com';
+export const group = 'lifecycle-specs.example.com';
 
 /** A configuration of the specs: cluster-scoped, or in a namespace. */
 export interface Config extends LifecycleObject {
