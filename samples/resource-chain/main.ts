@@ -1,4 +1,5 @@
 // The life of a site in a terminal: `npm run resource-chain`. No cluster is needed.
+import { parseArgs } from 'node:util';
 import { pinoLogger, systemClock } from 'operator-builder';
 import { EmbeddedCluster } from 'operator-builder/apiserver';
 import { Narrator } from '../parseable/demo/narrator.js';
@@ -11,6 +12,8 @@ import { FakeRegistry } from './registry.js';
 const releaseMs = 1_500;
 
 async function main(): Promise<void> {
+  // It takes none: whatever is given is a mistake.
+  parseArgs({ options: {} });
   const narrator = new Narrator(process.stdout);
   narrator.title('operator-builder: resource chains', 'on an API server inside this process');
   const cluster = await EmbeddedCluster.start({ simulateWorkloads: true });

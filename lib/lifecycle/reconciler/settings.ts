@@ -28,11 +28,12 @@ export type Settings<CR extends LifecycleObject> = {
 
 /**
  * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: a name or a time is out of its range.
+ * @throws OperatorError `InvalidOption`: an option is missing, or a name or a time out of its range.
  */
 export function resolveSettings<CR extends LifecycleObject>(
   options: LifecycleReconcilerOptions<CR>,
 ): Settings<CR> {
+  refuseMissing(options);
   const { createVersionLabel = 'operator-builder.io/create-version' } = options;
   const { updateVersionLabel = 'operator-builder.io/update-version' } = options;
   const { lastAppliedAnnotation = 'operator-builder.io/last-applied' } = options;
@@ -65,6 +66,21 @@ export function resolveSettings<CR extends LifecycleObject>(
     ...{ clock, logger, callbackTimeoutMs, crManager: resolveCrManager(crManager) },
     putBacks: new PutBacks(clock),
   };
+}
+
+/** Plain JavaScript may leave out anything. */
+function refuseMissing<CR extends LifecycleObject>(
+  options: Partial<LifecycleReconcilerOptions<CR>>,
+): void {
+  const { crManager, client, recorder, namespace } = options;
+  const needed = { crManager, client, recorder, namespace };
+  const missing = Object.entries(needed).filter(([, value]) => value === undefined);
+  if (missing.length > 0) throw invalid(`${missing.map(([name]) => name).join(', ')}: missing`);
+  const methods = (['getAllResources', 'getDependantResourceTypes'] as const).filter(
+    (name) => typeof crManager?.[name] !== 'function',
+  );
+  if (methods.length > 0) throw invalid(`crManager: no method ${methods.join(', ')}`);
+  if (crManager?.type === undefined) throw invalid('crManager: no type: want a ResourceType');
 }
 
 function resolveCrManager<CR extends LifecycleObject>(

@@ -46,6 +46,27 @@ describe('LifecycleReconciler options', () => {
     });
   }
 
+  const lacking: Record<string, [object, string]> = {
+    'nothing at all': [{}, 'crManager, client, recorder, namespace: missing'],
+    'no methods': [
+      { crManager: { type: SampleConfig } },
+      'no method getAllResources, getDependant',
+    ],
+    'no kind': [{ crManager: { ...crManager, type: undefined } }, 'crManager: no type'],
+  };
+  for (const [name, [given, message]] of Object.entries(lacking)) {
+    it(`refuses plain JavaScript with ${name}`, () => {
+      const rest = {
+        client: cluster.client(),
+        namespace: 'x',
+        recorder: { record: () => undefined },
+      };
+      const options = Object.keys(given).length === 0 ? given : { ...rest, ...given };
+      const construct = (): unknown => Reflect.construct(LifecycleReconciler, [options]);
+      expect(construct).to.throw(message).with.property('code', 'InvalidOption');
+    });
+  }
+
   it('is of the kind of its CrManager, whatever dispatcher it has', () => {
     const recorder = { record: () => undefined };
     const options = { client: cluster.client(), namespace: 'x', recorder, crManager };

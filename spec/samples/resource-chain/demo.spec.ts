@@ -19,4 +19,13 @@ describe('The demo of resource chains as a process', function () {
     // Warnings and errors of the operator go there.
     expect(stderr).to.equal('');
   });
+
+  it('refuses options, for it has none', async () => {
+    const args = ['--import', 'tsx', 'samples/resource-chain/main.ts', '--fast'];
+    const ended = await promisify(execFile)(process.execPath, args).catch(
+      (error: unknown) => error,
+    );
+    expect(ended).to.have.property('code', 1);
+    expect(ended).to.have.property('stderr', "Unknown option '--fast'\n");
+  });
 });
