@@ -95,7 +95,7 @@ function sampleController(options: SampleOperatorOptions, events: Recorder) {
     crManager: sampleManager(releaseOf(version), namespace),
     recorder: onEvent === undefined ? events : telling(onEvent, events),
   });
-  return lifecycleController(reconciler, { type: SampleConfig, operatorVersion: version });
+  return lifecycleController(reconciler, { operatorVersion: version });
 }
 
 function telling(onEvent: (event: ObjectEvent) => void, events: Recorder): Recorder {

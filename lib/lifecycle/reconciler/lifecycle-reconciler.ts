@@ -3,6 +3,7 @@ import { getIfExists } from '../../client/get-if-exists.js';
 import { done, requeueAfter } from '../../controller/result.js';
 import type { Result } from '../../controller/result.js';
 import { OperatorError } from '../../system/operator-error.js';
+import type { CrManager } from '../cr-manager.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { OwnedKinds } from '../watches/owned-kinds.js';
 import { problemRetryMs, whyBlocked } from './blocked.js';
@@ -39,6 +40,8 @@ import { writeStatus } from './write-status.js';
  * Callbacks and hooks are called at least once: again where a pass was cut short.
  */
 export class LifecycleReconciler<CR extends LifecycleObject> {
+  /** The kind of the configurations: that of the CrManager. */
+  readonly type: CrManager<CR>['type'];
   /** The kinds of all desired objects, as they become known; a controller's source. */
   readonly ownedKinds: OwnedKinds;
   readonly #settings: Settings<CR>;
@@ -46,7 +49,8 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
   /** @throws OperatorError `InvalidOption`: a name or a time is out of its range. */
   constructor(options: LifecycleReconcilerOptions<CR>) {
     this.#settings = resolveSettings(options);
-    this.ownedKinds = new OwnedKinds(this.#settings.crManager.type, options.watchRegistrator);
+    this.type = this.#settings.crManager.type;
+    this.ownedKinds = new OwnedKinds(this.type, options.watchRegistrator);
   }
 
   /**

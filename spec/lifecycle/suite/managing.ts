@@ -234,8 +234,7 @@ function start(
   const { client } = stage.operator;
   const cacheOptions = { namespaces: [stage.namespace] };
   const manager = new Manager({ client, clock, cacheOptions, rbacPreflight: 'off', ...options });
-  const { type } = stage;
-  const controllerOptions = { type, operatorVersion: version, maxConcurrentReconciles };
+  const controllerOptions = { operatorVersion: version, maxConcurrentReconciles };
   manager.add(lifecycleController(stage.newReconciler(stage.options), controllerOptions));
   const ending = new AbortController();
   const state: { isOver: boolean; failure?: unknown } = { isOver: false };
