@@ -1,6 +1,6 @@
 import { isJsonObject, memberOf, withMember } from '../../object/json.js';
 import type { Document } from '../document.js';
-import { compareSortKeys, compareTexts, sortKeyOf } from './compare-values.js';
+import { compareSortKeys, compareTexts, sortKeyOf } from './sort-key.js';
 import { canonicalText, documentKey } from './document-key.js';
 import type { GatherStep } from './gather-node.js';
 import type { JoinPlan } from './join-plan.js';

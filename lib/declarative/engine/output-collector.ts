@@ -4,7 +4,7 @@ import { keyString } from '../../object/object-key.js';
 import type { Document } from '../document.js';
 import { DataError } from '../expression/data-error.js';
 import type { SpecPath } from '../spec-problem.js';
-import { compareTexts } from './compare-values.js';
+import { compareTexts } from './sort-key.js';
 import type { Delta } from './delta.js';
 import { canonicalText } from './document-key.js';
 import { FailureLog } from './stage-failure.js';

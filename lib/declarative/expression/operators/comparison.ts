@@ -1,7 +1,7 @@
 import { deepEqual } from '../../../object/deep-equal.js';
 import type { OperatorDefinition } from '../compiled.js';
 import { anything, ordered } from '../operands.js';
-import { compareValues } from '../ordering.js';
+import { compareValues } from '../compare-values.js';
 import { binary } from './define.js';
 
 /** Equality, deep, of anything; order, of numbers or of texts. */

@@ -10,7 +10,7 @@ import {
 import { DataError } from '../data-error.js';
 import type { Expression } from '../expression.js';
 import { anything, condition, list, map, type Operand, ordered, text } from '../operands.js';
-import { compareValues } from '../ordering.js';
+import { compareValues } from '../compare-values.js';
 import { checkOperands, compileOperands, fold } from './arguments.js';
 import { rangeOperator } from './arithmetic.js';
 import { binary, onList, unary } from './define.js';
