@@ -67,6 +67,16 @@ export function checkOperands(
   return fit;
 }
 
+/** The operands, without their places. */
+export function partsOf(placed: readonly PlacedOperand[]): Compiled[] {
+  return placed.map(({ compiled }) => compiled);
+}
+
+/** The evaluations of the operands. */
+export function evaluationsOf(placed: readonly PlacedOperand[]): Expression[] {
+  return placed.map(({ compiled }) => compiled.evaluate);
+}
+
 /**
  * Makes an operator of its evaluation. When all its parts are constant, it is evaluated now: what
  * fails now would fail with every document.

@@ -1,9 +1,8 @@
-import { type Compiled, type OperatorDefinition, type Site } from '../compiled.js';
+import { type Compiled, failed, type OperatorDefinition, type Site } from '../compiled.js';
 import { DataError } from '../data-error.js';
 import { integer, list, map, number, type Operand, printable } from '../operands.js';
 import { unary } from './define.js';
 import { checkOperands, fold } from './arguments.js';
-import { failed } from '../compiled.js';
 
 const truth: Operand<boolean> = {
   want: 'true, false, or one of them as a string',

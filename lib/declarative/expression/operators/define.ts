@@ -8,7 +8,14 @@ import {
 import { DataError } from '../data-error.js';
 import type { Expression } from '../expression.js';
 import { list, type Operand } from '../operands.js';
-import { checkOperands, compileOperands, fold, type PlacedOperand } from './arguments.js';
+import {
+  checkOperands,
+  compileOperands,
+  evaluationsOf,
+  fold,
+  partsOf,
+  type PlacedOperand,
+} from './arguments.js';
 
 /** Calculates the result of operands that were evaluated, but not yet read. */
 type Apply = (values: readonly unknown[], operation: string) => unknown;
@@ -91,7 +98,7 @@ export function onList(
     }
     if (!checkOperands(placed, () => item, site)) return failed;
     const parts = partsOf(placed);
-    return fold(listed(apply)(evaluationsOf(parts), site.name), parts, { site, type });
+    return fold(listed(apply)(evaluationsOf(placed), site.name), parts, { site, type });
   };
   return { name, compile };
 }
@@ -113,7 +120,7 @@ function fixed(name: string, settings: Fixed): OperatorDefinition {
     if (placed === undefined) return failed;
     if (!checkOperands(placed, (index) => operands[index], site)) return failed;
     const parts = partsOf(placed);
-    return fold(chain(evaluationsOf(parts), site.name), parts, { site, type });
+    return fold(chain(evaluationsOf(placed), site.name), parts, { site, type });
   };
   return { name, compile };
 }
@@ -150,7 +157,7 @@ function onOperand(
   site: Site,
 ): Compiled {
   const parts = partsOf(placed);
-  const [evaluate] = evaluationsOf(parts);
+  const [evaluate] = evaluationsOf(placed);
   if (evaluate === undefined || !checkOperands(placed, () => operand, site)) return failed;
   const run: Expression = (document, element) =>
     apply(operand.read(evaluate(document, element), site.name), site.name);
@@ -173,12 +180,4 @@ function listed(apply: Apply): Fixed['chain'] {
       evaluations.map((evaluate) => evaluate(document, element)),
       operation,
     );
-}
-
-function partsOf(placed: readonly PlacedOperand[]): Compiled[] {
-  return placed.map(({ compiled }) => compiled);
-}
-
-function evaluationsOf(parts: readonly Compiled[]): Expression[] {
-  return parts.map(({ evaluate }) => evaluate);
 }

@@ -11,7 +11,7 @@ import { DataError } from '../data-error.js';
 import type { Expression } from '../expression.js';
 import { anything, condition, list, map, type Operand, ordered, text } from '../operands.js';
 import { compareValues } from '../compare-values.js';
-import { checkOperands, compileOperands, fold } from './arguments.js';
+import { checkOperands, compileOperands, evaluationsOf, fold, partsOf } from './arguments.js';
 import { rangeOperator } from './arithmetic.js';
 import { binary, onList, unary } from './define.js';
 
@@ -62,13 +62,12 @@ function onEach<T>(
     if (placed === undefined) return failed;
     const operandAt = (index: number): Operand<unknown> => (index === 0 ? expression : list);
     if (!checkOperands(placed, operandAt, site)) return failed;
-    const parts = placed.map(({ compiled }) => compiled);
-    const [each, items] = parts.map(({ evaluate }) => evaluate);
+    const [each, items] = evaluationsOf(placed);
     const run: Expression = (document, element) =>
       apply(list.read(items?.(document, element), site.name), (item) =>
         expression.read(each?.(document, item) ?? null, site.name),
       );
-    return fold(run, parts, { site, type });
+    return fold(run, partsOf(placed), { site, type });
   };
   return { name, compile };
 }

@@ -1,7 +1,7 @@
 import { type Compiled, failed, type OperatorDefinition, type Site } from '../compiled.js';
 import type { Expression } from '../expression.js';
 import { anything, condition, type Operand } from '../operands.js';
-import { checkOperands, compileOperands, fold, type PlacedOperand } from './arguments.js';
+import { checkOperands, compileOperands, evaluationsOf, fold, partsOf } from './arguments.js';
 import { unary } from './define.js';
 
 /** `@and`, `@or`, `@not`, and the choices between values; all but `@not` and `@isnil` are lazy. */
@@ -95,12 +95,4 @@ function compileDefinedOr(argument: unknown, site: Site): Compiled {
     return null;
   };
   return fold(run, partsOf(placed), { site });
-}
-
-function partsOf(placed: readonly PlacedOperand[]): Compiled[] {
-  return placed.map(({ compiled }) => compiled);
-}
-
-function evaluationsOf(placed: readonly PlacedOperand[]): Expression[] {
-  return placed.map(({ compiled }) => compiled.evaluate);
 }
