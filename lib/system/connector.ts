@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
+import { asError } from './as-error.js';
 import { openTunnel } from './proxy-tunnel.js';
 
 /** How to prove who both ends are. PEM texts. */
@@ -55,7 +56,7 @@ export function newConnector(
   };
   return (target, callback) => {
     const failed = (error: unknown): void => {
-      const reason = error instanceof Error ? error : new Error(String(error));
+      const reason = asError(error);
       onFailure(reason);
       callback(reason, null);
     };

@@ -1,4 +1,5 @@
 import { isJsonObject, memberOf } from '../../object/json.js';
+import { asError } from '../../system/as-error.js';
 import type { Document } from '../document.js';
 import type { Expression } from '../expression/expression.js';
 import type { SpecPath } from '../spec-problem.js';
@@ -188,8 +189,4 @@ function rankingName(document: Document): string {
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   // No name has a NUL: a name that begins as another does comes after it.
   return `${text(memberOf(metadata, 'name'))}\0${text(memberOf(metadata, 'namespace'))}`;
-}
-
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

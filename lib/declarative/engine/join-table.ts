@@ -1,4 +1,5 @@
 import { setMember } from '../../object/json.js';
+import { asError } from '../../system/as-error.js';
 import type { Document } from '../document.js';
 import type { SpecPath } from '../spec-problem.js';
 import type { Delta } from './delta.js';
@@ -86,7 +87,7 @@ export class JoinTable {
     try {
       return { result: expression(own) };
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const error = asError(thrown);
       this.#failures.add({ stage: '@join', path, document: own, error }, weight);
       return undefined;
     }

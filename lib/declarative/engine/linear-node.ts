@@ -1,3 +1,4 @@
+import { asError } from '../../system/as-error.js';
 import type { Document } from '../document.js';
 import type { SpecPath } from '../spec-problem.js';
 import type { Delta, IncrementalNode } from './delta.js';
@@ -91,7 +92,7 @@ function runFrom(
     results = step.apply(document);
   } catch (thrown) {
     // Whatever it is: an error must not leave the stages after it half done.
-    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    const error = asError(thrown);
     run.failures.push({ stage: step.stage, path: step.path, document, error });
     return;
   }

@@ -1,6 +1,7 @@
 import { isJsonObject, memberOf } from '../../object/json.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { keyString } from '../../object/object-key.js';
+import { asError } from '../../system/as-error.js';
 import type { Document } from '../document.js';
 import { DataError } from '../expression/data-error.js';
 import type { SpecPath } from '../spec-problem.js';
@@ -83,7 +84,7 @@ export class OutputCollector {
     try {
       return objectKeyOf(document);
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const error = asError(thrown);
       this.#failures.add({ stage: 'target', path: this.#path, document, error }, weight);
       return undefined;
     }
