@@ -1,9 +1,9 @@
+import { parseDuration } from '../../crd/cel/times.js';
 import { isJsonObject } from '../../object/json.js';
 import { labelRequirementsOf } from '../../object/label-selector.js';
 import type { LabelSelector } from '../../object/label-selector.js';
 import { dns1035LabelProblem } from '../../object/names.js';
 import type { CompileContext } from '../spec-problem.js';
-import { parseGoDuration } from './go-duration.js';
 import { Members } from './members.js';
 import { sourceTypes, targetTypes } from './operator-spec.js';
 import type {
@@ -139,8 +139,8 @@ function readPeriod(members: Members): number {
   if (parameters === undefined) return defaultPeriodMs;
   const period = isJsonObject(parameters) ? parameters['period'] : undefined;
   if (period === undefined) return defaultPeriodMs;
-  const ms = typeof period === 'string' ? parseGoDuration(period) : undefined;
-  if (ms !== undefined && ms > 0) return ms;
+  const duration = typeof period === 'string' ? parseDuration(period) : undefined;
+  if (duration !== undefined && duration.nanos > 0n) return Number(duration.nanos) / 1e6;
   const message = `period ${JSON.stringify(period)}: want a duration above 0, for example 30s or 5m`;
   members.context.report({ message }, 'parameters', 'period');
   return defaultPeriodMs;

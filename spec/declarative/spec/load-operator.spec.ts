@@ -103,6 +103,11 @@ describe('Operators in files', () => {
       'period "5 min": want a duration',
     ],
     [
+      'a period of nothing',
+      controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '-1s' } }] }),
+      'period "-1s": want a duration above 0',
+    ],
+    [
       'an unknown predicate',
       controller({ sources: [{ kind: 'T', predicate: 'GenerationChange' }] }),
       'did you mean GenerationChanged?',
@@ -111,6 +116,26 @@ describe('Operators in files', () => {
       'a predicate called as a property of every object',
       controller({ sources: [{ kind: 'T', predicate: { constructor: [] } }] }),
       'constructor is no combination',
+    ],
+    [
+      'a predicate that combines nothing',
+      controller({ sources: [{ kind: 'T', predicate: { and: [] } }] }),
+      'want a list of predicates',
+    ],
+    [
+      'two predicates without a word between them',
+      controller({ sources: [{ kind: 'T', predicate: { and: ['LabelChanged'], or: [] } }] }),
+      'want a predicate, or one of and, or, not',
+    ],
+    [
+      'a namespace that is a number',
+      controller({ sources: [{ kind: 'T', namespace: 1 }] }),
+      'namespace: want a text',
+    ],
+    [
+      'a selector that is a text',
+      controller({ sources: [{ kind: 'T', labelSelector: 'a=b' }] }),
+      'want a map with matchLabels, matchExpressions',
     ],
     [
       'a selector with an unknown operator',
