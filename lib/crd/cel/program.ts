@@ -8,10 +8,11 @@ import type {
   OptionalMapExpression,
   SelectExpression,
 } from './expression.js';
-import { CelCostError, CostMeter, mostPerCall } from './cost-meter.js';
 import { CelConstantError } from './compile-error.js';
+import { CelCostError, CostMeter, mostPerCall } from './cost/cost-meter.js';
 import { estimateCost } from './cost/estimate-cost.js';
 import type { SizesByPath } from './cost/estimate-cost.js';
+import { spentOn } from './cost/spent-on.js';
 import { patternOf } from './library/strings.js';
 import type { Overload } from './overload.js';
 import { checkDepth } from './depth.js';
@@ -404,37 +405,13 @@ function dispatch(
 ): Run {
   return (frame) => {
     const values = operands.map((operand) => operand(frame));
-    meter().charge(callCost(name, values));
+    meter().charge(spentOn(name, values));
     const overload = overloads.find(({ args }) =>
       args.every((type, index) => isOfType(values[index] ?? null, type)),
     );
     if (overload === undefined) throw noSuchOverload(name, values);
     return overload.run(...values);
   };
-}
-
-/** Functions whose time is the product of their arguments' sizes. */
-const products = new Set(['matches', 'find', 'findAll', 'indexOf', 'lastIndexOf', 'replace']);
-const perCharacter = 0.1;
-
-/** What a call costs: for text, and for lists that it looks through, by their sizes. */
-function callCost(name: string, values: readonly CelValue[]): number {
-  if (!products.has(name)) {
-    return values.reduce((sum: number, value) => sum + sizeCost(name, value), 1);
-  }
-  const [text = 0, ...others] = values.map((value) =>
-    typeof value === 'string' ? value.length : 0,
-  );
-  return 1 + (1 + text * perCharacter) * (1 + Math.max(0, ...others) * perCharacter * 2.5);
-}
-
-function sizeCost(name: string, value: CelValue): number {
-  if (typeof value === 'string') return value.length * perCharacter;
-  if (value instanceof Uint8Array) return value.length * perCharacter;
-  if (value === null || typeof value !== 'object') return 0;
-  // An element of a list is taken without looking at the others.
-  if (!(value instanceof CelList) || name === '_[_]' || name === 'size') return 0;
-  return value.items.length;
 }
 
 const nameless = new Set(['contains', 'endsWith', 'matches', 'startsWith']);

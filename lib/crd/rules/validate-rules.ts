@@ -1,7 +1,7 @@
 import { deepEqual } from '../../object/deep-equal.js';
 import { isJsonObject } from '../../object/json.js';
 import type { Schema, SchemaRule } from '../../object/schema.js';
-import { CelCostError, CostMeter, mostPerCall } from '../cel/cost-meter.js';
+import { CelCostError, CostMeter, mostPerCall } from '../cel/cost/cost-meter.js';
 import type { CelProgram } from '../cel/program.js';
 import { CelError, CelOptional } from '../cel/values.js';
 import type { CelValue } from '../cel/values.js';

@@ -1,3 +1,4 @@
+import { goDouble } from '../cel/go-double.js';
 import type { SchemaCheck } from './validate-schema.js';
 
 const int64End = 2 ** 63;
@@ -65,8 +66,5 @@ function isMultiple(value: number, factor: number): boolean {
 /** A number as the server writes it in a message: integers plain, others as Go's `%v`. */
 export function goNumber(value: number): string {
   if (isInt64(value)) return BigInt(value).toString();
-  const [digits = '', power = '0'] = value.toExponential().split('e');
-  const exponent = Number(power);
-  if (exponent >= -4 && exponent < 6) return String(value);
-  return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
+  return goDouble(value);
 }

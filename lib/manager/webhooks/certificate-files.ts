@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { sleep } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type {
   CertificateContext,
   CertificateSource,
   ServingCertificate,
 } from './certificate-source.js';
+import { waited } from './waited.js';
 
 /** Options of {@link certificateFiles}. */
 export interface CertificateFilesOptions {
@@ -67,12 +67,7 @@ async function follow(
 ): Promise<void> {
   let current = first;
   let problem: string | undefined;
-  const waited = (): Promise<boolean> =>
-    sleep(clock, intervalMs, signal).then(
-      () => true,
-      () => false,
-    );
-  while (await waited()) {
+  while (await waited(clock, intervalMs, signal)) {
     try {
       const next = await read();
       if (problem !== undefined) logger.info('the certificate files can be used again');

@@ -2,7 +2,6 @@ import type { Client } from '../../client/client.js';
 import { Backoff } from '../../controller/backoff.js';
 import { isAlreadyExists, isConflict } from '../../object/api-error.js';
 import { sleep } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import type { Random } from '../../system/random.js';
 import { authorityName } from './certificate-secret.js';
@@ -12,6 +11,7 @@ import { rotationStep, skewMs } from './rotation-step.js';
 import type { CertificateState, RotationRules, RotationStep } from './rotation-step.js';
 import { trustAuthorities } from './trust.js';
 import type { TrustTargets } from './trust.js';
+import { waited } from './waited.js';
 import {
   createAuthority,
   issueCertificate,
@@ -218,11 +218,4 @@ function stillTrusted({ authorities, certificate }: CertificateState): readonly 
 
 function newestOf(state: CertificateState | undefined): string {
   return splitBundle(state?.authorities ?? '')[0] ?? '';
-}
-
-async function waited(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
-  return sleep(clock, delayMs, signal).then(
-    () => true,
-    () => false,
-  );
 }

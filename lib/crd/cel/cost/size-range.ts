@@ -10,6 +10,7 @@ export interface SizeRange {
  */
 export const boundless = 2 ** 64;
 
+/** The size of what nothing is known of. */
 export const unknownSize: SizeRange = { min: 0, max: boundless };
 
 /** A size that is known. */

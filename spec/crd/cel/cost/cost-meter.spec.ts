@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { s } from '../../../lib/crd/index.js';
-import { FieldErrors } from '../../../lib/crd/validation/field-errors.js';
-import { validateResource } from '../../../lib/crd/validation/validate-resource.js';
-import type { StatusCause } from '../../../lib/object/api-error.js';
-import type { Schema } from '../../../lib/object/schema.js';
+import { s } from '../../../../lib/crd/index.js';
+import { FieldErrors } from '../../../../lib/crd/validation/field-errors.js';
+import { validateResource } from '../../../../lib/crd/validation/validate-resource.js';
+import type { StatusCause } from '../../../../lib/object/api-error.js';
+import type { Schema } from '../../../../lib/object/schema.js';
 
 /** What rules say of a spec whose definition no server would take: the estimate is over the budget. */
 function causesOf(spec: Schema, value: object): readonly StatusCause[] {

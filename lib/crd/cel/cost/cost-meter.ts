@@ -1,4 +1,4 @@
-import { CelError } from './values.js';
+import { CelError } from '../values.js';
 
 /** The most that one evaluation may cost, as on the API server. */
 export const mostPerCall = 1_000_000;
