@@ -1,5 +1,6 @@
 import type { Clock } from '../system/clock.js';
 import type { OperatorError } from '../system/operator-error.js';
+import { whenAborted } from '../system/when-aborted.js';
 import { endsWithin } from './ends-within.js';
 import type { ReconcileRun } from './reconcile-run.js';
 
@@ -75,18 +76,13 @@ export class ActiveRuns {
     const going = runs.filter(({ isAborted }) => !isAborted);
     if (going.length === 0) return [];
     // One that is aborted meanwhile, by a stop say, has no more time than that gives it.
-    const over = allOf(going.map((run) => Promise.race([run.whenEnded(), aborted(run.signal)])));
+    const over = allOf(
+      going.map((run) => Promise.race([run.whenEnded(), whenAborted(run.signal)])),
+    );
     if (await endsWithin(over, graceMs, this.#clock)) return going.filter((run) => !run.hasEnded);
     for (const run of going) run.abort(reason);
     return going;
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 async function allOf(promises: readonly Promise<void>[]): Promise<void> {

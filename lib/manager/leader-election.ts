@@ -1,6 +1,7 @@
 import type { Fence } from '../client/fence.js';
 import { sleep } from '../system/clock.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { whenAborted } from '../system/when-aborted.js';
 import { leaderElectionMetrics } from './leader-election-metrics.js';
 import type { LeaderElectionMetrics } from './leader-election-metrics.js';
 import { jitterFactor, resolveLeaderElectorOptions } from './leader-election-options.js';
@@ -206,7 +207,7 @@ export class LeaderElector implements Leadership {
     let isDone = false;
     const isOver = (): boolean => isDone;
     const drain = async (): Promise<void> => {
-      await aborted(until.ending);
+      await whenAborted(until.ending);
       await until.drained;
       isDone = true;
       over.abort();
@@ -324,11 +325,4 @@ function lostOf(error: unknown, lease: string): OperatorError {
   const known = isOperatorError(error, 'LeadershipLost');
   const why = known ? error.message : 'the election failed';
   return new OperatorError('LeadershipLost', `Lease ${lease}: lost: ${why}`, { cause: error });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,6 +1,7 @@
 import type { Client } from '../client/client.js';
 import type { Fence } from '../client/fence.js';
 import { Lease } from '../object/kinds.js';
+import { whenAborted } from '../system/when-aborted.js';
 import type { RequiredAccess } from './access/required-access.js';
 import { LeaderElector } from './leader-election.js';
 import type { LeaderElectorOptions } from './leader-election-options.js';
@@ -70,10 +71,7 @@ function soleLeadership(): Leadership {
     isLeader: true,
     run: async (callbacks, signal) => {
       callbacks.onStartedLeading();
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await whenAborted(signal);
     },
   };
 }

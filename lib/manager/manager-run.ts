@@ -5,6 +5,7 @@ import { forgetMetrics } from '../controller/forget-metrics.js';
 import type { KeyOwnership } from '../controller/key-ownership.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
+import { whenAborted } from '../system/when-aborted.js';
 import { reviewClusters } from './access/review-clusters.js';
 import { ControllerGroup } from './controller-group.js';
 import { homeCachesSynced } from './home-caches-synced.js';
@@ -130,7 +131,7 @@ export class ManagerRun {
       if (signal.aborted) this.#end();
       else await this.#start(this.#ending.signal);
       if (!this.#ending.signal.aborted) this.#become('running');
-      await this.#ended();
+      await whenAborted(this.#ending.signal);
     } catch (error) {
       // A start that a stop, or a failure, cut short.
       if (!this.#ending.signal.aborted) this.#fail(error);
@@ -330,14 +331,6 @@ export class ManagerRun {
 
   #end(): void {
     this.#ending.abort(new OperatorError('Stopped', 'the manager stops'));
-  }
-
-  #ended(): Promise<void> {
-    const { signal } = this.#ending;
-    return new Promise((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
   }
 
   #become(phase: ManagerPhase): void {

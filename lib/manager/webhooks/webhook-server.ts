@@ -4,6 +4,7 @@ import type { Logger } from '../../system/logger.js';
 import { noMetrics } from '../../system/metrics.js';
 import type { Metrics } from '../../system/metrics.js';
 import { OperatorError } from '../../system/operator-error.js';
+import { whenAborted } from '../../system/when-aborted.js';
 import type { HealthCheck } from '../health-check.js';
 import type { Runnable, RunnableContext } from '../runnable.js';
 import type { CertificateSource } from './certificate-source.js';
@@ -101,7 +102,7 @@ export class WebhookServer implements Runnable, HealthCheck {
       this.#listener = listener;
       logger.info('webhooks are served', { port: listener.port });
       context.ready();
-      await aborted(signal);
+      await whenAborted(signal);
     } finally {
       this.#listener = undefined;
       signal.removeEventListener('abort', end);
@@ -124,11 +125,4 @@ function refuseSharedPaths(webhooks: readonly Webhook[]): void {
     }
     seen.set(webhook.path, webhook);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

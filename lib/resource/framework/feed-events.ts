@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { whenAborted } from '../../system/when-aborted.js';
 
 /** What an informer of one's own tells. */
 export interface FrameworkEvents<T extends KubernetesObject> {
@@ -86,11 +87,4 @@ function untilAborted<R>(
       if (signal.aborted) giveUp();
       else call().then(resolve, reject);
     });
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,4 +1,5 @@
 import type { Runnable } from '../../manager/runnable.js';
+import { whenAborted } from '../../system/when-aborted.js';
 import type { OwnRecorder } from './own-recorder.js';
 
 /** Stops a recorder when the manager ends, after the controllers, so that it leaves no timer. */
@@ -8,10 +9,7 @@ export function recorderEnd(name: string, recorder: OwnRecorder): Runnable {
     phase: 'server',
     run: async ({ signal, ready }) => {
       ready();
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await whenAborted(signal);
       await recorder.stop();
     },
   };
