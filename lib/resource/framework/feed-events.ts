@@ -16,6 +16,8 @@ export interface EventVisitor<T extends KubernetesObject> {
   readonly updated: (object: T) => Promise<void>;
   readonly deleted: (object: T) => Promise<void>;
   readonly failed: (error: unknown) => void;
+  /** Told what the clean-up of a stream that was left has failed with; perhaps after the end. */
+  readonly cleanUpFailed: (error: unknown) => void;
 }
 
 /**
@@ -24,15 +26,15 @@ export interface EventVisitor<T extends KubernetesObject> {
  */
 export async function feedEvents<T extends KubernetesObject>(
   { deletes, updates, errors }: FrameworkEvents<T>,
-  { updated, deleted, failed }: EventVisitor<T>,
+  { updated, deleted, failed, cleanUpFailed }: EventVisitor<T>,
   signal: AbortSignal,
 ): Promise<void> {
   const left = new AbortController();
   const over = AbortSignal.any([signal, left.signal]);
   const streams = [
-    each(deletes, deleted, over),
-    each(updates, updated, over),
-    each(errors, failed, over),
+    each(deletes, { visit: deleted, cleanUpFailed }, over),
+    each(updates, { visit: updated, cleanUpFailed }, over),
+    each(errors, { visit: failed, cleanUpFailed }, over),
     whenAborted(over),
   ];
   try {
@@ -43,9 +45,13 @@ export async function feedEvents<T extends KubernetesObject>(
   }
 }
 
+interface ItemVisitor<Item> extends Pick<EventVisitor<never>, 'cleanUpFailed'> {
+  readonly visit: (item: Item) => Promise<void> | void;
+}
+
 async function each<Item>(
   items: AsyncIterable<Item> | undefined,
-  visit: (item: Item) => Promise<void> | void,
+  { visit, cleanUpFailed }: ItemVisitor<Item>,
   signal: AbortSignal,
 ): Promise<void> {
   if (items === undefined || signal.aborted) return;
@@ -58,17 +64,17 @@ async function each<Item>(
     try {
       await visit(next.value);
     } catch (error) {
-      leave(iterator);
+      leave(iterator, cleanUpFailed);
       throw error;
     }
   }
-  leave(iterator);
+  leave(iterator, cleanUpFailed);
 }
 
 /** Not waited for: a generator that waits for its next item ends only with that. */
-function leave<Item>(iterator: AsyncIterator<Item>): void {
+function leave<Item>(iterator: AsyncIterator<Item>, cleanUpFailed: (error: unknown) => void): void {
   const left = Promise.resolve().then(() => iterator.return?.());
-  left.catch(() => undefined);
+  left.catch(cleanUpFailed);
 }
 
 /**

@@ -190,6 +190,10 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
       updated: (object: T) => this.updateFunc(undefined, object),
       deleted: (object: T) => this.deleteFunc(object),
       failed,
+      cleanUpFailed: (error: unknown) => {
+        const what = `framework ${this.name}: the clean-up of a stream of events failed`;
+        this.#options.logger.warn(what, { error });
+      },
     };
     await this.#whileRunning(signal, () => feedEvents(events, visit, signal));
   }

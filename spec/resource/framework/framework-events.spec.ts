@@ -148,7 +148,8 @@ describe('Framework, told by informers of others', () => {
       seen.push(new WeakRef(object));
       return Promise.resolve();
     };
-    const visitor = { updated, deleted: updated, failed: () => undefined };
+    const ignored = (): undefined => undefined;
+    const visitor = { updated, deleted: updated, failed: ignored, cleanUpFailed: ignored };
     const ended = feedEvents({ updates: feed }, visitor, ending.signal);
     for (let n = 0; n < 50; n++) {
       feed.push({ apiVersion: 'v1', kind: 'Gadget', metadata: { name: `a-${n}` } });
@@ -173,10 +174,29 @@ describe('Framework, told by informers of others', () => {
       }
     }
     const updated = (): Promise<void> => Promise.reject(new Error('it has no name'));
-    const visitor = { updated, deleted: updated, failed: () => undefined };
+    const ignored = (): undefined => undefined;
+    const visitor = { updated, deleted: updated, failed: ignored, cleanUpFailed: ignored };
     const { signal } = new AbortController();
     const error = await feedEvents({ updates: stream() }, visitor, signal).catch(String);
     expect([error, isLeft]).to.deep.equal(['Error: it has no name', true]);
+  });
+
+  it('logs what the clean-up of a stream fails with', async () => {
+    const scene = await open();
+    const ending = new AbortController();
+    async function* stream(): AsyncGenerator<Gadget> {
+      try {
+        yield await scene.create('a');
+        ending.abort();
+        yield await scene.get('a');
+      } finally {
+        await Promise.reject(new Error('the connection does not close'));
+      }
+    }
+    await scene.framework().processEvents({ updates: stream() }, ending.signal);
+    const line =
+      'warn: framework shop: the clean-up of a stream of events failed the connection does not close';
+    await scene.until(() => scene.lines.includes(line));
   });
 
   it('leaves no timer of its events when its streams have ended', async () => {
