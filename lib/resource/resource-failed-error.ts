@@ -2,7 +2,9 @@ import { readableError } from '../controller/readable-error.js';
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { describePlace } from './describe-place.js';
 import { messageOf } from './message-of.js';
+import type { Place } from './pass.js';
 import { isPermanent } from './permanent-error.js';
 import type { ResourceContext } from './resource-context.js';
 
@@ -14,16 +16,15 @@ export class ResourceFailedError extends OperatorError {
   readonly step: ResourceContext['step'];
 
   constructor(
-    { resourceSet, resource, step }: Pick<ResourceContext, 'resourceSet' | 'resource' | 'step'>,
+    place: Pick<ResourceContext, 'resourceSet' | 'resource' | 'step'>,
     object: KubernetesObject,
     cause: unknown,
   ) {
-    const set = resourceSet === '' ? '' : `set ${resourceSet}, `;
-    const where = resource === '' ? `${set}${step}` : `${set}resource ${resource}, ${step}`;
-    super('ResourceFailed', `${describeObject(object)}: ${where}: ${messageOf(cause)}`, { cause });
-    this.resourceSet = resourceSet;
-    this.resource = resource;
-    this.step = step;
+    const where = `${describeObject(object)}: ${describePlace(place)}`;
+    super('ResourceFailed', `${where}: ${messageOf(cause)}`, { cause });
+    this.resourceSet = place.resourceSet;
+    this.resource = place.resource;
+    this.step = place.step;
   }
 }
 
@@ -32,7 +33,7 @@ export class ResourceFailedError extends OperatorError {
  * stays as it is, for it knows the place better.
  */
 export function resourceFailed(
-  place: Pick<ResourceContext, 'resourceSet' | 'resource' | 'step'>,
+  place: Place,
   object: KubernetesObject,
   thrown: unknown,
 ): ResourceFailedError {

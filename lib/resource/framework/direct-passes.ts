@@ -1,33 +1,25 @@
 import type { Result } from '../../controller/result.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
-import { keyString } from '../../object/object-key.js';
 import type { FrameworkPass } from './framework-reconciler.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
-import { Turns } from './turns.js';
 
 type Parts = Pick<
   ResolvedFrameworkOptions<KubernetesObject>,
   'client' | 'logger' | 'name' | 'type'
 >;
 
-/** Passes that are made when they are asked for, without a queue: one after another for each object. */
+/** Passes that are made when they are asked for, without a queue. */
 export class DirectPasses {
   readonly #reconcile: (pass: FrameworkPass) => Promise<Result>;
   readonly #parts: Parts;
-  readonly #turns = new Turns();
 
   constructor(reconcile: (pass: FrameworkPass) => Promise<Result>, parts: Parts) {
     this.#reconcile = reconcile;
     this.#parts = parts;
   }
 
-  /** Resolves when a pass that began after the call has ended. What it throws is logged. */
+  /** Resolves when a pass that began after the call has ended. Never throws: what a pass does is logged. */
   async run(key: ObjectKey): Promise<void> {
-    await this.#turns.run(keyString(key), () => this.#pass(key));
-  }
-
-  /** Never throws. */
-  async #pass(key: ObjectKey): Promise<void> {
     const { client, name, type } = this.#parts;
     const logger = this.#parts.logger.child({ controller: name, kind: type.kind, ...key });
     const { signal } = new AbortController();

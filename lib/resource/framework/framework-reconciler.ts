@@ -11,17 +11,20 @@ import { deepFreeze } from '../../object/deep-freeze.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import { keyString } from '../../object/object-key.js';
 import type { Logger } from '../../system/logger.js';
+import { describePlace } from '../describe-place.js';
+import { messageOf } from '../message-of.js';
 import { newResourceContext } from '../new-resource-context.js';
 import { placeOf, runResourceSet } from '../process.js';
 import type { PassMethod } from '../process.js';
 import type { Cancellation, ResourceContext } from '../resource-context.js';
 import { isResourceFailed } from '../resource-failed-error.js';
+import type { ResourceFailedError } from '../resource-failed-error.js';
 import type { ResourceSet } from '../resource-set.js';
+import { describeKeepers } from './describe-keepers.js';
 import type { FrameworkMetrics } from './framework-metrics.js';
 import { ObjectState } from './object-state.js';
 import { OnceTold } from './once-told.js';
 import { isOverlapError, overlapCondition } from './overlap.js';
-import { describeKeepers, describePlace } from './pass-notes.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 import { tellWhenStuck } from './stuck-watch.js';
 import { Turns } from './turns.js';
@@ -257,10 +260,6 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   }
 }
 
-function failureNote(error: Parameters<typeof describePlace>[0] & { cause?: unknown }): string {
+function failureNote(error: ResourceFailedError): string {
   return `${describePlace(error)}: ${messageOf(error.cause)}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

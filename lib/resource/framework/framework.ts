@@ -14,6 +14,7 @@ import { keyOf } from '../../object/object-key.js';
 import { noMetrics } from '../../system/metrics.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { InvalidConfigError } from '../invalid-config-error.js';
+import { messageOf } from '../message-of.js';
 import { crdInstaller } from './crd-installer.js';
 import { DirectPasses } from './direct-passes.js';
 import { feedEvents } from './feed-events.js';
@@ -245,8 +246,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
       const builder = configure?.(all) ?? all;
       return builder.complete((context) => this.#reconciler.reconcile(context));
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new InvalidConfigError(`Framework ${name}: ${why}`, { cause });
+      throw new InvalidConfigError(`Framework ${name}: ${messageOf(cause)}`, { cause });
     }
   }
 

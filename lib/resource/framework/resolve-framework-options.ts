@@ -1,4 +1,3 @@
-import type { Recorder } from '../../events/recorder.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import {
   dns1123LabelProblem,
@@ -33,7 +32,6 @@ export type ResolvedFrameworkOptions<T extends KubernetesObject> = Pick<
 > & {
   readonly [Name in Defaulted]-?: NonNullable<Given<T>[Name]>;
 } & {
-  readonly recorder?: Recorder | undefined;
   /** All that pause, those of every framework first. */
   readonly pauseAnnotations: PauseAnnotations;
   /** `<prefix>/<name>`. */
