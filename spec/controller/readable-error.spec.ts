@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { readableError } from '../../lib/controller/readable-error.js';
+
+const broken = {
+  get message(): string {
+    throw new Error('not for you');
+  },
+};
+const refuse = (): never => {
+  throw new Error('not for you');
+};
+
+const unreadable: readonly [title: string, error: unknown][] = [
+  ['its message', broken],
+  ['the message of its cause', new Error('x', { cause: new Error('y', { cause: broken }) })],
+  ['the message of one of its parts', new AggregateError([new Error('one'), broken])],
+  ['the question whether it has a code', new Proxy({ message: 'x' }, { has: refuse })],
+  ['a code that is no text', Object.assign(new Error('x'), { code: { toString: refuse } })],
+];
+
+describe('readableError', () => {
+  for (const [title, error] of unreadable) {
+    it(`stands for an error that can't be read: ${title} throws`, () => {
+      const readable = readableError(error);
+      expect(readable).to.be.an('error');
+      expect((readable as Error).message).to.equal(
+        'threw what can not be read: a proxy, or a field of it throws',
+      );
+    });
+  }
+
+  it('leaves what can be read as it is', () => {
+    const parts = new AggregateError([new Error('one'), 'two'], 'x', { cause: new Error('y') });
+    const round = new Error('x');
+    round.cause = round;
+    const plain = { message: Object.create(null) as object };
+    for (const error of [parts, round, plain, 'a text', 7, null, undefined]) {
+      expect(readableError(error)).to.equal(error);
+    }
+  });
+});
