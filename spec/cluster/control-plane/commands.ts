@@ -4,6 +4,9 @@ import type { ResolvedControlPlaneOptions } from './options.js';
 import type { Program } from './programs.js';
 import type { Command } from './supervisor.js';
 
+/** Our own stage: kwok's hits the next claim of a name with what it began for a deleted one. */
+const claimProvisionStage = join(import.meta.dirname, 'kwok', 'claim-provision.yaml');
+
 /** Ports of one control plane. */
 export interface ControlPlanePorts {
   readonly etcdClient: number;
@@ -150,6 +153,7 @@ function kwokArgs({ files, folder }: Launch): string[] {
     `--kubeconfig=${join(folder, programKubeConfig('kwok'))}`,
     '--manage-all-nodes=true',
     `--config=${files.stages}`,
+    `--config=${claimProvisionStage}`,
     '--node-lease-duration-seconds=40',
   ];
 }

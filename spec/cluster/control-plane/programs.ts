@@ -55,7 +55,6 @@ export const kwokStages: readonly string[] = [
   'volume/fast/pv-bind.yaml',
   'volume/fast/pv-delete.yaml',
   'volume/fast/pvc-delete.yaml',
-  'volume/fast/pvc-provision.yaml',
 ];
 
 /** The default StorageClass, so that claims without one are bound too. */
