@@ -68,8 +68,30 @@ function countingContext(context: CompileContext, count: () => void): CompileCon
 
 function writtenStages(pipeline: unknown, context: CompileContext): WrittenStage[] {
   if (pipeline === undefined || pipeline === null) return [];
+  if (isFirstForm(pipeline)) return stagesOfFirstForm(pipeline, context);
   if (!Array.isArray(pipeline)) return writtenStage(pipeline, 0, context);
   return pipeline.flatMap((stage, place) => writtenStage(stage, place, context.at(place)));
+}
+
+/** The form that dcontroller had first: `@join` beside `@aggregate`, which has the other stages. */
+interface FirstForm {
+  readonly '@join'?: unknown;
+  readonly '@aggregate': readonly unknown[];
+}
+
+function isFirstForm(pipeline: unknown): pipeline is FirstForm {
+  if (!isJsonObject(pipeline) || !Array.isArray(pipeline['@aggregate'])) return false;
+  return Object.keys(pipeline).every((name) => name === '@join' || name === '@aggregate');
+}
+
+function stagesOfFirstForm(pipeline: FirstForm, context: CompileContext): WrittenStage[] {
+  const { '@join': argument, '@aggregate': stages } = pipeline;
+  const joined = argument === undefined ? 0 : 1;
+  const join = { place: 0, name: '@join', argument, context: context.at('@join') };
+  const others = stages.flatMap((stage, place) =>
+    writtenStage(stage, place + joined, context.at('@aggregate', place)),
+  );
+  return joined === 0 ? others : [join, ...others];
 }
 
 function writtenStage(stage: unknown, place: number, context: CompileContext): WrittenStage[] {

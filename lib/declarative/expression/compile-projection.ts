@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../object/json.js';
 import type { Document } from '../document.js';
 import type { CompileContext } from '../spec-problem.js';
 import { compilePart, guarded } from './compile-expression.js';
@@ -11,13 +12,15 @@ export type Projection = (document: Document) => Document;
 /**
  * Compiles what `@project` says: an expression whose value is a map, or a list of such. Each item of
  * a list is evaluated on the same document, and the maps are merged, the later over the earlier; the
- * projection throws DataError where one is no map.
+ * projection throws DataError where one is no map. What dcontroller wrote first means the same:
+ * `@merge` with a list is that list, with a map it is the document with that map merged over it.
  */
 export function compileProjection(
   source: unknown,
   context: CompileContext,
   options: ExpressionOptions = {},
 ): Projection {
+  if (isMerge(source)) return compileMerge(source['@merge'], context.at('@merge'), options);
   const items = Array.isArray(source)
     ? source.map((item, index) => compileItem(item, context.at(index), options))
     : [compileItem(source, context, options)];
@@ -26,6 +29,20 @@ export function compileProjection(
   const project: Projection = (document) =>
     others.reduce((merged, item) => mergeMaps(merged, item(document)), first?.(document) ?? {});
   return guarded(project, options);
+}
+
+function isMerge(source: unknown): source is { readonly '@merge': unknown } {
+  return isJsonObject(source) && Object.keys(source).join() === '@merge';
+}
+
+function compileMerge(
+  merged: unknown,
+  context: CompileContext,
+  options: ExpressionOptions,
+): Projection {
+  if (Array.isArray(merged)) return compileProjection(merged, context, options);
+  const item = compileItem(merged, context, options);
+  return guarded((document: Document) => mergeMaps(document, item(document)), options);
 }
 
 function compileItem(

@@ -9,6 +9,12 @@ describe('compilePipeline', () => {
     ['nothing', undefined, [{ kind: 'Pod' }]],
     ['one stage', { '@select': true }, [{ kind: 'Pod' }]],
     ['a list', [join, { '@project': { metadata: '$.Pod.metadata' } }], two],
+    ["dcontroller's first form", { '@aggregate': [{ '@select': true }] }, [{ kind: 'Pod' }]],
+    [
+      "dcontroller's first form of a join",
+      { ...join, '@aggregate': [{ '@project': { metadata: '$.Pod.metadata' } }] },
+      two,
+    ],
     [
       'an alias',
       { '@join': { '@eq': ['$.A.x', '$.B.x'] } },
@@ -29,6 +35,16 @@ describe('compilePipeline', () => {
     [[{}], ['pipeline[0]: a stage is a map with one member, as "@select"']],
     [
       { '@select': true, '@project': {} },
+      ['pipeline: a stage is a map with one member, as "@select", not 2: they go into a list'],
+    ],
+    [
+      { '@aggregate': [{ '@select': true }, { '@projct': {} }] },
+      [
+        'pipeline["@aggregate"][1]["@projct"]: there is no stage @projct; the stages are @join, @select, @project, @unwind, @demux, @gather, @mux (@project)',
+      ],
+    ],
+    [
+      { '@select': true, '@aggregate': [] },
       ['pipeline: a stage is a map with one member, as "@select", not 2: they go into a list'],
     ],
     [

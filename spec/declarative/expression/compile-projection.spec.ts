@@ -37,6 +37,15 @@ describe('compileProjection', () => {
     expect(built).to.deep.equal({ metadata: { name: 'new' }, was: 'a' });
   });
 
+  it('reads @merge as dcontroller first had it: a list of maps, or one over the document', () => {
+    const list = project({ '@merge': [{ metadata: { name: 'b' } }, { was: '$.metadata.name' }] });
+    expect(list).to.deep.equal({ metadata: { name: 'b' }, was: 'a' });
+    expect(project({ '@merge': { metadata: { name: 'b' } } })).to.deep.equal({
+      ...document,
+      metadata: { ...document.metadata, name: 'b' },
+    });
+  });
+
   it('takes any expression that gives a map', () => {
     expect(project('$.metadata.labels')).to.deep.equal({ app: 'x' });
     expect(project(['$.metadata.labels', { '@dict': { b: 1 } }])).to.deep.equal({ app: 'x', b: 1 });
