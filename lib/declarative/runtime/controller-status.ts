@@ -29,3 +29,14 @@ export interface DeclarativeControllerStatus {
   /** The last ten errors, the newest last. */
   readonly lastErrors: readonly string[];
 }
+
+/** What a declarative controller tells its operator. */
+export interface DeclarativeControllerListener {
+  /** Something went wrong. It must not throw. */
+  readonly onError: (error: ReportedError) => void;
+  /**
+   * `status()` says something else now: a condition flipped, or an error came. Called after the
+   * change, also for success that clears an error; it must not throw. @defaultValue nobody listens
+   */
+  readonly onStatus?: (() => void) | undefined;
+}

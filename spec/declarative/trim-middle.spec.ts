@@ -1,0 +1,28 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { trimMiddle } from '../../lib/declarative/trim-middle.js';
+
+describe('trimMiddle', () => {
+  it('keeps the beginning and the end of what is too long', () => {
+    expect(trimMiddle('0123456789abcdef', 11)).to.equal('0123 … cdef');
+  });
+
+  it('leaves alone what fits, 1,000 characters by default', () => {
+    expect(trimMiddle('0123456789', 10)).to.equal('0123456789');
+    expect(trimMiddle('a'.repeat(1_000))).to.have.length(1_000).and.not.include('…');
+    expect(trimMiddle('a'.repeat(1_001))).to.have.length(1_000).and.include('…');
+  });
+
+  it('never passes the length, and never cuts a character in two', () => {
+    const property = fc.property(
+      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.integer({ min: 5, max: 40 }),
+      (text, most) => {
+        const trimmed = trimMiddle(text, most);
+        expect(trimmed.length).to.be.at.most(Math.max(most, 5));
+        expect(trimmed.isWellFormed()).to.equal(true);
+      },
+    );
+    fc.assert(property);
+  });
+});
