@@ -30,7 +30,9 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
   const operators = (Array.isArray(documents) ? documents : []).flatMap((document) => {
     for (const { message, pos } of document.errors) {
       const { line, col: column } = lines.linePos(pos[0]);
-      problems.push({ path: [], message: message.split('\n')[0] ?? '', line, column });
+      // The text has the place once more, and the lines around it.
+      const said = message.replace(/ at line \d+, column \d+:[^]*$/, '');
+      problems.push({ path: [], message: said, line, column });
     }
     return document.errors.length > 0 ? [] : readDocument(document, { lines, problems });
   });
