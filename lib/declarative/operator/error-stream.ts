@@ -1,0 +1,114 @@
+import { systemClock } from '../../system/clock.js';
+import type { Clock } from '../../system/clock.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { ReportedError } from '../runtime/controller-status.js';
+import { ErrorLimit } from './error-limit.js';
+
+/** How many errors wait for their reader at most; further ones are dropped, and counted. */
+export const statusChannelBufferSize = 64;
+
+/** Options of {@link ErrorStream}. */
+export interface ErrorStreamOptions {
+  /** @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+  /** How many wait at most: a whole number, at least 1. @defaultValue 64 */
+  readonly bufferSize?: number | undefined;
+}
+
+/**
+ * Errors of operators, as they come: of each operator the first three at once, then three in two
+ * seconds. What does not pass is in `controller.reportErrors()` all the same.
+ *
+ * Each error goes to one reader, as in a channel; errors that came before a reader did wait for it.
+ * Without a reader nothing goes wrong: 64 wait, the others are dropped.
+ *
+ * @example
+ * ```ts
+ * for await (const error of group.errors) console.error(error.operator, error.message);
+ * ```
+ */
+export class ErrorStream implements AsyncIterable<ReportedError> {
+  readonly #clock: Clock;
+  readonly #bufferSize: number;
+  readonly #limits = new Map<string, ErrorLimit>();
+  readonly #waiting: ReportedError[] = [];
+  readonly #readers = new Set<Reader>();
+  #suppressed = 0;
+  #isEnded = false;
+
+  /** @throws OperatorError `InvalidOption`: `bufferSize` is no whole number above 0. */
+  constructor(options: ErrorStreamOptions = {}) {
+    const { clock = systemClock, bufferSize = statusChannelBufferSize } = options;
+    if (!Number.isInteger(bufferSize) || bufferSize < 1) {
+      const message = `ErrorStream: bufferSize ${bufferSize}: want a whole number above 0`;
+      throw new OperatorError('InvalidOption', message);
+    }
+    this.#clock = clock;
+    this.#bufferSize = bufferSize;
+  }
+
+  /** How many errors no reader gets: there were too many in a short time, or too many waited. */
+  get suppressed(): number {
+    return this.#suppressed;
+  }
+
+  /** Hands an error to a reader, or lets it wait for one. After the end it does nothing. */
+  push(error: ReportedError): void {
+    if (this.#isEnded) return;
+    if (!this.#limitOf(error.operator).pass()) {
+      this.#suppressed++;
+      return;
+    }
+    const [reader] = this.#readers;
+    if (reader !== undefined) {
+      this.#readers.delete(reader);
+      reader({ done: false, value: error });
+    } else if (this.#waiting.length < this.#bufferSize) {
+      this.#waiting.push(error);
+    } else {
+      this.#suppressed++;
+    }
+  }
+
+  /** No more errors come: readers get what waits, then their loops end. */
+  end(): void {
+    this.#isEnded = true;
+    this.#limits.clear();
+    for (const reader of this.#readers) reader(over);
+    this.#readers.clear();
+  }
+
+  /** An operator is gone: what is remembered of it goes. */
+  forget(operator: string): void {
+    this.#limits.delete(operator);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<ReportedError, undefined> {
+    let reading: Reader | undefined;
+    let isOver = false;
+    return {
+      next: () => {
+        const first = isOver ? undefined : this.#waiting.shift();
+        if (first !== undefined) return Promise.resolve({ done: false, value: first });
+        if (isOver || this.#isEnded) return Promise.resolve(over);
+        return new Promise((resolve) => this.#readers.add((reading = resolve)));
+      },
+      return: () => {
+        isOver = true;
+        // Else the next error would go to who does not read any more.
+        if (reading !== undefined && this.#readers.delete(reading)) reading(over);
+        return Promise.resolve(over);
+      },
+    };
+  }
+
+  #limitOf(operator: string): ErrorLimit {
+    const limit = this.#limits.get(operator) ?? new ErrorLimit(this.#clock);
+    this.#limits.set(operator, limit);
+    return limit;
+  }
+}
+
+type Reader = (result: IteratorResult<ReportedError, undefined>) => void;
+
+const over: IteratorResult<ReportedError, undefined> = { done: true, value: undefined };
