@@ -1,13 +1,13 @@
-import { isJsonObject } from '../../object/json.js';
 import type { ExpressionOptions } from '../expression/expression-options.js';
-import { nearestName } from '../nearest-name.js';
 import type { CompileContext, SpecProblem } from '../spec-problem.js';
 import { compileJoin } from './compile-join.js';
 import { compileSourceNames } from './compile-source-names.js';
-import { compileStage, stageNames } from './compile-stage.js';
+import { compileStage } from './compile-stage.js';
 import type { JoinPlan } from './join-plan.js';
 import { Pipeline } from './pipeline.js';
 import type { PipelinePlan, PipelineSource, StagePlan } from './pipeline-plan.js';
+import { writtenStages } from './written-stages.js';
+import type { WrittenStage } from './written-stages.js';
 
 /** How {@link compilePipeline} compiles. */
 export interface PipelineSettings extends ExpressionOptions {
@@ -45,16 +45,6 @@ export function compilePlan(
   return { sources: names, join, stages, warnings: join === undefined ? [] : warningsOf(join) };
 }
 
-/** A stage as it is written. */
-interface WrittenStage {
-  /** Its place in the pipeline, from 0. */
-  readonly place: number;
-  readonly name: string;
-  readonly argument: unknown;
-  /** Of the argument. */
-  readonly context: CompileContext;
-}
-
 function countingContext(context: CompileContext, count: () => void): CompileContext {
   return {
     path: context.path,
@@ -64,49 +54,6 @@ function countingContext(context: CompileContext, count: () => void): CompileCon
     },
     at: (...below) => countingContext(context.at(...below), count),
   };
-}
-
-function writtenStages(pipeline: unknown, context: CompileContext): WrittenStage[] {
-  if (pipeline === undefined || pipeline === null) return [];
-  if (isFirstForm(pipeline)) return stagesOfFirstForm(pipeline, context);
-  if (!Array.isArray(pipeline)) return writtenStage(pipeline, 0, context);
-  return pipeline.flatMap((stage, place) => writtenStage(stage, place, context.at(place)));
-}
-
-/** The form that dcontroller had first: `@join` beside `@aggregate`, which has the other stages. */
-interface FirstForm {
-  readonly '@join'?: unknown;
-  readonly '@aggregate': readonly unknown[];
-}
-
-function isFirstForm(pipeline: unknown): pipeline is FirstForm {
-  if (!isJsonObject(pipeline) || !Array.isArray(pipeline['@aggregate'])) return false;
-  return Object.keys(pipeline).every((name) => name === '@join' || name === '@aggregate');
-}
-
-function stagesOfFirstForm(pipeline: FirstForm, context: CompileContext): WrittenStage[] {
-  const { '@join': argument, '@aggregate': stages } = pipeline;
-  const joined = argument === undefined ? 0 : 1;
-  const join = { place: 0, name: '@join', argument, context: context.at('@join') };
-  const others = stages.flatMap((stage, place) =>
-    writtenStage(stage, place + joined, context.at('@aggregate', place)),
-  );
-  return joined === 0 ? others : [join, ...others];
-}
-
-function writtenStage(stage: unknown, place: number, context: CompileContext): WrittenStage[] {
-  const [name, ...more] = isJsonObject(stage) ? Object.keys(stage) : [];
-  if (!isJsonObject(stage) || name === undefined || more.length > 0) {
-    const got = more.length > 0 ? `, not ${more.length + 1}: they go into a list` : '';
-    context.report({ message: `a stage is a map with one member, as "@select"${got}` });
-    return [];
-  }
-  if (!stageNames.includes(name)) {
-    const message = `there is no stage ${name}; the stages are ${stageNames.join(', ')}`;
-    context.report({ message, suggestion: nearestName(name, stageNames) }, name);
-    return [];
-  }
-  return [{ place, name, argument: stage[name], context: context.at(name) }];
 }
 
 function joinOf(
