@@ -9,17 +9,19 @@ import { WebhookConfigurations } from './admission/webhook-configurations.js';
 import { attributesOf } from './auth/access-attributes.js';
 import { AccessControl } from './auth/access-control.js';
 import { accessForbidden, allowAll } from './auth/authorizer.js';
+import { identify } from './auth/asking.js';
+import type { Asker, Asking } from './auth/asking.js';
 import { createBootstrapRoles } from './auth/bootstrap-roles.js';
-import { impersonated } from './auth/impersonation.js';
+import { admit } from './auth/listener-access.js';
+import type { ListenerAccess } from './auth/listener-access.js';
 import { aggregateRoles } from './auth/role-aggregation.js';
-import { administrator, anonymous, userInfoOf } from './auth/user-info.js';
+import { administrator, userInfoOf } from './auth/user-info.js';
 import type { UserInfo, UserOptions } from './auth/user-info.js';
-import type { CertifiedClient } from './certified-client.js';
 import { CrdManager } from './custom/crd-manager.js';
 import { DiscoveryHandler } from './discovery/discovery-handler.js';
 import { Faults, connectionReset } from './faults.js';
 import { listenHttp } from './http-adapter.js';
-import type { ListenOptions, Listener } from './http-adapter.js';
+import type { ListenOptions, ListenSettings, Listener, ConnectionHandler } from './http-adapter.js';
 import { inProcessTransport } from './in-process-transport.js';
 import { builtinKinds } from './kinds/builtin-kinds.js';
 import { KindRegistry } from './kinds/kind-registry.js';
@@ -39,7 +41,7 @@ import { errorResponse, textResponse } from './requests/responses.js';
 import { createServerCore } from './server-core.js';
 import type { ServerCore } from './server-core.js';
 import { ServerLoopback } from './server-loopback.js';
-import { internalError, isStatusError, unauthorized } from './status-error.js';
+import { internalError, isStatusError } from './status-error.js';
 import type { StatusError } from './status-error.js';
 import { MvccLog } from './storage/mvcc-log.js';
 import { restoreSnapshot } from './storage/snapshot.js';
@@ -69,6 +71,12 @@ export interface EmbeddedApiServerOptions {
    * (`https://127.0.0.1:9443`), or a function that answers in their place. @defaultValue none
    */
   readonly services?: WebhookServices;
+  /**
+   * `objects`: nothing is created in a namespace that is not there. `names`: namespaces are names only
+   * and need not be there, and an object of a namespaced custom resource may be in none: it is reached
+   * by the path of a cluster-scoped one. @defaultValue 'objects'
+   */
+  readonly namespaces?: 'objects' | 'names';
   /**
    * How many changes the log keeps, at least 1: a watch or a continued list that needs older ones
    * gets 410. @defaultValue 10_000
@@ -109,7 +117,7 @@ export class EmbeddedApiServer {
     const kinds = new KindRegistry();
     kinds.add(builtinKinds());
     const log = new MvccLog({ length: logLength });
-    const { users, rbac, services } = this.#options;
+    const { users, rbac, services, namespaces } = this.#options;
     const access = new AccessControl({ log, clock, random, users, rbac });
     const webhooks = new WebhookConfigurations(log);
     const needed = (): boolean => !webhooks.empty || kinds.converting;
@@ -117,6 +125,7 @@ export class EmbeddedApiServer {
     this.#core = createServerCore({
       ...{ log, kinds, access, outside, clock: outside.clock, random: outside.random },
       systemRandom: random,
+      freeNamespaces: namespaces === 'names',
       webhooks,
       policies: new AdmissionPolicies(log),
       webhookClient: new WebhookClient(services, clock),
@@ -164,12 +173,27 @@ export class EmbeddedApiServer {
 
   /** Serves over HTTP, on the loopback interface unless told otherwise. @returns the URL */
   async listen(options: ListenOptions = {}): Promise<string> {
-    const listener = await listenHttp(
-      (request, certified) => this.#handleAs(request, { certified }),
-      options,
-    );
+    const { access, ...address } = options;
+    const { handler, admit: admitted } = this.entrance(access);
+    const listener = await listenHttp(handler, { ...address, admit: admitted });
     this.#listeners.add(listener);
     return listener.url;
+  }
+
+  /**
+   * What answers the connections of a listener, for who listens by itself.
+   * @param access - who may come in, and what they may do. @defaultValue what the server itself says
+   */
+  entrance(access?: ListenerAccess): Entrance {
+    if (access === undefined) return { handler: (request, from) => this.#handleAs(request, from) };
+    const { serves } = access;
+    const { kinds, clock } = this.#core;
+    const discovery =
+      serves === undefined ? this.#discovery : new DiscoveryHandler(kinds, { serves });
+    return {
+      admit: (head) => admit(access, head, clock.now()),
+      handler: (request, from) => this.#handleAs(request, { ...from, discovery }),
+    };
   }
 
   /** Forgets every change up to now: watches and continued lists from older versions get 410. */
@@ -213,10 +237,10 @@ export class EmbeddedApiServer {
     await Promise.all(listeners.map((listener) => listener.close()));
   }
 
-  async #handleAs(request: TransportRequest, user: Asking): Promise<TransportResponse> {
+  async #handleAs(request: TransportRequest, asking: ServerAsking): Promise<TransportResponse> {
     if (this.#stopped) throw new OperatorError('Stopped', 'the embedded API server was stopped');
     try {
-      return await this.#answer(request, user);
+      return await this.#answer(request, asking);
     } catch (error) {
       if (isStatusError(error)) return errorResponse(error);
       if (isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Aborted')) {
@@ -228,18 +252,22 @@ export class EmbeddedApiServer {
     }
   }
 
-  async #answer(request: TransportRequest, asking: Asking): Promise<TransportResponse> {
+  async #answer(request: TransportRequest, asking: ServerAsking): Promise<TransportResponse> {
     const info = readRequestInfo(request);
-    const user = this.#userOf(request, info, asking);
-    const denied = this.#denied(info, user);
+    const { discovery = this.#discovery } = asking;
+    const asker = this.#identify(request, info, asking);
+    const { user } = asker;
+    const denied = this.#denied(info, asker);
     if (info.type === 'plain') {
       if (denied !== undefined) {
         this.#record(info, user, { code: denied.status, denied: true });
         throw denied;
       }
-      return this.#answerPlain(request, info, user);
+      const response = handlePlain({ core: this.#core, discovery }, info, request);
+      this.#record(info, user, { code: response.status });
+      return response;
     }
-    const asked = { info, request, user, denied };
+    const asked = { info, request, asker, denied, discovery };
     const { response, reset } = await this.#answerResource(asked);
     this.#record(info, user, { code: response.status, denied: denied !== undefined });
     if (reset) throw connectionReset();
@@ -247,49 +275,35 @@ export class EmbeddedApiServer {
   }
 
   /** @throws StatusError 401: nobody knows who asks; 403: it may not be who it wants to be. */
-  #userOf(request: TransportRequest, info: RequestInfo, { known, certified }: Asking): UserInfo {
-    const { authenticator, authorizer } = this.#core.access;
-    const user = known ?? authenticator.authenticate(request, certified);
-    try {
-      if (user === undefined) throw unauthorized();
-      return impersonated(request, user, authorizer);
-    } catch (error) {
-      if (isStatusError(error)) this.#record(info, user ?? anonymous, { code: error.status });
-      throw error;
-    }
+  #identify(request: TransportRequest, info: RequestInfo, asking: ServerAsking): Asker {
+    return identify(this.#core.access, request, {
+      ...asking,
+      onRefused: (user, { status: code }) => this.#record(info, user, { code }),
+    });
   }
 
-  #denied(info: RequestInfo, user: UserInfo): StatusError | undefined {
-    const { authorizer } = this.#core.access;
+  #denied(info: RequestInfo, { user, authorizer }: Asker): StatusError | undefined {
     if (authorizer === allowAll) return undefined;
     const attributes = attributesOf(info);
     const { allowed, reason } = authorizer.authorize(user, attributes);
     return allowed ? undefined : accessForbidden(user, attributes, reason);
   }
 
-  #answerPlain(
-    request: TransportRequest,
-    info: Extract<RequestInfo, { type: 'plain' }>,
-    user: UserInfo,
-  ): TransportResponse {
-    const response = handlePlain({ core: this.#core, discovery: this.#discovery }, info, request);
-    this.#record(info, user, { code: response.status });
-    return response;
-  }
-
   async #answerResource({
     info,
     request,
-    user,
+    asker,
     denied,
+    discovery,
   }: AskedResource): Promise<{ response: TransportResponse; reset: boolean }> {
+    const { user, untilMs } = asker;
     try {
       const reset = await this.faults.strike(info, user.username, request.signal);
       if (denied !== undefined) throw denied;
-      if (!this.#discovery.knowsGroup(info.group)) {
+      if (!discovery.knowsGroup(info.group)) {
         return { response: textResponse(404, 'text/plain', '404 page not found\n'), reset };
       }
-      const asked = { info, request, user };
+      const asked = { info, request, user, untilMs };
       return { response: await handleResource(this.#core, asked, this.#watches), reset };
     } catch (error) {
       if (isStatusError(error)) return { response: errorResponse(error), reset: false };
@@ -325,20 +339,23 @@ export class EmbeddedApiServer {
   }
 }
 
-/** What is known of who asks. */
-interface Asking {
-  /** The user itself, in place of credentials. */
-  readonly known?: UserInfo | undefined;
-  /** What its certificate says. */
-  readonly certified?: CertifiedClient | undefined;
+/** What answers the connections of a listener: what `listenHttp` takes. */
+export interface Entrance extends Pick<ListenSettings, 'admit'> {
+  readonly handler: ConnectionHandler;
+}
+
+interface ServerAsking extends Asking {
+  /** What there is to be found. @defaultValue all that the server serves */
+  readonly discovery?: DiscoveryHandler | undefined;
 }
 
 interface AskedResource {
   readonly info: ResourceRequest;
   readonly request: TransportRequest;
-  readonly user: UserInfo;
+  readonly asker: Asker;
   /** It is refused: the answer, if no fault comes first. */
   readonly denied: StatusError | undefined;
+  readonly discovery: DiscoveryHandler;
 }
 
 function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): ResolvedOptions {
@@ -348,6 +365,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     users = {},
     rbac = false,
     services = {},
+    namespaces = 'objects',
     logLength = 10_000,
     requestLogLength = 100_000,
   } = options;
@@ -359,5 +377,5 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
       );
     }
   }
-  return { clock, random, users, rbac, services, logLength, requestLogLength };
+  return { clock, random, users, rbac, services, namespaces, logLength, requestLogLength };
 }

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TransportRequest, TransportResponse } from '../system/transport.js';
+import type { ListenerAccess, RequestHead, Visitor } from './auth/listener-access.js';
 import { certifiedClient } from './certified-client.js';
 import type { CertifiedClient } from './certified-client.js';
 import { bodyLimitBytes } from './requests/body.js';
@@ -11,28 +12,48 @@ import { methodNotAllowed, tooLarge } from './status-error.js';
 /** Answers a request, streams included. */
 export type RequestHandler = (request: TransportRequest) => Promise<TransportResponse>;
 
-/** Answers a request of whom a client certificate names, if there is one. */
+/** Where a request comes from. */
+export interface Origin {
+  /** What the client certificate says, if there is one. */
+  readonly certified: CertifiedClient | undefined;
+  /** What {@link ListenSettings.admit} said; undefined: there is no such thing. */
+  readonly visitor?: Visitor | undefined;
+}
+
+/** Answers a request that came over a connection. */
 export type ConnectionHandler = (
   request: TransportRequest,
-  certified: CertifiedClient | undefined,
+  origin: Origin,
 ) => Promise<TransportResponse>;
 
 /** The certificates of a server that speaks HTTPS, in PEM. */
 export interface ListenTls {
   readonly certificate: string;
   readonly privateKey: string;
-  /** Whose client certificates are believed. */
-  readonly clientAuthority: string;
+  /** Whose client certificates are believed. @defaultValue undefined: none is asked for */
+  readonly clientAuthority?: string | undefined;
 }
 
 /** Where to listen. */
-export interface ListenOptions {
+export interface ListenAddress {
   /** @defaultValue 0: any free port */
   readonly port?: number;
   /** The address to bind to. @defaultValue '127.0.0.1' */
   readonly host?: string;
   /** @defaultValue undefined: plain HTTP */
   readonly tls?: ListenTls | undefined;
+}
+
+/** Where to listen, and for whom. */
+export interface ListenOptions extends ListenAddress {
+  /** Who may come in here, and what they may do. @defaultValue what the server itself says */
+  readonly access?: ListenerAccess | undefined;
+}
+
+/** Where {@link listenHttp} listens, and whom it reads bodies of. */
+export interface ListenSettings extends ListenAddress {
+  /** Says who asks. The body of somebody who is refused is not read. @defaultValue all are read */
+  readonly admit?: ((head: RequestHead) => Promise<Visitor>) | undefined;
 }
 
 /** A server that listens. */
@@ -46,11 +67,11 @@ export interface Listener {
 /** Serves `handler` over HTTP/1.1, or HTTPS. @throws the error of the socket: the address is in use, … */
 export async function listenHttp(
   handler: ConnectionHandler,
-  options: ListenOptions = {},
+  options: ListenSettings = {},
 ): Promise<Listener> {
-  const { port = 0, host = '127.0.0.1', tls } = options;
+  const { port = 0, host = '127.0.0.1', tls, admit } = options;
   const server = await newServer(tls, (incoming, outgoing) => {
-    void serve(handler, incoming, outgoing);
+    void serve({ handler, admit }, incoming, outgoing);
   });
   // Watches go on for as long as both sides like.
   server.requestTimeout = 0;
@@ -68,9 +89,11 @@ async function newServer(tls: ListenTls | undefined, listener: RequestListener):
   if (tls === undefined) return createServer(listener);
   const https = await import('node:https');
   const { certificate, privateKey, clientAuthority } = tls;
-  const options = { cert: certificate, key: privateKey, ca: clientAuthority };
+  const own = { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' } as const;
+  if (clientAuthority === undefined) return https.createServer(own, listener);
   // Certificates are asked for; who has none may have a token.
-  return https.createServer({ ...options, requestCert: true, rejectUnauthorized: false }, listener);
+  const clients = { ca: clientAuthority, requestCert: true, rejectUnauthorized: false };
+  return https.createServer({ ...own, ...clients }, listener);
 }
 
 function closeServer(server: Server): Promise<void> {
@@ -82,15 +105,19 @@ function closeServer(server: Server): Promise<void> {
 
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
+interface Handlers extends Pick<ListenSettings, 'admit'> {
+  readonly handler: ConnectionHandler;
+}
+
 async function serve(
-  handler: ConnectionHandler,
+  handlers: Handlers,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
   const abort = new AbortController();
   outgoing.once('close', () => abort.abort());
   try {
-    const response = await respond(handler, incoming, abort.signal);
+    const response = await respond(handlers, incoming, abort.signal);
     await send(response, outgoing);
   } catch {
     // A fault's reset, or a stream that broke: there is no answer to give any more.
@@ -99,22 +126,23 @@ async function serve(
 }
 
 async function respond(
-  handler: ConnectionHandler,
+  { handler, admit }: Handlers,
   incoming: IncomingMessage,
   signal: AbortSignal,
 ): Promise<TransportResponse> {
   const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? '');
   if (!methods.has(method)) return errorResponse(methodNotAllowed());
-  const body = await readBody(incoming);
-  if (body === undefined) return errorResponse(tooLarge(bodyLimitBytes));
-  const request = {
+  const head = {
     method: method as TransportRequest['method'],
     path: incoming.url ?? '/',
     headers: flatHeaders(incoming),
-    ...(body.length === 0 ? {} : { body }),
-    signal,
   };
-  return handler(request, certifiedClient(incoming.socket));
+  const origin = { certified: certifiedClient(incoming.socket), visitor: await admit?.(head) };
+  // What is left of it is dropped with the answer.
+  if (origin.visitor?.refused !== undefined) return handler({ ...head, signal }, origin);
+  const body = await readBody(incoming);
+  if (body === undefined) return errorResponse(tooLarge(bodyLimitBytes));
+  return handler({ ...head, ...(body.length === 0 ? {} : { body }), signal }, origin);
 }
 
 /** @returns undefined: it is over the limit; the rest of it is read and dropped. */

@@ -4,11 +4,23 @@ export type { PolicyRule } from './auth/policy-rule.js';
 export type { WebhookServices } from './outside/webhook-client.js';
 export type { RequestHandler } from './http-adapter.js';
 export type { StoreSnapshot } from './storage/snapshot.js';
-export type { UserOptions } from './auth/user-info.js';
+export type { AccessAttributes } from './auth/access-attributes.js';
+export type { Authorizer, Decision } from './auth/authorizer.js';
+export { ruleAllows } from './auth/policy-rule.js';
+export type { ListenerAccess, RequestHead, Session, Visitor } from './auth/listener-access.js';
+export type { UserInfo, UserOptions } from './auth/user-info.js';
 export { EmbeddedApiServer } from './api-server.js';
-export type { EmbeddedApiServerOptions } from './api-server.js';
+export type { EmbeddedApiServerOptions, Entrance } from './api-server.js';
 export type { Fault, FaultEffect, FaultMatch, FaultRule, Faults } from './faults.js';
-export type { ListenOptions } from './http-adapter.js';
+export { listenHttp } from './http-adapter.js';
+export type {
+  ConnectionHandler,
+  ListenAddress,
+  ListenOptions,
+  ListenSettings,
+  ListenTls,
+  Listener,
+} from './http-adapter.js';
 export type {
   CommittedChange,
   Loopback,

@@ -1,6 +1,7 @@
 import type { TransportRequest, TransportResponse } from '../system/transport.js';
 import type { DiscoveryHandler } from './discovery/discovery-handler.js';
 import { openApiDocument, openApiIndex } from './openapi/openapi-v3.js';
+import type { OpenApiSource } from './openapi/openapi-v3.js';
 import { swaggerDocument } from './openapi/openapi-v2.js';
 import { discoveryData } from './kinds/discovery-data.js';
 import type { PlainRequest } from './requests/request-info.js';
@@ -27,17 +28,17 @@ export function handlePlain(
   if (root === 'healthz' || root === 'livez' || root === 'readyz') {
     return textResponse(200, 'text/plain; charset=utf-8', 'ok');
   }
-  if (root === 'openapi') return openApi(core, info);
+  if (root === 'openapi') return openApi({ kinds: core.kinds, serves: discovery.serves }, info);
   const answer = discovery.handle(info, accept);
   return answer ?? pageNotFound();
 }
 
-function openApi({ kinds }: ServerCore, { segments }: PlainRequest): TransportResponse {
+function openApi(source: OpenApiSource, { segments }: PlainRequest): TransportResponse {
   const [, version, ...name] = segments;
-  if (version === 'v2' && name.length === 0) return jsonResponse(200, swaggerDocument(kinds));
+  if (version === 'v2' && name.length === 0) return jsonResponse(200, swaggerDocument(source));
   if (version !== 'v3') return pageNotFound();
-  if (name.length === 0) return jsonResponse(200, openApiIndex(kinds));
-  const document = openApiDocument(kinds, name.join('/'));
+  if (name.length === 0) return jsonResponse(200, openApiIndex(source));
+  const document = openApiDocument(source, name.join('/'));
   return document === undefined ? pageNotFound() : jsonResponse(200, document);
 }
 

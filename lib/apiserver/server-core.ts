@@ -25,6 +25,8 @@ export interface ServerCore {
   readonly webhooks: WebhookConfigurations;
   readonly policies: AdmissionPolicies;
   readonly webhookClient: WebhookClient;
+  /** Namespaces are names: they need not be there, and custom resources may be in none. */
+  readonly freeNamespaces: boolean;
   /** What the rules of kinds see of it. */
   readonly view: ServerView;
 }
@@ -66,4 +68,9 @@ export function findObject(
 export function rulingKind(core: ServerCore, kind: ServedKind): ServedKind {
   if (kind.custom !== undefined || kind.isStorageVersion) return kind;
   return core.kinds.storedIn(kind.collection) ?? kind;
+}
+
+/** Whether every object of `kind` is in a namespace. */
+export function needsNamespace({ freeNamespaces }: ServerCore, kind: ServedKind): boolean {
+  return kind.type.namespaced && !(freeNamespaces && kind.custom !== undefined);
 }

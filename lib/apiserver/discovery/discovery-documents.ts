@@ -4,11 +4,11 @@ import type { KindRegistry } from '../kinds/kind-registry.js';
 import type { ServedKind, ServedSubresource } from '../kinds/served-kind.js';
 import type { ServedGroup, ServedVersion } from './group-versions.js';
 
-/** `/api`. */
-export function apiVersionsDocument(): object {
+/** `/api`: the versions of the core group. */
+export function apiVersionsDocument(core: readonly ServedGroup[]): object {
   return {
     kind: 'APIVersions',
-    versions: ['v1'],
+    versions: core.flatMap(({ versions }) => versions.map(({ version }) => version)),
     serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: '127.0.0.1' }],
   };
 }

@@ -11,18 +11,22 @@ import {
   resourceListDocument,
 } from './discovery-documents.js';
 import { servedGroups } from './group-versions.js';
-import type { ServedGroup } from './group-versions.js';
+import type { ServedGroup, ServesGroup } from './group-versions.js';
 
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /** Answers `/api`, `/apis` and what is below them, down to the versions of a group. */
 export class DiscoveryHandler {
+  /** Which groups it shows; undefined: all. */
+  readonly serves: ServesGroup | undefined;
   readonly #kinds: KindRegistry;
   #groups: readonly ServedGroup[] = [];
   #generation = -1;
 
-  constructor(kinds: KindRegistry) {
+  /** @param options - which groups are shown. @defaultValue all */
+  constructor(kinds: KindRegistry, options: { readonly serves?: ServesGroup | undefined } = {}) {
     this.#kinds = kinds;
+    this.serves = options.serves;
   }
 
   /** @returns undefined: the path is none of these. @throws StatusError 404: no such version. */
@@ -46,10 +50,14 @@ export class DiscoveryHandler {
 
   #core(version: string | undefined, accept: string): TransportResponse {
     const core = this.#current().find(({ name }) => name === '');
-    if (core === undefined) throw unknownResource();
-    if (version !== undefined) return this.#version(core, version);
-    if (wantsAggregated(accept)) return aggregated([core]);
-    return jsonResponse(200, apiVersionsDocument());
+    if (version !== undefined) {
+      if (core === undefined) throw unknownResource();
+      return this.#version(core, version);
+    }
+    // Clients ask here first: where there is nothing, an empty answer lets them go on.
+    const cores = core === undefined ? [] : [core];
+    if (wantsAggregated(accept)) return aggregated(cores);
+    return jsonResponse(200, apiVersionsDocument(cores));
   }
 
   #version({ name, versions }: ServedGroup, version: string): TransportResponse {
@@ -65,7 +73,9 @@ export class DiscoveryHandler {
 
   #current(): readonly ServedGroup[] {
     if (this.#generation !== this.#kinds.generation) {
-      this.#groups = servedGroups(this.#kinds);
+      const groups = servedGroups(this.#kinds);
+      const { serves } = this;
+      this.#groups = serves === undefined ? groups : groups.filter(({ name }) => serves(name));
       this.#generation = this.#kinds.generation;
     }
     return this.#groups;

@@ -15,6 +15,9 @@ export interface ServedGroup {
   readonly versions: readonly ServedVersion[];
 }
 
+/** Whether a listener shows a group. */
+export type ServesGroup = (group: string) => boolean;
+
 /** What is served now: built-in groups in the real server's order, then those of CRDs by name. */
 export function servedGroups(kinds: KindRegistry): readonly ServedGroup[] {
   const groups = new Map<string, Map<string, ServedKind[]>>();

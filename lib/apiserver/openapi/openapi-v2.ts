@@ -1,18 +1,18 @@
 import { rawDefinition } from '../kinds/definitions.js';
 import type { RawSchema } from '../kinds/definitions.js';
-import { readDataFile } from '../kinds/data-file.js';
 import { discoveryData } from '../kinds/discovery-data.js';
-import type { KindRegistry } from '../kinds/kind-registry.js';
 import { customDefinitions } from './custom-openapi.js';
+import { builtinPaths, customKinds } from './openapi-v3.js';
+import type { OpenApiSource } from './openapi-v3.js';
 import { withoutMembers } from '../without-members.js';
 
 /**
  * `/openapi/v2`: every definition in the form of Swagger 2.0, without paths. As JSON only: the
  * protobuf form that some clients ask for is not there.
  */
-export function swaggerDocument(kinds: KindRegistry): object {
+export function swaggerDocument(source: OpenApiSource): object {
   const definitions: Record<string, unknown> = {};
-  for (const [name, schema] of allDefinitions(kinds)) definitions[name] = swaggerSchema(schema);
+  for (const [name, schema] of allDefinitions(source)) definitions[name] = swaggerSchema(schema);
   const { version } = discoveryData();
   return {
     swagger: '2.0',
@@ -31,10 +31,11 @@ export function swaggerDocument(kinds: KindRegistry): object {
   };
 }
 
-function* allDefinitions(kinds: KindRegistry): Generator<[string, RawSchema]> {
-  const paths = JSON.stringify(readDataFile('paths'));
+function* allDefinitions(source: OpenApiSource): Generator<[string, RawSchema]> {
+  const custom = [...customKinds(source)].map((kind) => customDefinitions(kind));
   const seen = new Set<string>();
-  const pending = [paths];
+  // Where no built-in kind is served, those of custom ones lead to what they need.
+  const pending = [JSON.stringify(builtinPaths(source)), JSON.stringify(custom)];
   for (let text = pending.pop(); text !== undefined; text = pending.pop()) {
     for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
       if (seen.has(name)) continue;
@@ -45,9 +46,7 @@ function* allDefinitions(kinds: KindRegistry): Generator<[string, RawSchema]> {
       yield [name, schema];
     }
   }
-  for (const kind of kinds.all()) {
-    if (kind.custom !== undefined) yield* Object.entries(customDefinitions(kind));
-  }
+  for (const definitions of custom) yield* Object.entries(definitions);
 }
 
 const openApiPrefix = '#/components/schemas/';

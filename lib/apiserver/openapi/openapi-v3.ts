@@ -3,16 +3,27 @@ import { readDataFile } from '../kinds/data-file.js';
 import { rawDefinition } from '../kinds/definitions.js';
 import type { RawSchema } from '../kinds/definitions.js';
 import { discoveryData } from '../kinds/discovery-data.js';
+import type { ServesGroup } from '../discovery/group-versions.js';
 import type { KindRegistry } from '../kinds/kind-registry.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { customDefinitions, customPaths } from './custom-openapi.js';
 
 type Paths = Readonly<Record<string, unknown>>;
 
+/** What documents are made of. */
+export interface OpenApiSource {
+  readonly kinds: KindRegistry;
+  /** Which groups are in them; undefined: all, and the paths that are of no group. */
+  readonly serves: ServesGroup | undefined;
+}
+
 /** `/openapi/v3`: where the documents are. */
-export function openApiIndex(kinds: KindRegistry): object {
-  const paths = Object.keys(builtinPaths()).map((name) => [name, entryOf(name, releaseHash())]);
-  const custom = [...customVersions(kinds)].map(([name, served]) => [
+export function openApiIndex(source: OpenApiSource): object {
+  const paths = Object.keys(builtinPaths(source)).map((name) => [
+    name,
+    entryOf(name, releaseHash()),
+  ]);
+  const custom = [...customVersions(source)].map(([name, served]) => [
     name,
     entryOf(name, hashOf(served.map((kind) => kind.schema()))),
   ]);
@@ -32,14 +43,34 @@ function hashOf(value: unknown): string {
   return createHash('sha512').update(text).digest('hex').toUpperCase();
 }
 
-function builtinPaths(): Readonly<Record<string, Paths>> {
-  return readDataFile('paths') as Readonly<Record<string, Paths>>;
+/** The paths of built-in kinds, by the name of their document. */
+export function builtinPaths({ serves }: OpenApiSource): Readonly<Record<string, Paths>> {
+  const all = readDataFile('paths') as Readonly<Record<string, Paths>>;
+  if (serves === undefined) return all;
+  const served = Object.entries(all).filter(([name]) => {
+    const group = groupOfDocument(name);
+    return group !== undefined && serves(group);
+  });
+  return Object.fromEntries(served);
 }
 
-function customVersions(kinds: KindRegistry): ReadonlyMap<string, readonly ServedKind[]> {
-  const versions = new Map<string, ServedKind[]>();
+/** The group of `apis/apps/v1` or `api/v1`. @returns undefined: the document is about no version */
+function groupOfDocument(name: string): string | undefined {
+  const [root, ...rest] = name.split('/');
+  if (root === 'api' && rest.length === 1) return '';
+  return root === 'apis' && rest.length === 2 ? rest[0] : undefined;
+}
+
+/** The custom kinds that are in the documents. */
+export function* customKinds({ kinds, serves }: OpenApiSource): Generator<ServedKind> {
   for (const kind of kinds.all()) {
-    if (kind.custom === undefined) continue;
+    if (kind.custom !== undefined && serves?.(kind.type.group) !== false) yield kind;
+  }
+}
+
+function customVersions(source: OpenApiSource): ReadonlyMap<string, readonly ServedKind[]> {
+  const versions = new Map<string, ServedKind[]>();
+  for (const kind of customKinds(source)) {
     const name = `apis/${kind.type.group}/${kind.type.version}`;
     versions.set(name, [...(versions.get(name) ?? []), kind]);
   }
@@ -50,10 +81,10 @@ function customVersions(kinds: KindRegistry): ReadonlyMap<string, readonly Serve
  * `/openapi/v3/<name>`, for example `apis/apps/v1`: the paths of a version and every definition that
  * they lead to. @returns undefined: there is no such version.
  */
-export function openApiDocument(kinds: KindRegistry, name: string): object | undefined {
-  const builtin = builtinPaths()[name];
+export function openApiDocument(source: OpenApiSource, name: string): object | undefined {
+  const builtin = builtinPaths(source)[name];
   if (builtin !== undefined) return document(builtin, {});
-  const served = customVersions(kinds).get(name);
+  const served = customVersions(source).get(name);
   if (served === undefined) return undefined;
   const paths = Object.assign({}, ...served.map(customPaths)) as Paths;
   const own = Object.assign({}, ...served.map(customDefinitions)) as Record<string, RawSchema>;

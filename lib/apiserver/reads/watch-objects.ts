@@ -16,6 +16,8 @@ export interface WatchRequest {
   readonly selection: Selection;
   readonly options: ListOptions;
   readonly serialized: SerializedObjects;
+  /** When it ends at the latest, in milliseconds since 1970; undefined: by its time-out alone. */
+  readonly untilMs: number | undefined;
 }
 
 const bookmarkEveryMs = 60_000;
@@ -48,10 +50,12 @@ export function watchObjects(request: WatchRequest): WatchStream {
     endOfInitialEvents:
       options.sendInitialEvents === true && options.allowWatchBookmarks ? log.revision : undefined,
     bookmarkEveryMs: options.allowWatchBookmarks ? bookmarkEveryMs : undefined,
-    timeoutMs:
+    timeoutMs: Math.min(
       timeoutSeconds === undefined || timeoutSeconds <= 0
         ? shortestTimeoutMs * (1 + random.next())
         : timeoutSeconds * 1000,
+      (request.untilMs ?? Infinity) - clock.now(),
+    ),
   });
 }
 

@@ -11,7 +11,7 @@ import type { SerializedObjects } from '../reads/serialized-objects.js';
 import { watchObjects } from '../reads/watch-objects.js';
 import type { OpenWatches } from '../reads/open-watches.js';
 import type { ServerCore } from '../server-core.js';
-import { findObject } from '../server-core.js';
+import { findObject, needsNamespace } from '../server-core.js';
 import {
   failure,
   isStatusError,
@@ -35,6 +35,8 @@ export interface ResourceContext {
   readonly view: View;
   /** Who asks. */
   readonly user: UserInfo;
+  /** When it must ask anew, in milliseconds since 1970: its watches end then; undefined: never. */
+  readonly untilMs: number | undefined;
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
 }
@@ -48,10 +50,10 @@ export interface Watches {
 /** Answers a request for a resource. @throws StatusError 404, 405 or 406: there is no such thing. */
 export async function handleResource(
   core: ServerCore,
-  asked: { info: ResourceRequest; request: TransportRequest; user: UserInfo },
+  asked: Pick<ResourceContext, 'info' | 'request' | 'user' | 'untilMs'>,
   watches: Watches,
 ): Promise<TransportResponse> {
-  const { info, request, user } = asked;
+  const { info, request } = asked;
   const kind = core.kinds.find(info.group, info.version, info.resource);
   if (kind === undefined) throw unknownResource();
   const { representation } = negotiate(request.headers['accept']);
@@ -60,7 +62,7 @@ export async function handleResource(
   const view: View = { core, kind, representation, includeObject };
   const warnings: string[] = [];
   const warn = (text: string): void => void warnings.push(text);
-  const context: ResourceContext = { core, kind, info, request, view, user, warn };
+  const context: ResourceContext = { ...asked, core, kind, view, warn };
   checkScope(context);
   if (kind.rules.deprecation !== undefined) warn(kind.rules.deprecation);
   return withWarnings(await answer(context, watches), warnings);
@@ -78,17 +80,16 @@ async function answer(context: ResourceContext, watches: Watches): Promise<Trans
   }
 }
 
-function checkScope({ kind, info }: ResourceContext): void {
+function checkScope({ core, kind, info }: ResourceContext): void {
   const { namespace, name, verb, subresource } = info;
+  const namespaced = needsNamespace(core, kind);
   if (!kind.type.namespaced && namespace !== '') throw unknownResource();
   const named = name !== '' || verb === 'create';
   // `/api/v1/configmaps/x`: a namespaced object without its namespace is not a path.
-  if (kind.type.namespaced && namespace === '' && name !== '') throw unknownResource();
+  if (namespaced && namespace === '' && name !== '') throw unknownResource();
   // The only thing to do in all namespaces is to list.
-  if (kind.type.namespaced && namespace === '' && !kind.verbs.includes('list')) {
-    throw unknownResource();
-  }
-  if (kind.type.namespaced && namespace === '' && named) throw methodNotAllowed();
+  if (namespaced && namespace === '' && !kind.verbs.includes('list')) throw unknownResource();
+  if (namespaced && namespace === '' && named) throw methodNotAllowed();
   if (subresource !== undefined && !kind.subresources.has(subresource)) throw unknownResource();
 }
 
@@ -151,12 +152,12 @@ async function* encoded(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {
 }
 
 function handleWatch(
-  { kind, info, view }: ResourceContext,
+  { kind, info, view, untilMs }: ResourceContext,
   { serialized, open }: Watches,
 ): TransportResponse {
   const selection = readSelection(kind, info);
   const options = readListOptions(info.query);
-  const stream = watchObjects({ view, selection, options, serialized });
+  const stream = watchObjects({ view, selection, options, serialized, untilMs });
   open.add(stream, kind);
   return { status: 200, headers: { 'content-type': 'application/json' }, body: stream };
 }

@@ -3,7 +3,7 @@ import { timeText } from '../go-json/go-time.js';
 import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import { rulingKind, storageKey } from '../server-core.js';
+import { needsNamespace, rulingKind, storageKey } from '../server-core.js';
 import { alreadyExists, badRequest, failure, internalFailure, invalid } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { FieldErrors } from '../validation/field-errors.js';
@@ -134,7 +134,7 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
   const subject = { group, kind, name: object.metadata.name ?? '' };
   const errors = new FieldErrors();
   validateMeta(object.metadata, errors, {
-    namespaced: ruling.type.namespaced,
+    namespaced: isNamespaced(core, ruling, object),
     nameFormat: ruling.rules.nameFormat ?? 'subdomain',
   });
   if (hasQualifiedFinalizers(ruling)) validateFinalizerNames(object.metadata, errors);
@@ -145,6 +145,15 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
   errors.warnings.forEach(request.warn);
   if (!errors.empty) throw invalid(subject, errors.causes);
   ruling.rules.warnings?.(object).forEach(request.warn);
+}
+
+/** Whether it is checked as an object in a namespace. */
+function isNamespaced(
+  core: ServerCore,
+  kind: ServedKind,
+  { metadata: { namespace = '' } }: UnstructuredObject,
+): boolean {
+  return needsNamespace(core, kind) || (kind.type.namespaced && namespace !== '');
 }
 
 function store(core: ServerCore, request: WriteRequest, object: UnstructuredObject): WriteResult {

@@ -17,7 +17,7 @@ export function checkNamespace(
   object: UnstructuredObject,
 ): void {
   const { namespace = '', name = '' } = object.metadata;
-  if (namespace === '' || !kind.type.namespaced) return;
+  if (namespace === '' || !kind.type.namespaced || core.freeNamespaces) return;
   const found = core.view.find('namespaces', namespace);
   if (found === undefined) {
     throw notFound({ group: '', plural: 'namespaces', name: namespace });
