@@ -1,3 +1,4 @@
+import { pluralOf } from './plural-of.js';
 import type {
   AnyConversion,
   AnyResourceDefinition,
@@ -61,10 +62,4 @@ function resolveVersion(
     ...{ name, schema, status, served, storage, deprecated },
     ...{ printerColumns, selectableFields, scale },
   };
-}
-
-/** English plurals, as kubebuilder guesses them. */
-function pluralOf(singular: string): string {
-  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
-  return /(?:s|x|z|ch|sh)$/.test(singular) ? `${singular}es` : `${singular}s`;
 }

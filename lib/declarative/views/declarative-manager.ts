@@ -1,0 +1,67 @@
+import type { Client } from '../../client/client.js';
+import { Manager } from '../../manager/manager.js';
+import type { ManagerOptions } from '../../manager/manager-options.js';
+import { systemClock } from '../../system/clock.js';
+import type { Clock } from '../../system/clock.js';
+import { silentLogger } from '../../system/logger.js';
+import type { Logger } from '../../system/logger.js';
+import { systemRandom } from '../../system/random.js';
+import type { Random } from '../../system/random.js';
+import { Views } from './views.js';
+
+/** Options of {@link DeclarativeManager.create}: those of a `Manager` of one cluster. */
+export interface DeclarativeManagerOptions extends Omit<ManagerOptions, 'client' | 'clusters'> {
+  /** The cluster of native objects, leases and events; it stays the caller's. */
+  readonly client: Client;
+}
+
+/**
+ * A `Manager` whose clients and caches know views beside the objects of the cluster. The views end
+ * with `run`.
+ */
+export class DeclarativeManager extends Manager {
+  /** The views of its operators. */
+  readonly views: Views;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  #hasRun = false;
+
+  private constructor(options: ManagerOptions, views: Views) {
+    super(options);
+    const { clock = systemClock, random = systemRandom, logger = silentLogger } = options;
+    this.views = views;
+    this.clock = clock;
+    this.random = random;
+    this.logger = logger;
+  }
+
+  /** @throws OperatorError `InvalidOption`: as `Manager`. */
+  static async create(options: DeclarativeManagerOptions): Promise<DeclarativeManager> {
+    const { clock, random, logger, client } = options;
+    const views = await Views.start({ clock, random, logger });
+    try {
+      return new DeclarativeManager({ ...options, client: views.route(client) }, views);
+    } catch (error) {
+      await views.stop();
+      throw error;
+    }
+  }
+
+  /** As `Manager.run`; when it has ended, the views are gone. */
+  override async run(signal: AbortSignal): Promise<void> {
+    // A second call is refused, and must not end what the first one works with.
+    if (this.#hasRun) return super.run(signal);
+    this.#hasRun = true;
+    try {
+      await super.run(signal);
+    } finally {
+      await this.views.stop();
+    }
+  }
+
+  /** Ends the views of a manager that is not run. What is run ends with its signal; then this waits for nothing. */
+  async stop(): Promise<void> {
+    if (!this.#hasRun) await this.views.stop();
+  }
+}

@@ -1,0 +1,58 @@
+import type { Client, WriteOptions } from '../../client/client.js';
+import { subresourceParent } from '../../client/subresource-parent.js';
+import { isJsonObject, memberOf } from '../../object/json.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf, groupOf } from '../../object/resource-type.js';
+import type { TypeReference } from '../../object/resource-type.js';
+import { operatorOfViewGroup } from '../spec/operator-spec.js';
+
+/** The client that a call goes to. */
+interface Route {
+  of(type: TypeReference<KubernetesObject>): Client;
+  ofWrite(object: KubernetesObject, options: WriteOptions | undefined): Client;
+}
+
+/**
+ * A Client that goes to `views` for the groups of views, and to `native` for all else. A review of
+ * access to views is answered by `views` too.
+ */
+export function routedClient(views: Client, native: Client): Client {
+  const route = routeBetween(views, native);
+  return {
+    get: (type, key, options) => route.of(type).get(type, key, options),
+    list: (type, options) => route.of(type).list(type, options),
+    pages: (type, options) => route.of(type).pages(type, options),
+    watch: (type, options) => route.of(type).watch(type, options),
+    stream: (type, key, options) => route.of(type).stream(type, key, options),
+    create: (object, options) => route.ofWrite(object, options).create(object, options),
+    update: (object, options) => route.ofWrite(object, options).update(object, options),
+    patch: (type, key, patch, options) => route.of(type).patch(type, key, patch, options),
+    apply: (object, options) => route.ofWrite(object, options).apply(object, options),
+    delete: (type, key, options) => route.of(type).delete(type, key, options),
+    deleteCollection: (type, options) => route.of(type).deleteCollection(type, options),
+    resourceType: (type) => route.of(type).resourceType(type),
+  };
+}
+
+function routeBetween(views: Client, native: Client): Route {
+  const of = (type: TypeReference<KubernetesObject>): Client =>
+    isViewGroup(groupOf(apiVersionOf(type))) ? views : native;
+  return {
+    of,
+    ofWrite: (object, options) =>
+      isReviewOfViews(object) ? views : of(subresourceParent(object, options ?? {})),
+  };
+}
+
+function isViewGroup(group: string): boolean {
+  return operatorOfViewGroup(group) !== undefined;
+}
+
+/** A native server knows nothing of views, and would refuse an account that may do all with them. */
+function isReviewOfViews(object: KubernetesObject): boolean {
+  if (groupOf(object.apiVersion) !== 'authorization.k8s.io') return false;
+  const { spec } = object as { spec?: unknown };
+  const asked = isJsonObject(spec) ? memberOf(spec, 'resourceAttributes') : undefined;
+  const group = isJsonObject(asked) ? memberOf(asked, 'group') : undefined;
+  return typeof group === 'string' && isViewGroup(group);
+}

@@ -1,0 +1,94 @@
+import type { Client, WriteOptions } from '../../client/client.js';
+import { subresourceParent } from '../../client/subresource-parent.js';
+import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import { apiVersionOf, groupOf, versionOf } from '../../object/resource-type.js';
+import type { ResourceType, TypeReference } from '../../object/resource-type.js';
+import { operatorOfViewGroup } from '../spec/operator-spec.js';
+import { viewVersion } from './view-definition.js';
+import { unknownView } from './view-kinds.js';
+import type { ViewKinds } from './view-kinds.js';
+
+/**
+ * A Client of views, and of nothing else. A create and an apply make the kind of what they write,
+ * where it is not served; for all other calls it is unknown then. A view may be in no namespace.
+ */
+export function viewClient(client: Client, kinds: ViewKinds): Client {
+  const paths = new ViewPaths(kinds);
+  return {
+    get: async (type, key, options) => client.get(await paths.to(type, key), key, options),
+    list: async (type, options) => client.list(await paths.typeOf(type), options),
+    pages: async function* (type, options) {
+      yield* client.pages(await paths.typeOf(type), options);
+    },
+    watch: async function* (type, options) {
+      yield* client.watch(await paths.typeOf(type), options);
+    },
+    stream: async function* (type, key, options) {
+      yield* client.stream(await paths.to(type, key), key, options);
+    },
+    create: async (object, options) => {
+      await paths.make(object, options);
+      return client.create(object, await paths.forWrite(object, options));
+    },
+    update: async (object, options) => client.update(object, await paths.forWrite(object, options)),
+    patch: async (type, key, patch, options) =>
+      client.patch(await paths.to(type, key), key, patch, options),
+    apply: async (object, options) => {
+      await paths.make(object, options);
+      return client.apply(object, { ...options, ...(await paths.forWrite(object, options)) });
+    },
+    delete: async (type, key, options) => client.delete(await paths.to(type, key), key, options),
+    deleteCollection: async (type, options) =>
+      client.deleteCollection(await paths.typeOf(type), options),
+    resourceType: (type) => paths.typeOf(type),
+  };
+}
+
+/** Where views are served. */
+class ViewPaths {
+  readonly #kinds: ViewKinds;
+
+  constructor(kinds: ViewKinds) {
+    this.#kinds = kinds;
+  }
+
+  /** @throws OperatorError `UnknownKind`: there is no such view. */
+  async typeOf<T extends KubernetesObject>(reference: TypeReference<T>): Promise<ResourceType<T>> {
+    if ('plural' in reference) return reference;
+    const operator = operatorOf(reference);
+    const found = operator === undefined ? undefined : this.#kinds.find(operator, reference.kind);
+    if (found === undefined) throw unknownView(reference);
+    // The caller says which type goes with the names.
+    const type: unknown = found;
+    return type as ResourceType<T>;
+  }
+
+  /** The path of an object: with its namespace, or without. */
+  async to<T extends KubernetesObject>(
+    reference: TypeReference<T>,
+    { namespace = '' }: Pick<ObjectKey, 'namespace'>,
+  ): Promise<ResourceType<T>> {
+    const type = await this.typeOf(reference);
+    return namespace === '' ? { ...type, namespaced: false } : type;
+  }
+
+  /** Serves the kind of `object`, if it can be. */
+  async make(object: KubernetesObject, options: WriteOptions = {}): Promise<void> {
+    const reference = subresourceParent(object, options);
+    const operator = operatorOf(reference);
+    if (operator !== undefined) await this.#kinds.ensure(operator, reference.kind);
+  }
+
+  async forWrite(object: KubernetesObject, options: WriteOptions = {}): Promise<WriteOptions> {
+    const parent = await this.to(subresourceParent(object, options), object.metadata);
+    return { ...options, parent };
+  }
+}
+
+/** Whose view it is; undefined: it is none. */
+function operatorOf(type: TypeReference<KubernetesObject>): string | undefined {
+  const apiVersion = apiVersionOf(type);
+  return versionOf(apiVersion) === viewVersion
+    ? operatorOfViewGroup(groupOf(apiVersion))
+    : undefined;
+}
