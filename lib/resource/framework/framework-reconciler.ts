@@ -27,7 +27,7 @@ import { OnceTold } from './once-told.js';
 import { isOverlapError, overlapCondition } from './overlap.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 import { tellWhenStuck } from './stuck-watch.js';
-import { Turns } from './turns.js';
+import { Turns } from '../../system/turns.js';
 
 /** What a pass over one object works with; a controller's `ReconcileContext` is one. */
 export interface FrameworkPass {
