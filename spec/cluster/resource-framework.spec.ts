@@ -1,15 +1,16 @@
 import { expect } from 'chai';
 import { ensureCrd } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
-import { ConfigMap, CustomResourceDefinition, Namespace } from '../../lib/object/kinds.js';
+import { CustomResourceDefinition } from '../../lib/object/kinds.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
-import { crashPoints } from '../../lib/testing/index.js';
 import type { CrashCluster, CrashScenario } from '../../lib/testing/index.js';
 import type { BuilderTarget } from '../builder/suite/target.js';
 import { gadgetScenario } from '../resource/framework/suite/crash-scenarios.js';
 import { crdOf, group } from '../resource/framework/suite/gadget.js';
 import { frameworkSuite } from '../resource/framework/suite/framework-suite.js';
 import { clusterTarget } from './cluster-target.js';
+import { crashNamespace } from './crash-namespace.js';
+import { expectSameEnd } from './expect-same-end.js';
 
 describe('ensureCrd on a real API server', () => {
   const opened: BuilderTarget[] = [];
@@ -77,8 +78,7 @@ describe('Framework on a real API server', () => {
   frameworkSuite(clusterTarget);
 });
 
-// A run mostly waits here: a sample of the points is tried, all at once. The embedded server gets all.
-const options = { sample: { count: 10, seed: 5 }, concurrency: 10 };
+const sample = { count: 10, seed: 5 };
 
 describe('A framework on a real API server, killed at some of its requests', function () {
   this.timeout(240_000);
@@ -91,31 +91,11 @@ describe('A framework on a real API server, killed at some of its requests', fun
   });
   after(() => target.close());
 
-  /** A namespace of its own for each run, deleted after it. */
-  async function newNamespace(): Promise<CrashCluster> {
-    const namespace = await target.namespace();
-    // It is among what is compared, and comes by itself.
-    await target.eventually(() =>
-      target.admin.get(ConfigMap, { namespace, name: 'kube-root-ca.crt' }),
-    );
-    return {
-      ...{ clock: target.clock, namespace },
-      client: ({ user } = {}) => (user === 'operator' ? operator : target.admin),
-      stop: async () => {
-        await target.admin.delete(Namespace, { name: namespace });
-      },
-    };
-  }
-
   it('comes to the same end', async () => {
     const scenario: CrashScenario<CrashCluster> = {
       ...gadgetScenario<CrashCluster>(),
-      ...{ steadyMs: 1_000, timeoutMs: 60_000, cluster: newNamespace },
+      ...{ timeoutMs: 60_000, cluster: () => crashNamespace(target, operator) },
     };
-    const { results } = await crashPoints(scenario, options);
-    expect(results).to.have.length(options.sample.count);
-    // On a real cluster the requests of two runs are not quite the same.
-    const reached = results.filter(({ request }) => request !== undefined);
-    expect(reached).to.have.length.above(options.sample.count / 2);
+    await expectSameEnd(scenario, sample);
   });
 });

@@ -4,12 +4,12 @@ import { Deployment } from '../../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../../lib/object/resource-type.js';
 import { isOperatorError } from '../../../../lib/system/operator-error.js';
-import { VirtualClock } from '../../../../lib/system/virtual-clock.js';
 import { runSampleOperator } from '../../../../samples/lifecycle/operator.js';
 import { SampleConfig } from '../../../../samples/lifecycle/sample-config.js';
 import { ownedTypes } from '../../../../samples/lifecycle/sample-manager.js';
 import type { BuilderTarget, Operator } from '../../../builder/suite/target.js';
 import { writeVerbs } from '../../../builder/suite/target.js';
+import { RunningOperators } from '../../suite/running-operators.js';
 import { isDeployed } from './deployed.js';
 import { servingPods } from './serving-pods.js';
 
@@ -23,10 +23,11 @@ export class SampleStage {
   readonly operator: Operator;
   /** The reasons of the events since the last look, in their order. */
   #events: string[] = [];
-  readonly #stops: (() => Promise<void>)[] = [];
+  readonly #running: RunningOperators;
 
   private constructor(target: BuilderTarget, operator: Operator, namespace: string) {
     this.target = target;
+    this.#running = new RunningOperators(target);
     this.operator = operator;
     this.namespace = namespace;
     this.name = `sample-${++stages}-${namespace}`;
@@ -37,31 +38,20 @@ export class SampleStage {
   }
 
   /** Starts the operator of this release; resolves when it works. */
-  async start(version: string): Promise<void> {
-    const { operator, target, namespace } = this;
-    const stop = new AbortController();
-    await new Promise<void>((resolve, reject) => {
-      const running = runSampleOperator({
-        ...{ client: operator.client, clock: target.clock, signal: stop.signal },
-        ...{ namespace, version, onReady: resolve },
+  start(version: string): Promise<void> {
+    const { client } = this.operator;
+    const { clock } = this.target;
+    return this.#running.start((terms) =>
+      runSampleOperator({
+        ...{ client, clock, namespace: this.namespace, version, ...terms },
         onEvent: ({ reason }) => this.#events.push(reason),
-      });
-      running.catch(reject);
-      this.#stops.push(async () => {
-        stop.abort();
-        await running;
-      });
-    });
+      }),
+    );
   }
 
   /** Ends the operator; what it was at may end in its time. */
-  async stop(): Promise<void> {
-    const stopping = { over: false };
-    const stopped = Promise.all(this.#stops.splice(0).map((stop) => stop())).finally(() => {
-      stopping.over = true;
-    });
-    while (!stopping.over && !this.target.real) await this.#passTime();
-    await stopped;
+  stop(): Promise<void> {
+    return this.#running.stop();
   }
 
   /** Ends the operator, and takes away what a spec has left behind when it failed. */
@@ -82,15 +72,7 @@ export class SampleStage {
 
   /** Calls `check` until it throws no more; time goes on meanwhile. */
   eventually<T>(check: () => Promise<T>): Promise<T> {
-    return this.target.eventually(async () => {
-      await this.#passTime();
-      return check();
-    });
-  }
-
-  async #passTime(): Promise<void> {
-    const { clock } = this.target;
-    if (clock instanceof VirtualClock) await clock.advance(200);
+    return this.#running.eventually(check);
   }
 
   create(spec: SampleConfig['spec'] = {}): Promise<SampleConfig> {

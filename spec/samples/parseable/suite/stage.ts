@@ -19,6 +19,7 @@ import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { TenantSpec } from '../../../../samples/parseable/tenant.js';
 import type { BuilderTarget, Operator, ServedRequest } from '../../../builder/suite/target.js';
 import { writeVerbs } from '../../../builder/suite/target.js';
+import { RunningOperators } from '../../suite/running-operators.js';
 
 /** The kinds that a tenant becomes. */
 export const tenantKinds: readonly ResourceType<KubernetesObject>[] = [
@@ -48,10 +49,11 @@ export class Stage {
   readonly operator: Operator;
   /** Objects that were created or configured, in order: `Deployment stateless-querier`. */
   readonly written: string[] = [];
-  readonly #stops: (() => Promise<void>)[] = [];
+  readonly #running: RunningOperators;
 
   private constructor(target: BuilderTarget, namespace: string, operator: Operator) {
     this.target = target;
+    this.#running = new RunningOperators(target);
     this.namespace = namespace;
     this.operator = operator;
   }
@@ -63,31 +65,22 @@ export class Stage {
   }
 
   /** Starts the operator; resolves when it works. */
-  async start(options: Partial<TenantOperatorOptions> = {}): Promise<void> {
-    const stop = new AbortController();
+  start(options: Partial<TenantOperatorOptions> = {}): Promise<void> {
     const emitter = new OperatorEvents();
     const note = ({ ref }: ObjectWritten): void => {
       this.written.push(`${ref.kind} ${ref.name}`);
     };
     emitter.on('created', note).on('configured', note);
-    const { operator, target, namespace } = this;
-    const ready = new Promise<void>((resolve, reject) => {
-      const running = runTenantOperator({
-        ...{ client: operator.client, clock: target.clock, signal: stop.signal },
-        ...{ emitter, namespace, onReady: resolve },
-        ...options,
-      });
-      running.catch(reject);
-      this.#stops.push(async () => {
-        stop.abort();
-        await running;
-      });
-    });
-    await ready;
+    const { client } = this.operator;
+    const { clock } = this.target;
+    const { namespace } = this;
+    return this.#running.start((terms) =>
+      runTenantOperator({ client, clock, emitter, namespace, ...terms, ...options }),
+    );
   }
 
-  async stop(): Promise<void> {
-    await Promise.all(this.#stops.splice(0).map((stop) => stop()));
+  stop(): Promise<void> {
+    return this.#running.stop();
   }
 
   /** Creates a sample, or what `change` makes of its spec. */

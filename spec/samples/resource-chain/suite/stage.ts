@@ -10,13 +10,13 @@ import {
 } from '../../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../../lib/object/resource-type.js';
-import { VirtualClock } from '../../../../lib/system/virtual-clock.js';
 import { runSiteOperator } from '../../../../samples/resource-chain/operator.js';
 import type { SiteOperatorOptions } from '../../../../samples/resource-chain/operator.js';
 import { FakeRegistry } from '../../../../samples/resource-chain/registry.js';
 import { Site, chainLabel } from '../../../../samples/resource-chain/site.js';
 import type { BuilderTarget, Operator } from '../../../builder/suite/target.js';
 import { writeVerbs } from '../../../builder/suite/target.js';
+import { RunningOperators } from '../../suite/running-operators.js';
 import { isSettled } from './settled.js';
 
 const kinds: readonly ResourceType<KubernetesObject>[] = [ConfigMap, Secret, Service, Deployment];
@@ -29,10 +29,11 @@ export class SiteStage {
   readonly target: BuilderTarget;
   readonly operator: Operator;
   readonly registry: FakeRegistry;
-  readonly #stops: (() => Promise<void>)[] = [];
+  readonly #running: RunningOperators;
 
   private constructor(target: BuilderTarget, operator: Operator, name: string) {
     this.target = target;
+    this.#running = new RunningOperators(target);
     this.operator = operator;
     this.name = name;
     this.registry = new FakeRegistry(target.clock, 3_000);
@@ -49,44 +50,23 @@ export class SiteStage {
   }
 
   /** Starts the operator; resolves when it works. */
-  async start(options: Partial<SiteOperatorOptions> = {}): Promise<void> {
-    const { operator, target, registry, name } = this;
-    const stop = new AbortController();
-    await new Promise<void>((resolve, reject) => {
-      const running = runSiteOperator({
-        ...{ client: operator.client, clock: target.clock, signal: stop.signal },
-        ...{ registry, site: name, onReady: resolve },
-        ...options,
-      });
-      running.catch(reject);
-      this.#stops.push(async () => {
-        stop.abort();
-        await running;
-      });
-    });
+  start(options: Partial<SiteOperatorOptions> = {}): Promise<void> {
+    const { client } = this.operator;
+    const { clock } = this.target;
+    const { registry, name: site } = this;
+    return this.#running.start((terms) =>
+      runSiteOperator({ client, clock, registry, site, ...terms, ...options }),
+    );
   }
 
   /** Ends the operator; what it was at may end in its time. */
-  async stop(): Promise<void> {
-    const stopping = { over: false };
-    const stopped = Promise.all(this.#stops.splice(0).map((stop) => stop())).finally(() => {
-      stopping.over = true;
-    });
-    while (!stopping.over && !this.target.real) await this.#passTime();
-    await stopped;
+  stop(): Promise<void> {
+    return this.#running.stop();
   }
 
   /** Calls `check` until it throws no more; time goes on meanwhile. */
   eventually<T>(check: () => Promise<T>): Promise<T> {
-    return this.target.eventually(async () => {
-      await this.#passTime();
-      return check();
-    });
-  }
-
-  async #passTime(): Promise<void> {
-    const { clock } = this.target;
-    if (clock instanceof VirtualClock) await clock.advance(200);
+    return this.#running.eventually(check);
   }
 
   async create(labels: Record<string, string> = { [chainLabel]: 'v1' }): Promise<Site> {

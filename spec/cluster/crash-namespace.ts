@@ -1,0 +1,23 @@
+import type { Client } from '../../lib/client/index.js';
+import { ConfigMap, Namespace, ServiceAccount } from '../../lib/object/kinds.js';
+import type { CrashCluster } from '../../lib/testing/index.js';
+import type { BuilderTarget } from '../builder/suite/target.js';
+
+/** A namespace of its own for one crash run, deleted after it; `operator` is the one that is killed. */
+export async function crashNamespace(
+  target: BuilderTarget,
+  operator: Client,
+): Promise<CrashCluster> {
+  const { admin, clock } = target;
+  const namespace = await target.namespace();
+  // They may be among what is compared, and come by themselves.
+  await target.eventually(() => admin.get(ConfigMap, { namespace, name: 'kube-root-ca.crt' }));
+  await target.eventually(() => admin.get(ServiceAccount, { namespace, name: 'default' }));
+  return {
+    ...{ clock, namespace },
+    client: ({ user } = {}) => (user === 'operator' ? operator : admin),
+    stop: async () => {
+      await admin.delete(Namespace, { name: namespace });
+    },
+  };
+}
