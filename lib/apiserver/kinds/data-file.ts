@@ -10,7 +10,10 @@ const unpacked = new Map<string, unknown>();
  */
 export function readDataFile(name: string): unknown {
   if (!unpacked.has(name)) {
-    unpacked.set(name, readBrotli(new URL(`../data/${name}.json.br`, import.meta.url)));
+    unpacked.set(
+      name,
+      readBrotli(new URL(`../../apiserver/data/${name}.json.br`, import.meta.url)),
+    );
   }
   return unpacked.get(name);
 }

@@ -31,7 +31,7 @@ export function rawDefinition(name: string): RawSchema | undefined {
 function definitionsOf(pack: string): Readonly<Partial<Record<string, RawSchema>>> {
   let definitions = packages.get(pack);
   if (definitions === undefined) {
-    const file = new URL(`../data/definitions/${pack}.json.br`, import.meta.url);
+    const file = new URL(`../../crd/data/definitions/${pack}.json.br`, import.meta.url);
     definitions = (readBrotli(file) ?? {}) as Record<string, RawSchema>;
     packages.set(pack, definitions);
   }
