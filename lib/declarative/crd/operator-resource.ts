@@ -1,0 +1,113 @@
+import { defineResource, s } from '../../crd/index.js';
+import type { InputOf, ObjectOf, ValueOf } from '../../crd/index.js';
+import { sourceTypes, targetTypes } from '../spec/operator-spec.js';
+
+/** The group of a kind; `''` and nothing are not the same. */
+const apiGroup = s.optional(
+  s.string({
+    description:
+      'The API group. Empty: the core group. Absent: a view of this operator. ' +
+      '<operator>.view.dcontroller.io: a view of another operator.',
+  }),
+);
+const version = s.optional(
+  s.string({ description: 'Absent: the preferred version of the server; of a view v1alpha1.' }),
+);
+const kind = s.string({ minLength: 1, description: 'For example Pod, or the name of a view.' });
+
+const source = s.object({
+  apiGroup,
+  version,
+  kind,
+  type: s.optional(
+    s.string({
+      enum: sourceTypes,
+      description: 'Watcher (the default) follows objects; OneShot and Periodic are triggers.',
+    }),
+  ),
+  as: s.optional(s.string({ description: 'The name in the documents of a join; else the kind.' })),
+  namespace: s.optional(s.string({ description: 'Absent: all namespaces.' })),
+  labelSelector: s.optional(s.builtIn('LabelSelector')),
+  predicate: s.optional(
+    s.unknown({ description: 'Which changes matter: a name, or a map with and, or, not.' }),
+  ),
+  parameters: s.optional(s.unknown({ description: 'Of a Periodic source: period, as 30s or 5m.' })),
+});
+
+const target = s.object({
+  apiGroup,
+  version,
+  kind,
+  type: s.optional(
+    s.string({
+      enum: targetTypes,
+      description: 'Updater (the default) owns whole objects, Patcher single fields of them.',
+    }),
+  ),
+});
+
+const controller = s.object({
+  name: s.string({ minLength: 1, description: 'Unique in the operator.' }),
+  sources: s.array(source, { minItems: 1 }),
+  pipeline: s.optional(
+    s.unknown({ description: 'A stage or a list of stages; absent: objects pass through.' }),
+  ),
+  target,
+});
+
+const spec = s.object({ controllers: s.array(controller, { minItems: 1, maxItems: 255 }) });
+
+const controllerStatus = s.object({
+  name: s.string(),
+  conditions: s.conditions(),
+  lastErrors: s.optional(s.array(s.string(), { description: 'At most ten, the newest last.' })),
+  target: s.optional(
+    s.object(
+      { apiGroup, version, kind: s.string(), type: s.optional(s.string()) },
+      { description: 'Where it writes: what is to be removed when the controller is.' },
+    ),
+  ),
+});
+
+const status = s.object({
+  observedGeneration: s.optional(s.integer({ format: 'int64' })),
+  conditions: s.conditions(),
+  controllers: s.array(controllerStatus),
+});
+
+/**
+ * The custom resource `operators.dcontroller.io/v1alpha1`: cluster-scoped, with a status subresource.
+ * `OperatorResource.crd` is its definition. Every object of dcontroller's own definition that can be
+ * run is valid here; what is left free is read, and judged in the status, by the operator itself.
+ */
+export const OperatorResource = defineResource({
+  group: 'dcontroller.io',
+  kind: 'Operator',
+  scope: 'Cluster',
+  categories: ['dcontroller'],
+  versions: [{ name: 'v1alpha1', schema: s.object({ spec }), status }],
+  printerColumns: [
+    {
+      name: 'Ready',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+    },
+    {
+      name: 'Reason',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+    },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});
+
+/** An `Operator` object. */
+export type OperatorResource = ObjectOf<typeof OperatorResource>;
+/** The `spec` of an `Operator` object: an operator as it is written in YAML. */
+export type OperatorDocument = InputOf<typeof spec>;
+/** A controller as it is written in YAML. */
+export type ControllerDocument = InputOf<typeof controller>;
+/** The `status` of an `Operator` object. */
+export type OperatorStatus = ValueOf<typeof status>;
+/** What the status of an operator says of one of its controllers. */
+export type OperatorControllerStatus = ValueOf<typeof controllerStatus>;

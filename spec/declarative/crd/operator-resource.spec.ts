@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { OperatorResource } from '../../../lib/declarative/crd/operator-resource.js';
+import type { Client } from '../../../lib/client/index.js';
+import { testCluster } from '../../../lib/testing/index.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+
+const file = new URL('../../../samples/declarative/operator-crd.yaml', import.meta.url);
+
+const base = {
+  name: 'prices',
+  sources: [{ apiGroup: '', kind: 'ConfigMap' }],
+  pipeline: [{ '@project': { metadata: { name: '$.metadata.name' }, $: '$.data' } }],
+  target: { kind: 'Price' },
+};
+
+describe('OperatorResource', () => {
+  const cluster = testCluster({ crds: [OperatorResource.crd], shared: true });
+  const create = (spec: object, name = 'shop'): Promise<UnstructuredObject> =>
+    created(cluster().client(), spec, name);
+
+  it('is the definition of the file that kubectl loads', async () => {
+    expect(parse(await readFile(file, 'utf8'))).to.deep.equal(OperatorResource.crd);
+  });
+
+  it('keeps a pipeline, a predicate and parameters as they are written', async () => {
+    const source = {
+      ...{ apiGroup: '', kind: 'Pod', predicate: { and: ['LabelChanged', { not: 'x' }] } },
+      parameters: { period: '5m', more: [1] },
+    };
+    const spec = { controllers: [{ ...base, sources: [source] }] };
+    expect(await create(spec, 'free')).to.have.deep.property('spec', spec);
+  });
+
+  for (const [what, pipeline] of [
+    ['a stage alone', { '@select': true }],
+    ['the first form of dcontroller', { '@join': true, '@aggregate': [{ '@select': true }] }],
+    ['an empty list', []],
+  ] as const) {
+    it(`takes ${what} for a pipeline`, async () => {
+      const spec = { controllers: [{ ...base, pipeline }] };
+      const name = what.replaceAll(' ', '-');
+      expect(await create(spec, name)).to.have.deep.property('spec', spec);
+    });
+  }
+
+  it('takes a controller without a pipeline, and labels to select by', async () => {
+    const labelSelector = { matchLabels: { app: 'web' } };
+    const { name, target } = base;
+    const sources = [{ kind: 'Price', labelSelector }];
+    const spec = { controllers: [{ name, sources, target }] };
+    expect(await create(spec, 'through')).to.have.deep.property('spec', spec);
+  });
+
+  for (const [what, spec, field] of [
+    ['no controllers', { controllers: [] }, 'spec.controllers'],
+    ['a controller without a name', one({ name: '' }), 'spec.controllers[0].name'],
+    ['a controller without sources', one({ sources: [] }), 'spec.controllers[0].sources'],
+    ['a source without a kind', one({ sources: [{}] }), 'spec.controllers[0].sources[0].kind'],
+    [
+      'a type of sources that there is none of',
+      one({ sources: [{ kind: 'Pod', type: 'Follower' }] }),
+      'spec.controllers[0].sources[0].type',
+    ],
+    [
+      'a type of targets that there is none of',
+      one({ target: { kind: 'Pod', type: 'Writer' } }),
+      'spec.controllers[0].target.type',
+    ],
+    ['256 controllers', { controllers: Array(256).fill(base) as unknown[] }, 'spec.controllers'],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      const refused = await create(spec).catch((error: unknown) => error);
+      expect(refused).to.have.property('code', 'ApiError');
+      expect(refused).to.have.property('message').that.includes(field);
+    });
+  }
+
+  it('has the status of dcontroller, and what it observed beside it', async () => {
+    const client = cluster().client();
+    const made = await create({ controllers: [base] }, 'told');
+    const at = { observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const ready = { ...at, type: 'Ready', status: 'Unknown', reason: 'ReconciliationFailed' };
+    const conditions = [{ ...ready, message: 'prices: no' }];
+    const status = {
+      observedGeneration: 1,
+      conditions,
+      controllers: [{ name: 'prices', conditions, lastErrors: ['no'] }],
+    };
+    const written = await client.update({ ...made, status }, { subresource: 'status' });
+    expect(written).to.have.deep.property('status', status);
+  });
+});
+
+function one(fields: object): object {
+  return { controllers: [{ ...base, ...fields }] };
+}
+
+function created(client: Client, spec: object, name: string): Promise<UnstructuredObject> {
+  const apiVersion = 'dcontroller.io/v1alpha1';
+  return client.create<UnstructuredObject>(
+    { apiVersion, kind: 'Operator', metadata: { name }, spec },
+    { fieldValidation: 'Strict' },
+  );
+}
