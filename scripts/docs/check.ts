@@ -38,6 +38,7 @@ function tsconfig(): string {
     'operator-builder': ['../../lib/index.ts'],
     'operator-builder/apiserver': ['../../lib/embedded/index.ts'],
     'operator-builder/crd': ['../../lib/crd/index.ts'],
+    'operator-builder/declarative': ['../../lib/declarative/index.ts'],
     'operator-builder/lifecycle': ['../../lib/lifecycle/index.ts'],
     'operator-builder/resource': ['../../lib/resource/index.ts'],
     'operator-builder/testing': ['../../lib/testing/index.ts'],

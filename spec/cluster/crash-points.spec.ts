@@ -17,12 +17,6 @@ import { expectSameEnd } from './expect-same-end.js';
 
 const sample = { count: 10, seed: 4 };
 
-const varyingAnnotations = [
-  'operator-builder.io/applied-hash',
-  // Written where the volume controller sees a claim before it is bound.
-  'volume.beta.kubernetes.io/storage-provisioner',
-];
-
 /**
  * The hash of a Secret, and that of what was applied, depend on the UID of the owner, and so do the names
  * of revisions. How often a workload's controller wrote is its own affair.
@@ -31,7 +25,7 @@ function comparable(object: UnstructuredObject): UnstructuredObject {
   const { annotations, managedFields = [] } = object.metadata;
   const metadata = {
     ...omit(object.metadata, 'namespace'),
-    annotations: omit(annotations, varyingAnnotations) as Record<string, string>,
+    annotations: omit(annotations, 'operator-builder.io/applied-hash') as Record<string, string>,
     managedFields: managedFields.filter(({ operation }) => operation === 'Apply'),
   };
   return cloneDeepWith({ ...object, metadata }, (value: unknown, key) => {
