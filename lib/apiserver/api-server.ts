@@ -78,6 +78,11 @@ export interface EmbeddedApiServerOptions {
    */
   readonly namespaces?: 'objects' | 'names';
   /**
+   * Whether somebody takes off the finalizers of a foreground or orphaning delete, as a cluster's
+   * garbage collector does. `false`: all deletes are in the background. @defaultValue true
+   */
+  readonly garbageCollector?: boolean;
+  /**
    * How many changes the log keeps, at least 1: a watch or a continued list that needs older ones
    * gets 410. @defaultValue 10_000
    */
@@ -117,7 +122,7 @@ export class EmbeddedApiServer {
     const kinds = new KindRegistry();
     kinds.add(builtinKinds());
     const log = new MvccLog({ length: logLength });
-    const { users, rbac, services, namespaces } = this.#options;
+    const { users, rbac, services, namespaces, garbageCollector } = this.#options;
     const access = new AccessControl({ log, clock, random, users, rbac });
     const webhooks = new WebhookConfigurations(log);
     const needed = (): boolean => !webhooks.empty || kinds.converting;
@@ -126,6 +131,7 @@ export class EmbeddedApiServer {
       ...{ log, kinds, access, outside, clock: outside.clock, random: outside.random },
       systemRandom: random,
       freeNamespaces: namespaces === 'names',
+      garbageCollector,
       webhooks,
       policies: new AdmissionPolicies(log),
       webhookClient: new WebhookClient(services, clock),
@@ -366,6 +372,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     rbac = false,
     services = {},
     namespaces = 'objects',
+    garbageCollector = true,
     logLength = 10_000,
     requestLogLength = 100_000,
   } = options;
@@ -377,5 +384,15 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
       );
     }
   }
-  return { clock, random, users, rbac, services, namespaces, logLength, requestLogLength };
+  return {
+    clock,
+    random,
+    users,
+    rbac,
+    services,
+    namespaces,
+    garbageCollector,
+    logLength,
+    requestLogLength,
+  };
 }

@@ -27,6 +27,8 @@ export interface ServerCore {
   readonly webhookClient: WebhookClient;
   /** Namespaces are names: they need not be there, and custom resources may be in none. */
   readonly freeNamespaces: boolean;
+  /** Somebody takes off the finalizers of propagation policies. */
+  readonly garbageCollector: boolean;
   /** What the rules of kinds see of it. */
   readonly view: ServerView;
 }

@@ -56,3 +56,5 @@ export type {
 } from './spec/operator-spec.js';
 export { compileContext, formatSpecPath } from './spec-problem.js';
 export type { CompileContext, SpecPath, SpecProblem } from './spec-problem.js';
+export { DeclarativeManager, Views } from './views/index.js';
+export type { DeclarativeManagerOptions, ViewsOptions } from './views/index.js';

@@ -98,7 +98,9 @@ function mark(core: ServerCore, marking: Marking): Marked {
   const metadata = { ...stored.metadata };
   const graceful = markGraceful(core, marking, metadata);
   if (graceful === 'pending') return { marked: stored, held: true };
-  const finalizers = finalizersFor(ruling, stored.metadata, options);
+  // What nobody would take off again is not put on.
+  const propagation = core.garbageCollector ? options : inBackground(options);
+  const finalizers = finalizersFor(ruling, stored.metadata, propagation);
   if (finalizers.length > 0) metadata.finalizers = finalizers;
   else delete metadata.finalizers;
   const held = finalizers.length > 0 || ruling.rules.isFinalized?.(stored) === false;
@@ -150,6 +152,10 @@ function markGraceful(
 }
 
 /** The finalizers that the propagation policy leads to; see "Garbage Collection". */
+function inBackground(options: DeleteOptions): DeleteOptions {
+  return { ...options, orphanDependents: undefined, propagationPolicy: 'Background' };
+}
+
 function finalizersFor(
   { rules }: ServedKind,
   metadata: ObjectMeta,

@@ -8,6 +8,7 @@ import { keyOf } from '../../object/object-key.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
+import { Turns } from '../../system/turns.js';
 import { viewGroupOf } from '../spec/operator-spec.js';
 import { viewDefinition, viewType } from './view-definition.js';
 
@@ -23,8 +24,8 @@ export class ViewKinds {
   readonly #client: Client;
   /** By operator and kind. */
   readonly #served = new Map<string, Map<string, ServedView>>();
-  /** The last thing that goes on for an operator: one at a time. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** What changes the kinds of an operator, one at a time. */
+  readonly #turns = new Turns();
 
   /** @param client - of the server */
   constructor(client: Client) {
@@ -43,18 +44,16 @@ export class ViewKinds {
   }
 
   /** Serves a kind, unless it is. @throws OperatorError `InvalidObject`: it can't be served. */
-  async ensure(operator: string, kind: string): Promise<ResourceType> {
-    return (
-      this.find(operator, kind) ??
-      this.#inTurn(operator, async () => {
-        return this.find(operator, kind) ?? (await this.#make(operator, kind));
-      })
-    );
+  ensure(operator: string, kind: string): Promise<ResourceType> {
+    // In turn, also where it is there: a drop may have been asked for before.
+    return this.#turns.run(operator, async () => {
+      return this.find(operator, kind) ?? (await this.#make(operator, kind));
+    });
   }
 
   /** Serves no kind of an operator any more; their objects are gone then. */
   async drop(operator: string): Promise<void> {
-    await this.#inTurn(operator, async () => {
+    await this.#turns.run(operator, async () => {
       const types = this.types(operator);
       // Calls fail from now on, and those that are under way find nothing.
       this.#served.delete(operator);
@@ -62,25 +61,8 @@ export class ViewKinds {
     });
   }
 
-  /** Resolves when nothing goes on. */
-  async idle(): Promise<void> {
-    while (this.#turns.size > 0) await Promise.allSettled(this.#turns.values());
-  }
-
   #of(operator: string): readonly ServedView[] {
     return [...(this.#served.get(operator)?.values() ?? [])];
-  }
-
-  async #inTurn<T>(operator: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(operator);
-    // How the one before went is told to whoever asked for it.
-    const turn = before === undefined ? work() : before.then(work, work);
-    this.#turns.set(operator, turn);
-    try {
-      return await turn;
-    } finally {
-      if (this.#turns.get(operator) === turn) this.#turns.delete(operator);
-    }
   }
 
   async #make(operator: string, kind: string): Promise<ResourceType> {

@@ -5,7 +5,7 @@ import type { ConnectedClient } from '../../client/http-client.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import type { Random } from '../../system/random.js';
 import { routedClient } from './routed-client.js';
 import { viewClient } from './view-client.js';
@@ -60,6 +60,7 @@ export class Views {
       ...(clock && { clock }),
       ...(random && { random }),
       namespaces: 'names',
+      garbageCollector: false,
       requestLogLength: 1_000,
     });
     const transport = server.transport();
@@ -85,17 +86,24 @@ export class Views {
    * case is another kind's. @throws OperatorError `Stopped`: they were stopped.
    */
   async ensure(operator: string, kind: string): Promise<ResourceType> {
-    this.#refuseWhenStopped(`view ${kind} of operator ${operator}`);
+    if (this.#stopped !== undefined) {
+      const what = `view ${kind} of operator ${operator}`;
+      throw new OperatorError('Stopped', `${what}: the views were stopped`);
+    }
     return this.#kinds.ensure(operator, kind);
   }
 
   /**
    * Drops all views of an operator, whatever finalizers they have, and their kinds; resolves when they
-   * are gone. Watches of them end. Kinds can be made again.
+   * are gone. Watches of them end. Kinds can be made again. Once they were stopped there are none.
    */
   async drop(operator: string): Promise<void> {
-    this.#refuseWhenStopped(`drop views of operator ${operator}`);
-    await this.#kinds.drop(operator);
+    try {
+      if (this.#stopped === undefined) await this.#kinds.drop(operator);
+    } catch (error) {
+      // When they were stopped meanwhile, they are gone as well.
+      if (!isOperatorError(error, 'Stopped')) throw error;
+    }
   }
 
   /** Ends the server and all watches; calls after it throw `Stopped`. Once more it does nothing. */
@@ -105,13 +113,7 @@ export class Views {
   }
 
   async #stop(): Promise<void> {
-    await this.#kinds.idle();
     await this.#connected.close();
     await this.server.stop();
-  }
-
-  #refuseWhenStopped(what: string): void {
-    if (this.#stopped === undefined) return;
-    throw new OperatorError('Stopped', `${what}: the views were stopped`);
   }
 }
