@@ -5,7 +5,7 @@ import type {
   UnstructuredObject,
 } from '../object/kubernetes-object.js';
 import type { Patch } from '../object/patch.js';
-import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import type { GroupKind, ResourceType, TypeReference } from '../object/resource-type.js';
 import type { Fence } from './fence.js';
 
 /** What every call takes. */
@@ -195,6 +195,12 @@ export interface Client {
     type: TypeReference<T>,
     options?: DeleteCollectionOptions,
   ): Promise<void>;
-  /** Where a kind is served, from discovery. @throws OperatorError `UnknownKind`. */
-  resourceType<T extends KubernetesObject>(type: TypeReference<T>): Promise<ResourceType<T>>;
+  /**
+   * Where a kind is served, from discovery; without a version: in the one that the server prefers
+   * among those that have the kind.
+   * @throws OperatorError `UnknownKind`.
+   */
+  resourceType<T extends KubernetesObject>(
+    type: TypeReference<T> | GroupKind,
+  ): Promise<ResourceType<T>>;
 }

@@ -2,7 +2,7 @@ import { isNotFound } from '../object/api-error.js';
 import * as kinds from '../object/kinds.js';
 import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
 import { apiVersionOf, groupOf, versionOf } from '../object/resource-type.js';
-import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import type { GroupKind, ResourceType, TypeReference } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { ApiRequest } from './call.js';
 import type { Exchange } from './exchange.js';
@@ -49,6 +49,11 @@ interface Served {
   readonly stale: ReadonlySet<string>;
 }
 
+interface ApiGroup {
+  readonly preferredVersion?: { readonly groupVersion: string };
+  readonly versions?: readonly { readonly groupVersion: string }[];
+}
+
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /**
@@ -71,17 +76,61 @@ export class Discovery {
 
   /** @throws OperatorError `UnknownKind`, and what a request throws. */
   async resourceType<T extends KubernetesObject>(
-    reference: TypeReference<T>,
+    reference: TypeReference<T> | GroupKind,
   ): Promise<ResourceType<T>> {
     if ('plural' in reference) return reference;
     // The caller says which type goes with the names; nothing at run time could tell.
-    const type: unknown = await this.#find(reference);
+    const type: unknown =
+      'apiVersion' in reference
+        ? await this.#find(reference)
+        : await this.#findPreferred(reference);
     return type as ResourceType<T>;
+  }
+
+  async #findPreferred({ group, kind }: GroupKind): Promise<ResourceType> {
+    const root = rootOf(group);
+    const known = this.#preferred(root, { group, kind });
+    if (known !== undefined) return known;
+    await this.#loading.get(root);
+    if (this.#preferred(root, { group, kind }) === undefined) await this.#load(root);
+    if (!this.#known.has(root)) await this.#loadGroup(group);
+    const found = this.#preferred(root, { group, kind });
+    if (found !== undefined) return found;
+    const [versions, where] = [[...this.#typesOf(root)], group === '' ? 'the core group' : group];
+    const others = versions.filter((type) => type.kind === kind).map((type) => apiVersionOf(type));
+    throw unknownKind(`${kind} of ${where}`, others);
+  }
+
+  /** Servers list the versions of a group in the order in which they prefer them. */
+  #preferred(root: Root, { group, kind }: GroupKind): ResourceType | undefined {
+    for (const type of this.#typesOf(root)) {
+      if (type.group === group && type.kind === kind) return type;
+    }
+    return undefined;
+  }
+
+  *#typesOf(root: Root): Iterable<ResourceType> {
+    yield* this.#known.get(root)?.types.values() ?? [];
+    yield* this.#single.values();
+  }
+
+  /** Without aggregated discovery: asks which versions a group has, and then each of them. */
+  async #loadGroup(group: string): Promise<void> {
+    if (group === '') return this.#loadVersion('v1');
+    const request = discoveryRequest(`/apis/${group}`, 'application/json');
+    const answer = await this.#exchange.send(request).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+    if (answer === undefined) return;
+    const { preferredVersion, versions = [] } = parseJson(answer, request.call) as ApiGroup;
+    const named = [preferredVersion, ...versions].flatMap((version) => version?.groupVersion ?? []);
+    for (const apiVersion of new Set(named)) await this.#loadVersion(apiVersion);
   }
 
   async #find(type: TypeMeta): Promise<ResourceType> {
     const key = keyOf(type.apiVersion, type.kind);
-    const root: Root = groupOf(type.apiVersion) === '' ? '/api' : '/apis';
+    const root = rootOf(groupOf(type.apiVersion));
     const known = this.#lookUp(root, key);
     if (known !== undefined) return known;
     // A document under way may be older than the CRD that the caller has just made.
@@ -144,15 +193,22 @@ export class Discovery {
   }
 
   #unknown({ apiVersion, kind }: TypeMeta, root: Root): OperatorError {
-    const known = [...(this.#known.get(root)?.types.values() ?? []), ...this.#single.values()];
+    const known = [...this.#typesOf(root)];
     const others = known.filter((type) => type.kind === kind).map((type) => apiVersionOf(type));
-    const hint =
-      others.length === 0
-        ? 'install its CustomResourceDefinition or check the spelling'
-        : `it serves ${others.join(', ')}`;
-    const message = `${kind} of ${apiVersion}: the API server serves no such kind (${hint})`;
-    return new OperatorError('UnknownKind', message);
+    return unknownKind(`${kind} of ${apiVersion}`, others);
   }
+}
+
+function unknownKind(what: string, others: readonly string[]): OperatorError {
+  const hint =
+    others.length === 0
+      ? 'install its CustomResourceDefinition or check the spelling'
+      : `it serves ${others.join(', ')}`;
+  return new OperatorError('UnknownKind', `${what}: the API server serves no such kind (${hint})`);
+}
+
+function rootOf(group: string): Root {
+  return group === '' ? '/api' : '/apis';
 }
 
 function servedBy({ items = [] }: GroupDiscoveryList): Served {

@@ -1,6 +1,6 @@
 import type { KubernetesObject, ObjectKey, ObjectList } from '../object/kubernetes-object.js';
 import type { Patch } from '../object/patch.js';
-import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import type { GroupKind, ResourceType, TypeReference } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
 import { describeCall } from './call.js';
 import type { ApiRequest } from './call.js';
@@ -81,7 +81,9 @@ class HttpClient implements ConnectedClient {
     return this.#close();
   }
 
-  resourceType<T extends KubernetesObject>(reference: TypeReference<T>): Promise<ResourceType<T>> {
+  resourceType<T extends KubernetesObject>(
+    reference: TypeReference<T> | GroupKind,
+  ): Promise<ResourceType<T>> {
     return this.#discovery.resourceType(reference);
   }
 

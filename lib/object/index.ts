@@ -122,8 +122,8 @@ export {
 } from './quantity.js';
 export type { Quantity, QuantityFormat, QuantityLike } from './quantity.js';
 export { redactChanges, redacted } from './redact.js';
-export { apiVersionOf, groupOf, versionOf } from './resource-type.js';
-export type { ResourceType, TypeReference } from './resource-type.js';
+export { apiVersionOf, groupOf, groupOfType, versionOf } from './resource-type.js';
+export type { GroupKind, ResourceType, TypeReference } from './resource-type.js';
 export { rolloutStatus } from './rollout-status.js';
 export type { RolloutReason, RolloutStatus } from './rollout-status.js';
 export type { Schema, SchemaRule } from './schema.js';

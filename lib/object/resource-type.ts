@@ -19,6 +19,13 @@ export interface ResourceType<out T extends KubernetesObject = UnstructuredObjec
 export type TypeReference<T extends KubernetesObject = UnstructuredObject> =
   ResourceType<T> | TypeMeta;
 
+/** A kind in whichever version of its group the server prefers. */
+export interface GroupKind {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly kind: string;
+}
+
 /** `v1` for the core group, else `group/version`. */
 export function apiVersionOf(type: TypeReference<KubernetesObject>): string {
   if ('apiVersion' in type) return type.apiVersion;
@@ -29,6 +36,11 @@ export function apiVersionOf(type: TypeReference<KubernetesObject>): string {
 export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');
   return slash < 0 ? '' : apiVersion.slice(0, slash);
+}
+
+/** The group that a type is of: empty for the core group. */
+export function groupOfType(type: TypeReference<KubernetesObject> | GroupKind): string {
+  return 'group' in type ? type.group : groupOf(type.apiVersion);
 }
 
 /** The version of an apiVersion. */

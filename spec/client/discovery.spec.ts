@@ -130,6 +130,37 @@ describe('discovery', () => {
     expect(none.message).to.contain('install its CustomResourceDefinition');
   });
 
+  it('finds a kind in the version that the server prefers among those that have it', async () => {
+    const { client } = scripted(() => {
+      const resource = (kind: string) => ({ resource: kind, responseKind: { kind } });
+      const versions = [
+        { version: 'v2', resources: [resource('Widget')] },
+        { version: 'v1', resources: [resource('Widget'), resource('Gadget')] },
+      ];
+      const items = [{ metadata: { name: 'example.com' }, versions }];
+      return { json: { kind: 'APIGroupDiscoveryList', items } };
+    });
+    const group = 'example.com';
+    expect(await client.resourceType({ group, kind: 'Widget' })).to.include({ version: 'v2' });
+    expect(await client.resourceType({ group, kind: 'Gadget' })).to.include({ version: 'v1' });
+    const error = await failureOf(client.resourceType({ group, kind: 'Gizmo' }));
+    expect(error).to.have.property('code', 'UnknownKind');
+    expect(error).to.have.property('message').that.contains('Gizmo of example.com');
+  });
+
+  it('finds the preferred version without aggregated discovery, too', async () => {
+    const { client, transport } = scripted(({ path }) => {
+      const served = [{ name: 'widgets', kind: 'Widget', namespaced: true }];
+      if (path === '/apis') return { json: { kind: 'APIGroupList', groups: [] } };
+      if (path !== '/apis/example.com') return { json: { resources: served } };
+      const versions = [{ groupVersion: 'example.com/v1' }, { groupVersion: 'example.com/v2' }];
+      return { json: { preferredVersion: versions[1], versions } };
+    });
+    const found = await client.resourceType({ group: 'example.com', kind: 'Widget' });
+    expect(found).to.include({ version: 'v2', plural: 'widgets', namespaced: true });
+    expect(transport.calls.slice(0, 2)).to.deep.equal(['GET /apis', 'GET /apis/example.com']);
+  });
+
   it('passes on that the server refuses to answer', async () => {
     const { client } = scripted(() => refusal(403, 'Forbidden'));
     expect(await failureOf(client.resourceType(widget))).to.have.property('status', 403);
