@@ -10,7 +10,11 @@ import type {
 
 /** Options of {@link DeclarativeController.stop}. */
 export interface StopControllerOptions {
-  /** `delete`: what it wrote goes; `orphan`: it stays. @defaultValue 'orphan' */
+  /**
+   * `delete`: what it wrote goes, what earlier processes wrote as it included (so also of one that was
+   * never started, or that was stopped with `orphan` before); `orphan`: it stays. A `delete` that threw
+   * can be tried again. @defaultValue 'orphan'
+   */
   readonly cleanUp?: 'orphan' | 'delete' | undefined;
 }
 

@@ -29,7 +29,11 @@ export function isInvalidSpec(error: unknown): error is InvalidSpecError {
   return isOperatorError(error, 'InvalidSpec');
 }
 
-function describeProblem(source: string, problem: LocatedProblem): string {
+/**
+ * One line that says where a problem stands, what is wrong, and what was probably meant.
+ * @param source - the name of the file, or of the operator
+ */
+export function describeProblem(source: string, problem: LocatedProblem): string {
   const { path, message, suggestion, line, column } = problem;
   const place = line === undefined ? source : `${source}:${line}:${column ?? 1}`;
   const where = path.length === 0 ? '' : `${formatSpecPath(path)}: `;

@@ -13,8 +13,16 @@ export interface LoadedOperator {
   /** Of an `Operator` object its name; undefined: a bare list of controllers has none. */
   readonly name: string | undefined;
   readonly spec: OperatorSpec;
+  /** The name of the file. */
+  readonly source: string;
   /** Where something stands in the file, for problems that are found later. */
   readonly locate: (problem: SpecProblem) => LocatedProblem;
+}
+
+/** Options of {@link loadOperators}. */
+export interface LoadOptions {
+  /** Looks further than the form of a specification, and adds what it finds to `problems`. */
+  readonly check?: ((spec: OperatorSpec, problems: SpecProblem[]) => void) | undefined;
 }
 
 /**
@@ -23,7 +31,11 @@ export interface LoadedOperator {
  * @param source - the name of the file, for problems
  * @throws InvalidSpecError the text is no YAML, or an operator is wrong; it has everything that is.
  */
-export function loadOperators(text: string, source: string): readonly LoadedOperator[] {
+export function loadOperators(
+  text: string,
+  source: string,
+  { check }: LoadOptions = {},
+): readonly LoadedOperator[] {
   const lines = new LineCounter();
   const problems: LocatedProblem[] = [];
   const documents = parseAllDocuments(text, { lineCounter: lines });
@@ -34,7 +46,9 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
       const said = message.replace(/ at line \d+, column \d+:[^]*$/, '');
       problems.push({ path: [], message: said, line, column });
     }
-    return document.errors.length > 0 ? [] : readDocument(document, { lines, problems });
+    return document.errors.length > 0
+      ? []
+      : readDocument(document, { source, check, lines, problems });
   });
   if (problems.length === 0 && operators.length === 0) {
     const message = 'there is no operator: want kind: Operator, or controllers';
@@ -44,14 +58,15 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
   return operators;
 }
 
-interface Reading {
+interface Reading extends LoadOptions {
+  readonly source: string;
   readonly lines: LineCounter;
   readonly problems: LocatedProblem[];
 }
 
 function readDocument(
   document: YamlDocument.Parsed,
-  { lines, problems }: Reading,
+  { source, check, lines, problems }: Reading,
 ): LoadedOperator[] {
   const value: unknown = document.toJS();
   if (!isJsonObject(value)) return [];
@@ -60,12 +75,14 @@ function readDocument(
   const inside: SpecPath = isObject ? ['spec'] : [];
   const found: SpecProblem[] = [];
   const spec = readOperatorSpec(isObject ? value['spec'] : value, compileContext(found));
+  check?.(spec, found);
   const locate = (problem: SpecProblem): LocatedProblem => {
     const path = [...inside, ...problem.path];
     return { ...problem, path, ...positionOf(document, path, lines) };
   };
   problems.push(...found.map(locate));
-  return [{ name: isObject ? nameOf(value['metadata']) : undefined, spec, locate }];
+  const name = isObject ? nameOf(value['metadata']) : undefined;
+  return [{ name, spec, source, locate }];
 }
 
 function isOperator({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolean {
