@@ -62,3 +62,15 @@ export function tell({ onEvent, logger }: Listened, event: ControllerEvent): voi
     failed(error);
   }
 }
+
+/** A listener that tells the runtime's first, then another; what one throws is no matter of the other. */
+export function bothOf(
+  { onEvent: first, logger }: Listened,
+  second: ControllerEventListener | undefined,
+): ControllerEventListener | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return (event) => {
+    tell({ onEvent: first, logger }, event);
+    tell({ onEvent: second, logger }, event);
+  };
+}

@@ -1,5 +1,6 @@
 import { OperatorError } from '../system/operator-error.js';
 import type { BackoffOptions } from './backoff.js';
+import type { ControllerEventListener } from './controller-event.js';
 import type { HotLoopOptions } from './hot-loop-detector.js';
 
 /** Options of a controller. */
@@ -20,6 +21,8 @@ export interface ControllerOptions {
    * minute in circles, or 120 times at all
    */
   readonly hotLoop?: HotLoopOptions | false | undefined;
+  /** Told of what happens in this controller, after the listener of its runtime. @defaultValue nobody */
+  readonly onEvent?: ControllerEventListener | undefined;
 }
 
 /** {@link ControllerOptions}, resolved. */
@@ -29,6 +32,7 @@ export interface ResolvedControllerOptions {
   readonly reconcileTimeoutMs: number;
   readonly backoff: BackoffOptions;
   readonly hotLoop: HotLoopOptions | false;
+  readonly onEvent: ControllerEventListener | undefined;
 }
 
 /**
@@ -40,7 +44,7 @@ export function resolveControllerOptions(
   options: ControllerOptions,
 ): ResolvedControllerOptions {
   const { name = kind.toLowerCase(), maxConcurrentReconciles = 1 } = options;
-  const { reconcileTimeoutMs = Infinity, backoff = {}, hotLoop = {} } = options;
+  const { reconcileTimeoutMs = Infinity, backoff = {}, hotLoop = {}, onEvent } = options;
   const refuse = (what: string): never => {
     throw new OperatorError('InvalidOption', `controller ${name}: ${what}`);
   };
@@ -51,5 +55,5 @@ export function resolveControllerOptions(
   if (!(reconcileTimeoutMs > 0)) {
     refuse(`reconcileTimeoutMs ${reconcileTimeoutMs}: want more than 0`);
   }
-  return { name, maxConcurrentReconciles, reconcileTimeoutMs, backoff, hotLoop };
+  return { name, maxConcurrentReconciles, reconcileTimeoutMs, backoff, hotLoop, onEvent };
 }

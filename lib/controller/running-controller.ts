@@ -2,6 +2,7 @@ import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
 import { ActiveRuns } from './active-runs.js';
 import type { ControllerDefinition } from './controller-definition.js';
+import { bothOf } from './controller-event.js';
 import { newControllerMetrics } from './controller-metrics.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 import type { ControllerParts } from './controller-parts.js';
@@ -52,8 +53,9 @@ export class RunningController {
   #stopping: Promise<void> | undefined;
 
   /** @internal Use {@link Controller.start}. */
-  constructor(definition: ControllerDefinition, runtime: ResolvedRuntime) {
+  constructor(definition: ControllerDefinition, given: ResolvedRuntime) {
     const { name, backoff, hotLoop, maxConcurrentReconciles } = definition.options;
+    const runtime = { ...given, onEvent: bothOf(given, definition.options.onEvent) };
     const { clock, metrics } = runtime;
     this.#definition = definition;
     this.#runtime = runtime;

@@ -249,6 +249,19 @@ describe('bad input of a listener to events', () => {
       await setup.stop(running);
     }
   });
+
+  it('keeps nothing from the listener that the controller has itself', async () => {
+    const setup = new ControllerSetup();
+    const own: string[] = [];
+    setup.things.put('a');
+    const controller = controllerFor(Thing)
+      .withOptions({ onEvent: ({ type }) => own.push(type) })
+      .complete(async () => done());
+    const running = await setup.start(controller, { onEvent: fail });
+    expect(own).to.deep.equal(['reconciled']);
+    expect(setup.lines('error')).to.have.length(1);
+    await setup.stop(running);
+  });
 });
 
 describe('bad input of a predicate', () => {
