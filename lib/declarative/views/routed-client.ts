@@ -2,13 +2,13 @@ import type { Client, WriteOptions } from '../../client/client.js';
 import { subresourceParent } from '../../client/subresource-parent.js';
 import { isJsonObject, memberOf } from '../../object/json.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
-import { apiVersionOf, groupOf } from '../../object/resource-type.js';
-import type { TypeReference } from '../../object/resource-type.js';
+import { groupOf, groupOfType } from '../../object/resource-type.js';
+import type { GroupKind, TypeReference } from '../../object/resource-type.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 
 /** The client that a call goes to. */
 interface Route {
-  of(type: TypeReference<KubernetesObject>): Client;
+  of(type: TypeReference<KubernetesObject> | GroupKind): Client;
   ofWrite(object: KubernetesObject, options: WriteOptions | undefined): Client;
 }
 
@@ -35,8 +35,8 @@ export function routedClient(views: Client, native: Client): Client {
 }
 
 function routeBetween(views: Client, native: Client): Route {
-  const of = (type: TypeReference<KubernetesObject>): Client =>
-    isViewGroup(groupOf(apiVersionOf(type))) ? views : native;
+  const of = (type: TypeReference<KubernetesObject> | GroupKind): Client =>
+    isViewGroup(groupOfType(type)) ? views : native;
   return {
     of,
     ofWrite: (object, options) =>

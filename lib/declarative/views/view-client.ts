@@ -1,8 +1,8 @@
 import type { Client, WriteOptions } from '../../client/client.js';
 import { subresourceParent } from '../../client/subresource-parent.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import type { KubernetesObject, ObjectKey, TypeMeta } from '../../object/kubernetes-object.js';
 import { apiVersionOf, groupOf, versionOf } from '../../object/resource-type.js';
-import type { ResourceType, TypeReference } from '../../object/resource-type.js';
+import type { GroupKind, ResourceType, TypeReference } from '../../object/resource-type.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import { viewVersion } from './view-definition.js';
 import { unknownView } from './view-kinds.js';
@@ -53,8 +53,11 @@ class ViewPaths {
   }
 
   /** @throws OperatorError `UnknownKind`: there is no such view. */
-  async typeOf<T extends KubernetesObject>(reference: TypeReference<T>): Promise<ResourceType<T>> {
-    if ('plural' in reference) return reference;
+  async typeOf<T extends KubernetesObject>(
+    given: TypeReference<T> | GroupKind,
+  ): Promise<ResourceType<T>> {
+    if ('plural' in given) return given;
+    const reference = 'apiVersion' in given ? given : inOnlyVersion(given);
     const operator = operatorOf(reference);
     const found = operator === undefined ? undefined : this.#kinds.find(operator, reference.kind);
     if (found === undefined) throw unknownView(reference);
@@ -83,6 +86,10 @@ class ViewPaths {
     const parent = await this.to(subresourceParent(object, options), object.metadata);
     return { ...options, parent };
   }
+}
+
+function inOnlyVersion({ group, kind }: GroupKind): TypeMeta {
+  return { apiVersion: `${group}/${viewVersion}`, kind };
 }
 
 /** Whose view it is; undefined: it is none. */
