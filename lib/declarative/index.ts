@@ -38,6 +38,18 @@ export type {
   OperatorReference,
   Projection,
 } from './expression/index.js';
+export { operatorGraph, toDot, toMermaid, toSvg } from './graph/index.js';
+export type {
+  GraphController,
+  GraphLink,
+  GraphOperator,
+  GraphResource,
+  GraphSource,
+  GraphStage,
+  GraphTarget,
+  NamedOperator,
+  OperatorGraph,
+} from './graph/index.js';
 export { InvalidSpecError, isInvalidSpec } from './spec/invalid-spec-error.js';
 export type { LocatedProblem } from './spec/invalid-spec-error.js';
 export { loadOperators } from './spec/load-operator.js';

@@ -1,0 +1,174 @@
+import { writtenStages } from '../engine/written-stages.js';
+import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
+import type {
+  ControllerSpec,
+  OperatorSpec,
+  ResourceSpec,
+  SourceSpec,
+  SourceType,
+  TargetType,
+} from '../spec/operator-spec.js';
+import { compileContext } from '../spec-problem.js';
+
+/** An operator and its name, by which others see its views. */
+export interface NamedOperator {
+  readonly name: string;
+  readonly spec: OperatorSpec;
+}
+
+/** What operators read, do and write; JSON. See {@link operatorGraph}. */
+export interface OperatorGraph {
+  /** In the order in which they were given. */
+  readonly operators: readonly GraphOperator[];
+  /** Every kind that is read or written, once; by group and kind. */
+  readonly resources: readonly GraphResource[];
+  /** Which controllers work on what others write. */
+  readonly links: readonly GraphLink[];
+}
+
+/** An operator in a graph. */
+export interface GraphOperator {
+  readonly name: string;
+  readonly controllers: readonly GraphController[];
+}
+
+/** A controller in a graph. */
+export interface GraphController {
+  /** `<operator>/<name>`. */
+  readonly id: string;
+  readonly name: string;
+  readonly sources: readonly GraphSource[];
+  /** None: documents pass through. */
+  readonly stages: readonly GraphStage[];
+  readonly target: GraphTarget;
+}
+
+/** What a controller reads. */
+export type GraphSource =
+  | {
+      readonly type: Extract<SourceType, 'Watcher'>;
+      /** The id of a {@link GraphResource}. */
+      readonly resource: string;
+      readonly as?: string | undefined;
+      readonly namespace?: string | undefined;
+      readonly labelSelector?: SourceSpec['labelSelector'];
+      readonly predicate?: SourceSpec['predicate'];
+    }
+  | {
+      readonly type: Exclude<SourceType, 'Watcher'>;
+      readonly kind: string;
+      /** Of a `Periodic` source, in milliseconds; else 0. */
+      readonly periodMs: number;
+    };
+
+/** A stage, as it is written. */
+export interface GraphStage {
+  /** For example `@select`. */
+  readonly name: string;
+  readonly argument: unknown;
+}
+
+/** What a controller writes. */
+export interface GraphTarget {
+  /** The id of a {@link GraphResource}. */
+  readonly resource: string;
+  readonly type: TargetType;
+}
+
+/** A kind; versions of one kind are the same objects. */
+export interface GraphResource {
+  /** `<group>/<kind>`. */
+  readonly id: string;
+  /** `''`: the core group. */
+  readonly apiGroup: string;
+  readonly kind: string;
+  /** The operator whose view it is, which may be none of the graph; undefined: no view. */
+  readonly viewOf?: string | undefined;
+}
+
+/** A controller works on what another one writes, or on what it writes itself. */
+export interface GraphLink {
+  /** The id of the controller that writes. */
+  readonly from: string;
+  /** The id of the controller that reads. */
+  readonly to: string;
+  /** The id of the resource. */
+  readonly resource: string;
+}
+
+/**
+ * What operators read, do and write, and how they depend on each other: from sources by stages to a
+ * target, and from controller to controller where one reads the kind that another writes, views of
+ * other operators included.
+ * @param operators - checked ones: a stage that is none is left out. Their names differ.
+ */
+export function operatorGraph(operators: readonly NamedOperator[]): OperatorGraph {
+  const resources = new Map<string, GraphResource>();
+  const graphed = operators.map(({ name, spec }) => ({
+    name,
+    controllers: spec.controllers.map((controller) => graphController(name, controller, resources)),
+  }));
+  return {
+    operators: graphed,
+    // Not localeCompare: its order is that of the machine's language.
+    resources: [...resources.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+    links: linksOf(graphed.flatMap(({ controllers }) => controllers)),
+  };
+}
+
+function graphController(
+  operator: string,
+  { name, sources, pipeline, target }: ControllerSpec,
+  resources: Map<string, GraphResource>,
+): GraphController {
+  const resourceId = (resource: ResourceSpec): string => {
+    const found = graphResource(operator, resource);
+    resources.set(found.id, found);
+    return found.id;
+  };
+  return {
+    id: `${operator}/${name}`,
+    name,
+    sources: sources.map((source) => graphSource(source, resourceId)),
+    stages: writtenStages(pipeline, compileContext([])).map((stage) => ({
+      name: stage.name,
+      argument: stage.argument,
+    })),
+    target: { resource: resourceId(target), type: target.type },
+  };
+}
+
+function graphResource(operator: string, { apiGroup, kind }: ResourceSpec): GraphResource {
+  const group = apiGroup ?? viewGroupOf(operator);
+  const viewOf = operatorOfViewGroup(group);
+  const id = `${group}/${kind}`;
+  return { id, apiGroup: group, kind, ...(viewOf !== undefined && { viewOf }) };
+}
+
+function graphSource(
+  source: SourceSpec,
+  resourceId: (resource: ResourceSpec) => string,
+): GraphSource {
+  const { type, kind, as, namespace, labelSelector, predicate, periodMs } = source;
+  if (type !== 'Watcher') return { type, kind, periodMs };
+  return {
+    type,
+    resource: resourceId(source),
+    ...(as !== undefined && { as }),
+    ...(namespace !== undefined && { namespace }),
+    ...(labelSelector !== undefined && { labelSelector }),
+    ...(predicate !== undefined && { predicate }),
+  };
+}
+
+function linksOf(controllers: readonly GraphController[]): GraphLink[] {
+  return controllers.flatMap(({ id: from, target: { resource } }) =>
+    controllers
+      .filter(({ sources }) => sources.some((source) => reads(source, resource)))
+      .map(({ id: to }) => ({ from, to, resource })),
+  );
+}
+
+function reads(source: GraphSource, resource: string): boolean {
+  return source.type === 'Watcher' && source.resource === resource;
+}
