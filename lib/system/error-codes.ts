@@ -81,6 +81,10 @@ export const errorCodes = [
   'InvalidData',
   /** A declarative operator can't be loaded; `problems` has the paths and the remedies. */
   'InvalidSpec',
+  /** An object is to be patched by a declarative operator, and does not exist. */
+  'TargetMissing',
+  /** An object that a declarative operator is to write is being deleted. */
+  'TargetDeleting',
 ] as const;
 
 /** The code of an {@link OperatorError}. */

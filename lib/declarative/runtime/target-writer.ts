@@ -7,17 +7,25 @@ export type TargetOutcome = 'created' | 'updated' | 'deleted' | 'unchanged';
 
 /** What a {@link TargetWriter} works with. */
 export interface WriteContext {
+  /** One that reads from the server, not from a cache. */
   readonly client: Client;
   readonly signal: AbortSignal;
 }
 
-/** Brings objects of a target to what a pipeline wants. It keeps nothing between calls. */
+/**
+ * Brings objects of a target to what a pipeline wants. Between calls it remembers nothing but how the
+ * server spells what was applied, where that is not as it was written (`1000m` for `1`): whoever starts
+ * anew applies such an object once more, which changes nothing.
+ */
 export interface TargetWriter {
   /**
    * Brings the live object to what is desired; what is so already is not written.
    * @param desired - undefined: it is not wanted any more; what this target wrote goes
-   * @throws ApiError the server's answer; an `OperatorError` where the target is missing or the
-   * document is none of its kind. The caller tries again.
+   * @returns `deleted`: the whole object; fields that a Patcher takes away are `updated`
+   * @throws ApiError the server's answer; 409 (`isConflict`) where the object was changed or made again
+   * meanwhile
+   * @throws OperatorError `InvalidObject`: the document is none of its kind; `TargetMissing`: nothing to
+   * patch; `TargetDeleting`: it is on its way out. The caller tries again.
    */
   write(
     key: ObjectKey,

@@ -1,0 +1,181 @@
+import { deepEqual } from '../../object/deep-equal.js';
+import {
+  fieldElement,
+  fieldPath,
+  parsePathElement,
+  pathToString,
+} from '../../object/field-path.js';
+import type { FieldPath, PathElement } from '../../object/field-path.js';
+import { FieldSet } from '../../object/field-set.js';
+import { elementsOf, isLeaf, leaf } from '../../object/field-tree.js';
+import type { FieldNode } from '../../object/field-tree.js';
+import { assignMembers, isJsonObject, memberOf } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { uncoveredPaths } from '../../object/uncovered-paths.js';
+import { hasKeys, valueAtPath } from '../../object/value-at-path.js';
+
+/** Something in which an object is not as it was applied. */
+export interface AppliedDifference {
+  /** For people and for comparing. */
+  readonly path: string;
+  /**
+   * `missing`: it is not (any more) the manager's; `dropped`: it is, and is not wanted; `value`, `order`:
+   * it is another than is wanted.
+   */
+  readonly type: 'missing' | 'dropped' | 'value' | 'order';
+  /** What is there. */
+  readonly live?: unknown;
+}
+
+/** Whose fields of which part of an object. */
+export interface AppliedPart {
+  readonly manager: string;
+  /** `''`: the object itself. */
+  readonly subresource: '' | 'status';
+}
+
+/**
+ * In what `live` differs from an apply of `desired`: none means that the apply would change nothing.
+ * Values are compared as they are written, so that what the server spells otherwise (`1000m` for `1`) or
+ * fills in within an atomic list differs, too: whoever applies has to know what is left after that.
+ */
+export function appliedDifferences(
+  live: UnstructuredObject,
+  desired: UnstructuredObject,
+  { manager, subresource }: AppliedPart,
+): readonly AppliedDifference[] {
+  const entry = live.metadata.managedFields?.find(
+    (each) =>
+      each.manager === manager &&
+      each.operation === 'Apply' &&
+      (each.subresource ?? '') === subresource &&
+      each.apiVersion === desired.apiVersion,
+  );
+  const applied = FieldSet.fromFieldsV1(entry?.fieldsV1 ?? {});
+  const found: AppliedDifference[] = [];
+  members(found, [], { node: applied.root, desired: appliedPart(desired), live });
+  if (found.length > 0) return found;
+  // A map that was taken and then set to the same values: only all managers together tell.
+  const uncovered = uncoveredPaths(applied, desired, { live });
+  return uncovered.map((path) => ({ path: pathToString(path), type: 'missing' }));
+}
+
+function appliedPart(desired: UnstructuredObject): object {
+  const { labels, annotations, finalizers, ownerReferences } = desired.metadata;
+  const metadata = { labels, annotations, finalizers, ownerReferences };
+  const isBare = Object.values(metadata).every((member) => member === undefined);
+  const content = assignMembers({}, desired, ['apiVersion', 'kind', 'metadata']);
+  return isBare ? content : { ...content, metadata };
+}
+
+interface Compared<T> {
+  readonly node: FieldNode;
+  readonly desired: T;
+  readonly live: unknown;
+}
+
+const annotations = pathToString(fieldPath('metadata', 'annotations'));
+
+function members(
+  found: AppliedDifference[],
+  path: FieldPath,
+  { node, desired, live }: Compared<object>,
+): void {
+  const left = new Set(elementsOf(node));
+  for (const [name, value] of Object.entries(desired)) {
+    if (value === undefined) continue;
+    const element = fieldElement(name);
+    left.delete(element);
+    const below = isJsonObject(live) ? memberOf(live, name) : undefined;
+    const compared = { node: node[element], desired: value as unknown, live: below };
+    field(found, [...path, element], compared);
+  }
+  for (const element of left) report(found, [...path, element], { type: 'dropped' });
+}
+
+function field(
+  found: AppliedDifference[],
+  path: FieldPath,
+  {
+    node,
+    desired,
+    live,
+  }: Omit<Compared<unknown>, 'node'> & { readonly node: FieldNode | undefined },
+): void {
+  if (node === undefined) report(found, path, { type: 'missing', live });
+  else if (isLeaf(node)) whole(found, path, { node, desired, live });
+  else if (Array.isArray(desired)) items(found, path, { node, desired, live });
+  else if (isJsonObject(desired)) members(found, path, { node, desired, live });
+  else report(found, path, { type: 'value', live });
+}
+
+function whole(
+  found: AppliedDifference[],
+  path: FieldPath,
+  { desired, live }: Compared<unknown>,
+): void {
+  if (deepEqual(desired, live)) return;
+  // An Updater's mark: there need be none.
+  const isMark = pathToString(path) === annotations && deepEqual(desired, {});
+  if (!isMark) report(found, path, { type: 'value', live });
+}
+
+function items(
+  found: AppliedDifference[],
+  path: FieldPath,
+  { node, desired, live }: Compared<readonly unknown[]>,
+): void {
+  const matched = matchItems(desired, elementsOf(node));
+  const list: readonly unknown[] = Array.isArray(live) ? live : [];
+  let last = -1;
+  for (const [index, item] of desired.entries()) {
+    const element = matched.get(index);
+    if (element === undefined) {
+      report(found, [...path, `i:${index}`], { type: 'missing' });
+      continue;
+    }
+    const there = valueAtPath(list, [element]);
+    field(found, [...path, element], { node: node[element] ?? leaf, desired: item, live: there });
+    const place = list.indexOf(there);
+    if (place >= 0 && place < last) report(found, path, { type: 'order', live: list.length });
+    last = Math.max(last, place);
+  }
+  const used = new Set(matched.values());
+  for (const element of elementsOf(node)) {
+    if (!used.has(element)) report(found, [...path, element], { type: 'dropped' });
+  }
+}
+
+/** The elements of the items, by their places. */
+function matchItems(
+  list: readonly unknown[],
+  elements: readonly PathElement[],
+): ReadonlyMap<number, PathElement> {
+  const left = new Set(elements);
+  const matched = new Map<number, PathElement>();
+  // Entries that have all their keys first: `{port: 80}` must not take the place of the UDP one.
+  for (const exactly of [true, false]) {
+    for (const [index, item] of list.entries()) {
+      if (matched.has(index)) continue;
+      const element = [...left].find((each) => isItem(item, each, exactly));
+      if (element === undefined) continue;
+      matched.set(index, element);
+      left.delete(element);
+    }
+  }
+  return matched;
+}
+
+function isItem(item: unknown, element: PathElement, exactly: boolean): boolean {
+  const parsed = parsePathElement(element);
+  if (parsed.type === 'key') return hasKeys(item, parsed.keys, exactly);
+  return parsed.type === 'value' && deepEqual(parsed.value, item);
+}
+
+function report(
+  found: AppliedDifference[],
+  path: FieldPath,
+  difference: Omit<AppliedDifference, 'path'>,
+): void {
+  found.push({ path: pathToString(path), ...difference });
+}

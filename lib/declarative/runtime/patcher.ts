@@ -1,0 +1,114 @@
+import { getIfExists } from '../../client/get-if-exists.js';
+import { describeObject } from '../../object/describe-object.js';
+import { isJsonObject, memberOf, setMember } from '../../object/json.js';
+import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { Document } from '../document.js';
+import { TargetFields } from './target-fields.js';
+import { bareObject, targetObject } from './target-object.js';
+import type { TargetKey } from './target-object.js';
+import { conflictIfReplaced } from './target-part.js';
+import type { TargetOutcome, TargetWriter, WriteContext } from './target-writer.js';
+import type { WriterOptions } from './updater.js';
+import { writtenKeys } from './written-keys.js';
+
+/**
+ * Owns single fields of objects that others make: exactly those that a document has.
+ *
+ * ## Flow
+ * They are applied (server-side, with `force`): entries of lists that have keys one by one, all other
+ * lists as a whole. What the document no longer has goes, and so does all of it in the end, but for what
+ * others have applied as well. What was there before does not come back. A null takes the field away,
+ * whoever has set it.
+ *
+ * ## Guarantees
+ * It never makes an object. Two Patchers whose fields differ leave each other alone.
+ */
+export class Patcher implements TargetWriter {
+  readonly #type: ResourceType;
+  readonly #manager: string;
+  readonly #fields: TargetFields;
+
+  constructor({ type, fieldManager }: WriterOptions) {
+    this.#type = type;
+    this.#manager = fieldManager;
+    this.#fields = new TargetFields(fieldManager);
+  }
+
+  async write(
+    key: ObjectKey,
+    desired: Document | undefined,
+    context: WriteContext,
+  ): Promise<TargetOutcome> {
+    const target = { type: this.#type, key };
+    const wanted = desired && targetObject(target, desired);
+    const live = await getIfExists(context.client, this.#type, key, { signal: context.signal });
+    if (wanted === undefined) this.#fields.forget(target);
+    if (live === undefined) {
+      if (wanted === undefined) return 'unchanged';
+      throw isMissing(target);
+    }
+    const nothing = { object: bareObject(target) };
+    const applied = await this.#fields.apply({ live, target, wanted: wanted ?? nothing }, context);
+    const after = await this.#remove({ live: applied, target, nulls: wanted?.nulls }, context);
+    const isSame = after.metadata.resourceVersion === live.metadata.resourceVersion;
+    return isSame ? 'unchanged' : 'updated';
+  }
+
+  written(context: WriteContext): Promise<readonly ObjectKey[]> {
+    return writtenKeys({ type: this.#type, fieldManager: this.#manager }, context);
+  }
+
+  /** Takes away what the document has as null. */
+  async #remove(removal: Removal, context: WriteContext): Promise<UnstructuredObject> {
+    const { live, nulls = {} } = removal;
+    const { status, ...rest } = existing(nulls, live) ?? {};
+    const after = await this.#patch({ ...removal, nulls: rest }, {}, context);
+    if (status === undefined) return after;
+    const isSubresource = (after.metadata.managedFields ?? []).some(
+      ({ subresource }) => subresource === 'status',
+    );
+    const options = isSubresource ? { subresource: 'status' } : {};
+    return this.#patch({ ...removal, live: after, nulls: { status } }, options, context);
+  }
+
+  async #patch(
+    { live, target, nulls = {} }: Removal,
+    options: { readonly subresource?: string },
+    { client, signal }: WriteContext,
+  ): Promise<UnstructuredObject> {
+    if (Object.keys(nulls).length === 0) return live;
+    const metadata = memberOf(nulls, 'metadata');
+    const { uid } = live.metadata;
+    const body = { ...nulls, metadata: { ...(isJsonObject(metadata) && metadata), uid } };
+    const settings = { ...options, fieldManager: this.#manager, signal };
+    const patch = { type: 'merge', body } as const;
+    return conflictIfReplaced(client.patch(target.type, target.key, patch, settings));
+  }
+}
+
+interface Removal {
+  readonly live: UnstructuredObject;
+  readonly target: TargetKey;
+  readonly nulls?: Document | undefined;
+}
+
+/** Those of `nulls` that are there in `live`; undefined: none is. */
+function existing(nulls: Document, live: unknown): Document | undefined {
+  if (!isJsonObject(live)) return undefined;
+  const found: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(nulls)) {
+    const there = memberOf(live, name);
+    if (there === undefined || there === null) continue;
+    const below = isJsonObject(value) ? existing(value, there) : null;
+    if (below !== undefined) setMember(found, name, below);
+  }
+  return Object.keys(found).length === 0 ? undefined : found;
+}
+
+function isMissing({ type, key }: TargetKey): OperatorError {
+  const message = `${describeObject(type, key)} does not exist, and a Patcher makes none`;
+  const remedy = 'it is tried again; an Updater would make it';
+  return new OperatorError('TargetMissing', `${message}: ${remedy}`);
+}

@@ -1,0 +1,184 @@
+import { getIfExists } from '../../client/get-if-exists.js';
+import { isInvalid, isNotFound } from '../../object/api-error.js';
+import { describeObject } from '../../object/describe-object.js';
+import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import { hashObject } from '../../hash/hash-object.js';
+import { keyString } from '../../object/object-key.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { Document } from '../document.js';
+import { withoutForeignFields } from './foreign-fields.js';
+import { TargetFields } from './target-fields.js';
+import { targetObject } from './target-object.js';
+import type { TargetKey, TargetObject } from './target-object.js';
+import { conflictIfReplaced } from './target-part.js';
+import type { TargetOutcome, TargetWriter, WriteContext } from './target-writer.js';
+import { writtenKeys } from './written-keys.js';
+
+/** What the writers of one target know of it. */
+export interface WriterOptions {
+  readonly type: ResourceType;
+  readonly fieldManager: string;
+}
+
+/**
+ * Owns whole objects: makes them, replaces what is not metadata, and deletes them.
+ *
+ * ## Flow
+ * What the document says is applied (server-side, with `force`), so that the server merges lists by their
+ * keys and keeps its defaults; what the document no longer says goes with the next apply. Then what
+ * somebody has put beside it by hand is taken out, of the metadata nothing. Where the server does not take
+ * the apply, since a default of before stands against it (`strategy.rollingUpdate` beside `Recreate`), the
+ * content is replaced by an update.
+ *
+ * ## Guarantees
+ * Labels and annotations of others, finalizers and owner references stay. What other managers apply stays,
+ * too, so that a Patcher can work on the same object. An object that was made again meanwhile is a
+ * conflict. Only an object that the target has written is deleted.
+ */
+export class Updater implements TargetWriter {
+  readonly #type: ResourceType;
+  readonly #manager: string;
+  readonly #fields: TargetFields;
+  /** What was taken out and came back as a default: hashes by object. */
+  readonly #defaults = new Map<string, string>();
+
+  constructor({ type, fieldManager }: WriterOptions) {
+    this.#type = type;
+    this.#manager = fieldManager;
+    this.#fields = new TargetFields(fieldManager);
+  }
+
+  async write(
+    key: ObjectKey,
+    desired: Document | undefined,
+    context: WriteContext,
+  ): Promise<TargetOutcome> {
+    const target = { type: this.#type, key };
+    const wanted = desired && marked(targetObject(target, desired));
+    const live = await getIfExists(context.client, this.#type, key, { signal: context.signal });
+    if (wanted === undefined) return this.#delete(target, live, context);
+    if (live?.metadata.deletionTimestamp !== undefined) throw isBeingDeleted(target);
+    const applied = await this.#apply(target, { live, wanted }, context);
+    const after = await this.#replace(applied, wanted, context);
+    if (live === undefined) return 'created';
+    const isSame = after.metadata.resourceVersion === live.metadata.resourceVersion;
+    return isSame ? 'unchanged' : 'updated';
+  }
+
+  written(context: WriteContext): Promise<readonly ObjectKey[]> {
+    return writtenKeys({ type: this.#type, fieldManager: this.#manager }, context);
+  }
+
+  async #apply(
+    target: TargetKey,
+    {
+      live,
+      wanted,
+    }: { readonly live: UnstructuredObject | undefined; readonly wanted: TargetObject },
+    context: WriteContext,
+  ): Promise<UnstructuredObject> {
+    try {
+      return await this.#fields.apply({ live, target, wanted }, context);
+    } catch (error) {
+      if (!isInvalid(error) || live === undefined) throw error;
+      const whole = { ...withoutContent(live), ...wanted.object, metadata: live.metadata };
+      const replaced = await this.#update(whole, '', context).catch((second: unknown) => {
+        // What was said of the apply says more of the document.
+        throw isInvalid(second) ? error : second;
+      });
+      return this.#fields.apply({ live: replaced, target, wanted }, context);
+    }
+  }
+
+  /** Takes out what others have put beside what is wanted. */
+  async #replace(
+    live: UnstructuredObject,
+    { status }: TargetObject,
+    context: WriteContext,
+  ): Promise<UnstructuredObject> {
+    const after = await this.#replacePart(live, '', context);
+    return status === undefined ? after : this.#replacePart(after, 'status', context);
+  }
+
+  async #replacePart(
+    live: UnstructuredObject,
+    subresource: '' | 'status',
+    context: WriteContext,
+  ): Promise<UnstructuredObject> {
+    const wanted = withoutForeignFields(live, { subresource });
+    const text = `${keyString(live.metadata as ObjectKey)}#${subresource}`;
+    if (wanted === live) {
+      this.#defaults.delete(text);
+      return live;
+    }
+    if (this.#defaults.get(text) === hashOfChange(live, wanted)) return live;
+    const after = await this.#update(wanted, subresource, context);
+    const left = withoutForeignFields(after, { subresource });
+    if (left === after) this.#defaults.delete(text);
+    else this.#defaults.set(text, hashOfChange(after, left));
+    return after;
+  }
+
+  #update(
+    object: UnstructuredObject,
+    subresource: '' | 'status',
+    { client, signal }: WriteContext,
+  ): Promise<UnstructuredObject> {
+    const options = { fieldManager: this.#manager, signal };
+    return conflictIfReplaced(
+      client.update(object, { ...options, ...(subresource !== '' && { subresource }) }),
+    );
+  }
+
+  async #delete(
+    target: TargetKey,
+    live: UnstructuredObject | undefined,
+    { client, signal }: WriteContext,
+  ): Promise<TargetOutcome> {
+    this.#fields.forget(target);
+    for (const part of ['', 'status']) this.#defaults.delete(`${keyString(target.key)}#${part}`);
+    const { uid, deletionTimestamp } = live?.metadata ?? {};
+    if (live === undefined || deletionTimestamp !== undefined) return 'unchanged';
+    // Somebody else has made it since.
+    if (!this.#fields.isIn(live)) return 'unchanged';
+    const preconditions = uid === undefined ? {} : { uid };
+    try {
+      const options = { preconditions, propagationPolicy: 'Background', signal } as const;
+      await client.delete(target.type, target.key, options);
+      return 'deleted';
+    } catch (error) {
+      if (isNotFound(error)) return 'unchanged';
+      throw error;
+    }
+  }
+}
+
+/**
+ * An apply of nothing leaves no trace; one of no annotations does: by it `written` finds the object, though
+ * its document had nothing but a name.
+ */
+function marked(wanted: TargetObject): TargetObject {
+  const { object } = wanted;
+  const { annotations = {} } = object.metadata;
+  return { ...wanted, object: { ...object, metadata: { ...object.metadata, annotations } } };
+}
+
+function isBeingDeleted({ type, key }: TargetKey): OperatorError {
+  const object = describeObject(type, key);
+  const message = `${object} is being deleted: it is left alone, and made again when it is gone`;
+  return new OperatorError('TargetDeleting', message);
+}
+
+function withoutContent(live: UnstructuredObject): UnstructuredObject {
+  const { apiVersion, kind, metadata, status } = live;
+  return { apiVersion, kind, metadata, ...(status !== undefined && { status }) };
+}
+
+function hashOfChange(before: UnstructuredObject, after: UnstructuredObject): string {
+  const content = ({ metadata: { uid }, ...rest }: UnstructuredObject) => ({
+    ...rest,
+    metadata: { uid },
+  });
+  return hashObject([content(before), content(after)]);
+}
