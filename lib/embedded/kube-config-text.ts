@@ -11,25 +11,30 @@ export interface KubeConfigParts {
   readonly user: string | undefined;
   /** Bearer tokens and whom they stand for. */
   readonly users: Readonly<Record<string, string | UserOptions>>;
+  /** The name of the cluster and of the context. @defaultValue 'embedded' */
+  readonly cluster?: string | undefined;
+  /** The namespace of the context. @defaultValue undefined: none, which is `default` */
+  readonly namespace?: string | undefined;
 }
-
-const clusterName = 'embedded';
 
 /**
  * A kubeconfig with one context: YAML. It may hold a token: don't log it.
  * @throws OperatorError `InvalidOption`: no token stands for the user.
  */
-export function kubeConfigText({ url, authority, user, users }: KubeConfigParts): string {
+export function kubeConfigText(parts: KubeConfigParts): string {
+  const { url, authority, user, users, cluster = 'embedded', namespace } = parts;
   const name = user ?? 'admin';
   const data = authority === undefined ? '' : Buffer.from(authority).toString('base64');
   const trust = data === '' ? {} : { 'certificate-authority-data': data };
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: clusterName, cluster: { server: url, ...trust } }],
+    clusters: [{ name: cluster, cluster: { server: url, ...trust } }],
     users: [{ name, user: user === undefined ? {} : { token: tokenOf(user, users) } }],
-    contexts: [{ name: clusterName, context: { cluster: clusterName, user: name } }],
-    'current-context': clusterName,
+    contexts: [
+      { name: cluster, context: { cluster, user: name, ...(namespace && { namespace }) } },
+    ],
+    'current-context': cluster,
   });
 }
 

@@ -1,7 +1,8 @@
-import { X509Certificate, createPrivateKey, webcrypto } from 'node:crypto';
+import { X509Certificate, createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import type * as X509 from '@peculiar/x509';
 import type { Random } from './random.js';
+import type { RsaKeys } from './rsa-keys.js';
 
 /** A certificate and its key, in PEM. */
 export interface CertificateAndKey {
@@ -31,6 +32,7 @@ export interface ClientSubject {
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const rsaAlgorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
 
 // Only who makes certificates pays for loading this.
 async function load(): Promise<typeof X509> {
@@ -57,6 +59,41 @@ export async function createAuthority(name: string, options: IssueOptions): Prom
   return { certificate: certificate.toString('pem'), privateKey: await pemOf(keys.privateKey) };
 }
 
+/**
+ * Makes a server certificate for `names` (host names and addresses; the first is its subject), signed
+ * by its own RSA key: whoever is to believe it is given the certificate itself.
+ */
+export async function createSelfSigned(
+  names: readonly string[],
+  { publicKey, privateKey }: RsaKeys,
+  options: IssueOptions,
+): Promise<CertificateAndKey> {
+  const x509 = await load();
+  const certificate = await x509.X509CertificateGenerator.create({
+    ...commonOf([{ CN: [names[0] ?? ''] }], options),
+    signingAlgorithm: rsaAlgorithm,
+    publicKey: await webcrypto.subtle.importKey(
+      'spki',
+      createPublicKey(publicKey).export({ type: 'spki', format: 'der' }),
+      rsaAlgorithm,
+      true,
+      ['verify'],
+    ),
+    signingKey: await webcrypto.subtle.importKey('pkcs8', derOf(privateKey), rsaAlgorithm, false, [
+      'sign',
+    ]),
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(
+        x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment,
+        true,
+      ),
+      ...servingExtensions(x509, names),
+    ],
+  });
+  return { certificate: certificate.toString('pem'), privateKey };
+}
+
 /** Makes a server certificate for `dnsNames` (the first is its subject), signed by `authority`. */
 export async function issueCertificate(
   authority: Authority,
@@ -64,16 +101,18 @@ export async function issueCertificate(
   options: IssueOptions,
 ): Promise<CertificateAndKey> {
   const x509 = await load();
-  const names = dnsNames.map(
-    (value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value }) as const,
-  );
   return issue(authority, options, {
     subject: [{ CN: [dnsNames[0] ?? ''] }],
-    extensions: [
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      new x509.SubjectAlternativeNameExtension(names),
-    ],
+    extensions: servingExtensions(x509, dnsNames),
   });
+}
+
+function servingExtensions(x509: typeof X509, names: readonly string[]): X509.Extension[] {
+  const typed = names.map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value }) as const);
+  return [
+    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+    new x509.SubjectAlternativeNameExtension(typed),
+  ];
 }
 
 /** Makes a client certificate, as API servers read them: the user is CN, its groups are O. */
@@ -162,6 +201,9 @@ async function pemOf(key: webcrypto.CryptoKey): Promise<string> {
 }
 
 async function signingKeyOf({ privateKey }: Authority): Promise<webcrypto.CryptoKey> {
-  const bytes = createPrivateKey(privateKey).export({ type: 'pkcs8', format: 'der' });
-  return webcrypto.subtle.importKey('pkcs8', bytes, algorithm, false, ['sign']);
+  return webcrypto.subtle.importKey('pkcs8', derOf(privateKey), algorithm, false, ['sign']);
+}
+
+function derOf(privateKey: string): Buffer {
+  return createPrivateKey(privateKey).export({ type: 'pkcs8', format: 'der' });
 }

@@ -1,0 +1,59 @@
+import type { KeyObject } from 'node:crypto';
+import { systemClock } from '../../system/clock.js';
+import type { Clock } from '../../system/clock.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { readTokenClaims } from './token-claims.js';
+import type { TokenClaims } from './token-claims.js';
+import { signingKey, tokenAlgorithm } from './token-key.js';
+
+/** Options of {@link createToken}. */
+export interface TokenOptions {
+  /** How long the token is good, in milliseconds, at least 1,000. @defaultValue 86_400_000: a day */
+  readonly validForMs?: number | undefined;
+  /** @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+}
+
+const dayMs = 24 * 60 * 60_000;
+
+/**
+ * Makes a token for the {@link ViewApiServer}: a JWT (RFC 7519), signed with RS256. It is a secret.
+ * @param key - the private RSA key, of 2,048 bits at least, in PEM.
+ * @throws OperatorError `InvalidOption`: the claims, the key or the time are not what they must be.
+ */
+export async function createToken(
+  claims: TokenClaims,
+  key: string,
+  options: TokenOptions = {},
+): Promise<string> {
+  const { validForMs = dayMs, clock = systemClock } = options;
+  if (!(validForMs >= 1_000 && Number.isFinite(validForMs))) {
+    throw new OperatorError('InvalidOption', `token: want validForMs >= 1000, got ${validForMs}`);
+  }
+  const read = readTokenClaims({ ...claims });
+  if (read.problem !== undefined) {
+    throw new OperatorError('InvalidOption', `token: ${read.problem}`);
+  }
+  const nowSeconds = Math.floor(clock.now() / 1000);
+  return sign(read.claims, signingKey(key), {
+    from: nowSeconds,
+    until: nowSeconds + Math.floor(validForMs / 1000),
+  });
+}
+
+async function sign(
+  { username, namespaces, rules }: TokenClaims,
+  key: KeyObject,
+  { from, until }: { readonly from: number; readonly until: number },
+): Promise<string> {
+  const { SignJWT } = await import('jose');
+  return new SignJWT({
+    username,
+    namespaces: [...namespaces],
+    rules: rules.map((rule) => ({ ...rule })),
+  })
+    .setProtectedHeader({ alg: tokenAlgorithm, typ: 'JWT' })
+    .setIssuedAt(from)
+    .setExpirationTime(until)
+    .sign(key);
+}

@@ -1,0 +1,112 @@
+import { access, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '../../system/clock.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { systemRandom } from '../../system/random.js';
+import { createRsaKeys } from '../../system/rsa-keys.js';
+import { createSelfSigned } from '../../system/x509.js';
+import { existsAlready, writePrivateFile } from './private-file.js';
+
+/** Options of {@link generateKeys}. */
+export interface KeyOptions {
+  /** Where the files go. It is made, for its owner only (mode 0700), where it is not there. */
+  readonly directory: string;
+  /**
+   * The names and addresses that clients reach the server by, beside `localhost`, `127.0.0.1` and
+   * `::1`, which are always in the certificate. @defaultValue none
+   */
+  readonly hostNames?: readonly string[] | undefined;
+  /** How long the certificate is good, in days, at least 1. @defaultValue 365 */
+  readonly validForDays?: number | undefined;
+  /** Replace files that are there. Tokens of their keys are no good any more. @defaultValue false */
+  readonly force?: boolean | undefined;
+}
+
+/** Where {@link generateKeys} put what a {@link ViewApiServer} needs. */
+export interface KeyFiles {
+  /** The certificate of the server: for it, and for the kubeconfigs of its clients. */
+  readonly certificate: string;
+  /** The private key of the server. */
+  readonly privateKey: string;
+  /** What tokens are checked by: for the server. */
+  readonly tokenKey: string;
+  /** What tokens are made with: for nobody but who makes them; the server does not need it. */
+  readonly signingKey: string;
+}
+
+const dayMs = 24 * 60 * 60_000;
+const localNames = ['localhost', '127.0.0.1', '::1'];
+
+/**
+ * Makes what HTTPS and tokens take, as files that only their owner can read (mode 0600): RSA keys of
+ * 2,048 bits, one pair for HTTPS with a certificate that signs itself (`tls.crt`, `tls.key`), and
+ * another one for tokens (`token.pub`, `token.key`), so that the server can't make tokens.
+ *
+ * The directory keeps its mode if it is there.
+ * @throws OperatorError `InvalidOption`: an option is out of its range, or a file is there, and `force`
+ * is not given. Nothing is written then.
+ */
+export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
+  const { directory, hostNames = [], validForDays = 365, force = false } = options;
+  if (!(validForDays >= 1 && validForDays <= 36_500)) {
+    const message = `keys: want validForDays from 1 to 36500, got ${validForDays}`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  const files = filesIn(directory);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (!force) await refuseExisting(Object.values(files));
+  const names = [...new Set([...hostNames, ...localNames])];
+  await writeAll(await newTexts(files, names, validForDays), force);
+  return files;
+}
+
+function filesIn(directory: string): KeyFiles {
+  return {
+    certificate: join(directory, 'tls.crt'),
+    privateKey: join(directory, 'tls.key'),
+    tokenKey: join(directory, 'token.pub'),
+    signingKey: join(directory, 'token.key'),
+  };
+}
+
+async function refuseExisting(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    const missing = await access(path).then(
+      () => false,
+      (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT',
+    );
+    if (!missing) throw existsAlready(path);
+  }
+}
+
+async function newTexts(
+  files: KeyFiles,
+  names: readonly string[],
+  validForDays: number,
+): Promise<ReadonlyMap<string, string>> {
+  const [tls, token] = await Promise.all([createRsaKeys(), createRsaKeys()]);
+  const now = systemClock.now();
+  // Clocks differ: good for somebody whose clock is behind, too.
+  const validity = { fromMs: now - dayMs, untilMs: now + validForDays * dayMs };
+  const { certificate } = await createSelfSigned(names, tls, { validity, random: systemRandom });
+  return new Map([
+    [files.certificate, `${certificate.trim()}\n`],
+    [files.privateKey, tls.privateKey],
+    [files.tokenKey, token.publicKey],
+    [files.signingKey, token.privateKey],
+  ]);
+}
+
+async function writeAll(texts: ReadonlyMap<string, string>, force: boolean): Promise<void> {
+  const written: string[] = [];
+  try {
+    for (const [path, text] of texts) {
+      await writePrivateFile(path, text, { force });
+      written.push(path);
+    }
+  } catch (error) {
+    // Half of it is of no use. What was replaced is lost, as `force` said.
+    await Promise.all(written.map((path) => rm(path, { force: true })));
+    throw error;
+  }
+}

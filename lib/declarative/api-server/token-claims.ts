@@ -1,0 +1,50 @@
+import type { PolicyRule } from '../../apiserver/index.js';
+import { isJsonObject } from '../../object/json.js';
+
+/** What a token says of who has it. All of it must be said: what is left out is not "everything". */
+export interface TokenClaims {
+  /** The name in messages, logs and managers of fields; not empty. */
+  readonly username: string;
+  /** The namespaces that the rules hold in; `*`: all of them, and views that are in none. */
+  readonly namespaces: readonly string[];
+  /**
+   * What is allowed, as in a Role: `verbs`, `apiGroups`, `resources`, `resourceNames`, with `*` for
+   * all. A group may begin with `*.`: `*.view.dcontroller.io` are the views of all operators.
+   */
+  readonly rules: readonly PolicyRule[];
+}
+
+/** Claims, or what is wrong with them: a text without any of their values. */
+export type ReadClaims =
+  { readonly claims: TokenClaims; readonly problem?: undefined } | { readonly problem: string };
+
+/** Reads claims. Others than these are left alone. */
+export function readTokenClaims(value: Readonly<Record<string, unknown>>): ReadClaims {
+  const { username, namespaces, rules } = value;
+  if (typeof username !== 'string' || username === '') {
+    return { problem: 'want a username, a text that is not empty' };
+  }
+  if (!isTexts(namespaces)) {
+    return { problem: 'want namespaces, a list of names ("*" for all of them)' };
+  }
+  if (!Array.isArray(rules)) return { problem: 'want rules, a list of rules of a Role' };
+  const wrong = rules.findIndex((rule: unknown) => !isRule(rule));
+  if (wrong >= 0) return { problem: `rules[${wrong}]: ${ruleForm}` };
+  return { claims: { username, namespaces, rules: rules as PolicyRule[] } };
+}
+
+const ruleForm =
+  'want an object with verbs, and lists of texts for apiGroups, resources, resourceNames, nonResourceURLs';
+
+const optionalLists = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const;
+
+function isRule(rule: unknown): boolean {
+  if (!isJsonObject(rule) || !isTexts(rule['verbs'])) return false;
+  return optionalLists.every((name) => rule[name] === undefined || isTexts(rule[name], true));
+}
+
+/** @param empty - whether a text may be empty: the core group is. */
+function isTexts(value: unknown, empty = false): value is string[] {
+  if (!Array.isArray(value)) return false;
+  return value.every((one: unknown) => typeof one === 'string' && (empty || one !== ''));
+}

@@ -1,0 +1,47 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { OperatorError } from '../../system/operator-error.js';
+
+/** How tokens are signed: no other way is believed. */
+export const tokenAlgorithm = 'RS256';
+
+const shortestBits = 2048;
+
+/** The key that tokens are signed with. @throws OperatorError `InvalidOption`: it is none. */
+export function signingKey(pem: string): KeyObject {
+  return checked('the key that signs tokens', () => createPrivateKey(pem));
+}
+
+/**
+ * The key that signatures of tokens are checked by: of a public key or of a certificate, in PEM.
+ * @throws OperatorError `InvalidOption`: it is none.
+ */
+export function verifyingKey(pem: string): KeyObject {
+  const what = 'tokenKey';
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) {
+    // It could be derived, but who only checks tokens must not be able to make them.
+    const remedy = 'give the public key, or the certificate';
+    throw new OperatorError('InvalidOption', `${what}: this is a private key: ${remedy}`);
+  }
+  return checked(what, () => createPublicKey(pem));
+}
+
+function checked(what: string, read: () => KeyObject): KeyObject {
+  const key = readKey(what, read);
+  const { asymmetricKeyType: type = '', asymmetricKeyDetails: { modulusLength = 0 } = {} } = key;
+  if (type !== 'rsa' || modulusLength < shortestBits) {
+    const got = type === 'rsa' ? `${modulusLength} bits` : type;
+    const message = `${what}: want an RSA key of ${shortestBits} bits at least, got ${got}`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  return key;
+}
+
+function readKey(what: string, read: () => KeyObject): KeyObject {
+  try {
+    return read();
+  } catch (cause) {
+    const message = `${what}: this is no key in PEM that can be read`;
+    throw new OperatorError('InvalidOption', message, { cause });
+  }
+}

@@ -1,0 +1,63 @@
+import type { ListenerAccess, RequestHead, Session } from '../../apiserver/index.js';
+import { failure } from '../../apiserver/status-error.js';
+import { isAllowedHost } from '../../manager/inspector/request-guard.js';
+import type { Logger } from '../../system/logger.js';
+import { operatorOfViewGroup } from '../spec/operator-spec.js';
+import { TokenAuthorizer } from './token-authorizer.js';
+import type { TokenVerifier } from './token-verifier.js';
+
+/** Views alone: definitions, namespaces and the rest of the server behind them are its own affair. */
+function serves(group: string): boolean {
+  return operatorOfViewGroup(group) !== undefined;
+}
+
+const noHosts: ReadonlySet<string> = new Set();
+
+const unsecured: Session = {
+  user: { name: 'system:unsecured', groups: [] },
+  authorizer: { authorize: () => ({ allowed: true, reason: '' }) },
+};
+
+/**
+ * Everybody who comes to the loopback interface, but no website in a browser of the machine: one that
+ * has its own name point here (DNS rebinding) sends that name, and browsers say which site asks.
+ */
+export function loopbackAccess(logger: Logger): ListenerAccess {
+  return {
+    serves,
+    authenticate: async ({ headers }) => {
+      const { host = '', 'sec-fetch-site': site = 'none' } = headers;
+      const own = site === 'none' || site === 'same-origin';
+      if (own && isAllowedHost(host, noHosts)) return unsecured;
+      logger.debug('views: a website was refused', { host, site });
+      throw failure(403, 'Forbidden', 'forbidden: websites have no access to views', {});
+    },
+  };
+}
+
+/** Whoever has a token; what it may do is in there. */
+export function tokenAccess(verifier: TokenVerifier, logger: Logger): ListenerAccess {
+  return {
+    serves,
+    authenticate: async (head, nowMs) => {
+      const token = bearerToken(head);
+      if (token === undefined) return undefined;
+      const verdict = await verifier.verify(token, nowMs);
+      if (verdict.problem !== undefined) {
+        logger.debug('views: a token was refused', { problem: verdict.problem });
+        return undefined;
+      }
+      const { claims, untilMs } = verdict;
+      return {
+        user: { name: claims.username, groups: [] },
+        authorizer: new TokenAuthorizer(claims),
+        untilMs,
+      };
+    },
+  };
+}
+
+function bearerToken({ headers }: RequestHead): string | undefined {
+  const [, token] = /^Bearer +(\S+) *$/i.exec(headers['authorization'] ?? '') ?? [];
+  return token;
+}

@@ -1,0 +1,73 @@
+import type { KeyObject } from 'node:crypto';
+import { isLoopback } from '../../manager/inspector/inspector-options.js';
+import { silentLogger } from '../../system/logger.js';
+import type { Logger } from '../../system/logger.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { fitTogether, readCertificate } from '../../system/x509.js';
+import { verifyingKey } from './token-key.js';
+
+/** The certificate of a server that speaks HTTPS and its key, in PEM. */
+export interface ViewTls {
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+/** Options of {@link ViewApiServer}. */
+export interface ViewApiServerOptions {
+  /** 0: any free one. @defaultValue 18443 */
+  readonly port?: number | undefined;
+  /** The address to listen on. Without `tls` it must be one of loopback. @defaultValue '127.0.0.1' */
+  readonly host?: string | undefined;
+  /** Serve over HTTPS, to who has a token. @defaultValue undefined: HTTP, for everybody who is here */
+  readonly tls?: ViewTls | undefined;
+  /**
+   * What signatures of tokens are checked by: a public RSA key, or a certificate that has one, in PEM.
+   * @defaultValue the certificate of `tls`
+   */
+  readonly tokenKey?: string | undefined;
+  /** Told of the start, and why tokens are refused (debug). @defaultValue none */
+  readonly logger?: Logger | undefined;
+}
+
+/** {@link ViewApiServerOptions}, checked. */
+export interface ResolvedViewApiServerOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly tls: ViewTls | undefined;
+  /** undefined: there are no tokens. */
+  readonly tokenKey: KeyObject | undefined;
+  readonly logger: Logger;
+}
+
+/** @throws OperatorError `InvalidOption`. */
+export function resolveViewApiServerOptions(
+  options: ViewApiServerOptions,
+): ResolvedViewApiServerOptions {
+  const { port = 18_443, host = '127.0.0.1', tls, tokenKey, logger = silentLogger } = options;
+  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
+    throw wrong(`want a port from 0 to 65535, got ${port}`);
+  }
+  if (tls === undefined) {
+    if (!isLoopback(host)) {
+      throw wrong(
+        `HTTP is for loopback only, not for ${host}: give tls, a certificate and its key`,
+      );
+    }
+    if (tokenKey !== undefined) throw wrong('tokenKey is for HTTPS: give tls, or leave it out');
+    return { port, host, tls, tokenKey, logger };
+  }
+  checkTls(tls);
+  return { port, host, tls, tokenKey: verifyingKey(tokenKey ?? tls.certificate), logger };
+}
+
+function checkTls({ certificate, privateKey }: ViewTls): void {
+  const read = readCertificate(certificate);
+  if (read === undefined) throw wrong('tls.certificate is no certificate in PEM');
+  if (!fitTogether(read, privateKey)) {
+    throw wrong('tls.privateKey is not the private key of the certificate');
+  }
+}
+
+function wrong(what: string): OperatorError {
+  return new OperatorError('InvalidOption', `API server of views: ${what}`);
+}

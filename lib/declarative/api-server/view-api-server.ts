@@ -1,0 +1,161 @@
+import type {
+  ConnectionHandler,
+  EmbeddedApiServer,
+  Entrance,
+  ListenSettings,
+  Listener,
+  ListenerAccess,
+} from '../../apiserver/index.js';
+import { errorResponse } from '../../apiserver/requests/responses.js';
+import { failure } from '../../apiserver/status-error.js';
+import type { StatusError } from '../../apiserver/status-error.js';
+import { asError } from '../../system/as-error.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+import { TokenVerifier } from './token-verifier.js';
+import { loopbackAccess, tokenAccess } from './view-access.js';
+import { resolveViewApiServerOptions } from './view-api-server-options.js';
+import type {
+  ResolvedViewApiServerOptions,
+  ViewApiServerOptions,
+} from './view-api-server-options.js';
+
+/** What {@link ViewApiServer.attach} takes: `Views`. */
+export interface ServedViews {
+  readonly server: EmbeddedApiServer;
+}
+
+/**
+ * Serves the views of declarative operators to kubectl and other clients: get, list, watch, create,
+ * update, patch and delete, tables, discovery and OpenAPI. Nothing but views is there.
+ *
+ * - Over HTTP: on the loopback interface only, and everybody there may do everything, but for
+ *   websites in a browser.
+ * - Over HTTPS (1.2 and later), with `tls`: to whoever shows a token of {@link createToken}, and as
+ *   far as it says. Without a good one everything is 401, health checks included; whoever has one may
+ *   read discovery; nobody may stand for somebody else. A watch ends when its token expires.
+ *
+ * Bodies, tokens and keys are never logged.
+ *
+ * @example
+ * ```ts
+ * const server = new ViewApiServer({ port: 0 });
+ * server.attach(manager.views);
+ * await server.start(signal);
+ * console.log(server.url);
+ * ```
+ */
+export class ViewApiServer {
+  readonly #options: ResolvedViewApiServerOptions;
+  readonly #access: ListenerAccess;
+  #attached: { readonly views: ServedViews; readonly entrance: Entrance } | undefined;
+  #listener: Listener | undefined;
+  #state: 'new' | 'started' | 'stopped' = 'new';
+  #leaveSignal: () => void = () => undefined;
+
+  /** @throws OperatorError `InvalidOption`: an option is out of its range, or a key is none. */
+  constructor(options: ViewApiServerOptions = {}) {
+    this.#options = resolveViewApiServerOptions(options);
+    const { tokenKey, logger } = this.#options;
+    this.#access =
+      tokenKey === undefined
+        ? loopbackAccess(logger)
+        : tokenAccess(new TokenVerifier(tokenKey), logger);
+  }
+
+  /**
+   * Where it listens, for example `https://127.0.0.1:18443`.
+   * @throws OperatorError `Stopped`: it does not listen.
+   */
+  get url(): string {
+    if (this.#listener === undefined) {
+      throw new OperatorError('Stopped', 'the API server of views does not listen: start it first');
+    }
+    return this.#listener.url;
+  }
+
+  /**
+   * Serves `views`: before or after the start (requests that come before it get 503). Once more with
+   * the same views it does nothing.
+   * @throws OperatorError `InvalidOption`: it serves other views already.
+   */
+  attach(views: ServedViews): void {
+    if (this.#attached?.views.server === views.server) return;
+    if (this.#attached !== undefined) {
+      const remedy = 'operators that share a server share a group';
+      throw new OperatorError('InvalidOption', `it serves other views already: ${remedy}`);
+    }
+    this.#attached = { views, entrance: views.server.entrance(this.#access) };
+  }
+
+  /**
+   * Listens. @returns when it does; it goes on until `signal` is aborted, or {@link ViewApiServer.stop}.
+   * @throws OperatorError `ListenFailed`: the port is taken; `AlreadyStarted`; `Aborted`: `signal` was.
+   */
+  async start(signal?: AbortSignal): Promise<void> {
+    if (this.#state !== 'new') {
+      throw new OperatorError('AlreadyStarted', 'the API server of views was started before');
+    }
+    if (isAborted(signal)) {
+      throw new OperatorError('Aborted', 'the start was aborted', { cause: signal?.reason });
+    }
+    this.#state = 'started';
+    this.#listener = await this.#listen();
+    if (this.#isStopped() || isAborted(signal)) return this.stop();
+    const onAbort = (): void => void this.stop();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#leaveSignal = () => signal?.removeEventListener('abort', onAbort);
+    this.#options.logger.info('views are served', { url: this.#listener.url });
+  }
+
+  /** Ends every connection and watch. Once more it does nothing. */
+  async stop(): Promise<void> {
+    this.#state = 'stopped';
+    this.#leaveSignal();
+    const listener = this.#listener;
+    this.#listener = undefined;
+    await listener?.close();
+  }
+
+  // While it waited for the socket, somebody may have stopped it.
+  #isStopped(): boolean {
+    return this.#state === 'stopped';
+  }
+
+  async #listen(): Promise<Listener> {
+    const { port, host, tls } = this.#options;
+    // Heavy, and not needed by whoever serves nothing.
+    const { listenHttp } = await import('../../apiserver/http-adapter.js');
+    try {
+      return await listenHttp(this.#handle, { port, host, tls, admit: this.#admit });
+    } catch (thrown) {
+      const cause = asError(thrown);
+      const remedy = 'choose another port, or end what listens there';
+      const message = `views: ${host} port ${port}: ${cause.message} (${remedy})`;
+      throw new OperatorError('ListenFailed', message, { cause });
+    }
+  }
+
+  readonly #admit: NonNullable<ListenSettings['admit']> = async (head) => {
+    const { admit } = this.#attached?.entrance ?? {};
+    return admit === undefined ? { refused: unavailable() } : admit(head);
+  };
+
+  readonly #handle: ConnectionHandler = async (request, origin) => {
+    if (this.#attached === undefined) return errorResponse(unavailable());
+    try {
+      return await this.#attached.entrance.handler(request, origin);
+    } catch (error) {
+      // The views ended before their server did.
+      if (isOperatorError(error, 'Stopped')) return errorResponse(unavailable());
+      throw error;
+    }
+  };
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}
+
+function unavailable(): StatusError {
+  return failure(503, 'ServiceUnavailable', 'no views are served at the moment');
+}
