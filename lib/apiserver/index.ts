@@ -6,13 +6,11 @@ export type { RequestHandler } from './http-adapter.js';
 export type { StoreSnapshot } from './storage/snapshot.js';
 export type { AccessAttributes } from './auth/access-attributes.js';
 export type { Authorizer, Decision } from './auth/authorizer.js';
-export { ruleAllows } from './auth/policy-rule.js';
 export type { ListenerAccess, RequestHead, Session, Visitor } from './auth/listener-access.js';
 export type { UserInfo, UserOptions } from './auth/user-info.js';
 export { EmbeddedApiServer } from './api-server.js';
 export type { EmbeddedApiServerOptions, Entrance } from './api-server.js';
 export type { Fault, FaultEffect, FaultMatch, FaultRule, Faults } from './faults.js';
-export { listenHttp } from './http-adapter.js';
 export type {
   ConnectionHandler,
   ListenAddress,
