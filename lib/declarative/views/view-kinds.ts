@@ -85,8 +85,11 @@ export class ViewKinds {
 
   #check(operator: string, kind: string): void {
     const what = `view ${kind} of operator ${operator}`;
+    // The longest name is that of lists.
     const problem =
-      dns1123SubdomainProblem(viewGroupOf(operator)) ?? dns1035LabelProblem(kind.toLowerCase());
+      dns1123SubdomainProblem(viewGroupOf(operator)) ??
+      dns1035LabelProblem(kind.toLowerCase()) ??
+      dns1035LabelProblem(`${kind}List`.toLowerCase());
     if (problem !== undefined) throw new OperatorError('InvalidObject', `${what}: ${problem}`);
     const { plural } = viewType(operator, kind);
     const other = this.#of(operator).find(({ type }) => type.plural === plural);
@@ -111,25 +114,28 @@ export class ViewKinds {
     const isTaken = this.#of(operator).some(
       ({ type, shortName }) => type.plural === plural || shortName === plural,
     );
-    // A plural that is too long is no name any more.
-    return isTaken || dns1035LabelProblem(plural) !== undefined ? undefined : plural;
+    return isTaken ? undefined : plural;
   }
 
   async #remove(type: ResourceType): Promise<void> {
-    const key = keyOf(viewDefinition(type, undefined));
-    const left = await this.#client.delete(CustomResourceDefinition, key);
-    if (left === undefined) return;
+    await this.#client.delete(CustomResourceDefinition, keyOf(viewDefinition(type, undefined)));
     // Objects with finalizers hold it: whoever set them is gone, or has no say in what is memory.
-    const { items } = await this.#client.list(type);
+    const { items = [] } = (await unlessGone(this.#client.list(type))) ?? {};
     const body = { metadata: { finalizers: null } };
     const freed = items.map(({ metadata: { namespace, name = '' } }) => {
       const at = { ...type, namespaced: namespace !== undefined };
       return this.#client.patch(at, { namespace, name }, { type: 'merge', body });
     });
-    for (const outcome of await Promise.allSettled(freed)) {
-      if (outcome.status === 'rejected' && !isNotFound(outcome.reason)) throw outcome.reason;
-    }
+    await Promise.all(freed.map((patched) => unlessGone(patched)));
   }
+}
+
+/** What `call` resolves with; undefined: there is no such thing any more. */
+async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
+  return call.catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
 }
 
 /** The error of a kind that is not served. */

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { CustomResourceDefinition } from '../../../lib/object/kinds.js';
+import { isNotFound } from '../../../lib/object/api-error.js';
+import { createClient } from '../../../lib/client/index.js';
+import type { Views } from '../../../lib/declarative/views/index.js';
+import { failureOf } from '../../client/scripted-transport.js';
+import { HealthView, eventsOf, healthView, keysOf, withViews } from './view-objects.js';
+
+/** The definitions that the server has. */
+async function definitions(views: Views): Promise<(string | undefined)[]> {
+  const client = createClient({ transport: views.server.transport() });
+  const { items } = await client.list(CustomResourceDefinition);
+  await client.close();
+  return items.map(({ metadata }) => metadata.name);
+}
+
+describe('Views.drop', () => {
+  it('drops objects and kinds of the operator, and no other', () =>
+    withViews(async ({ views }) => {
+      await views.client.create(healthView({ name: 'a' }));
+      await views.ensure('op', 'Second');
+      await views.ensure('other', 'HealthView');
+      const type = await views.client.resourceType(HealthView);
+      await views.drop('op');
+      expect(await definitions(views)).to.deep.equal(['healthview.other.view.dcontroller.io']);
+      expect(views.types().map(({ group }) => group)).to.deep.equal(['other.view.dcontroller.io']);
+      const unknown = await failureOf(views.client.list(HealthView));
+      expect(unknown).to.have.property('code', 'UnknownKind');
+      expect(isNotFound(await failureOf(views.client.list(type)))).to.equal(true);
+    }));
+
+  it('does nothing where there are none', () =>
+    withViews(async ({ views }) => {
+      await views.drop('op');
+      await views.ensure('op', 'A');
+      await Promise.all([views.drop('op'), views.drop('op')]);
+      expect(views.types()).to.deep.equal([]);
+    }));
+
+  it('does not wait for finalizers, in a namespace or in none', () =>
+    withViews(async ({ views }) => {
+      const finalizers = ['example.com/never'];
+      await views.client.create(healthView({ name: 'a', finalizers }));
+      await views.client.create(healthView({ name: 'a', namespace: 'x', finalizers }));
+      await views.client.create(healthView({ name: 'b', namespace: 'x', finalizers }));
+      await views.client.delete(HealthView, { name: 'b', namespace: 'x' });
+      await views.drop('op');
+      expect(await definitions(views)).to.deep.equal([]);
+      await views.ensure('op', 'HealthView');
+      expect(await keysOf(views.client)).to.deep.equal([]);
+    }));
+
+  it('ends watches once they have shown that all is gone; those of others go on', () =>
+    withViews(async ({ views }) => {
+      const other = { ...HealthView, apiVersion: 'other.view.dcontroller.io/v1alpha1' };
+      await views.client.create(healthView({ name: 'a' }));
+      await views.client.create({ ...other, metadata: { name: 'b' } });
+      const seen = eventsOf(views.client, 99);
+      const stays = views.client.watch(other)[Symbol.asyncIterator]();
+      expect((await stays.next()).value).to.have.property('type', 'ADDED');
+      await views.drop('op');
+      expect(await seen).to.deep.equal(['ADDED a', 'DELETED a']);
+      const next = stays.next();
+      await views.client.create({ ...other, metadata: { name: 'c' } });
+      expect(await next).to.have.nested.property('value.object.metadata.name', 'c');
+      await stays.return?.();
+    }));
+
+  it('is waited for by what asks for the kind meanwhile, which gets a new one', () =>
+    withViews(async ({ views }) => {
+      const { metadata } = await views.client.create(healthView({ name: 'a' }));
+      const dropping = views.drop('op');
+      const [ensured, created] = await Promise.all([
+        views.ensure('op', 'HealthView'),
+        views.client.create(healthView({ name: 'a' })),
+        dropping,
+      ]);
+      expect(ensured).to.have.property('plural', 'healthview');
+      expect(created.metadata.uid).not.to.equal(metadata.uid);
+      expect(await keysOf(views.client)).to.deep.equal(['a']);
+    }));
+
+  it('waits for what is being made', () =>
+    withViews(async ({ views }) => {
+      const ensuring = views.ensure('op', 'HealthView');
+      await views.drop('op');
+      await ensuring;
+      expect(await definitions(views)).to.deep.equal([]);
+    }));
+});
