@@ -6,6 +6,7 @@ export {
   netDeltas,
   OutputCollector,
   Pipeline,
+  stageReference,
   ZSet,
 } from './engine/index.js';
 export type {
@@ -15,8 +16,10 @@ export type {
   PipelinePlan,
   PipelineSettings,
   PipelineSource,
+  StageExample,
   StageFailure,
   StagePlan,
+  StageReference,
   ZSetEntry,
 } from './engine/index.js';
 export {

@@ -1,5 +1,7 @@
-// Draws the diagrams of the docs anew from the code: `npx tsx scripts/docs/draw.ts`.
+// Makes anew what the docs have from the code, diagrams and references: `npx tsx scripts/docs/draw.ts`.
 import { transitions } from '../../lib/lifecycle/index.js';
+import { writeDeclarativeReference } from './declarative-reference.js';
 import { drawDiagramOfPage } from './phase-diagram.js';
 
 await drawDiagramOfPage(transitions);
+await writeDeclarativeReference();

@@ -1,0 +1,107 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { format, resolveConfig } from 'prettier';
+import { Document, isCollection, isMap, isPair } from 'yaml';
+import type { Pair } from 'yaml';
+import {
+  expressionReference,
+  languageNotes,
+  stageReference,
+  timeOfExamples,
+} from '../../lib/declarative/index.js';
+import type { OperatorReference, StageReference } from '../../lib/declarative/index.js';
+
+const page = 'docs/declarative-reference.md';
+
+/** The page that has every stage and every operator of declarative operators. */
+export async function declarativeReference(): Promise<string> {
+  const parts = [
+    introduction(),
+    '## Stages',
+    ...stageReference.map(stageSection),
+    '## The language of expressions',
+    ...languageNotes.map(({ title, text, examples }) => section(title, [text], examples)),
+    '## Operators',
+    contents(),
+    ...expressionReference.flatMap(({ title, operators }) => [
+      `### ${title}`,
+      ...operators.map(operatorSection),
+    ]),
+  ];
+  const options = await resolveConfig(page);
+  return format(parts.join('\n\n'), { ...options, filepath: page });
+}
+
+/** The page as it is committed. */
+export async function committedReference(): Promise<string> {
+  return readFile(page, 'utf8');
+}
+
+/** Writes the page anew. */
+export async function writeDeclarativeReference(): Promise<void> {
+  await writeFile(page, await declarativeReference());
+}
+
+function introduction(): string {
+  return `# Declarative operators: reference
+
+<!-- Made by scripts/docs/draw.ts from what the code says of itself: changes belong there. -->
+
+Every stage and every operator, with examples that the specs run. The guide is
+[declarative.md](declarative.md). An example of an operator has the expression, the document that it is
+evaluated on (absent: any), and the result; with \`@now\` it is evaluated at ${timeOfExamples}. An example
+of a stage has the documents of each source, the pipeline, and the documents that come out.`;
+}
+
+/** All operators in a table, with the groups that they are explained in. */
+function contents(): string {
+  const rows = expressionReference.map(({ title, operators }) => {
+    const names = operators.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    return `| [${title}](#${anchor(title)}) | ${names.map(code).join(' ')} |`;
+  });
+  return ['| | |', '| --- | --- |', ...rows].join('\n');
+}
+
+function anchor(title: string): string {
+  return title.toLowerCase().replaceAll(' ', '-');
+}
+
+function stageSection({ name, aliases, forms, does, examples }: StageReference): string {
+  return section(titled(name, aliases), [formsOf(forms), does], examples);
+}
+
+function operatorSection({ name, aliases, forms, does, examples }: OperatorReference): string {
+  return `#${section(titled(name, aliases), [formsOf(forms), does], examples)}`;
+}
+
+function titled(name: string, aliases: readonly string[] = []): string {
+  return [name, ...aliases].map(code).join(', ');
+}
+
+function formsOf(forms: readonly string[]): string {
+  return forms.map(code).join(' or ');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function section(title: string, texts: readonly string[], examples: readonly object[]): string {
+  return [`### ${title}`, ...texts, ...examples.map(yamlBlock)].join('\n\n');
+}
+
+/** An example as YAML: sources, stages and what comes out line by line, what is in them in flow. */
+function yamlBlock(example: object): string {
+  const document = new Document(example, { aliasDuplicateObjects: false });
+  const members = isMap(document.contents) ? document.contents.items : [];
+  const ofStage = 'pipeline' in example;
+  for (const value of members.flatMap((member) => (ofStage ? itemsOf(member) : member.value))) {
+    if (isCollection(value)) value.flow = true;
+  }
+  const text = document.toString({ lineWidth: 0, singleQuote: true });
+  return `\`\`\`yaml\n${text}\`\`\``;
+}
+
+function itemsOf({ value }: Pair): unknown[] {
+  if (!isCollection(value)) return [];
+  return value.items.map((item) => (isPair(item) ? item.value : item));
+}

@@ -1,0 +1,28 @@
+import { expect } from 'chai';
+import { stageNames } from '../../../lib/declarative/engine/compile-stage.js';
+import { evaluateWhole } from '../../../lib/declarative/engine/evaluate-whole.js';
+import { Pipeline } from '../../../lib/declarative/engine/pipeline.js';
+import { stageReference } from '../../../lib/declarative/engine/reference/stage-reference.js';
+import { added, listed, planOf } from './pipelines.js';
+
+describe('The reference of stages', () => {
+  it('has every stage, and no other, once', () => {
+    const names = stageReference.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    expect(names.toSorted()).to.deep.equal(stageNames.toSorted());
+  });
+
+  for (const { name, examples } of stageReference) {
+    it(`${name}: its examples give what they say`, () => {
+      expect(examples).to.not.be.empty;
+      for (const { sources, pipeline, result } of examples) {
+        const plan = planOf(pipeline, Object.keys(sources));
+        const running = new Pipeline(plan);
+        for (const [source, documents] of Object.entries(sources)) {
+          running.push(source, added(...documents));
+        }
+        expect(listed(running.snapshot())).to.have.deep.members([...result]);
+        expect(evaluateWhole(plan, sources)).to.have.deep.members([...result]);
+      }
+    });
+  }
+});

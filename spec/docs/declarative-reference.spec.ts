@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { expressionReference, languageNotes, stageReference } from '../../lib/declarative/index.js';
+import {
+  committedReference,
+  declarativeReference,
+} from '../../scripts/docs/declarative-reference.js';
+
+describe('docs/declarative-reference.md', () => {
+  it('is what the code says of itself; scripts/docs/draw.ts writes it anew', async () => {
+    expect(await committedReference()).to.equal(await declarativeReference());
+  });
+
+  it('has every example, as YAML that means the same', async () => {
+    const page = await committedReference();
+    const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
+    const operators = expressionReference.flatMap((group) => group.operators);
+    const examples = [...stageReference, ...languageNotes, ...operators].flatMap(
+      (each): readonly object[] => each.examples,
+    );
+    expect(blocks.map((block): unknown => parse(block))).to.deep.equal(examples);
+  });
+
+  it('has a section for every stage and operator, to which the table of operators leads', async () => {
+    const page = await committedReference();
+    const titles = [...page.matchAll(/^####? (.*)$/gm)].map(([, title = '']) => title);
+    const operators = expressionReference.flatMap((group) => group.operators);
+    const first = titles.map((title) => title.split(',')[0]);
+    expect(first).to.include.members(
+      [...stageReference, ...operators].map(({ name }) => `\`${name}\``),
+    );
+    const links = [...page.matchAll(/\]\(#(.*?)\)/g)].map(([, link = '']) => link);
+    expect(links).to.have.length(expressionReference.length);
+    const anchors = titles.map((title) => title.toLowerCase().replaceAll(' ', '-'));
+    expect(anchors).to.include.members(links);
+  });
+});
