@@ -2,6 +2,8 @@
 import { transitions } from '../../lib/lifecycle/index.js';
 import { writeDeclarativeReference } from './declarative-reference.js';
 import { drawDiagramOfPage } from './phase-diagram.js';
+import { drawSampleGraphs } from './sample-graphs.js';
 
 await drawDiagramOfPage(transitions);
 await writeDeclarativeReference();
+await drawSampleGraphs();
