@@ -69,19 +69,17 @@ export async function createSelfSigned(
   options: IssueOptions,
 ): Promise<CertificateAndKey> {
   const x509 = await load();
-  const certificate = await x509.X509CertificateGenerator.create({
-    ...commonOf([{ CN: [names[0] ?? ''] }], options),
+  const { subject: name, ...common } = commonOf([{ CN: [names[0] ?? ''] }], options);
+  const der = createPublicKey(publicKey).export({ type: 'spki', format: 'der' });
+  const keys = {
+    publicKey: await webcrypto.subtle.importKey('spki', der, rsaAlgorithm, true, ['verify']),
+    privateKey: await importSigningKey(privateKey, rsaAlgorithm),
+  };
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    ...common,
+    name,
     signingAlgorithm: rsaAlgorithm,
-    publicKey: await webcrypto.subtle.importKey(
-      'spki',
-      createPublicKey(publicKey).export({ type: 'spki', format: 'der' }),
-      rsaAlgorithm,
-      true,
-      ['verify'],
-    ),
-    signingKey: await webcrypto.subtle.importKey('pkcs8', derOf(privateKey), rsaAlgorithm, false, [
-      'sign',
-    ]),
+    keys,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(
@@ -201,9 +199,13 @@ async function pemOf(key: webcrypto.CryptoKey): Promise<string> {
 }
 
 async function signingKeyOf({ privateKey }: Authority): Promise<webcrypto.CryptoKey> {
-  return webcrypto.subtle.importKey('pkcs8', derOf(privateKey), algorithm, false, ['sign']);
+  return importSigningKey(privateKey, algorithm);
 }
 
-function derOf(privateKey: string): Buffer {
-  return createPrivateKey(privateKey).export({ type: 'pkcs8', format: 'der' });
+async function importSigningKey(
+  privateKey: string,
+  own: { readonly name: string },
+): Promise<webcrypto.CryptoKey> {
+  const bytes = createPrivateKey(privateKey).export({ type: 'pkcs8', format: 'der' });
+  return webcrypto.subtle.importKey('pkcs8', bytes, own, false, ['sign']);
 }

@@ -1,0 +1,324 @@
+import { createHmac, createPrivateKey } from 'node:crypto';
+import { connect } from 'node:tls';
+import type { SecureVersion } from 'node:tls';
+import { expect } from 'chai';
+import { SignJWT } from 'jose';
+import { createRsaKeys } from '../../../lib/system/rsa-keys.js';
+import {
+  ViewServer,
+  everything,
+  everywhere,
+  group,
+  healthView,
+  inNamespace,
+  newServerKeys,
+  version,
+} from './view-server.js';
+import type { Question, ServerKeys } from './view-server.js';
+
+const hourMs = 3_600_000;
+const good = { username: 'alice', namespaces: ['n'], rules: [everything] };
+
+describe('the API server of views over HTTPS', () => {
+  let keys: ServerKeys;
+  let site: ViewServer;
+  before(async () => {
+    keys = await newServerKeys();
+  });
+  beforeEach(async () => {
+    site = await ViewServer.start(keys);
+  });
+  afterEach(() => site.stop());
+
+  /** Signed with the right key, whatever it says. */
+  function signed(claims: object, exp?: unknown): Promise<string> {
+    return new SignJWT({ ...claims, ...(exp !== undefined && { exp: exp as number }) })
+      .setProtectedHeader({ alg: 'RS256' })
+      .sign(createPrivateKey(keys.token.privateKey));
+  }
+
+  function seconds(offsetMs: number): number {
+    return Math.floor((site.clock.now() + offsetMs) / 1000);
+  }
+
+  async function expectUnauthorized(question: Question): Promise<void> {
+    const { code, body } = await site.ask(inNamespace, question);
+    expect([code, body]).to.deep.equal([401, unauthorized]);
+  }
+
+  const unauthorized = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'Unauthorized',
+    reason: 'Unauthorized',
+    code: 401,
+  };
+
+  describe('answers 401, as Kubernetes does,', () => {
+    it('to whoever shows nothing, whatever it asks for', async () => {
+      await expectUnauthorized({});
+      for (const path of ['/api', '/apis', '/healthz', '/version', '/openapi/v3', '/nowhere']) {
+        expect((await site.ask(path)).body, path).to.deep.equal(unauthorized);
+      }
+    });
+
+    it('to another scheme than Bearer', async () => {
+      const token = await site.token();
+      for (const authorization of ['Basic YTpi', token, `Bearer`, `Bearer ${token} ${token}`]) {
+        await expectUnauthorized({ headers: { authorization } });
+      }
+    });
+
+    it('from the moment at which a token expires', async () => {
+      const token = await site.token({}, { validForMs: 60_000 });
+      await site.clock.advance(59_000);
+      expect((await site.ask(inNamespace, { token })).code).to.equal(200);
+      await site.clock.advance(1_000);
+      await expectUnauthorized({ token });
+    });
+
+    it('before the moment from which a token is good', async () => {
+      const token = await signed({ ...good, nbf: seconds(hourMs) }, seconds(2 * hourMs));
+      await expectUnauthorized({ token });
+      await site.clock.advance(hourMs);
+      expect((await site.ask(inNamespace, { token })).code).to.equal(200);
+    });
+
+    it('to a token of another key', async () => {
+      const other = await createRsaKeys();
+      const token = await new SignJWT(good)
+        .setProtectedHeader({ alg: 'RS256' })
+        .setExpirationTime(seconds(hourMs))
+        .sign(createPrivateKey(other.privateKey));
+      await expectUnauthorized({ token });
+    });
+
+    it('to a token that was changed', async () => {
+      const [head = '', payload = '', signature = ''] = (await site.token()).split('.');
+      const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+      const more = encoded({ ...claims, namespaces: ['*'] });
+      await expectUnauthorized({ token: [head, more, signature].join('.') });
+    });
+
+    const unsigned = {
+      'no algorithm': (text: string, _keys: ServerKeys) => text && '',
+      'an HMAC by the public key': (text: string, { token }: ServerKeys) =>
+        createHmac('sha256', token.publicKey).update(text).digest('base64url'),
+    };
+    for (const [what, sign] of Object.entries(unsigned)) {
+      it(`to a token that is signed with ${what}`, async () => {
+        const alg = what.startsWith('no') ? 'none' : 'HS256';
+        const claims = { ...good, exp: seconds(hourMs) };
+        const text = `${encoded({ alg, typ: 'JWT' })}.${encoded(claims)}`;
+        await expectUnauthorized({ token: `${text}.${sign(text, keys)}` });
+      });
+    }
+
+    it('to a token that says RS384, with the right key', async () => {
+      const token = await new SignJWT(good)
+        .setProtectedHeader({ alg: 'RS384' })
+        .setExpirationTime(seconds(hourMs))
+        .sign(createPrivateKey(keys.token.privateKey));
+      await expectUnauthorized({ token });
+    });
+
+    const malformed: Record<string, [claims: object, exp?: unknown]> = {
+      'no exp': [good],
+      'an exp that is a text': [good, '9999999999'],
+      'no username': [{ ...good, username: undefined }, 9_999_999_999],
+      'an empty username': [{ ...good, username: '' }, 9_999_999_999],
+      'no namespaces': [{ ...good, namespaces: undefined }, 9_999_999_999],
+      'namespaces that are a text': [{ ...good, namespaces: '*' }, 9_999_999_999],
+      'no rules': [{ ...good, rules: undefined }, 9_999_999_999],
+      'rules that are an object': [{ ...good, rules: everything }, 9_999_999_999],
+      'a rule without verbs': [{ ...good, rules: [{ apiGroups: ['*'] }] }, 9_999_999_999],
+      'a rule with a text for a list': [
+        { ...good, rules: [{ ...everything, resources: '*' }] },
+        9_999_999_999,
+      ],
+    };
+    for (const [what, [claims, exp]] of Object.entries(malformed)) {
+      it(`to a token with ${what}`, async () => {
+        await expectUnauthorized({ token: await signed(claims, exp) });
+      });
+    }
+
+    it('to texts that are no tokens', async () => {
+      for (const token of ['x', 'a.b.c', '...', '{}.{}.', 'x'.repeat(8_000)]) {
+        await expectUnauthorized({ token });
+      }
+    });
+
+    it('before a body is read', async () => {
+      const body = `{"a":"${'x'.repeat(4 * 1024 * 1024)}"}`;
+      expect((await site.ask(inNamespace, { method: 'POST', body })).code).to.equal(401);
+    });
+  });
+
+  it('answers 403 in a namespace that the token is not for', async () => {
+    const token = await site.token();
+    const { code, body } = await site.ask(inNamespace.replace('/n/', '/m/'), { token });
+    expect(code).to.equal(403);
+    const who = `User "alice" cannot list resource "healthview" in API group "${group}"`;
+    const why = 'the token is for the namespaces "n"';
+    expect(body).to.deep.equal({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: `healthview.${group} is forbidden: ${who} in the namespace "m": ${why}`,
+      reason: 'Forbidden',
+      details: { group, kind: 'healthview' },
+      code: 403,
+    });
+  });
+
+  it('answers 403 to a list or watch of all namespaces, unless the token is for *', async () => {
+    const [some, all] = [await site.token(), await site.token({ namespaces: ['*'] })];
+    const who = `User "alice" cannot list resource "healthview" in API group "${group}"`;
+    const { code, body } = await site.ask(everywhere, { token: some });
+    expect([code, body.message]).to.deep.equal([
+      403,
+      `healthview.${group} is forbidden: ${who} at the cluster scope: the token is for the namespaces "n"`,
+    ]);
+    expect((await site.ask(`${everywhere}?watch=1`, { token: some })).code).to.equal(403);
+    const names = (await site.ask(everywhere, { token: all })).body.items.map(
+      ({ metadata }) => metadata.name,
+    );
+    expect(names).to.have.members(['a', 'b']);
+  });
+
+  it('answers 403 to a verb that no rule has, in the words of Kubernetes', async () => {
+    const rules = [{ verbs: ['get', 'list'], apiGroups: [group], resources: ['healthview'] }];
+    const token = await site.token({ rules });
+    expect((await site.ask(`${inNamespace}/a`, { token })).code).to.equal(200);
+    const { code, body } = await site.ask(`${inNamespace}/a`, { token, method: 'DELETE' });
+    const who = `User "alice" cannot delete resource "healthview" in API group "${group}"`;
+    expect([code, body.message]).to.deep.equal([
+      403,
+      `healthview.${group} "a" is forbidden: ${who} in the namespace "n"`,
+    ]);
+    expect((await site.ask(`${inNamespace}?watch=1`, { token })).code).to.equal(403);
+    expect((await site.ask(`${inNamespace}/a`)).code).to.equal(401);
+  });
+
+  const rules: [string, object, boolean][] = [
+    ['this group', { apiGroups: [group] }, true],
+    ['views of all operators', { apiGroups: ['*.view.dcontroller.io'] }, true],
+    ['another group', { apiGroups: ['x.view.dcontroller.io'] }, false],
+    [
+      'the ending of a name only',
+      { apiGroups: ['*.dcontroller.com', 'hop.view.dcontroller.io'] },
+      false,
+    ],
+    ['another resource', { resources: ['other'] }, false],
+    ['this name', { resourceNames: ['a'] }, true],
+    ['another name', { resourceNames: ['b'] }, false],
+  ];
+  for (const [what, part, allowed] of rules) {
+    it(`${allowed ? 'allows' : 'refuses'} a get by a rule for ${what}`, async () => {
+      const token = await site.token({ rules: [{ ...everything, ...part }] });
+      const { code } = await site.ask(`${inNamespace}/a`, { token });
+      expect(code).to.equal(allowed ? 200 : 403);
+    });
+  }
+
+  it('allows nothing but discovery to a token without rules or namespaces', async () => {
+    for (const claims of [{ rules: [] }, { namespaces: [] }]) {
+      const token = await site.token(claims);
+      expect((await site.ask(inNamespace, { token })).code).to.equal(403);
+      for (const path of [
+        '/api',
+        '/apis',
+        `/apis/${group}`,
+        '/openapi/v3',
+        '/version',
+        '/readyz',
+      ]) {
+        expect((await site.ask(path, { token })).code, path).to.equal(200);
+      }
+    }
+  });
+
+  it('refuses other paths than those of discovery, unless a rule has them', async () => {
+    const token = await site.token({ rules: [] });
+    const { code, body } = await site.ask('/metrics', { token });
+    const message = 'forbidden: User "alice" cannot get path "/metrics"';
+    expect([code, body.message]).to.deep.equal([403, message]);
+    const able = await site.token({ rules: [{ verbs: ['get'], nonResourceURLs: ['/metrics'] }] });
+    expect((await site.ask('/metrics', { token: able })).code).to.equal(404);
+  });
+
+  it('lets nobody stand for somebody else, whatever the rules say', async () => {
+    const token = await site.token({ namespaces: ['*'] });
+    const headers = { 'impersonate-user': 'bob' };
+    const { code, body } = await site.ask(everywhere, { token, headers });
+    const who = 'User "alice" cannot impersonate resource "users" in API group ""';
+    expect([code, body.message]).to.deep.equal([
+      403,
+      `users "bob" is forbidden: ${who} at the cluster scope`,
+    ]);
+  });
+
+  it('asks the client of the views themselves for no token', async () => {
+    const list = await site.views.client.list({ apiVersion: version, kind: 'HealthView' });
+    expect(list.items).to.have.lengthOf(2);
+  });
+
+  it('ends a watch when its token expires', async () => {
+    const token = await site.token({}, { validForMs: 600_000 });
+    const next = await site.watch(`${inNamespace}?watch=1`, { token });
+    expect(await next()).to.equal('ADDED a');
+    await site.views.client.create(healthView('c'));
+    expect(await next()).to.equal('ADDED c');
+    await site.clock.advance(599_000);
+    expect(site.views.server.openWatches).to.equal(1);
+    await site.clock.advance(1_000);
+    expect(await next()).to.equal(undefined);
+    expect(site.views.server.openWatches).to.equal(0);
+  });
+
+  it('writes for who may write', async () => {
+    const token = await site.token();
+    const created = await site.ask(inNamespace, { token, method: 'POST', body: healthView('z') });
+    expect(created.code).to.equal(201);
+    const deleted = await site.ask(`${inNamespace}/z`, { token, method: 'DELETE' });
+    expect(deleted.code).to.equal(200);
+  });
+
+  const protocols: [SecureVersion, string][] = [
+    ['TLSv1.3', 'TLSv1.3'],
+    ['TLSv1.2', 'TLSv1.2'],
+    ['TLSv1.1', 'refused'],
+  ];
+  for (const [offered, outcome] of protocols) {
+    it(`answers an offer of ${offered}: ${outcome}`, async () => {
+      expect(await handshake(site.server.url, keys, offered)).to.equal(outcome);
+    });
+  }
+});
+
+function encoded(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function handshake(url: string, keys: ServerKeys, offered: SecureVersion): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({
+      port: Number(new URL(url).port),
+      host: '127.0.0.1',
+      ca: keys.tls.certificate,
+      minVersion: offered,
+      maxVersion: offered,
+      // Else the client would not even offer the old ones.
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    });
+    socket.once('secureConnect', () => {
+      resolve(socket.getProtocol() ?? '');
+      socket.destroy();
+    });
+    socket.once('error', () => resolve('refused'));
+  });
+}

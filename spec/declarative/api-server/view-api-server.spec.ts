@@ -1,0 +1,199 @@
+import { expect } from 'chai';
+import { ViewApiServer } from '../../../lib/declarative/api-server/index.js';
+import type { ViewApiServerOptions } from '../../../lib/declarative/api-server/index.js';
+import { Views } from '../../../lib/declarative/views/index.js';
+import type { LogFields, Logger } from '../../../lib/system/logger.js';
+import { createRsaKeys } from '../../../lib/system/rsa-keys.js';
+import { ViewServer, healthView, inNamespace, newServerKeys } from './view-server.js';
+import type { ServerKeys } from './view-server.js';
+
+/** Everything that a logger got, as text. */
+class Written implements Logger {
+  readonly lines: string[];
+  readonly #own: LogFields;
+
+  constructor(lines: string[] = [], own: LogFields = {}) {
+    this.lines = lines;
+    this.#own = own;
+  }
+
+  debug = (...line: unknown[]): void => this.#write(line);
+  info = (...line: unknown[]): void => this.#write(line);
+  warn = (...line: unknown[]): void => this.#write(line);
+  error = (...line: unknown[]): void => this.#write(line);
+
+  child(fields: LogFields): Logger {
+    return new Written(this.lines, { ...this.#own, ...fields });
+  }
+
+  #write(line: unknown[]): void {
+    const shown = (_name: string, value: unknown): unknown =>
+      value instanceof Error ? { stack: value.stack, cause: value.cause } : value;
+    this.lines.push(JSON.stringify([this.#own, ...line], shown));
+  }
+}
+
+describe('ViewApiServer', () => {
+  let keys: ServerKeys;
+  let views: Views;
+  before(async () => {
+    keys = await newServerKeys();
+  });
+  beforeEach(async () => {
+    views = await Views.start();
+  });
+  afterEach(() => views.stop());
+
+  async function codeAt(server: ViewApiServer, path = '/healthz'): Promise<number> {
+    const response = await fetch(server.url + path);
+    await response.text();
+    return response.status;
+  }
+
+  it('may be started before it is given views: until then it answers 503', async () => {
+    const server = new ViewApiServer({ port: 0 });
+    await server.start();
+    const response = await fetch(`${server.url}/apis`);
+    expect(response.status).to.equal(503);
+    expect(await response.json()).to.include({ kind: 'Status', reason: 'ServiceUnavailable' });
+    server.attach(views);
+    expect(await codeAt(server)).to.equal(200);
+    await server.stop();
+  });
+
+  it('answers 503 when its views have ended', async () => {
+    const server = new ViewApiServer({ port: 0 });
+    server.attach(views);
+    await server.start();
+    await views.stop();
+    expect(await codeAt(server)).to.equal(503);
+    await server.stop();
+  });
+
+  it('serves one set of views, which may be given again', async () => {
+    const server = new ViewApiServer({ port: 0 });
+    server.attach(views);
+    server.attach(views);
+    const others = await Views.start();
+    expect(() => server.attach(others))
+      .to.throw('other views already')
+      .with.property('code', 'InvalidOption');
+    await others.stop();
+  });
+
+  it('ends with its signal, and with it every watch', async () => {
+    const abort = new AbortController();
+    const site = await ViewServer.start();
+    const server = new ViewApiServer({ port: 0 });
+    server.attach(site.views);
+    await server.start(abort.signal);
+    const { url } = server;
+    const response = await fetch(`${url}${inNamespace}?watch=1`);
+    const body = response.text().catch(() => 'broken off');
+    expect(site.views.server.openWatches).to.equal(1);
+    abort.abort();
+    expect(await body).to.equal('broken off');
+    expect(await fetch(url).catch(() => 'nobody')).to.equal('nobody');
+    expect(() => server.url)
+      .to.throw('does not listen')
+      .with.property('code', 'Stopped');
+    await site.stop();
+  });
+
+  it('listens once, and not at all when its signal was aborted before', async () => {
+    const server = new ViewApiServer({ port: 0 });
+    const early: unknown = await server.start(AbortSignal.abort()).catch((error: unknown) => error);
+    expect(early).to.have.property('code', 'Aborted');
+    await server.start();
+    const again: unknown = await server.start().catch((error: unknown) => error);
+    expect(again).to.have.property('code', 'AlreadyStarted');
+    await server.stop();
+    await server.stop();
+  });
+
+  it('says so where its port is taken', async () => {
+    const first = new ViewApiServer({ port: 0 });
+    await first.start();
+    const second = new ViewApiServer({ port: Number(new URL(first.url).port) });
+    const error: unknown = await second.start().catch((reason: unknown) => reason);
+    expect(error).to.include({ code: 'ListenFailed' });
+    expect(String(error)).to.contain('choose another port');
+    await first.stop();
+  });
+
+  it('takes the key of its certificate for tokens, where no other is given', async () => {
+    const { tls } = keys;
+    const own = { tls, token: { publicKey: tls.certificate, privateKey: tls.privateKey } };
+    const site = await ViewServer.start(own, { tokenKey: undefined });
+    expect((await site.ask(inNamespace, { token: await site.token() })).code).to.equal(200);
+    await site.stop();
+  });
+
+  it('writes no token, no body and no key into its log', async () => {
+    const logger = new Written();
+    const site = await ViewServer.start(keys, { logger });
+    const good = await site.token();
+    const expired = await site.token({}, { validForMs: 1_000 });
+    await site.clock.advance(2_000);
+    const body = { ...healthView('z'), secret: 'the-body' };
+    const header = { authorization: 'Basic dGhlLXBhc3N3b3Jk' };
+    const broken = `${good.slice(0, 40)}.broken.${good.slice(-40)}`;
+    for (const token of [good, expired, broken, undefined]) {
+      await site.ask(inNamespace, { method: 'POST', token, body });
+      await site.ask(inNamespace, { method: 'POST', token, body: '{"the-body' });
+      await site.ask(`${inNamespace.replace('/n/', '/m/')}`, { token });
+      await site.ask(inNamespace, { headers: header });
+    }
+    await site.stop();
+    const text = logger.lines.join('\n');
+    // It has written why, so this is about something.
+    expect(text).to.contain('views are served').and.to.contain('it has expired');
+    const parts = [good, expired, broken].flatMap((token) => token.split('.').slice(1));
+    const secrets = [...parts, 'the-body', 'dGhlLXBhc3N3b3Jk', 'PRIVATE KEY', 'Bearer'];
+    for (const secret of secrets) expect(text).not.to.contain(secret);
+  });
+
+  const wrong: [string, (keys: ServerKeys) => ViewApiServerOptions, RegExp][] = [
+    ['HTTP beyond loopback', () => ({ host: '0.0.0.0' }), /loopback only/],
+    ['HTTP at a name', () => ({ host: 'views.example' }), /loopback only/],
+    ['a port out of range', () => ({ port: 65_536 }), /65536/],
+    ['tokens over HTTP', ({ token }) => ({ tokenKey: token.publicKey }), /is for HTTPS/],
+    [
+      'a certificate that is none',
+      ({ tls }) => ({ tls: { ...tls, certificate: 'x' } }),
+      /no certificate/,
+    ],
+    [
+      'the key of another certificate',
+      ({ tls, token }) => ({ tls: { ...tls, privateKey: token.privateKey } }),
+      /not the private key/,
+    ],
+    [
+      'a private key for checking tokens',
+      ({ tls, token }) => ({ tls, tokenKey: token.privateKey }),
+      /this is a private key/,
+    ],
+    ['a key for tokens that is none', ({ tls }) => ({ tls, tokenKey: 'x' }), /no key in PEM/],
+    ['a key of another kind', ({ tls }) => ({ tls, tokenKey: ellipticKey }), /RSA.*got ec/],
+  ];
+  for (const [what, options, message] of wrong) {
+    it(`refuses ${what}`, () => {
+      expect(() => new ViewApiServer(options(keys)))
+        .to.throw(message)
+        .with.property('code', 'InvalidOption');
+    });
+  }
+
+  it('tells nothing of a key that it refuses', async () => {
+    const { privateKey } = await createRsaKeys();
+    const secret = privateKey.split('\n')[3] ?? '';
+    const construct = (): unknown => new ViewApiServer({ tls: keys.tls, tokenKey: privateKey });
+    expect(construct).to.throw().with.property('message').that.does.not.contain(secret);
+  });
+});
+
+const ellipticKey = `-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEVs/o5+uQbTjL3chynL4wXgUg2R9
+q9UU8I5mEovUf86QZ7kOBIjJwqnzD1omageEHWwHdBO6B+dFabmdT9POxg==
+-----END PUBLIC KEY-----
+`;
