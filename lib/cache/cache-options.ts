@@ -54,6 +54,8 @@ export interface CacheOptions {
    * apiVersion and kind counts as namespaced. @defaultValue all
    */
   readonly namespaces?: readonly string[] | undefined;
+  /** Kinds that `namespaces` says nothing about either: all of them are cached. @defaultValue none */
+  readonly allNamespacesOf?: ((type: TypeReference<KubernetesObject>) => boolean) | undefined;
   /** Freeze objects deeply, so that a write into the cache throws at once. @defaultValue true */
   readonly freeze?: boolean | undefined;
   /** Use streaming lists (KEP-3157) where the server has them. @defaultValue true */
@@ -82,11 +84,14 @@ export function cachedType<T extends KubernetesObject>(options: CachedType<T>): 
 export function resolveCacheOptions(options: CacheOptions): ResolvedCacheOptions {
   const { client, clock = systemClock, random = systemRandom, logger = silentLogger } = options;
   const { metrics = noMetrics, types = [], namespaces } = options;
-  const { freeze = true, streamingLists = true } = options;
+  const { freeze = true, streamingLists = true, allNamespacesOf = () => false } = options;
   for (const { type, ...scope } of [{ type: { kind: 'cache' }, namespaces }, ...types]) {
     checkScope(type.kind, scope);
   }
-  return { client, clock, random, logger, metrics, types, namespaces, freeze, streamingLists };
+  return {
+    ...{ client, clock, random, logger, metrics, types, freeze, streamingLists },
+    ...{ namespaces, allNamespacesOf },
+  };
 }
 
 function checkScope(what: string, scope: Omit<CachedType, 'type'>): void {

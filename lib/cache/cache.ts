@@ -166,7 +166,9 @@ export class Cache {
     }: Partial<CachedType> = own ?? {};
     const { keepManagedFields = false } = own ?? {};
     const namespaced = !('namespaced' in type) || type.namespaced;
-    const namespaces = own?.namespaces ?? (namespaced ? this.#options.namespaces : undefined);
+    const { allNamespacesOf, namespaces: usual } = this.#options;
+    const isLimited = namespaced && !allNamespacesOf(type);
+    const namespaces = own?.namespaces ?? (isLimited ? usual : undefined);
     const selectors = { namespaces, labelSelector, fieldSelector };
     return { type, metadataOnly, ...selectors, transform, indexers, keepManagedFields };
   }

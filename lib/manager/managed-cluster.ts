@@ -14,7 +14,7 @@ import type { Random } from '../system/random.js';
 /** What of which kinds a manager caches; see `CacheOptions` for each field. */
 export type ManagerCacheOptions = Pick<
   CacheOptions,
-  'types' | 'namespaces' | 'freeze' | 'streamingLists'
+  'types' | 'namespaces' | 'allNamespacesOf' | 'freeze' | 'streamingLists'
 >;
 
 /** A cluster that a manager's controllers work on. */

@@ -182,6 +182,21 @@ describe('Cache', () => {
     await cache.stop();
   });
 
+  it('caches all of the kinds that are not limited to namespaces', async () => {
+    const allNamespacesOf = ({ kind }: { kind: string }): boolean => kind === 'Thing';
+    for (const limited of [true, false]) {
+      const more = limited ? {} : { allNamespacesOf };
+      const { cache, server, clock } = newCache({ namespaces: ['one', 'two'], ...more });
+      for (const namespace of ['one', 'three']) server.put('a', {}, namespace);
+      cache.start();
+      const informer = cache.informer(Thing);
+      await clock.advance(0);
+      const seen = informer.list().map(({ metadata }) => metadata.namespace);
+      expect(seen).to.deep.equal(limited ? ['one'] : ['one', 'three']);
+      await cache.stop();
+    }
+  });
+
   it('finds objects by index: namespace, controller, label, any function', async () => {
     const indexers = {
       color: byLabel('color'),

@@ -1,12 +1,16 @@
 import type { Client } from '../../client/client.js';
 import { Manager } from '../../manager/manager.js';
 import type { ManagerOptions } from '../../manager/manager-options.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { groupOfType } from '../../object/resource-type.js';
+import type { TypeReference } from '../../object/resource-type.js';
 import { systemClock } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
 import { silentLogger } from '../../system/logger.js';
 import type { Logger } from '../../system/logger.js';
 import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
+import { isViewGroup } from './routed-client.js';
 import { Views } from './views.js';
 
 /** Options of {@link DeclarativeManager.create}: those of a `Manager` of one cluster. */
@@ -38,10 +42,15 @@ export class DeclarativeManager extends Manager {
 
   /** @throws OperatorError `InvalidOption`: as `Manager`. */
   static async create(options: DeclarativeManagerOptions): Promise<DeclarativeManager> {
-    const { clock, random, logger, client } = options;
+    const { clock, random, logger, cacheOptions = {} } = options;
     const views = await Views.start({ clock, random, logger });
     try {
-      return new DeclarativeManager({ ...options, client: views.route(client) }, views);
+      const client = views.route(options.client);
+      // A view may be in a namespace that is none of the cluster, and in none at all.
+      const allNamespacesOf = (type: TypeReference<KubernetesObject>): boolean =>
+        isViewGroup(groupOfType(type)) || cacheOptions.allNamespacesOf?.(type) === true;
+      const own = { client, cacheOptions: { ...cacheOptions, allNamespacesOf } };
+      return new DeclarativeManager({ ...options, ...own }, views);
     } catch (error) {
       await views.stop();
       throw error;

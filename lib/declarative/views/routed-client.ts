@@ -13,8 +13,8 @@ interface Route {
 }
 
 /**
- * A Client that goes to `views` for the groups of views, and to `native` for all else. A review of
- * access to views is answered by `views` too.
+ * A Client that goes to `views` for the groups of views, and to `native` for all else. Who asks
+ * whether it may do something with views is told that it may.
  */
 export function routedClient(views: Client, native: Client): Client {
   const route = routeBetween(views, native);
@@ -24,7 +24,10 @@ export function routedClient(views: Client, native: Client): Client {
     pages: (type, options) => route.of(type).pages(type, options),
     watch: (type, options) => route.of(type).watch(type, options),
     stream: (type, key, options) => route.of(type).stream(type, key, options),
-    create: (object, options) => route.ofWrite(object, options).create(object, options),
+    create: async (object, options) =>
+      isReviewOfViews(object)
+        ? { ...object, status: allowed }
+        : route.ofWrite(object, options).create(object, options),
     update: (object, options) => route.ofWrite(object, options).update(object, options),
     patch: (type, key, patch, options) => route.of(type).patch(type, key, patch, options),
     apply: (object, options) => route.ofWrite(object, options).apply(object, options),
@@ -39,14 +42,16 @@ function routeBetween(views: Client, native: Client): Route {
     isViewGroup(groupOfType(type)) ? views : native;
   return {
     of,
-    ofWrite: (object, options) =>
-      isReviewOfViews(object) ? views : of(subresourceParent(object, options ?? {})),
+    ofWrite: (object, options) => of(subresourceParent(object, options ?? {})),
   };
 }
 
-function isViewGroup(group: string): boolean {
+/** Whether a group is one of views. */
+export function isViewGroup(group: string): boolean {
   return operatorOfViewGroup(group) !== undefined;
 }
+
+const allowed = { allowed: true, reason: 'views are in this process' };
 
 /** A native server knows nothing of views, and would refuse an account that may do all with them. */
 function isReviewOfViews(object: KubernetesObject): boolean {

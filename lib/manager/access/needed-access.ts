@@ -14,10 +14,11 @@ export function neededAccess(
   { cache, cacheOptions }: ManagedCluster,
   declared: readonly RequiredAccess[],
 ): readonly RequiredAccess[] {
-  const { types = [], namespaces } = cacheOptions;
+  const { types = [], namespaces, allNamespacesOf = () => false } = cacheOptions;
   const namespacesOf = (type: TypeReference<KubernetesObject>): readonly (string | undefined)[] => {
     const own = types.find((each: CachedType) => isSame(each.type, type));
-    return own?.namespaces ?? namespaces ?? [undefined];
+    const usual = allNamespacesOf(type) ? undefined : namespaces;
+    return own?.namespaces ?? usual ?? [undefined];
   };
   const watched = cache
     .status()
