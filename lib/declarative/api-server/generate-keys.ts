@@ -52,7 +52,7 @@ export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
     const message = `keys: want validForDays from 1 to 36500, got ${validForDays}`;
     throw new OperatorError('InvalidOption', message);
   }
-  const files = filesIn(directory);
+  const files = keyFilesIn(directory);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   if (!force) await refuseExisting(Object.values(files));
   const names = [...new Set([...hostNames, ...localNames])];
@@ -60,7 +60,8 @@ export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
   return files;
 }
 
-function filesIn(directory: string): KeyFiles {
+/** The paths of the files that {@link generateKeys} puts into a directory. */
+export function keyFilesIn(directory: string): KeyFiles {
   return {
     certificate: join(directory, 'tls.crt'),
     privateKey: join(directory, 'tls.key'),
