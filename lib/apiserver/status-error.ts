@@ -1,11 +1,16 @@
 import { ApiError } from '../object/api-error.js';
 import type { Status, StatusCause, StatusDetails } from '../object/api-error.js';
 
+// `Symbol.for`: who answers for a server may have another copy of this package.
+const brand = Symbol.for('operator-builder.StatusError');
+
 /**
  * An error answer of this server: its `body` is the `Status` that goes over the wire. It is an
  * `ApiError`, so that `isNotFound`, `isConflict`, … tell what it is.
  */
 export class StatusError extends ApiError {
+  readonly [brand] = true;
+
   constructor(status: Status) {
     const { name, kind = 'object' } = status.details ?? {};
     super(status, { verb: 'serve', kind, name, status: status.code ?? 500 });
@@ -14,7 +19,7 @@ export class StatusError extends ApiError {
 
 /** Whether `error` is an answer of this server (and not a defect of it). */
 export function isStatusError(error: unknown): error is StatusError {
-  return error instanceof StatusError;
+  return typeof error === 'object' && error !== null && brand in error;
 }
 
 /** What an error is about: the collection's plural, its group, the object's name. */
