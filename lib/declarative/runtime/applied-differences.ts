@@ -115,9 +115,16 @@ function whole(
   { desired, live }: Compared<unknown>,
 ): void {
   if (deepEqual(desired, live)) return;
+  // It is the manager's, and not there: what it applied is what the server does not store, a zero.
+  if (live === undefined && isZero(desired)) return;
   // An Updater's mark: there need be none.
   const isMark = pathToString(path) === annotations && deepEqual(desired, {});
   if (!isMark) report(found, path, { type: 'value', live });
+}
+
+function isZero(value: unknown): boolean {
+  if (value === '' || value === 0 || value === false) return true;
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 function items(

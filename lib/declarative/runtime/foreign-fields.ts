@@ -6,7 +6,14 @@ import type { FieldNode } from '../../object/field-tree.js';
 import { isJsonObject, memberOf, withMember, withoutMember } from '../../object/json.js';
 import type { ManagedFieldsEntry, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { hasKeys } from '../../object/value-at-path.js';
-import type { AppliedPart } from './applied-differences.js';
+
+/** Options of {@link withoutForeignFields}. */
+export interface ForeignFieldsOptions {
+  /** `''`: what was put into the object itself. */
+  readonly subresource: '' | 'status';
+  /** Whether the status is a part of the object like any other. @defaultValue false */
+  readonly status?: boolean;
+}
 
 /**
  * `live` without what was put into it by hand: by updates, beside what anybody has applied. What others
@@ -16,17 +23,18 @@ import type { AppliedPart } from './applied-differences.js';
  */
 export function withoutForeignFields(
   live: UnstructuredObject,
-  { subresource }: Pick<AppliedPart, 'subresource'>,
+  { subresource, status = false }: ForeignFieldsOptions,
 ): UnstructuredObject {
   const entries = (live.metadata.managedFields ?? []).filter(
     (entry) => (entry.subresource ?? '') === subresource,
   );
   const applied = unionOf(entries, 'Apply');
   const updated = unionOf(entries, 'Update').recursiveDifference(clusterFields(live.kind));
+  const isStatus = status || subresource === 'status';
   let result = live;
   for (const element of elementsOf(updated.root)) {
     const name = element.slice('f:'.length);
-    const isPart = subresource === '' ? !notContent.has(name) : name === subresource;
+    const isPart = name === 'status' ? isStatus : subresource === '' && !notContent.has(name);
     const value = memberOf(live, name);
     if (!isPart || value === undefined) continue;
     const kept = without(value, updated.root[element] ?? {}, applied.root[element]);
@@ -36,7 +44,7 @@ export function withoutForeignFields(
   return result;
 }
 
-const notContent = new Set(['apiVersion', 'kind', 'metadata', 'status']);
+const notContent = new Set(['apiVersion', 'kind', 'metadata']);
 
 function unionOf(
   entries: readonly ManagedFieldsEntry[],

@@ -6,7 +6,7 @@ import type { ResourceType } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
 import { TargetFields } from './target-fields.js';
-import { bareObject, targetObject } from './target-object.js';
+import { bareObject, scopeProblem, targetObject } from './target-object.js';
 import type { TargetKey } from './target-object.js';
 import { conflictIfReplaced } from './target-part.js';
 import type { TargetOutcome, TargetWriter, WriteContext } from './target-writer.js';
@@ -43,6 +43,7 @@ export class Patcher implements TargetWriter {
   ): Promise<TargetOutcome> {
     const target = { type: this.#type, key };
     const wanted = desired && targetObject(target, desired);
+    if (wanted === undefined && scopeProblem(target) !== undefined) return 'unchanged';
     const live = await getIfExists(context.client, this.#type, key, { signal: context.signal });
     if (wanted === undefined) this.#fields.forget(target);
     if (live === undefined) {

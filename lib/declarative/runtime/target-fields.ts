@@ -35,6 +35,11 @@ export class TargetFields {
     return this.#main.isIn(live) || this.#status.isIn(live);
   }
 
+  /** Whether a status was applied under the manager as a field of the object like any other. */
+  hasStatusInside(live: UnstructuredObject): boolean {
+    return this.#main.has(live, 'status');
+  }
+
   /** @returns what is there then: `live` itself where all is as wanted */
   async apply(
     { live, target, wanted }: Wanted,
@@ -47,7 +52,7 @@ export class TargetFields {
     const written = await this.#main.apply({ live, desired: main }, context);
     if (status === undefined && !this.#status.isIn(written)) return written;
     // Where the kind has got the subresource meanwhile, the server has left the status out.
-    if (place === 'object' && this.#main.has(written, 'status')) return written;
+    if (place === 'object' && this.hasStatusInside(written)) return written;
     const desired = statusObject(target, status);
     try {
       const answer = await this.#status.apply({ live: written, desired }, context);
@@ -69,7 +74,7 @@ export class TargetFields {
 
   #placeIn(live: UnstructuredObject | undefined): StatusPlace | undefined {
     const entries = live?.metadata.managedFields ?? [];
-    const isSubresource = entries.some(({ subresource }) => subresource === 'status');
-    return isSubresource ? 'subresource' : this.#place;
+    if (entries.some(({ subresource }) => subresource === 'status')) return 'subresource';
+    return live !== undefined && this.hasStatusInside(live) ? 'object' : this.#place;
   }
 }

@@ -50,7 +50,8 @@ export function bareObject(
  * @throws OperatorError `InvalidObject`: the scope is wrong, or a member of a wrong type.
  */
 export function targetObject(target: TargetKey, document: Document): TargetObject {
-  checkScope(target);
+  const problem = scopeProblem(target);
+  if (problem !== undefined) throw new OperatorError('InvalidObject', problem);
   const encoded = isSecret(target.type) ? encodeSecret(document) : document;
   const object: UnstructuredObject = bareObject(target, metadataOf(target, encoded));
   for (const [name, value] of Object.entries(encoded)) {
@@ -67,16 +68,16 @@ function isNone(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** @throws OperatorError `InvalidObject`: a namespace where none may be, or none where one must be. */
-function checkScope({ type, key }: TargetKey): void {
+/** What is wrong where a key has a namespace that may not be, or none where one must be; else undefined. */
+export function scopeProblem({ type, key }: TargetKey): string | undefined {
   // Views have both.
-  if (operatorOfViewGroup(type.group) !== undefined) return;
-  const namespace = key.namespace ?? '';
-  if (type.namespaced === (namespace !== '')) return;
+  if (operatorOfViewGroup(type.group) !== undefined) return undefined;
+  const { namespace = '' } = key;
+  if (type.namespaced === (namespace !== '')) return undefined;
   const problem = type.namespaced
     ? 'lives in a namespace, and the document names none: set metadata.namespace'
-    : `has no namespaces, and the document names "${namespace}": leave metadata.namespace out`;
-  throw new OperatorError('InvalidObject', `${describeObject(type, key)}: ${type.kind} ${problem}`);
+    : `has no namespaces, and the document names ${namespace}: leave metadata.namespace out`;
+  return `${describeObject(type, key)}: ${type.kind} ${problem}`;
 }
 
 function metadataOf(target: TargetKey, document: Document): ObjectMeta {
@@ -102,7 +103,10 @@ function textsOf(
   const wrong = isJsonObject(texts)
     ? Object.keys(texts).find((name) => !isNone(texts[name]) && typeof texts[name] !== 'string')
     : '';
-  if (wrong === undefined) return { [member]: withoutNulls(texts) };
+  if (wrong === undefined) {
+    const set = withoutNulls(texts) as Record<string, string>;
+    return Object.keys(set).length === 0 ? {} : { [member]: set };
+  }
   const where = wrong === '' ? member : `${member}[${JSON.stringify(wrong)}]`;
   const want = wrong === '' ? 'a map of texts' : 'a text (@string makes one)';
   const object = describeObject(type, key);

@@ -4,12 +4,13 @@ import { describeObject } from '../../object/describe-object.js';
 import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { hashObject } from '../../hash/hash-object.js';
-import { keyString } from '../../object/object-key.js';
+import { keyString, keyStringOf } from '../../object/object-key.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
 import { withoutForeignFields } from './foreign-fields.js';
+import type { ForeignFieldsOptions } from './foreign-fields.js';
 import { TargetFields } from './target-fields.js';
-import { targetObject } from './target-object.js';
+import { scopeProblem, targetObject } from './target-object.js';
 import type { TargetKey, TargetObject } from './target-object.js';
 import { conflictIfReplaced } from './target-part.js';
 import type { TargetOutcome, TargetWriter, WriteContext } from './target-writer.js';
@@ -56,6 +57,7 @@ export class Updater implements TargetWriter {
   ): Promise<TargetOutcome> {
     const target = { type: this.#type, key };
     const wanted = desired && marked(targetObject(target, desired));
+    if (wanted === undefined && scopeProblem(target) !== undefined) return 'unchanged';
     const live = await getIfExists(context.client, this.#type, key, { signal: context.signal });
     if (wanted === undefined) return this.#delete(target, live, context);
     if (live?.metadata.deletionTimestamp !== undefined) throw isBeingDeleted(target);
@@ -97,24 +99,26 @@ export class Updater implements TargetWriter {
     { status }: TargetObject,
     context: WriteContext,
   ): Promise<UnstructuredObject> {
-    const after = await this.#replacePart(live, '', context);
-    return status === undefined ? after : this.#replacePart(after, 'status', context);
+    const isInside = this.#fields.hasStatusInside(live);
+    const after = await this.#replacePart(live, { subresource: '', status: isInside }, context);
+    if (status === undefined || isInside) return after;
+    return this.#replacePart(after, { subresource: 'status' }, context);
   }
 
   async #replacePart(
     live: UnstructuredObject,
-    subresource: '' | 'status',
+    part: ForeignFieldsOptions,
     context: WriteContext,
   ): Promise<UnstructuredObject> {
-    const wanted = withoutForeignFields(live, { subresource });
-    const text = `${keyString(live.metadata as ObjectKey)}#${subresource}`;
+    const wanted = withoutForeignFields(live, part);
+    const text = `${keyStringOf(live)}#${part.subresource}`;
     if (wanted === live) {
       this.#defaults.delete(text);
       return live;
     }
     if (this.#defaults.get(text) === hashOfChange(live, wanted)) return live;
-    const after = await this.#update(wanted, subresource, context);
-    const left = withoutForeignFields(after, { subresource });
+    const after = await this.#update(wanted, part.subresource, context);
+    const left = withoutForeignFields(after, part);
     if (left === after) this.#defaults.delete(text);
     else this.#defaults.set(text, hashOfChange(after, left));
     return after;
@@ -156,13 +160,20 @@ export class Updater implements TargetWriter {
 
 /**
  * An apply of nothing leaves no trace; one of no annotations does: by it `written` finds the object, though
- * its document had nothing but a name.
+ * its document had nothing but a name. Only then, for whoever annotates the object first takes the trace.
  */
 function marked(wanted: TargetObject): TargetObject {
   const { object } = wanted;
-  const { annotations = {} } = object.metadata;
-  return { ...wanted, object: { ...object, metadata: { ...object.metadata, annotations } } };
+  const { labels = {}, annotations = {}, finalizers = [], ownerReferences = [] } = object.metadata;
+  const said = [labels, annotations, finalizers, ownerReferences].some(
+    (member) => Object.keys(member).length > 0,
+  );
+  const isContent = Object.keys(object).length > identity.length;
+  if (said || isContent) return wanted;
+  return { ...wanted, object: { ...object, metadata: { ...object.metadata, annotations: {} } } };
 }
+
+const identity = ['apiVersion', 'kind', 'metadata'];
 
 function isBeingDeleted({ type, key }: TargetKey): OperatorError {
   const object = describeObject(type, key);

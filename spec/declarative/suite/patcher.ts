@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import { isOperatorError } from '../../../lib/system/operator-error.js';
+import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
+import { Gadget, Widget } from './target-scene.js';
+import type { OpenTargetScene } from './target-scene.js';
+import { deployment } from './updater.js';
+
+/** What `work` throws. */
+export async function thrownBy(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+export function patcherSuite(open: OpenTargetScene): void {
+  it('sets the fields of the document, and leaves all others', async () => {
+    const scene = await open();
+    await scene.create(ConfigMap, { metadata: { labels: { a: '1' } }, data: { a: '1', b: '1' } });
+    const document = { metadata: { annotations: { c: '1' } }, data: { b: '2' } };
+    expect(await scene.patcher(ConfigMap).write(document)).to.equal('updated');
+    const { metadata, data } = await scene.get(ConfigMap);
+    expect(data).to.deep.equal({ a: '1', b: '2' });
+    expect(metadata).to.deep.include({ labels: { a: '1' }, annotations: { c: '1' } });
+  });
+
+  it('takes away exactly what it set', async () => {
+    const scene = await open();
+    await scene.create(Gadget, {
+      metadata: { labels: { a: '1' } },
+      spec: { kept: { x: 1 }, y: 2 },
+    });
+    const patcher = scene.patcher(Gadget);
+    const metadata = { labels: { b: '1' }, annotations: { c: '1' } };
+    await patcher.write({ metadata, spec: { kept: { z: 3 }, own: { deep: 1 } } });
+    expect(await patcher.remove()).to.equal('updated');
+    const after = await scene.get(Gadget);
+    expect(after['spec']).to.deep.equal({ kept: { x: 1 }, y: 2 });
+    expect(after.metadata.labels).to.deep.equal({ a: '1' });
+    expect(after.metadata.annotations ?? {}).to.deep.equal({});
+    expect(await patcher.remove()).to.equal('unchanged');
+  });
+
+  it('takes away what a former process set', async () => {
+    const scene = await open();
+    await scene.create(ConfigMap, { data: { a: '1' } });
+    await scene.patcher(ConfigMap).write({ data: { b: '2', c: '3' } });
+    await scene.patcher(ConfigMap).write({ data: { c: '3' } });
+    expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', c: '3' });
+    await scene.patcher(ConfigMap).remove();
+    expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
+  });
+
+  it('leaves a field to whoever has set it to the same, and brings no former value back', async () => {
+    const scene = await open();
+    await scene.create(ConfigMap, { data: { same: '1', taken: '1' } });
+    const patcher = scene.patcher(ConfigMap);
+    await patcher.write({ data: { same: '1', taken: '2' } });
+    await patcher.remove();
+    expect((await scene.get(ConfigMap))['data']).to.deep.equal({ same: '1' });
+  });
+
+  it('puts back what somebody has changed or removed', async () => {
+    const scene = await open();
+    await scene.create(ConfigMap, { data: { a: '1' } });
+    const patcher = scene.patcher(ConfigMap);
+    const document = { data: { b: '2', c: '3' } };
+    await patcher.write(document);
+    await scene.edit(ConfigMap, { data: { b: 'x', c: null } });
+    expect(await patcher.write(document)).to.equal('updated');
+    expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2', c: '3' });
+  });
+
+  it('takes a field away that the document has as null, whoever has set it', async () => {
+    const scene = await open();
+    await scene.create(ConfigMap, { metadata: { labels: { a: '1', b: '1' } }, data: { c: '1' } });
+    const patcher = scene.patcher(ConfigMap);
+    const document = { metadata: { labels: { a: null } }, data: { c: null, d: '2', e: null } };
+    expect(await patcher.write(document)).to.equal('updated');
+    const { metadata, data } = await scene.get(ConfigMap);
+    expect(metadata.labels).to.deep.equal({ b: '1' });
+    expect(data).to.deep.equal({ d: '2' });
+    await scene.writes();
+    expect(await patcher.write(document)).to.equal('unchanged');
+    expect(await scene.writes()).to.deep.equal([]);
+  });
+
+  it('never makes an object, and says which one is missing', async () => {
+    const scene = await open();
+    const patcher = scene.patcher(ConfigMap);
+    const error = await thrownBy(patcher.write({ data: { a: '1' } }));
+    expect(isOperatorError(error, 'TargetMissing')).to.equal(true);
+    expect(String(error)).to.contain(`ConfigMap ${scene.namespace}/web does not exist`);
+    expect(await scene.find(ConfigMap)).to.equal(undefined);
+    expect(await patcher.remove()).to.equal('unchanged');
+    await scene.create(ConfigMap, {});
+    expect(await patcher.write({ data: { a: '1' } })).to.equal('updated');
+  });
+
+  it('does not fight with another Patcher whose fields differ', async () => {
+    const scene = await open();
+    await scene.create(Widget, { spec: {} });
+    const [one, other] = [scene.patcher(Widget, 'shop/one'), scene.patcher(Widget, 'shop/other')];
+    const documents = [{ spec: { size: 5 } }, { spec: { color: 'red' } }] as const;
+    await one.write(documents[0]);
+    await other.write(documents[1]);
+    await scene.writes();
+    expect(await one.write(documents[0])).to.equal('unchanged');
+    expect(await other.write(documents[1])).to.equal('unchanged');
+    expect(await scene.writes()).to.deep.equal([]);
+    await one.remove();
+    expect((await scene.get(Widget))['spec']).to.deep.equal({ size: 3, color: 'red' });
+  });
+
+  it('annotates the template of a Deployment, so that it rolls', async () => {
+    const scene = await open();
+    await scene.create(Deployment, deployment());
+    const patcher = scene.patcher(Deployment);
+    const template = { metadata: { annotations: { 'shop.example.com/version': '7' } } };
+    await patcher.write({ spec: { template } });
+    const annotated = (await scene.get(Deployment)) as Deployment;
+    expect(annotated.spec?.template?.metadata?.annotations).to.deep.equal(
+      template.metadata.annotations,
+    );
+    await patcher.remove();
+    const after = (await scene.get(Deployment)) as Deployment;
+    expect(after.spec?.template?.metadata?.annotations ?? {}).to.deep.equal({});
+    expect(after.spec?.template?.metadata?.labels).to.deep.equal({ app: 'web' });
+  });
+}

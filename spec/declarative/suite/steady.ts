@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import {
+  ConfigMap,
+  CronJob,
+  Deployment,
+  NetworkPolicy,
+  Secret,
+  Service,
+  StatefulSet,
+} from '../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../lib/object/resource-type.js';
+import type { Document } from '../../../lib/declarative/document.js';
+import { Gadget, Widget } from './target-scene.js';
+import type { OpenTargetScene } from './target-scene.js';
+
+const container = {
+  ...{ name: 'main', image: 'registry.example/main', ports: [{ containerPort: 80 }] },
+  resources: { requests: { cpu: '1000m', memory: '1024Mi' }, limits: { memory: 1073741824 } },
+  env: [
+    { name: 'EMPTY', value: '' },
+    { name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+  ],
+  readinessProbe: { httpGet: { path: '/', port: 'http' } },
+  volumeMounts: [{ name: 'all', mountPath: '/all' }],
+};
+const volumes = [
+  { name: 'all', projected: { sources: [{ configMap: { name: 'a' } }] } },
+  { name: 'empty', emptyDir: {} },
+];
+const labels = { app: 'web' };
+const template = {
+  metadata: { labels },
+  spec: { containers: [container], volumes, securityContext: {}, nodeSelector: {} },
+};
+const selector = { matchLabels: labels };
+const volumeClaimTemplates = [
+  {
+    metadata: { name: 'disk' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1024Mi' } } },
+  },
+];
+
+const documents: readonly (readonly [ResourceType<KubernetesObject>, Document])[] = [
+  [ConfigMap, { metadata: { labels, annotations: {} }, data: { a: '1', empty: '' } }],
+  [Secret, { data: { a: '1', empty: '' } }],
+  [
+    Service,
+    {
+      spec: {
+        ports: [
+          { name: 'http', port: 80 },
+          { name: 'dns', port: 53, protocol: 'UDP' },
+        ],
+        selector: labels,
+      },
+    },
+  ],
+  [Deployment, { spec: { paused: false, replicas: 0, selector, template } }],
+  [
+    StatefulSet,
+    { spec: { replicas: 0, serviceName: 'web', selector, template, volumeClaimTemplates } },
+  ],
+  [
+    CronJob,
+    {
+      spec: {
+        schedule: '* * * * *',
+        suspend: true,
+        jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } },
+      },
+    },
+  ],
+  [
+    NetworkPolicy,
+    {
+      spec: { podSelector: {}, ingress: [{ ports: [{ port: 80 }], from: [{ podSelector: {} }] }] },
+    },
+  ],
+  [
+    Widget,
+    {
+      spec: { parts: [{ name: 'a' }], tags: [], steps: [{ run: 'x' }] },
+      status: { phase: 'Ready' },
+    },
+  ],
+  [
+    Gadget,
+    { spec: { list: [{ a: 1 }, 'b', 2.5], empty: {}, none: [] }, status: { phase: 'Ready' } },
+  ],
+];
+
+export function steadySuite(open: OpenTargetScene): void {
+  for (const [type, document] of documents) {
+    it(`of a ${type.kind} needs no write, whatever the server fills in`, async () => {
+      const scene = await open();
+      const updater = scene.updater(type);
+      expect(await updater.write({ ...document, spec: document['spec'] })).to.equal('created');
+      await scene.writes();
+      for (let n = 0; n < 3; n++) expect(await updater.write(document)).to.equal('unchanged');
+      expect(await scene.writes()).to.deep.equal([]);
+      const before = await scene.get(type);
+      await scene.updater(type).write(document);
+      const after = await scene.get(type);
+      expect(after.metadata.generation).to.equal(before.metadata.generation);
+      expect(after['spec']).to.deep.equal(before['spec']);
+      await updater.remove();
+    });
+  }
+
+  it('of what somebody else had made, with all defaults, needs one write at most', async () => {
+    const scene = await open();
+    const document = { spec: { replicas: 0, selector, template } };
+    await scene.create(Deployment, document);
+    const updater = scene.updater(Deployment);
+    await updater.write(document);
+    await updater.write(document);
+    await scene.writes();
+    await updater.write(document);
+    expect(await scene.writes()).to.deep.equal([]);
+  });
+
+  it('comes back after somebody has cleared the managers', async () => {
+    const scene = await open();
+    const updater = scene.updater(ConfigMap);
+    await updater.write({ data: { a: '1', b: '2' } });
+    await scene.edit(ConfigMap, { metadata: { managedFields: [{}] } });
+    await updater.write({ data: { a: '1' } });
+    expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
+    await scene.writes();
+    expect(await updater.write({ data: { a: '1' } })).to.equal('unchanged');
+    expect(await scene.writes()).to.deep.equal([]);
+  });
+}

@@ -1,0 +1,214 @@
+import { ensureCrd } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
+import { createTargetWriter } from '../../../lib/declarative/runtime/create-target-writer.js';
+import type {
+  TargetOutcome,
+  TargetWriter,
+  WriteContext,
+} from '../../../lib/declarative/runtime/target-writer.js';
+import type { Document } from '../../../lib/declarative/document.js';
+import type { TargetType } from '../../../lib/declarative/spec/operator-spec.js';
+import { isNotFound } from '../../../lib/object/api-error.js';
+import type { CustomResourceDefinition } from '../../../lib/object/kinds.js';
+import type {
+  KubernetesObject,
+  UnstructuredObject,
+} from '../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../lib/object/resource-type.js';
+import type { BuilderTarget, Operator } from '../../builder/suite/target.js';
+import { writeVerbs } from '../../builder/suite/target.js';
+
+const group = 'targets.example.com';
+
+/** With a schema, defaults, lists of all types and a status of its own. */
+export const Widget: ResourceType = customType('Widget', true);
+/** Without a schema or subresources. */
+export const Gadget: ResourceType = customType('Gadget', true);
+/** Without a schema or namespaces. */
+export const Realm: ResourceType = customType('Realm', false);
+
+function customType(kind: string, namespaced: boolean): ResourceType {
+  return { group, version: 'v1', kind, plural: `${kind.toLowerCase()}s`, namespaced };
+}
+
+/** The kinds that the suite brings along. */
+export async function installKinds(client: Client, clock: BuilderTarget['clock']): Promise<void> {
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const definitions = [
+    definition(Widget, widgetSchema, { status: {} }),
+    ...[Gadget, Realm].map((type) => definition(type, open)),
+  ];
+  await Promise.all(definitions.map((each) => ensureCrd(client, each, { clock })));
+}
+
+const text = { type: 'string' };
+const widgetSchema = {
+  type: 'object',
+  properties: {
+    spec: {
+      type: 'object',
+      properties: {
+        size: { type: 'integer', default: 3 },
+        color: text,
+        parts: {
+          type: 'array',
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['name'],
+          items: {
+            ...{ type: 'object', required: ['name'] },
+            properties: { name: text, weight: { type: 'integer', default: 1 }, note: text },
+          },
+        },
+        tags: { type: 'array', 'x-kubernetes-list-type': 'set', items: text },
+        steps: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { run: text, retries: { type: 'integer', default: 2 } },
+          },
+        },
+      },
+    },
+    status: {
+      type: 'object',
+      properties: { phase: text, seen: { type: 'integer' }, note: text },
+    },
+  },
+};
+
+function definition(
+  { kind, plural, namespaced }: ResourceType,
+  openAPIV3Schema: object,
+  subresources?: object,
+): CustomResourceDefinition {
+  const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } };
+  return {
+    ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      ...{ group, names: { kind, plural }, scope: namespaced ? 'Namespaced' : 'Cluster' },
+      versions: [{ ...version, ...(subresources !== undefined && { subresources }) }],
+    },
+  } as CustomResourceDefinition;
+}
+
+/** Opens a {@link TargetScene}. */
+export type OpenTargetScene = () => Promise<TargetScene>;
+
+/** A namespace of its own, and an operator who writes to targets. */
+export class TargetScene {
+  readonly target: BuilderTarget;
+  readonly namespace: string;
+  readonly #operator: Operator;
+
+  private constructor(target: BuilderTarget, operator: Operator, namespace: string) {
+    this.target = target;
+    this.#operator = operator;
+    this.namespace = namespace;
+  }
+
+  static async open(target: BuilderTarget): Promise<TargetScene> {
+    const [operator, namespace] = await Promise.all([target.operator(), target.namespace()]);
+    await operator.requests();
+    return new TargetScene(target, operator, namespace);
+  }
+
+  get admin(): Client {
+    return this.target.admin;
+  }
+
+  get context(): WriteContext {
+    return { client: this.#operator.client, signal: new AbortController().signal };
+  }
+
+  /** A target as a new process has it. */
+  writing(type: ResourceType<KubernetesObject>, how: TargetType, manager = 'shop/web'): Writing {
+    const resource = type as ResourceType;
+    const writer = createTargetWriter({
+      ...{ type: resource, target: { type: how }, fieldManager: manager },
+    });
+    return new Writing(this, resource, writer);
+  }
+
+  updater(type: ResourceType<KubernetesObject>, manager?: string): Writing {
+    return this.writing(type, 'Updater', manager);
+  }
+
+  patcher(type: ResourceType<KubernetesObject>, manager?: string): Writing {
+    return this.writing(type, 'Patcher', manager);
+  }
+
+  /** What somebody else makes, as `kubectl create` does. */
+  create(type: ResourceType<KubernetesObject>, content: Document, name = 'web'): Promise<unknown> {
+    const { group: ofType, version, kind } = type;
+    const apiVersion = ofType === '' ? version : `${ofType}/${version}`;
+    const { metadata = {}, ...rest } = content as Partial<UnstructuredObject>;
+    const own = { ...metadata, name, ...(type.namespaced && { namespace: this.namespace }) };
+    const object = { ...rest, apiVersion, kind, metadata: own };
+    return this.admin.create<UnstructuredObject>(object, { fieldManager: 'kubectl-create' });
+  }
+
+  /** What somebody else changes, as `kubectl edit` does. */
+  edit(
+    type: ResourceType<KubernetesObject>,
+    body: Document,
+    subresource?: string,
+  ): Promise<KubernetesObject> {
+    const key = { namespace: this.namespace, name: 'web' };
+    const options = { fieldManager: 'kubectl-edit', subresource };
+    return this.admin.patch(type, key, { type: 'merge', body }, options);
+  }
+
+  /** Any object named `web`; undefined: there is none. */
+  async find(type: ResourceType<KubernetesObject>): Promise<UnstructuredObject | undefined> {
+    try {
+      return await this.get(type);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  get(type: ResourceType<KubernetesObject>): Promise<UnstructuredObject> {
+    const key = { namespace: this.namespace, name: 'web' };
+    return this.admin.get(type as ResourceType, key);
+  }
+
+  /** The writes that the server got from the operator since the last look. */
+  async writes(): Promise<readonly string[]> {
+    const requests = await this.#operator.requests();
+    return requests
+      .filter(({ verb }) => writeVerbs.includes(verb))
+      .map(({ verb, resource, name }) => `${verb} ${resource}/${name}`);
+  }
+}
+
+/** A writer and the object `web` of its target. */
+export class Writing {
+  readonly #scene: TargetScene;
+  readonly #type: ResourceType;
+  readonly writer: TargetWriter;
+
+  constructor(scene: TargetScene, type: ResourceType, writer: TargetWriter) {
+    this.#scene = scene;
+    this.#type = type;
+    this.writer = writer;
+  }
+
+  /** Writes the document, given without its name, through `client` where one is given. */
+  write(document: Document, client = this.#scene.context.client): Promise<TargetOutcome> {
+    const key = this.#key;
+    const { metadata = {}, ...rest } = document as { readonly metadata?: object };
+    const whole = { ...rest, metadata: { ...metadata, ...key } };
+    return this.writer.write(key, whole, { ...this.#scene.context, client });
+  }
+
+  remove(client = this.#scene.context.client): Promise<TargetOutcome> {
+    return this.writer.write(this.#key, undefined, { ...this.#scene.context, client });
+  }
+
+  get #key() {
+    const { namespace } = this.#scene;
+    return this.#type.namespaced ? { namespace, name: 'web' } : { name: 'web' };
+  }
+}

@@ -1,0 +1,33 @@
+import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
+import { installKinds, TargetScene } from './target-scene.js';
+import type { OpenTargetScene } from './target-scene.js';
+import { leftoversSuite } from './leftovers.js';
+import { patcherSuite } from './patcher.js';
+import { patcherListsSuite } from './patcher-lists.js';
+import { refusalsSuite } from './refusals.js';
+import { secretsSuite } from './secrets.js';
+import { steadySuite } from './steady.js';
+import { updaterSuite } from './updater.js';
+import { updaterStatusSuite } from './target-status.js';
+import { racesSuite } from './races.js';
+
+/** How targets are written, on whatever server. */
+export function targetsSuite(newTarget: NewTarget): void {
+  let target: BuilderTarget;
+  before(async () => {
+    target = await newTarget();
+    await installKinds(target.admin, target.clock);
+  });
+  after(() => target.close());
+  const open: OpenTargetScene = () => TargetScene.open(target);
+
+  describe('an Updater', () => updaterSuite(open));
+  describe('a Patcher', () => patcherSuite(open));
+  describe('lists that are patched', () => patcherListsSuite(open));
+  describe('a status', () => updaterStatusSuite(open));
+  describe('a Secret', () => secretsSuite(open));
+  describe('a steady state', () => steadySuite(open));
+  describe('what somebody else does meanwhile', () => racesSuite(open));
+  describe('what was written by earlier processes', () => leftoversSuite(open));
+  describe('what can not be written', () => refusalsSuite(open));
+}

@@ -1,0 +1,185 @@
+import { expect } from 'chai';
+import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { Gadget, Realm, Widget } from './target-scene.js';
+import type { OpenTargetScene } from './target-scene.js';
+
+const podSpec = { containers: [{ name: 'main', image: 'registry.example/main:1' }] };
+
+/** A Deployment's content, with `more` in its specification. */
+export function deployment(more: object = {}) {
+  const template = { metadata: { labels: { app: 'web' } }, spec: podSpec };
+  return { spec: { selector: { matchLabels: { app: 'web' } }, template, ...more } };
+}
+
+function labelsOf({ metadata }: UnstructuredObject): object {
+  return metadata.labels ?? {};
+}
+
+export function updaterSuite(open: OpenTargetScene): void {
+  it('makes the object, whatever apiVersion and kind its document has', async () => {
+    const scene = await open();
+    const updater = scene.updater(ConfigMap);
+    const document = { apiVersion: 'shop.view.dcontroller.io/v1alpha1', kind: 'Health' };
+    expect(await updater.write({ ...document, data: { a: '1' } })).to.equal('created');
+    expect(await scene.get(ConfigMap)).to.deep.include({ kind: 'ConfigMap', data: { a: '1' } });
+  });
+
+  it('takes nothing from the metadata that only the server sets', async () => {
+    const scene = await open();
+    const metadata = {
+      ...{ uid: 'other', resourceVersion: '1', generation: 7, managedFields: [], selfLink: '/x' },
+      ...{ creationTimestamp: '2020-01-01T00:00:00Z', deletionTimestamp: '2020-01-01T00:00:00Z' },
+      ...{ generateName: 'x-', labels: { app: 'web' } },
+    };
+    expect(await scene.updater(ConfigMap).write({ metadata })).to.equal('created');
+    expect((await scene.get(ConfigMap)).metadata).to.deep.include({ labels: { app: 'web' } });
+  });
+
+  it('takes what the document no longer has out of the content', async () => {
+    const scene = await open();
+    const updater = scene.updater(ConfigMap);
+    await updater.write({ data: { a: '1', b: '2' }, binaryData: { c: 'AA==' } });
+    expect(await updater.write({ data: { b: '3' } })).to.equal('updated');
+    const { data, binaryData } = await scene.get(ConfigMap);
+    expect({ data, binaryData }).to.deep.equal({ data: { b: '3' }, binaryData: undefined });
+  });
+
+  it('puts right what somebody has changed, added or removed by hand', async () => {
+    const scene = await open();
+    const updater = scene.updater(ConfigMap);
+    await updater.write({ data: { a: '1', b: '2' } });
+    await scene.edit(ConfigMap, { data: { a: 'x', b: null, c: '3' } });
+    expect(await updater.write({ data: { a: '1', b: '2' } })).to.equal('updated');
+    expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2' });
+  });
+
+  it('replaces an object that somebody else has made, but for its metadata', async () => {
+    const scene = await open();
+    const metadata = { labels: { theirs: '1' }, finalizers: ['shop.example.com/theirs'] };
+    await scene.create(Gadget, { metadata, spec: { old: true, list: [1] }, other: 'x' });
+    await scene.updater(Gadget).write({ metadata: { labels: { ours: '1' } }, spec: { list: [2] } });
+    const { metadata: after, spec, other } = await scene.get(Gadget);
+    expect({ spec, other }).to.deep.equal({ spec: { list: [2] }, other: undefined });
+    expect(after.labels).to.deep.equal({ theirs: '1', ours: '1' });
+    expect(after.finalizers).to.deep.equal(['shop.example.com/theirs']);
+    await scene.edit(Gadget, { metadata: { finalizers: null } });
+  });
+
+  it('takes labels and annotations of its own away again, and leaves those of others', async () => {
+    const scene = await open();
+    const updater = scene.updater(ConfigMap);
+    await updater.write({ metadata: { labels: { a: '1', b: '1' }, annotations: { c: '1' } } });
+    await scene.edit(ConfigMap, { metadata: { labels: { theirs: '1' }, annotations: { d: '1' } } });
+    await updater.write({ metadata: { labels: { b: '2' } } });
+    const after = await scene.get(ConfigMap);
+    expect(labelsOf(after)).to.deep.equal({ b: '2', theirs: '1' });
+    expect(after.metadata.annotations).to.deep.equal({ d: '1' });
+  });
+
+  it('leaves a label that it no longer wants to whoever wants it, too', async () => {
+    const scene = await open();
+    await scene.create(ConfigMap, { metadata: { labels: { app: 'web' } } });
+    const updater = scene.updater(ConfigMap);
+    await updater.write({ metadata: { labels: { app: 'web', tier: 'front' } } });
+    await updater.write({ data: { a: '1' } });
+    expect(labelsOf(await scene.get(ConfigMap))).to.deep.equal({ app: 'web' });
+  });
+
+  it('takes null for absent', async () => {
+    const scene = await open();
+    const updater = scene.updater(Widget);
+    await updater.write({ metadata: { labels: { a: '1' } }, spec: { color: 'red', size: 4 } });
+    await updater.write({ metadata: { labels: { a: null } }, spec: { color: null, size: null } });
+    const after = await scene.get(Widget);
+    expect(labelsOf(after)).to.deep.equal({});
+    expect(after['spec']).to.deep.equal({ size: 3 });
+  });
+
+  it('keeps what the server fills in, and what came through a subresource', async () => {
+    const scene = await open();
+    const updater = scene.updater(Deployment);
+    await updater.write(deployment());
+    const key = { namespace: scene.namespace, name: 'web' };
+    const scale = { type: 'merge', body: { spec: { replicas: 4 } } } as const;
+    const options = { subresource: 'scale', fieldManager: 'autoscaler' };
+    await scene.admin.patch(Deployment, key, scale, options);
+    await updater.write(deployment({ minReadySeconds: 5 }));
+    const { spec } = (await scene.get(Deployment)) as Deployment;
+    expect(spec).to.include({ replicas: 4, minReadySeconds: 5, revisionHistoryLimit: 10 });
+  });
+
+  it('changes the type of a strategy, though a default of the former one is in the way', async () => {
+    const scene = await open();
+    const updater = scene.updater(Deployment);
+    await updater.write(deployment());
+    await updater.write(deployment({ strategy: { type: 'Recreate' } }));
+    const recreating = (await scene.get(Deployment)) as Deployment;
+    expect(recreating.spec?.strategy).to.deep.equal({ type: 'Recreate' });
+    expect(await updater.write(deployment({ strategy: { type: 'Recreate' } }))).not.to.equal(
+      'created',
+    );
+    await updater.write(deployment());
+    const rolling = (await scene.get(Deployment)) as Deployment;
+    expect(rolling.spec?.strategy).to.include({ type: 'RollingUpdate' });
+  });
+
+  it('keeps the address of a Service', async () => {
+    const scene = await open();
+    const updater = scene.updater(Service);
+    await updater.write({
+      spec: { ports: [{ name: 'http', port: 80 }], selector: { app: 'web' } },
+    });
+    const { spec: before } = (await scene.get(Service)) as Service;
+    await updater.write({ spec: { ports: [{ name: 'http', port: 81 }] } });
+    const { spec } = (await scene.get(Service)) as Service;
+    expect(spec?.clusterIP).to.equal(before?.clusterIP);
+    expect(spec?.ports).to.have.length(1).with.nested.property('[0].port', 81);
+    expect(spec?.selector).to.equal(undefined);
+  });
+
+  it('leaves fields to a Patcher that works on the same object', async () => {
+    const scene = await open();
+    const [updater, patcher] = [scene.updater(Widget), scene.patcher(Widget, 'shop/paint')];
+    await updater.write({ spec: { size: 4 } });
+    await patcher.write({ spec: { color: 'red' } });
+    await scene.writes();
+    expect(await updater.write({ spec: { size: 4 } })).to.equal('unchanged');
+    expect(await patcher.write({ spec: { color: 'red' } })).to.equal('unchanged');
+    expect(await scene.writes()).to.deep.equal([]);
+    expect((await scene.get(Widget))['spec']).to.deep.equal({ size: 4, color: 'red' });
+  });
+
+  it('writes objects without a namespace', async () => {
+    const scene = await open();
+    const updater = scene.updater(Realm);
+    await updater.write({ spec: { a: 1 } });
+    expect((await scene.admin.get(Realm, { name: 'web' }))['spec']).to.deep.equal({ a: 1 });
+    expect(await updater.remove()).to.equal('deleted');
+  });
+
+  it('deletes what it wrote, with what depends on it, and takes nothing there for done', async () => {
+    const scene = await open();
+    const updater = scene.updater(Deployment);
+    await updater.write(deployment());
+    expect(await updater.remove()).to.equal('deleted');
+    await scene.target.eventually(async () =>
+      expect(await scene.find(Deployment)).to.equal(undefined),
+    );
+    expect(await updater.remove()).to.equal('unchanged');
+  });
+
+  it('deletes nothing that it did not write', async () => {
+    const scene = await open();
+    await scene.create(ConfigMap, { data: { a: '1' } });
+    expect(await scene.updater(ConfigMap).remove()).to.equal('unchanged');
+    expect(await scene.find(ConfigMap)).not.to.equal(undefined);
+  });
+
+  it('deletes an object of which it set nothing but the name', async () => {
+    const scene = await open();
+    await scene.updater(ConfigMap).write({});
+    expect((await scene.get(ConfigMap)).metadata.annotations ?? {}).to.deep.equal({});
+    expect(await scene.updater(ConfigMap).remove()).to.equal('deleted');
+  });
+}
