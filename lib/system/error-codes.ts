@@ -77,6 +77,8 @@ export const errorCodes = [
   'Permanent',
   /** An operator met a configuration that a newer version of it has deployed. */
   'Downgrade',
+  /** A declarative controller keeps writing one object: it undoes what another writes, or feeds itself. */
+  'HotLoop',
   /** A document does not fit what a declarative operator does with it; the pipeline goes on. */
   'InvalidData',
   /** A declarative operator can't be loaded; `problems` has the paths and the remedies. */

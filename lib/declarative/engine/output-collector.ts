@@ -70,6 +70,11 @@ export class OutputCollector {
     return desired;
   }
 
+  /** How many {@link OutputCollector.failures} there are. */
+  get failing(): number {
+    return this.#failures.size;
+  }
+
   /** The documents that are no objects. */
   failures(): readonly StageFailure[] {
     return this.#failures.standing();
@@ -102,7 +107,7 @@ export class OutputCollector {
   }
 }
 
-/** @throws DataError it has no name, or a namespace that is no text. */
+/** @throws DataError it has no name, or a namespace that is no text, or a slash in one of them. */
 function objectKeyOf(document: Document): ObjectKey {
   const metadata = memberOf(document, 'metadata') ?? null;
   if (!isJsonObject(metadata)) {
@@ -115,6 +120,10 @@ function objectKeyOf(document: Document): ObjectKey {
   const namespace = memberOf(metadata, 'namespace') ?? '';
   if (typeof namespace !== 'string') {
     throw new DataError('target', 'metadata.namespace is no text', namespace);
+  }
+  // No server has such an object, and nobody could tell `a/b` from `b` in namespace `a`.
+  for (const [field, value] of Object.entries({ name, namespace })) {
+    if (value.includes('/')) throw new DataError('target', `metadata.${field} has a slash`, value);
   }
   return namespace === '' ? { name } : { namespace, name };
 }

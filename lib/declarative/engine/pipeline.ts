@@ -64,6 +64,11 @@ export class Pipeline {
     return [...this.#result.entries()];
   }
 
+  /** How many {@link Pipeline.failures} there are. */
+  get failing(): number {
+    return this.#failures.size;
+  }
+
   /** The documents that are left out now, because their data does not fit. */
   failures(): readonly StageFailure[] {
     return this.#failures.standing();

@@ -51,6 +51,11 @@ export class FailureLog {
     this.#standing.set(key, { failure, weight: sum });
   }
 
+  /** How many stand. */
+  get size(): number {
+    return this.#standing.size;
+  }
+
   /** All that stand, in the order in which they came. */
   standing(): readonly StageFailure[] {
     return [...this.#standing.values()].map(({ failure }) => failure);

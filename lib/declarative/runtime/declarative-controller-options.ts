@@ -1,22 +1,10 @@
-import type { Manager } from '../../manager/manager.js';
-import type { ResourceType } from '../../object/resource-type.js';
-import { systemClock } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
-import { silentLogger } from '../../system/logger.js';
 import type { Logger } from '../../system/logger.js';
-import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
 import type { SpecPath } from '../spec-problem.js';
 import type { ControllerSpec } from '../spec/operator-spec.js';
+import type { DeclarativeManager } from '../views/declarative-manager.js';
 import type { DeclarativeControllerListener } from './controller-status.js';
-
-/** The manager of a declarative controller: a `DeclarativeManager`, or another that has views. */
-export type ManagerWithViews = Manager & {
-  readonly views: {
-    /** The kind of a view, made where there is none yet. */
-    ensure(operator: string, kind: string): Promise<ResourceType>;
-  };
-};
 
 /** Options of `DeclarativeController`. */
 export interface DeclarativeControllerOptions extends DeclarativeControllerListener {
@@ -26,13 +14,18 @@ export interface DeclarativeControllerOptions extends DeclarativeControllerListe
   /** Where `spec` stands in its file, for problems. @defaultValue [] */
   readonly specPath?: SpecPath | undefined;
   /** Runs it; the caller runs the manager, before or after. */
-  readonly manager: ManagerWithViews;
-  /** @defaultValue the machine's */
+  readonly manager: DeclarativeManager;
+  /** @defaultValue the manager's */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the machine's */
+  /** @defaultValue the manager's */
   readonly random?: Random | undefined;
-  /** @defaultValue drops everything */
+  /** @defaultValue the manager's */
   readonly logger?: Logger | undefined;
+  /**
+   * Whether errors may show values of documents. Set it to false where a view holds what came from
+   * Secrets. @defaultValue true, false where a source is a Secret
+   */
+  readonly showValues?: boolean | undefined;
 }
 
 /** {@link DeclarativeControllerOptions} with nothing left open. */
@@ -40,12 +33,13 @@ export interface ResolvedDeclarativeControllerOptions {
   readonly operator: string;
   readonly spec: ControllerSpec;
   readonly specPath: SpecPath;
-  readonly manager: ManagerWithViews;
+  readonly manager: DeclarativeManager;
   readonly onError: DeclarativeControllerListener['onError'];
   readonly onStatus: () => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly showValues: boolean;
 }
 
 /** Fills in the defaults. */
@@ -53,6 +47,14 @@ export function resolveDeclarativeControllerOptions(
   options: DeclarativeControllerOptions,
 ): ResolvedDeclarativeControllerOptions {
   const { operator, spec, specPath = [], manager, onError, onStatus = () => undefined } = options;
-  const { clock = systemClock, random = systemRandom, logger = silentLogger } = options;
-  return { operator, spec, specPath, manager, onError, onStatus, clock, random, logger };
+  const { clock = manager.clock, random = manager.random, logger = manager.logger } = options;
+  const readsSecrets = spec.sources.some(
+    ({ apiGroup, kind }) => apiGroup === '' && kind === 'Secret',
+  );
+  const { showValues = true } = options;
+  const shown = showValues && !readsSecrets;
+  return {
+    ...{ operator, spec, specPath, manager, onError, onStatus },
+    ...{ clock, random, logger, showValues: shown },
+  };
 }

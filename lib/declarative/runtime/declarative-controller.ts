@@ -1,34 +1,85 @@
+import { ChangeNotifier } from '../../cache/change-notifier.js';
+import { ReconnectDelay } from '../../cache/reconnect-delay.js';
+import type { HotLoopEvent } from '../../controller/controller-event.js';
+import type { Added } from '../../manager/manager-entries.js';
+import { asError } from '../../system/as-error.js';
+import { sleep } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
+import { InvalidSpecError } from '../spec/invalid-spec-error.js';
+import { formatSpecPath } from '../spec-problem.js';
 import type { SpecProblem } from '../spec-problem.js';
 import type { ControllerSpec } from '../spec/operator-spec.js';
+import { compileController } from './compile-controller.js';
+import type { CompiledController } from './compile-controller.js';
+import { ControllerHealth } from './controller-health.js';
 import type { DeclarativeControllerStatus, ReportedError } from './controller-status.js';
 import { resolveDeclarativeControllerOptions } from './declarative-controller-options.js';
 import type {
   DeclarativeControllerOptions,
   ResolvedDeclarativeControllerOptions,
 } from './declarative-controller-options.js';
+import { hotLoopError } from './hot-loop-report.js';
+import { ReportedErrors } from './reported-errors.js';
+import { resolveKinds } from './resolve-kinds.js';
+import { RunningPipeline } from './running-pipeline.js';
+import type { RunningPipelineListener } from './running-pipeline.js';
+import { takeBack } from './take-back.js';
 
 /** Options of {@link DeclarativeController.stop}. */
 export interface StopControllerOptions {
-  /**
-   * `delete`: what it wrote goes, what earlier processes wrote as it included (so also of one that was
-   * never started, or that was stopped with `orphan` before); `orphan`: it stays. A `delete` that threw
-   * can be tried again. @defaultValue 'orphan'
-   */
+  /** `delete`: what it wrote goes; `orphan`: it stays. @defaultValue 'orphan' */
   readonly cleanUp?: 'orphan' | 'delete' | undefined;
 }
 
-/** A controller of a declarative operator: a pipeline that follows its sources and writes its target. */
+/**
+ * A controller of a declarative operator: it follows its sources, runs each change through its pipeline
+ * and writes what comes out.
+ *
+ * ## Flow
+ * Its kinds are found, and it is added to the manager: leader election, queue, back-off, hot-loop
+ * detector, metrics and inspector are the manager's. When all sources are there, a full pass compares
+ * what is wanted with what is live; from then on each change costs what it touches.
+ *
+ * ## Guarantees
+ * - Nothing is written before all sources are there. What is as it should be is not written.
+ * - A write that fails is tried again, with what is wanted by then.
+ * - Data that does not fit leaves its document out, is reported, and stops nothing else.
+ *
+ * ## Caveats
+ * - Its keys can't be shared by replicas: only the leader writes. The others keep their pipelines up
+ *   to date, and begin with a full pass when they lead.
+ * - What somebody else changes in the target is put right by the next full pass: at a start, and at
+ *   each tick of a `Periodic` source.
+ */
 export class DeclarativeController {
   /** What its specification lacks: with any of them it does not run. */
-  readonly problems: readonly SpecProblem[] = [];
+  readonly problems: readonly SpecProblem[];
   /** What works, but not well. */
-  readonly warnings: readonly SpecProblem[] = [];
+  readonly warnings: readonly SpecProblem[];
   readonly #options: ResolvedDeclarativeControllerOptions;
+  readonly #compiled: CompiledController;
+  readonly #errors: ReportedErrors;
+  readonly #health: ControllerHealth;
+  readonly #changes = new ChangeNotifier();
+  readonly #ending = new AbortController();
+  #starting: Promise<unknown> | undefined;
+  #running: RunningPipeline | undefined;
+  #added: Added | undefined;
+  /** Why its kinds are not known. */
+  #problem: Error | undefined;
+  #stopped: Promise<void> | undefined;
 
   /** Compiles; what is wrong with the specification is in `problems`, not thrown. */
   constructor(options: DeclarativeControllerOptions) {
     this.#options = resolveDeclarativeControllerOptions(options);
+    const { operator, spec, specPath, clock, random, showValues } = this.#options;
+    this.#compiled = compileController(spec, specPath, { clock, random, showValues });
+    this.problems = this.#compiled.problems;
+    this.warnings = this.#compiled.warnings;
+    const onError = (error: ReportedError): void => this.#tell(() => options.onError(error));
+    this.#errors = new ReportedErrors({ operator, controller: spec.name, clock, onError });
+    this.#health = new ControllerHealth(clock);
+    this.#refresh();
   }
 
   /** Unique in its operator. */
@@ -42,34 +93,184 @@ export class DeclarativeController {
 
   /**
    * Begins, once: it is added to the manager as soon as its kinds are known. Resolves when that is so,
-   * or has to wait for a kind that is not served yet: it is looked for again and again. With
-   * `problems` it does nothing.
+   * or has to wait: a kind that is not served is looked for again and again. With `problems` it does
+   * nothing.
    * @throws OperatorError `AlreadyStarted`: it was started before.
+   * @throws OperatorError `InvalidOption`: the manager has a controller of its name.
+   * @throws OperatorError `Stopped`: it was stopped, or the manager was.
    */
-  start(): Promise<void> {
-    return Promise.reject(new OperatorError('Stopped', `${this.name}: not there yet`));
+  async start(): Promise<void> {
+    if (this.#starting !== undefined) {
+      throw new OperatorError('AlreadyStarted', `controller ${this.name} was started before`);
+    }
+    if (this.#stopped !== undefined) throw this.#stoppedError();
+    if (this.#compiled.plan === undefined) return;
+    const first = this.#begin();
+    this.#starting = first.catch(() => undefined); // The caller hears of it.
+    if (await first) return;
+    this.#starting = this.#keepBeginning();
   }
 
-  /** Ends it. Resolves when nothing of it goes on. */
-  stop(_options: StopControllerOptions = {}): Promise<void> {
-    return Promise.resolve();
+  /**
+   * Ends it: what is being written may end within the manager's `gracefulShutdownMs`. Resolves when
+   * nothing of it goes on, and with `delete` when what it wrote is gone. A second call waits for the
+   * first.
+   * @throws AggregateError with `delete`: what could not be taken away; all else is.
+   */
+  stop({ cleanUp = 'orphan' }: StopControllerOptions = {}): Promise<void> {
+    this.#stopped ??= this.#stop(cleanUp);
+    return this.#stopped;
   }
 
   /** How it is doing. */
   status(): DeclarativeControllerStatus {
-    return { name: this.name, problems: this.problems, conditions: [], lastErrors: [] };
+    this.#refresh();
+    const lastErrors = this.#errors.all().map(({ message }) => message);
+    const { conditions } = this.#health;
+    return { name: this.name, problems: this.problems, conditions, lastErrors };
   }
 
   /** The last ten errors, the newest last. */
   reportErrors(): readonly ReportedError[] {
-    return [];
+    return this.#errors.all();
   }
 
   /**
    * Resolves when its first full pass is written: what existed when it started has been dealt with.
+   * @throws InvalidSpecError it has `problems`.
+   * @throws OperatorError `Stopped`: it was stopped before.
    * @throws the signal's reason, as soon as it is aborted.
    */
-  whenSynced(_signal?: AbortSignal): Promise<void> {
-    return Promise.resolve();
+  async whenSynced(signal?: AbortSignal): Promise<void> {
+    if (this.problems.length > 0) throw new InvalidSpecError(this.#label, this.problems);
+    await this.#changes.until(() => this.#isSynced || this.#stopped !== undefined, { signal });
+    if (!this.#isSynced) throw this.#stoppedError();
   }
+
+  get #label(): string {
+    return `${this.#options.operator}/${this.name}`;
+  }
+
+  get #isSynced(): boolean {
+    return this.#running?.isSynced ?? false;
+  }
+
+  #stoppedError(): OperatorError {
+    return new OperatorError('Stopped', `controller ${this.#label} was stopped`);
+  }
+
+  /** @returns false: a kind is not known yet */
+  async #begin(): Promise<boolean> {
+    const { plan, inputs } = this.#compiled;
+    const { operator, spec, specPath, manager, showValues } = this.#options;
+    if (plan === undefined) return true;
+    const { client, views } = manager;
+    try {
+      const kinds = await resolveKinds(inputs, spec, { operator, client, views });
+      this.#problem = undefined;
+      if (this.#ending.signal.aborted) return true;
+      const listener = this.#listener();
+      const targetPath = [...specPath, 'target'];
+      const parts = { operator, spec, targetPath, plan, inputs, kinds, showValues, listener };
+      this.#running = new RunningPipeline(parts);
+    } catch (error) {
+      this.#notFound(asError(error));
+      return false;
+    }
+    const { controller, requires } = this.#running;
+    this.#added = manager.add(controller, { requires });
+    this.#changed();
+    return true;
+  }
+
+  #notFound(error: Error): void {
+    const isNew = this.#problem?.message !== error.message;
+    this.#problem = error;
+    if (isNew) this.#errors.report({ stage: 'sources' }, error);
+    this.#changed();
+  }
+
+  /** Looks for its kinds until they are there. */
+  async #keepBeginning(): Promise<void> {
+    const { clock, random } = this.#options;
+    const delay = new ReconnectDelay(clock, random);
+    try {
+      do {
+        await sleep(clock, delay.nextLook(), this.#ending.signal);
+      } while (!(await this.#begin()));
+    } catch (error) {
+      if (!this.#ending.signal.aborted) this.#notFound(asError(error));
+    }
+  }
+
+  #listener(): RunningPipelineListener {
+    return {
+      failed: (failures) => {
+        for (const failure of failures) this.#errors.report(failure, failure.error);
+      },
+      troubled: (source, problem) => this.#sourceTroubled(source, problem),
+      changed: () => this.#changed(),
+      writeFailed: (error, subject) => this.#errors.report({ stage: 'target', subject }, error),
+      hotLoop: (event) => void this.#hotLoop(event),
+    };
+  }
+
+  #sourceTroubled(source: string, problem: string): void {
+    this.#errors.report(
+      { stage: `source ${source}` },
+      new OperatorError('ConnectionFailed', problem),
+    );
+  }
+
+  async #hotLoop(event: HotLoopEvent): Promise<void> {
+    const { liveClient } = this.#options.manager;
+    const error = await hotLoopError(event, this.#running?.causeOf(event), liveClient);
+    this.#errors.report({ stage: 'target', subject: event.key }, error);
+    this.#changed();
+  }
+
+  /** What can be asked of it may have changed. */
+  #changed(): void {
+    this.#changes.notify();
+    if (this.#refresh()) this.#tell(this.#options.onStatus);
+  }
+
+  /** @returns whether the condition has changed */
+  #refresh(): boolean {
+    const running = this.#running;
+    const [problem] = this.problems;
+    const refused = problem && describeProblem(problem, this.problems.length);
+    const known = this.#problem?.message;
+    const trouble = known === undefined ? running?.firstTrouble : `waits for its kinds: ${known}`;
+    const troubleCount = known === undefined ? (running?.troubleCount ?? 0) : 1;
+    const isFollowing = running?.isFollowing === true;
+    const waiting = isFollowing ? undefined : 'waits until all its sources are there';
+    return this.#health.update({ refused, trouble, troubleCount, waiting });
+  }
+
+  /** A listener that throws must not stop what it is told of. */
+  #tell(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#options.logger.error(`a listener to controller ${this.#label} threw`, { error });
+    }
+  }
+
+  async #stop(cleanUp: 'orphan' | 'delete'): Promise<void> {
+    this.#ending.abort(this.#stoppedError());
+    this.#changes.notify();
+    await this.#starting;
+    await this.#added?.remove();
+    if (cleanUp === 'delete' && this.#running !== undefined) {
+      const { manager, clock, random } = this.#options;
+      const { liveClient: client } = manager;
+      await takeBack(this.#running.writer, { client, clock, random });
+    }
+  }
+}
+
+function describeProblem({ path, message }: SpecProblem, count: number): string {
+  const where = path.length === 0 ? '' : `${formatSpecPath(path)}: `;
+  return `${where}${message}${count > 1 ? ` (and ${count - 1} more)` : ''}`;
 }

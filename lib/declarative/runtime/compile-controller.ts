@@ -1,0 +1,64 @@
+import { compilePlan } from '../engine/compile-pipeline.js';
+import type { PipelinePlan } from '../engine/pipeline-plan.js';
+import type { ExpressionOptions } from '../expression/expression-options.js';
+import { compileContext } from '../spec-problem.js';
+import type { SpecPath, SpecProblem } from '../spec-problem.js';
+import type { ControllerSpec, SourceSpec } from '../spec/operator-spec.js';
+
+/** A source whose documents go through the pipeline. */
+export interface PipelineInput {
+  /** What it is called in the pipeline. */
+  readonly name: string;
+  readonly spec: SourceSpec;
+}
+
+/** A controller's specification, checked. */
+export interface CompiledController {
+  /** undefined: there are problems. */
+  readonly plan: PipelinePlan | undefined;
+  readonly inputs: readonly PipelineInput[];
+  /** What is wrong. */
+  readonly problems: readonly SpecProblem[];
+  /** What works, but not well. */
+  readonly warnings: readonly SpecProblem[];
+}
+
+/**
+ * Compiles the pipeline of a controller. A `Periodic` source beside others only sets the pace: it has
+ * no document, and no part in a join. Alone it has one, as `OneShot` has.
+ * @param specPath - where `spec` stands in its file, for problems
+ */
+export function compileController(
+  spec: ControllerSpec,
+  specPath: SpecPath,
+  options: ExpressionOptions = {},
+): CompiledController {
+  const places = placesOfInputs(spec.sources);
+  const sources = places.flatMap((place) => spec.sources[place] ?? []);
+  const found: SpecProblem[] = [];
+  const context = compileContext(found);
+  const plan = compilePlan(spec.pipeline, sources, { ...options, context });
+  const located = (problem: SpecProblem): SpecProblem => ({
+    ...problem,
+    path: [...specPath, ...inAllSources(problem.path, places)],
+  });
+  return {
+    plan,
+    inputs: sources.map((source) => ({ name: source.as ?? source.kind, spec: source })),
+    problems: found.map(located),
+    warnings: (plan?.warnings ?? []).map(located),
+  };
+}
+
+function placesOfInputs(sources: readonly SourceSpec[]): readonly number[] {
+  const places = [...sources.keys()];
+  const inputs = places.filter((place) => sources[place]?.type !== 'Periodic');
+  return inputs.length > 0 ? inputs : places;
+}
+
+/** A path among the inputs, as one among the sources. */
+function inAllSources(path: SpecPath, places: readonly number[]): SpecPath {
+  const [first, place, ...rest] = path;
+  if (first !== 'sources' || typeof place !== 'number') return path;
+  return [first, places[place] ?? place, ...rest];
+}

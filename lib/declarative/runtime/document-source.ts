@@ -1,0 +1,45 @@
+import type { CacheEvent } from '../../cache/informer.js';
+import type { SourceContext } from '../../controller/source.js';
+import type { Document } from '../document.js';
+
+/** A document as a source has it. */
+export interface SourceDocument {
+  readonly document: Document;
+  /** What it was made of: another one means that it may have changed. */
+  readonly origin: object;
+  /** Stands for the document where it is compared; absent: all of it is. */
+  readonly key?: string | undefined;
+}
+
+/** What a {@link DocumentSource} tells. */
+export interface DocumentListener {
+  /** What is under `key` may be another document now, or none. */
+  readonly changed: (key: string, event?: CacheEvent) => void;
+  /** What is wrong with it is something else now; see {@link StartedDocuments.problem}. */
+  readonly troubled: () => void;
+}
+
+/** Where the documents of a pipeline come from. */
+export interface DocumentSource {
+  /** As the pipeline calls it. */
+  readonly name: string;
+  /** Begins to follow it; the listener is told of what is there and of each change. */
+  start(context: SourceContext, listener: DocumentListener): StartedDocuments;
+}
+
+/** A {@link DocumentSource} that is followed. */
+export interface StartedDocuments {
+  /** What there is under a key now. */
+  get(key: string): SourceDocument | undefined;
+  /** The keys of all that is there now. */
+  keys(): Iterable<string>;
+  /** Whether all that existed at the start is there. */
+  readonly synced: boolean;
+  /** Whether its kind is not served. */
+  readonly parked: boolean;
+  /** What is wrong right now, in words; undefined: nothing. */
+  readonly problem: string | undefined;
+  /** @throws the signal's reason, as soon as it is aborted. */
+  whenSynced(signal: AbortSignal): Promise<void>;
+  stop(): void;
+}

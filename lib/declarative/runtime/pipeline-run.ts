@@ -1,0 +1,258 @@
+import { ChangeNotifier } from '../../cache/change-notifier.js';
+import type { CacheEvent } from '../../cache/informer.js';
+import type { SourceContext, StartedSource, StartedSourceStatus } from '../../controller/source.js';
+import { eventTrigger } from '../../controller/trigger.js';
+import type { Trigger } from '../../controller/trigger.js';
+import type { ObjectKey } from '../../object/kubernetes-object.js';
+import type { Timer } from '../../system/clock.js';
+import { nextTurn } from '../../system/event-loop.js';
+import type { PipelinePlan } from '../engine/pipeline-plan.js';
+import type { StageFailure } from '../engine/stage-failure.js';
+import type { SpecPath } from '../spec-problem.js';
+import type { DocumentSource, StartedDocuments } from './document-source.js';
+import { PipelineState } from './pipeline-state.js';
+import type { DesiredObject, DocumentReader } from './pipeline-state.js';
+
+/** What a {@link PipelineRun} works with. */
+export interface PipelineRunParts {
+  readonly plan: PipelinePlan;
+  /** In the order of the plan. */
+  readonly sources: readonly DocumentSource[];
+  /** Of each `Periodic` source, in milliseconds. */
+  readonly periodsMs: readonly number[];
+  readonly targetPath: SpecPath;
+  readonly listener: PipelineRunListener;
+}
+
+/** What a {@link PipelineRun} tells. */
+export interface PipelineRunListener {
+  /** Documents were left out, since their data does not fit. */
+  readonly failed: (failures: readonly StageFailure[]) => void;
+  /** Something is wrong with a source. */
+  readonly troubled: (source: string, problem: string) => void;
+  /** What can be asked of it may have changed. */
+  readonly changed: () => void;
+}
+
+/** Of a full pass: what there is to write, or to take back, is enqueued by its reconcile. */
+export const fullPassKey: ObjectKey = { name: '(full pass)' };
+
+/** So many documents go through at once; then whatever else waits in the process has its turn. */
+export const documentsInTurn = 100;
+
+/**
+ * The sources and the pipeline of a controller, from its start to its end. The first lists go into a
+ * state that is not used before all of it is there; from then on each change goes in as it comes.
+ *
+ * A full pass looks at everything once more: each document, so that what a predicate let pass unheard
+ * counts, and each object of the target, live. Where expressions depend on time or chance, it begins
+ * with a new state, so that they are worked out again.
+ */
+export class PipelineRun implements StartedSource {
+  readonly #parts: PipelineRunParts;
+  readonly #context: SourceContext;
+  readonly #documents: StartedDocuments[] = [];
+  readonly #readers: readonly DocumentReader[];
+  readonly #changes = new ChangeNotifier();
+  readonly #timers = new Set<Timer>();
+  /** What is in use; undefined: the first lists are not through. */
+  #state: PipelineState | undefined;
+  /** What is to take its place, once everything went through it. */
+  #next: PipelineState | undefined;
+  #isListed = false;
+  #isPassWanted = true;
+  #isStopped = false;
+  #isPumping = false;
+  #pumping: Promise<void> = Promise.resolve();
+
+  constructor(parts: PipelineRunParts, context: SourceContext) {
+    this.#parts = parts;
+    this.#context = context;
+    const names = parts.sources.map(({ name }) => name);
+    this.#readers = names.map((name, place) => ({
+      name,
+      get: (key) => this.#documents[place]?.get(key),
+      keys: () => this.#documents[place]?.keys() ?? [],
+    }));
+    this.#next = this.#newState();
+    this.#startAll();
+    for (const periodMs of parts.periodsMs) this.#arm(periodMs);
+  }
+
+  /** Whether what is desired is known. */
+  get isSynced(): boolean {
+    return this.#state !== undefined;
+  }
+
+  /** How many documents are left out now. */
+  get failing(): number {
+    return this.#state?.failing ?? 0;
+  }
+
+  /** The documents that are left out now. */
+  failures(): readonly StageFailure[] {
+    return this.#state?.failures() ?? [];
+  }
+
+  /** What is wrong with the sources now: one text for each. */
+  problems(): readonly string[] {
+    return this.#documents.flatMap(({ problem }, place) =>
+      problem === undefined ? [] : [`source ${this.#readers[place]?.name ?? ''}: ${problem}`],
+    );
+  }
+
+  /** All objects as they are to be, by `namespace/name`; undefined: it is not known yet. */
+  get desired(): ReadonlyMap<string, DesiredObject> | undefined {
+    return this.#state?.desired;
+  }
+
+  /** Unlike other sources it waits for kinds that are not served, too: without them nothing is known. */
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#documents.map((documents) => documents.whenSynced(signal)));
+    this.#isListed = true;
+    this.#pump();
+    await this.#changes.until(() => this.isSynced || this.#isStopped, { signal });
+  }
+
+  /** Has everything looked at once more. */
+  replay(): void {
+    this.#passAgain();
+  }
+
+  status(): StartedSourceStatus {
+    return {
+      synced: this.isSynced,
+      parked: this.#documents.some(({ parked }) => parked),
+      problem: this.problems()[0],
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const timer of this.#timers) timer.cancel();
+    for (const documents of this.#documents) documents.stop();
+    this.#changes.notify();
+    await this.#pumping;
+  }
+
+  #startAll(): void {
+    try {
+      for (const [place, source] of this.#parts.sources.entries()) {
+        const started = source.start(this.#context, {
+          changed: (key, event) => this.#changed(place, key, event),
+          troubled: () => this.#troubled(place),
+        });
+        this.#documents.push(started);
+      }
+    } catch (error) {
+      this.#isStopped = true;
+      for (const documents of this.#documents) documents.stop();
+      throw error;
+    }
+  }
+
+  #newState(): PipelineState {
+    const { plan, targetPath } = this.#parts;
+    return new PipelineState(plan, this.#readers, targetPath);
+  }
+
+  #changed(place: number, key: string, event?: CacheEvent): void {
+    this.#state?.changed(place, key, event);
+    this.#next?.changed(place, key, event);
+    this.#pump();
+  }
+
+  #troubled(place: number): void {
+    const problem = this.#documents[place]?.problem;
+    const { listener, sources } = this.#parts;
+    if (problem !== undefined) listener.troubled(sources[place]?.name ?? '', problem);
+    listener.changed();
+  }
+
+  #arm(periodMs: number): void {
+    const timer = this.#context.clock.setTimer(() => {
+      this.#timers.delete(timer);
+      this.#arm(periodMs);
+      this.#passAgain();
+    }, periodMs);
+    this.#timers.add(timer);
+  }
+
+  #passAgain(): void {
+    // The first one comes anyway.
+    if (this.#state === undefined || this.#isStopped) return;
+    this.#isPassWanted = true;
+    if (isVolatile(this.#parts.plan)) this.#next ??= this.#newState();
+    (this.#next ?? this.#state).allChanged();
+    this.#pump();
+  }
+
+  #pump(): void {
+    if (this.#isStopped || this.#isPumping) return;
+    this.#isPumping = true;
+    this.#pumping = this.#workOff();
+  }
+
+  async #workOff(): Promise<void> {
+    do {
+      await nextTurn();
+      if (this.#isStopped) return;
+      this.#turn();
+    } while (!this.#isIdle());
+    // At once: what changes from now on has to begin anew.
+    this.#isPumping = false;
+  }
+
+  #isIdle(): boolean {
+    const { isIdle = true } = this.#state ?? {};
+    return isIdle && (this.#next?.isIdle ?? true);
+  }
+
+  /** One slice of work, of what is in use and of what is made. */
+  #turn(): void {
+    const worked = this.#state?.work(documentsInTurn);
+    if (worked !== undefined) {
+      const { source, event, keys } = worked;
+      const trigger: Trigger =
+        event === undefined
+          ? { type: 'source', source }
+          : eventTrigger(event, this.#context.cluster);
+      for (const key of keys) this.#enqueue(key, trigger);
+    }
+    this.#next?.work(documentsInTurn);
+    this.#report(this.#state);
+    if (this.#next?.isIdle === true && this.#isListed) this.#takeOver(this.#next);
+    if (this.#isPassWanted && this.#state?.isIdle === true && this.#next === undefined) {
+      this.#isPassWanted = false;
+      this.#enqueue(fullPassKey, { type: 'source', source: 'full pass' });
+    }
+  }
+
+  #takeOver(next: PipelineState): void {
+    const before = this.#state;
+    this.#state = next;
+    this.#next = undefined;
+    for (const [text, { key }] of before?.desired ?? []) {
+      if (!next.desired.has(text)) this.#enqueue(key, { type: 'source', source: 'full pass' });
+    }
+    this.#report(next);
+    this.#changes.notify();
+    this.#parts.listener.changed();
+  }
+
+  #report(state: PipelineState | undefined): void {
+    const failures = state?.takeNewFailures() ?? [];
+    if (failures.length > 0) this.#parts.listener.failed(failures);
+    this.#parts.listener.changed();
+  }
+
+  #enqueue(key: ObjectKey, trigger: Trigger): void {
+    this.#context.enqueue(key, { trigger });
+  }
+}
+
+/** Whether expressions may give something else for the same documents: `@now`, `@rnd`. */
+function isVolatile({ join, stages }: PipelinePlan): boolean {
+  const steps = stages.flatMap((stage) => (stage.type === 'each' ? [stage.step] : []));
+  return [...steps, ...(join?.rest === undefined ? [] : [join.rest])].some((step) => step.volatile);
+}

@@ -1,0 +1,149 @@
+import type { CacheEvent } from '../../cache/informer.js';
+import type { ObjectKey } from '../../object/kubernetes-object.js';
+import { keyString } from '../../object/object-key.js';
+import type { Document } from '../document.js';
+import type { Delta } from '../engine/delta.js';
+import { OutputCollector } from '../engine/output-collector.js';
+import { Pipeline } from '../engine/pipeline.js';
+import type { PipelinePlan } from '../engine/pipeline-plan.js';
+import type { StageFailure } from '../engine/stage-failure.js';
+import type { SpecPath } from '../spec-problem.js';
+import type { SourceDocument } from './document-source.js';
+
+/** Reads the documents of a source as they are now. */
+export interface DocumentReader {
+  /** As the pipeline calls it. */
+  readonly name: string;
+  get(key: string): SourceDocument | undefined;
+  keys(): Iterable<string>;
+}
+
+/** What came of a run of changes. */
+export interface WorkedOff {
+  /** The source that they were of. */
+  readonly source: string;
+  /** The keys of the target whose objects are to be others now. */
+  readonly keys: readonly ObjectKey[];
+  /** The one event that they came of; undefined: it was none, or there were several. */
+  readonly event: CacheEvent | undefined;
+}
+
+/** What an object is to be. */
+export interface DesiredObject {
+  readonly key: ObjectKey;
+  readonly document: Document;
+}
+
+interface Input {
+  readonly reader: DocumentReader;
+  /** What may be others than what was pushed, each with the last event of it. */
+  readonly dirty: Map<string, CacheEvent | undefined>;
+  /** What was pushed, and is in the pipeline. */
+  readonly pushed: Map<string, SourceDocument>;
+}
+
+/**
+ * A pipeline, what went into it and what comes out.
+ * ```text
+ *   changed(key) ─> dirty ─work()─> pushed ─> Pipeline ─> OutputCollector ─> desired
+ *                     └── read again when it is its turn: several changes of one object are one
+ * ```
+ */
+export class PipelineState {
+  readonly #pipeline: Pipeline;
+  readonly #collector: OutputCollector;
+  readonly #inputs: readonly Input[];
+  readonly #desired = new Map<string, DesiredObject>();
+
+  constructor(
+    plan: PipelinePlan,
+    readers: readonly DocumentReader[],
+    targetPath: SpecPath = ['target'],
+  ) {
+    this.#pipeline = new Pipeline(plan);
+    this.#collector = new OutputCollector(targetPath);
+    this.#inputs = readers.map((reader) => ({ reader, dirty: new Map(), pushed: new Map() }));
+  }
+
+  /** Whether all that is known to have changed has gone through. */
+  get isIdle(): boolean {
+    return this.#inputs.every(({ dirty }) => dirty.size === 0);
+  }
+
+  /** How many documents are left out now, since their data does not fit. */
+  get failing(): number {
+    return this.#pipeline.failing + this.#collector.failing;
+  }
+
+  /** The documents that are left out now. */
+  failures(): readonly StageFailure[] {
+    return [...this.#pipeline.failures(), ...this.#collector.failures()];
+  }
+
+  /** Those of {@link PipelineState.failures} that are new since this was called last. */
+  takeNewFailures(): readonly StageFailure[] {
+    return [...this.#pipeline.takeNewFailures(), ...this.#collector.takeNewFailures()];
+  }
+
+  /** All objects as they are to be, by `namespace/name`. */
+  get desired(): ReadonlyMap<string, DesiredObject> {
+    return this.#desired;
+  }
+
+  /** @param place - of the source, among the readers */
+  changed(place: number, key: string, event?: CacheEvent): void {
+    const dirty = this.#inputs[place]?.dirty;
+    // The last event tells the whole story only where it is the only one.
+    dirty?.set(key, dirty.has(key) ? undefined : event);
+  }
+
+  /** All documents may have changed. */
+  allChanged(): void {
+    for (const { reader, dirty, pushed } of this.#inputs) {
+      for (const key of pushed.keys()) dirty.set(key, undefined);
+      for (const key of reader.keys()) dirty.set(key, undefined);
+    }
+  }
+
+  /** Takes in what has changed, `most` documents of one source at most; undefined: nothing has. */
+  work(most: number): WorkedOff | undefined {
+    const input = this.#inputs.find(({ dirty }) => dirty.size > 0);
+    if (input === undefined) return undefined;
+    const { name } = input.reader;
+    const deltas: Delta[] = [];
+    const events: (CacheEvent | undefined)[] = [];
+    for (const [key, event] of input.dirty) {
+      if (events.length >= most) break;
+      input.dirty.delete(key);
+      events.push(event);
+      deltas.push(...deltasOf(input, key));
+    }
+    const keys = deltas.length === 0 ? [] : this.#push(name, deltas);
+    return { source: name, keys, event: events.length === 1 ? events[0] : undefined };
+  }
+
+  #push(source: string, deltas: readonly Delta[]): ObjectKey[] {
+    const changes = this.#collector.apply(this.#pipeline.push(source, deltas));
+    return changes.map(({ type, key, document }) => {
+      if (type === 'delete') this.#desired.delete(keyString(key));
+      else this.#desired.set(keyString(key), { key, document });
+      return key;
+    });
+  }
+}
+
+/** What has changed under a key: the old document goes, the new one comes. */
+function deltasOf({ reader, pushed }: Input, key: string): Delta[] {
+  const before = pushed.get(key);
+  const after = reader.get(key);
+  if (before?.origin === after?.origin) return [];
+  if (after === undefined) pushed.delete(key);
+  else pushed.set(key, after);
+  return [...weighed(before, -1), ...weighed(after, 1)];
+}
+
+function weighed(known: SourceDocument | undefined, weight: number): Delta[] {
+  if (known === undefined) return [];
+  const { document, key } = known;
+  return [key === undefined ? { document, weight } : { document, weight, key }];
+}

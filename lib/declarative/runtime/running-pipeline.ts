@@ -1,0 +1,148 @@
+import type { Controller } from '../../controller/controller.js';
+import { controllerFor } from '../../controller/controller-builder.js';
+import type { ControllerEvent, HotLoopEvent } from '../../controller/controller-event.js';
+import type { SourceContext, StartedSource } from '../../controller/source.js';
+import type { RequiredAccess } from '../../manager/access/required-access.js';
+import type { PipelinePlan } from '../engine/pipeline-plan.js';
+import type { SpecPath } from '../spec-problem.js';
+import { operatorOfViewGroup } from '../spec/operator-spec.js';
+import type { ControllerSpec } from '../spec/operator-spec.js';
+import type { PipelineInput } from './compile-controller.js';
+import { createTargetWriter } from './create-target-writer.js';
+import type { DocumentSource } from './document-source.js';
+import { PipelineRun } from './pipeline-run.js';
+import type { PipelineRunListener } from './pipeline-run.js';
+import { describe } from './reported-errors.js';
+import type { ResolvedKinds } from './resolve-kinds.js';
+import { targetFieldManager } from './target-field-manager.js';
+import { TargetReconciler } from './target-reconciler.js';
+import type { TargetWriter } from './target-writer.js';
+import { triggerDocument } from './trigger-document.js';
+import { watchedDocuments } from './watched-documents.js';
+
+/** What a {@link RunningPipeline} is made of. */
+export interface RunningPipelineParts {
+  readonly operator: string;
+  readonly spec: ControllerSpec;
+  /** Where the target stands, for failures. */
+  readonly targetPath: SpecPath;
+  readonly plan: PipelinePlan;
+  readonly inputs: readonly PipelineInput[];
+  readonly kinds: ResolvedKinds;
+  readonly showValues: boolean;
+  readonly listener: RunningPipelineListener;
+}
+
+/** What a {@link RunningPipeline} tells. */
+export interface RunningPipelineListener extends PipelineRunListener {
+  /** A write failed; `subject`: the object, absent: it was the search for what is written. */
+  readonly writeFailed: (error: Error, subject: string | undefined) => void;
+  /** It keeps writing an object. */
+  readonly hotLoop: (event: HotLoopEvent) => void;
+}
+
+/** So many objects are written at once. */
+const maxConcurrentReconciles = 4;
+
+/** A pipeline as a controller of a manager: what comes out of it is written, key by key. */
+export class RunningPipeline {
+  /** To be added to a manager. */
+  readonly controller: Controller;
+  readonly writer: TargetWriter;
+  readonly #parts: RunningPipelineParts;
+  readonly #reconciler: TargetReconciler;
+  /** The latest start: a manager that loses its lease begins anew. */
+  #started: { readonly run: PipelineRun; readonly context: SourceContext } | undefined;
+
+  constructor(parts: RunningPipelineParts) {
+    const { operator, spec, kinds, showValues, listener } = parts;
+    const { name, target } = spec;
+    const fieldManager = targetFieldManager(operator, name);
+    this.#parts = parts;
+    this.writer = createTargetWriter({ type: kinds.target, target, fieldManager });
+    this.#reconciler = new TargetReconciler({
+      writer: this.writer,
+      desired: () => this.#started?.run.desired,
+      enqueue: (key, request) => this.#started?.context.enqueue(key, request) ?? false,
+      showValues,
+      failed: listener.writeFailed,
+      changed: listener.changed,
+    });
+    const source = { name: 'pipeline', start: (context: SourceContext) => this.#start(context) };
+    const onEvent = (event: ControllerEvent): void => {
+      if (event.type === 'hotLoop') listener.hotLoop(event);
+    };
+    this.controller = controllerFor(kinds.target, { source })
+      .withOptions({ name: `${operator}/${name}`, maxConcurrentReconciles, onEvent })
+      .complete(this.#reconciler.reconcile);
+  }
+
+  /** What it does beside watching: for the preflight of a manager. */
+  get requires(): readonly RequiredAccess[] {
+    const { target } = this.#parts.kinds;
+    if (operatorOfViewGroup(target.group) !== undefined) return [];
+    const isUpdater = this.#parts.spec.target.type === 'Updater';
+    const verbs = ['get', 'list', 'patch'] as const;
+    const more = isUpdater ? (['create', 'update', 'delete'] as const) : [];
+    return [{ type: target, verbs: [...verbs, ...more] }];
+  }
+
+  /** Whether all sources are there. */
+  get isFollowing(): boolean {
+    return this.#started?.run.isSynced ?? false;
+  }
+
+  /** Whether the first full pass is written. */
+  get isSynced(): boolean {
+    return this.#reconciler.isSynced;
+  }
+
+  /** How many things are wrong now: sources, documents and writes. */
+  get troubleCount(): number {
+    const { run } = this.#started ?? {};
+    return (run?.problems().length ?? 0) + (run?.failing ?? 0) + this.#reconciler.failing;
+  }
+
+  /** The first of them, in words. */
+  get firstTrouble(): string | undefined {
+    const { run } = this.#started ?? {};
+    const [problem] = run?.problems() ?? [];
+    return problem ?? this.#reconciler.firstTrouble ?? describeFirst(run);
+  }
+
+  /** What has caused the reconcile in which `event` happened. */
+  causeOf(event: HotLoopEvent): ReturnType<TargetReconciler['causeOf']> {
+    return this.#reconciler.causeOf(event);
+  }
+
+  #start(context: SourceContext): StartedSource {
+    const { plan, spec, targetPath, listener } = this.#parts;
+    const periodic = spec.sources.filter(({ type }) => type === 'Periodic');
+    const run = new PipelineRun(
+      {
+        ...{ plan, targetPath, listener },
+        sources: this.#documentSources(),
+        periodsMs: periodic.map(({ periodMs }) => periodMs),
+      },
+      context,
+    );
+    this.#started = { run, context };
+    return run;
+  }
+
+  #documentSources(): DocumentSource[] {
+    const { inputs, kinds } = this.#parts;
+    return inputs.map(({ name, spec }, place) => {
+      const type = kinds.inputs[place];
+      return type === undefined
+        ? triggerDocument(name, spec.type)
+        : watchedDocuments(name, type, spec);
+    });
+  }
+}
+
+function describeFirst(run: PipelineRun | undefined): string | undefined {
+  if (run === undefined || run.failing === 0) return undefined;
+  const [first] = run.failures();
+  return first && describe(first, first.error);
+}

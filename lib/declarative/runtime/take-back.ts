@@ -1,0 +1,50 @@
+import type { Client } from '../../client/client.js';
+import { retryOnConflict } from '../../client/retry-on-conflict.js';
+import { isNotServed } from '../../cache/missing.js';
+import { keyString } from '../../object/object-key.js';
+import type { ObjectKey } from '../../object/kubernetes-object.js';
+import type { Clock } from '../../system/clock.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import type { Random } from '../../system/random.js';
+import type { TargetWriter, WriteContext } from './target-writer.js';
+
+/** What {@link takeBack} works with. */
+export interface TakeBackParts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * Takes away all that a target has written, by this process or an earlier one. Where the kind is gone,
+ * or views have ended, there is nothing to take away; nor for a process that does not lead: the leader
+ * does it.
+ * @throws AggregateError what could not be taken away; all else is.
+ */
+export async function takeBack(writer: TargetWriter, parts: TakeBackParts): Promise<void> {
+  const { client, clock, random } = parts;
+  const context: WriteContext = { client, signal: new AbortController().signal };
+  const errors: unknown[] = [];
+  for (const key of await writtenKeys(writer, context)) {
+    const remove = (): Promise<unknown> => writer.write(key, undefined, context);
+    try {
+      await retryOnConflict(remove, { clock, random });
+    } catch (error) {
+      if (isOperatorError(error, 'Fenced')) return;
+      errors.push(new Error(`${keyString(key)}`, { cause: error }));
+    }
+  }
+  if (errors.length > 0) throw new AggregateError(errors, 'could not be taken away');
+}
+
+async function writtenKeys(
+  writer: TargetWriter,
+  context: WriteContext,
+): Promise<readonly ObjectKey[]> {
+  try {
+    return await writer.written(context);
+  } catch (error) {
+    if (isNotServed(error) || isOperatorError(error, 'Stopped')) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,138 @@
+import { isStaleWrite } from '../../client/retry-on-conflict.js';
+import type { HotLoopEvent } from '../../controller/controller-event.js';
+import { initialListPriority } from '../../controller/kind-source.js';
+import type { ReconcileContext, Reconciler } from '../../controller/reconciler.js';
+import { done } from '../../controller/result.js';
+import type { Result } from '../../controller/result.js';
+import type { SourceContext } from '../../controller/source.js';
+import type { Trigger } from '../../controller/trigger.js';
+import type { ObjectKey } from '../../object/kubernetes-object.js';
+import { keyString, sameKey } from '../../object/object-key.js';
+import { asError } from '../../system/as-error.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { Document } from '../document.js';
+import { hideWords } from './hide-words.js';
+import { fullPassKey } from './pipeline-run.js';
+import type { DesiredObject } from './pipeline-state.js';
+import type { TargetWriter } from './target-writer.js';
+
+/** What a {@link TargetReconciler} works with. */
+export interface TargetReconcilerParts {
+  readonly writer: TargetWriter;
+  /** What objects are to be; undefined: it is not known (yet). */
+  readonly desired: () => ReadonlyMap<string, DesiredObject> | undefined;
+  /** Asks for reconciles. */
+  readonly enqueue: SourceContext['enqueue'];
+  /** Whether errors may show what the server says of an object. */
+  readonly showValues: boolean;
+  /** Told of each write that failed; `subject`: the object, absent: it was the search for them. */
+  readonly failed: (error: Error, subject: string | undefined) => void;
+  /** Told when its properties may have changed. */
+  readonly changed: () => void;
+}
+
+/**
+ * Brings the objects of a target to what a pipeline wants. What is wanted is read when it is written:
+ * a write that failed is tried again with what is wanted then.
+ */
+export class TargetReconciler {
+  readonly #parts: TargetReconcilerParts;
+  /** The last error of each object that could not be written. */
+  readonly #failing = new Map<string, string>();
+  /** What the reconciles that go on were caused by. */
+  readonly #causes = new Map<string, Trigger>();
+  /** What the first full pass has to write yet; undefined: it has not begun. */
+  #firstPass: Set<string> | undefined;
+
+  constructor(parts: TargetReconcilerParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the first full pass is written. */
+  get isSynced(): boolean {
+    return this.#firstPass?.size === 0;
+  }
+
+  /** How many objects could not be written. */
+  get failing(): number {
+    return this.#failing.size;
+  }
+
+  /** Why one of them could not, in words. */
+  get firstTrouble(): string | undefined {
+    const [first] = this.#failing.values();
+    return first;
+  }
+
+  /** What has caused the reconcile in which `event` happened. */
+  causeOf({ key }: HotLoopEvent): Trigger | undefined {
+    return this.#causes.get(key);
+  }
+
+  readonly reconcile: Reconciler = async (context): Promise<Result> => {
+    const { key, trigger } = context;
+    const desired = this.#parts.desired();
+    if (desired === undefined) {
+      throw new OperatorError(
+        'Stopped',
+        'what is desired is not known: the controller starts anew',
+      );
+    }
+    const text = keyString(key);
+    const isPass = sameKey(key, fullPassKey);
+    this.#causes.set(text, trigger);
+    try {
+      if (isPass) await this.#pass(desired, context);
+      else await this.#write(key, desired.get(text)?.document, context);
+    } catch (thrown) {
+      throw context.signal.aborted ? thrown : this.#failed(isPass ? undefined : text, thrown);
+    } finally {
+      this.#causes.delete(text);
+    }
+    this.#succeeded(text);
+    return done();
+  };
+
+  /** Enqueues whatever is to be there, and whatever is there of ours. */
+  async #pass(
+    desired: ReadonlyMap<string, DesiredObject>,
+    { client, signal }: ReconcileContext,
+  ): Promise<void> {
+    const written = await this.#parts.writer.written({ client: client.live, signal });
+    const keys = new Map(written.map((key) => [keyString(key), key]));
+    for (const [text, { key }] of desired) keys.set(text, key);
+    this.#firstPass ??= new Set(keys.keys());
+    const trigger: Trigger = { type: 'source', source: 'full pass' };
+    for (const key of keys.values()) {
+      this.#parts.enqueue(key, { trigger, priority: initialListPriority });
+    }
+  }
+
+  async #write(
+    key: ObjectKey,
+    document: Document | undefined,
+    { client, signal }: ReconcileContext,
+  ): Promise<void> {
+    await this.#parts.writer.write(key, document, { client: client.live, signal });
+  }
+
+  #succeeded(text: string): void {
+    const wasAwaited = this.#firstPass?.delete(text) ?? false;
+    const wasFailing = this.#failing.delete(text);
+    if (wasAwaited || wasFailing || text === fullPassKey.name) this.#parts.changed();
+  }
+
+  /** @returns what to throw */
+  #failed(subject: string | undefined, thrown: unknown): unknown {
+    const { showValues, failed, changed } = this.#parts;
+    const error = showValues ? thrown : hideWords(thrown);
+    // Somebody else was quicker; it is tried again at once.
+    if (isStaleWrite(error)) return error;
+    const said = asError(error);
+    const where = subject === undefined ? '' : ` of ${subject}`;
+    this.#failing.set(subject ?? fullPassKey.name, `target${where}: ${said.message}`);
+    failed(said, subject);
+    changed();
+    return error;
+  }
+}

@@ -1,0 +1,161 @@
+import type { CacheEvent, Informer } from '../../cache/informer.js';
+import { describeMissing } from '../../cache/missing.js';
+import { answerOf } from '../../controller/predicates.js';
+import type { Predicate } from '../../controller/predicates.js';
+import type { SourceContext } from '../../controller/source.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { labelRequirementsOf, matchesLabels } from '../../object/label-selector.js';
+import { keyStringOf, parseKey } from '../../object/object-key.js';
+import { groupOfType } from '../../object/resource-type.js';
+import type { TypeReference } from '../../object/resource-type.js';
+import type { Document } from '../document.js';
+import type { SourceSpec } from '../spec/operator-spec.js';
+import type {
+  DocumentListener,
+  DocumentSource,
+  SourceDocument,
+  StartedDocuments,
+} from './document-source.js';
+import { decodeSecret, isSecret } from './secret-data.js';
+import { sourcePredicate } from './source-predicate.js';
+
+/**
+ * The objects of a kind that a source selects. They are those of the cache, not copies; of Secrets the
+ * data is decoded.
+ *
+ * The cache follows the kind as a whole, once for all controllers: `namespace` and `labelSelector` are
+ * seen to here, and what does not fit any more is gone for the pipeline, whatever the predicate says of
+ * the update. What an update brought that the predicate let pass unheard comes with the next one that
+ * is heard, or with the next full pass: it is the state that counts, not the event.
+ */
+export function watchedDocuments(
+  name: string,
+  type: TypeReference<KubernetesObject>,
+  spec: SourceSpec,
+): DocumentSource {
+  return { name, start: (context, listener) => follow({ type, spec, context, listener }) };
+}
+
+interface Following {
+  readonly type: TypeReference<KubernetesObject>;
+  readonly spec: SourceSpec;
+  readonly context: SourceContext;
+  readonly listener: DocumentListener;
+}
+
+function follow({ type, spec, context, listener }: Following): StartedDocuments {
+  const selects = selection(spec);
+  const documentOf = isSecret({ group: groupOfType(type), kind: type.kind }) ? decoded : shared;
+  const matters = updateFilter(spec, context);
+  const informer = context.cache.informer(type);
+  informer.addHandler((event) => {
+    const isHeard = matters(event) || (event.type === 'updated' && crosses(event, selects));
+    const isOurs = selects(event.object) || (event.type === 'updated' && selects(event.old));
+    if (isHeard && isOurs) listener.changed(keyStringOf(event.object), event);
+  });
+  const endProblems = followProblems(type, context, listener);
+  const selected = (object: KubernetesObject | undefined): object is KubernetesObject =>
+    object !== undefined && selects(object);
+  return {
+    get: (key) => {
+      const object = informer.get(parseKey(key));
+      return selected(object) ? documentOf(object) : undefined;
+    },
+    keys: () => informer.list(spec.namespace).filter(selects).map(keyStringOf),
+    get synced() {
+      return informer.synced;
+    },
+    get parked() {
+      return informer.status().parked;
+    },
+    get problem() {
+      return problemOf(informer);
+    },
+    whenSynced: (signal) => informer.waitForSync(signal),
+    stop: () => {
+      endProblems();
+      informer.release();
+    },
+  };
+}
+
+function selection({
+  namespace,
+  labelSelector = {},
+}: SourceSpec): (object: KubernetesObject) => boolean {
+  const requirements = labelRequirementsOf(labelSelector);
+  return ({ metadata }) =>
+    (namespace === undefined || metadata.namespace === namespace) &&
+    matchesLabels(requirements, metadata.labels);
+}
+
+function crosses(
+  { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },
+  selects: (object: KubernetesObject) => boolean,
+): boolean {
+  return selects(old) !== selects(object);
+}
+
+function updateFilter(
+  { predicate: spec }: SourceSpec,
+  context: SourceContext,
+): (event: CacheEvent) => boolean {
+  if (spec === undefined) return () => true;
+  const predicate: Predicate = sourcePredicate(spec);
+  return (event) => {
+    if (event.type !== 'updated') return true;
+    try {
+      return answerOf(predicate, event);
+    } catch (error) {
+      context.failed('predicate', error, event.object);
+      return true;
+    }
+  };
+}
+
+/** Tells the listener when something else is wrong than before, or nothing any more. */
+function followProblems(
+  type: TypeReference<KubernetesObject>,
+  { cache }: SourceContext,
+  listener: DocumentListener,
+): () => void {
+  const informer = cache.peek(type);
+  let last: unknown;
+  const end = informer?.changes.listen(() => {
+    const { problem } = informer.status();
+    if (problem === last) return;
+    last = problem;
+    listener.troubled();
+  });
+  return () => end?.();
+}
+
+function problemOf(informer: Informer<KubernetesObject>): string | undefined {
+  const { problem, missing } = informer.status();
+  if (problem === undefined) return undefined;
+  if (missing !== undefined) return describeMissing(missing);
+  return problem instanceof Error ? problem.message : 'it can not be watched';
+}
+
+function shared(object: KubernetesObject): SourceDocument {
+  return { document: asDocument(object), origin: object, key: versionKey(object) };
+}
+
+function decoded(secret: KubernetesObject): SourceDocument {
+  const document = decodeSecret(asDocument(secret));
+  return { document, origin: secret, key: versionKey(secret) };
+}
+
+/** Objects of a cache are plain JSON, and frozen. */
+function asDocument(object: KubernetesObject): Document {
+  return object as unknown as Document;
+}
+
+/**
+ * Two states of an object differ in their versions: the whole of them need not be compared. No key of
+ * a document begins so, for no JSON does.
+ */
+function versionKey({ metadata }: KubernetesObject): string | undefined {
+  const { uid = '', resourceVersion = '' } = metadata;
+  return uid === '' || resourceVersion === '' ? undefined : `@${uid}/${resourceVersion}`;
+}
