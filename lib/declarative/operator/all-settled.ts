@@ -1,0 +1,16 @@
+import { asError } from '../../system/as-error.js';
+
+/**
+ * Resolves when all have settled.
+ * @throws the error of the only one that failed, or an `AggregateError` of several
+ */
+export async function allSettled(work: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(work);
+  const errors = results.flatMap((result) =>
+    result.status === 'rejected' ? [asError(result.reason)] : [],
+  );
+  const [first] = errors;
+  if (first === undefined) return;
+  if (errors.length === 1) throw first;
+  throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
+}

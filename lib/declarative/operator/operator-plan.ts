@@ -1,0 +1,103 @@
+import { isJsonObject } from '../../object/json.js';
+import type { OperatorDocument, OperatorResource } from '../crd/operator-resource.js';
+import { describeProblem } from '../spec/invalid-spec-error.js';
+import type { LoadedOperator } from '../spec/load-operator.js';
+import type { ControllerSpec, OperatorSpec } from '../spec/operator-spec.js';
+import { readOperatorSpec } from '../spec/read-operator-spec.js';
+import { compileContext, formatSpecPath } from '../spec-problem.js';
+import type { SpecPath, SpecProblem } from '../spec-problem.js';
+import { pathOfController, problemsOfController } from './check-controllers.js';
+
+/** An operator as it was written: `{ controllers: […] }`, an `Operator` object, or one of a file. */
+export type OperatorInput = OperatorDocument | OperatorResource | LoadedOperator;
+
+/** A controller that is to be run, or that can't be. */
+export interface PlannedController {
+  /** Unique among those that can be run. */
+  readonly name: string;
+  readonly spec: ControllerSpec;
+  /** Where it stands in the specification. */
+  readonly specPath: SpecPath;
+  /** What is wrong with its form: with any of them it can't be run. */
+  readonly problems: readonly SpecProblem[];
+}
+
+/** What an operator is to be. */
+export interface OperatorPlan {
+  readonly controllers: readonly PlannedController[];
+  /** What is wrong with the operator as a whole: then none of its controllers can be run. */
+  readonly problems: readonly SpecProblem[];
+  /** A problem in a line, with the file, the place and what was probably meant. */
+  readonly describe: (problem: SpecProblem) => string;
+}
+
+/**
+ * Reads what is given. It throws nothing: what is wrong is in the plan.
+ * @param name - of the operator, for problems
+ */
+export function planOperator(name: string, input: OperatorInput): OperatorPlan {
+  if (isLoaded(input)) {
+    const { source, locate, spec } = input;
+    return planOf(spec, [], (problem) => describeProblem(source, locate(problem)));
+  }
+  const written: unknown = input;
+  const isObject = isJsonObject(written) && written['kind'] === 'Operator';
+  const inside: SpecPath = isObject ? ['spec'] : [];
+  const problems: SpecProblem[] = [];
+  const document = isObject ? written['spec'] : written;
+  const spec = readOperatorSpec(document, compileContext(problems));
+  return planOf(spec, problems, (problem) => {
+    const path = [...inside, ...problem.path];
+    return describeProblem(`operator ${name}`, { ...problem, path });
+  });
+}
+
+/** The plan of what is given, with one controller more. */
+export function withController(plan: OperatorPlan, spec: unknown): OperatorPlan {
+  const problems: SpecProblem[] = [];
+  const [read] = readOperatorSpec({ controllers: [spec] }, compileContext(problems)).controllers;
+  const place = plan.controllers.length;
+  const moved = problems.map((problem) => ({
+    ...problem,
+    path: [...pathOfController(place), ...problem.path.slice(2)],
+  }));
+  if (read === undefined) return plan;
+  const twin = plan.controllers.some(({ name }) => name === read.name);
+  if (twin) {
+    const path = [...pathOfController(place), 'name'];
+    moved.push({ path, message: `two controllers are called ${read.name}` });
+  }
+  return { ...plan, controllers: [...plan.controllers, planned(read, place, moved)] };
+}
+
+function isLoaded(input: OperatorInput): input is LoadedOperator {
+  return 'locate' in input && typeof input.locate === 'function';
+}
+
+function planOf(
+  { controllers }: OperatorSpec,
+  problems: readonly SpecProblem[],
+  describe: OperatorPlan['describe'],
+): OperatorPlan {
+  const ofControllers = controllers.map((_, place) => problemsOfController(problems, place));
+  const told = new Set(ofControllers.flat());
+  const own = problems.filter((problem) => !told.has(problem));
+  return {
+    controllers: controllers.map((spec, place) =>
+      planned(spec, place, [...own, ...(ofControllers[place] ?? [])]),
+    ),
+    problems: own,
+    describe,
+  };
+}
+
+function planned(
+  spec: ControllerSpec,
+  place: number,
+  problems: readonly SpecProblem[],
+): PlannedController {
+  const specPath = pathOfController(place);
+  // One without a name has to be told apart in the status.
+  const name = spec.name === '' ? formatSpecPath(specPath) : spec.name;
+  return { name, spec, specPath, problems };
+}
