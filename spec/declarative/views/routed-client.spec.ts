@@ -87,7 +87,7 @@ describe('Views.route', () => {
 
     it(`has the cluster answer ${name} of all else`, async () => {
       const object = (await native.create(configMap)) as UnstructuredObject;
-      const seen = await asked(call, { type: ConfigMap as TypeReference, object, key });
+      const seen = await asked(call, { type: ConfigMap, object, key });
       expect(seen).to.deep.equal({ native: 1, views: 0 });
     });
   }

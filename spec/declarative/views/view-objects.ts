@@ -2,6 +2,7 @@ import type { Client } from '../../../lib/client/index.js';
 import { Views } from '../../../lib/declarative/views/index.js';
 import type {
   KubernetesObject,
+  ObjectKey,
   ObjectMeta,
   UnstructuredObject,
 } from '../../../lib/object/kubernetes-object.js';
@@ -14,8 +15,8 @@ export const apiVersion = 'op.view.dcontroller.io/v1alpha1';
 export const HealthView = { apiVersion, kind: 'HealthView' };
 
 /** A HealthView: in a namespace or in none. */
-export function healthView(metadata: ObjectMeta, more: object = {}): UnstructuredObject {
-  return { ...HealthView, metadata, ...more };
+export function healthView(key: ObjectMeta | ObjectKey, more: object = {}): UnstructuredObject {
+  return { ...HealthView, metadata: { ...key } as ObjectMeta, ...more };
 }
 
 /** Views that live by a clock of the spec's own. */
