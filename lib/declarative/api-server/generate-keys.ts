@@ -1,11 +1,11 @@
-import { access, mkdir, rm } from 'node:fs/promises';
+import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { systemRandom } from '../../system/random.js';
 import { createRsaKeys } from '../../system/rsa-keys.js';
 import { createSelfSigned } from '../../system/x509.js';
-import { existsAlready, writePrivateFile } from './private-file.js';
+import { existsAlready, writePrivateFiles } from './private-files.js';
 
 /** Options of {@link generateKeys}. */
 export interface KeyOptions {
@@ -56,7 +56,7 @@ export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   if (!force) await refuseExisting(Object.values(files));
   const names = [...new Set([...hostNames, ...localNames])];
-  await writeAll(await newTexts(files, names, validForDays), force);
+  await writePrivateFiles(await newTexts(files, names, validForDays), { force });
   return files;
 }
 
@@ -96,18 +96,4 @@ async function newTexts(
     [files.tokenKey, token.publicKey],
     [files.signingKey, token.privateKey],
   ]);
-}
-
-async function writeAll(texts: ReadonlyMap<string, string>, force: boolean): Promise<void> {
-  const written: string[] = [];
-  try {
-    for (const [path, text] of texts) {
-      await writePrivateFile(path, text, { force });
-      written.push(path);
-    }
-  } catch (error) {
-    // Half of it is of no use. What was replaced is lost, as `force` said.
-    await Promise.all(written.map((path) => rm(path, { force: true })));
-    throw error;
-  }
 }

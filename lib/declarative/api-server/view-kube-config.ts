@@ -1,7 +1,7 @@
 import { kubeConfigText } from '../../embedded/kube-config-text.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { readCertificate } from '../../system/x509.js';
-import { writePrivateFile } from './private-file.js';
+import { writePrivateFiles } from './private-files.js';
 
 /** What {@link viewKubeConfig} is made of. */
 export interface ViewKubeConfigOptions {
@@ -55,7 +55,7 @@ export async function writeViewKubeConfig(
   options: ViewKubeConfigOptions & { readonly force?: boolean | undefined },
 ): Promise<void> {
   const { force = false } = options;
-  await writePrivateFile(path, viewKubeConfig(options), { force });
+  await writePrivateFiles(new Map([[path, viewKubeConfig(options)]]), { force });
 }
 
 function wrong(what: string): OperatorError {

@@ -3,8 +3,7 @@ import { ViewApiServer } from '../../../lib/declarative/api-server/index.js';
 import type { ViewApiServerOptions } from '../../../lib/declarative/api-server/index.js';
 import { Views } from '../../../lib/declarative/views/index.js';
 import type { LogFields, Logger } from '../../../lib/system/logger.js';
-import { createRsaKeys } from '../../../lib/system/rsa-keys.js';
-import { ViewServer, healthView, inNamespace, newServerKeys } from './view-server.js';
+import { ViewServer, healthView, inNamespace, serverKeys } from './view-server.js';
 import type { ServerKeys } from './view-server.js';
 
 /** Everything that a logger got, as text. */
@@ -37,7 +36,7 @@ describe('ViewApiServer', () => {
   let keys: ServerKeys;
   let views: Views;
   before(async () => {
-    keys = await newServerKeys();
+    keys = await serverKeys();
   });
   beforeEach(async () => {
     views = await Views.start();
@@ -141,7 +140,7 @@ describe('ViewApiServer', () => {
     for (const token of [good, expired, broken, undefined]) {
       await site.ask(inNamespace, { method: 'POST', token, body });
       await site.ask(inNamespace, { method: 'POST', token, body: '{"the-body' });
-      await site.ask(`${inNamespace.replace('/n/', '/m/')}`, { token });
+      await site.ask(inNamespace.replace('/n/', '/m/'), { token });
       await site.ask(inNamespace, { headers: header });
     }
     await site.stop();
@@ -184,8 +183,8 @@ describe('ViewApiServer', () => {
     });
   }
 
-  it('tells nothing of a key that it refuses', async () => {
-    const { privateKey } = await createRsaKeys();
+  it('tells nothing of a key that it refuses', () => {
+    const { privateKey } = keys.token;
     const secret = privateKey.split('\n')[3] ?? '';
     const construct = (): unknown => new ViewApiServer({ tls: keys.tls, tokenKey: privateKey });
     expect(construct).to.throw().with.property('message').that.does.not.contain(secret);

@@ -41,13 +41,21 @@ export interface Question {
   readonly body?: unknown;
 }
 
-/** Keys take a while: they are made once for all specs of a file. */
+/** What a server over HTTPS needs. */
 export interface ServerKeys {
   readonly tls: CertificateAndKey;
   readonly token: RsaKeys;
 }
 
-export async function newServerKeys(): Promise<ServerKeys> {
+let made: Promise<ServerKeys> | undefined;
+
+/** Keys take a while, and nothing changes them: all specs of a process have the same. */
+export function serverKeys(): Promise<ServerKeys> {
+  made ??= newServerKeys();
+  return made;
+}
+
+async function newServerKeys(): Promise<ServerKeys> {
   const [own, token] = await Promise.all([createRsaKeys(), createRsaKeys()]);
   const now = systemClock.now();
   const validity = { fromMs: now - 60_000, untilMs: now + 3_600_000 };
@@ -122,9 +130,9 @@ export class ViewServer {
     });
     const chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
     return async () => {
-      const { done, value } = await chunks.next();
-      if (done === true) return undefined;
-      const lines = value.toString().trim().split('\n');
+      const chunk = await chunks.next();
+      if (chunk.done === true) return undefined;
+      const lines = chunk.value.toString().trim().split('\n');
       const events = lines.map((line) => JSON.parse(line) as WatchLine);
       return events.map(({ type, object }) => `${type} ${object.metadata.name ?? ''}`).join();
     };

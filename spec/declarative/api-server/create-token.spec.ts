@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { createToken } from '../../../lib/declarative/api-server/index.js';
+import type { TokenClaims, TokenOptions } from '../../../lib/declarative/api-server/index.js';
+import type { RsaKeys } from '../../../lib/system/rsa-keys.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { serverKeys } from './view-server.js';
+
+const rules = [{ verbs: ['get'], apiGroups: ['*'], resources: ['*'], resourceNames: ['a'] }];
+const claims: TokenClaims = { username: 'alice', namespaces: ['n'], rules };
+
+describe('createToken', () => {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 1));
+  let keys: RsaKeys;
+  before(async () => {
+    keys = (await serverKeys()).token;
+  });
+
+  function create(
+    changed: Partial<Record<keyof TokenClaims, unknown>> = {},
+    options: TokenOptions & { readonly key?: string } = {},
+  ): Promise<string> {
+    const { key = keys.privateKey, ...rest } = options;
+    return createToken({ ...claims, ...changed } as TokenClaims, key, { clock, ...rest });
+  }
+
+  it('says who has it, what it may do and for how long, and nothing else', async () => {
+    const token = await create();
+    const iat = Date.UTC(2026, 0, 1) / 1000;
+    expect(decodeProtectedHeader(token)).to.deep.equal({ alg: 'RS256', typ: 'JWT' });
+    expect(decodeJwt(token)).to.deep.equal({ ...claims, iat, exp: iat + 86_400 });
+    const short = await create({}, { validForMs: 60_999 });
+    expect(decodeJwt(short).exp).to.equal(iat + 60);
+  });
+
+  const wrong: [string, Parameters<typeof create>, RegExp][] = [
+    ['no username', [{ username: '' }], /username/],
+    ['a text for namespaces', [{ namespaces: '*' }], /namespaces/],
+    ['an empty namespace', [{ namespaces: [''] }], /namespaces/],
+    ['no rules', [{ rules: undefined }], /want rules/],
+    ['a rule without verbs', [{ rules: [rules[0], { resources: ['*'] }] }], /rules\[1\]/],
+    ['no time', [{}, { validForMs: 999 }], /validForMs/],
+    ['a time without end', [{}, { validForMs: Infinity }], /validForMs/],
+    ['a key that is none', [{}, { key: 'x' }], /no key in PEM/],
+  ];
+  for (const [what, args, message] of wrong) {
+    it(`refuses ${what}`, async () => {
+      const error: unknown = await create(...args).catch((reason: unknown) => reason);
+      expect(error).to.have.property('code', 'InvalidOption');
+      expect(String(error)).to.match(message);
+    });
+  }
+
+  it('refuses a public key', async () => {
+    const error: unknown = await create({}, { key: keys.publicKey }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).to.have.property('code', 'InvalidOption');
+  });
+});

@@ -1,0 +1,38 @@
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { writePrivateFiles } from '../../../lib/declarative/api-server/private-files.js';
+
+describe('writePrivateFiles', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'private-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('changes nothing, and leaves nothing behind, where one of them can not be written', async () => {
+    const [first, second] = [join(folder, 'a'), join(folder, 'missing', 'b')];
+    await writeFile(first, 'old');
+    const texts = new Map([
+      [first, 'new'],
+      [second, 'new'],
+    ]);
+    for (const force of [true, false]) {
+      const error: unknown = await writePrivateFiles(texts, { force }).catch((one: unknown) => one);
+      expect(error).to.have.property('code', 'ENOENT');
+      expect(await readdir(folder)).to.deep.equal(['a']);
+      expect(await readFile(first, 'utf8')).to.equal('old');
+    }
+  });
+
+  it('leaves no draft behind where a folder has the place of a file', async () => {
+    await mkdir(join(folder, 'a'));
+    const texts = new Map([[join(folder, 'a'), 'new']]);
+    for (const force of [true, false]) {
+      const error: unknown = await writePrivateFiles(texts, { force }).catch((one: unknown) => one);
+      expect(error).to.be.instanceOf(Error);
+      expect(await readdir(folder)).to.deep.equal(['a']);
+    }
+  });
+});
