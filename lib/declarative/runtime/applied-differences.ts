@@ -16,8 +16,7 @@ import { hasKeys, valueAtPath } from '../../object/value-at-path.js';
 
 /** Something in which an object is not as it was applied. */
 export interface AppliedDifference {
-  /** For people and for comparing. */
-  readonly path: string;
+  readonly path: FieldPath;
   /**
    * `missing`: it is not (any more) the manager's; `dropped`: it is, and is not wanted; `value`, `order`:
    * it is another than is wanted.
@@ -57,7 +56,7 @@ export function appliedDifferences(
   if (found.length > 0) return found;
   // A map that was taken and then set to the same values: only all managers together tell.
   const uncovered = uncoveredPaths(applied, desired, { live });
-  return uncovered.map((path) => ({ path: pathToString(path), type: 'missing' }));
+  return uncovered.map((path) => ({ path, type: 'missing' }));
 }
 
 function appliedPart(desired: UnstructuredObject): object {
@@ -184,5 +183,5 @@ function report(
   path: FieldPath,
   difference: Omit<AppliedDifference, 'path'>,
 ): void {
-  found.push({ path: pathToString(path), ...difference });
+  found.push({ path, ...difference });
 }

@@ -5,7 +5,8 @@ import { keyStringOf } from '../../object/object-key.js';
 import { fieldElement } from '../../object/field-path.js';
 import { appliedFields } from '../../object/managed-fields.js';
 import { appliedDifferences } from './applied-differences.js';
-import type { AppliedPart } from './applied-differences.js';
+import type { AppliedDifference, AppliedPart } from './applied-differences.js';
+import { withoutDroppedFields } from './dropped-fields.js';
 import type { WriteContext } from './target-writer.js';
 
 /** An object as it is, undefined where there is none, and as it is to be. */
@@ -46,35 +47,54 @@ export class TargetPart {
     { live, desired }: LiveAndDesired,
     context: WriteContext,
   ): Promise<UnstructuredObject> {
-    const before = live && this.#differences(live, desired);
-    if (live !== undefined && before === undefined) return live;
+    const differences = live === undefined ? [] : appliedDifferences(live, desired, this.#part);
+    if (live !== undefined && differences.length === 0) return live;
     const text = keyStringOf(desired);
-    if (live !== undefined && before === this.#left.get(text)) return live;
-    const { manager, subresource } = this.#part;
-    const options = { fieldManager: manager, force: true, signal: context.signal };
-    const { object } = await conflictIfReplaced(
-      context.client.apply(withUid(desired, live), {
-        ...options,
-        ...(subresource !== '' && { subresource }),
-      }),
-    );
-    const after = this.#differences(object, desired);
-    if (after === undefined) this.#left.delete(text);
-    else this.#left.set(text, after);
+    if (live !== undefined && hashOf(live, desired, differences) === this.#left.get(text)) {
+      return live;
+    }
+    const ready = await this.#release(live, differences, context);
+    const write = context.client.apply(withUid(desired, ready), {
+      ...this.#options(context),
+      force: true,
+    });
+    const { object } = await conflictIfReplaced(write);
+    const left = appliedDifferences(object, desired, this.#part);
+    if (left.length === 0) this.#left.delete(text);
+    else this.#left.set(text, hashOf(object, desired, left));
     return object;
+  }
+
+  /** Takes away by an update what an apply can't. */
+  async #release(
+    live: UnstructuredObject | undefined,
+    differences: readonly AppliedDifference[],
+    context: WriteContext,
+  ): Promise<UnstructuredObject | undefined> {
+    const dropped = differences.filter(({ type }) => type === 'dropped').map(({ path }) => path);
+    const without = live && withoutDroppedFields(live, dropped, this.#part);
+    if (without === undefined) return live;
+    return conflictIfReplaced(context.client.update(without, this.#options(context)));
+  }
+
+  #options({ signal }: WriteContext) {
+    const { manager, subresource } = this.#part;
+    const options = { fieldManager: manager, signal };
+    return subresource === '' ? options : { ...options, subresource };
   }
 
   /** Forgets an object that is not wanted any more. */
   forget(desired: UnstructuredObject): void {
     this.#left.delete(keyStringOf(desired));
   }
+}
 
-  /** A hash of what differs; undefined: nothing does. */
-  #differences(live: UnstructuredObject, desired: UnstructuredObject): string | undefined {
-    const differences = appliedDifferences(live, desired, this.#part);
-    if (differences.length === 0) return undefined;
-    return hashObject([live.metadata.uid, desired, differences]);
-  }
+function hashOf(
+  live: UnstructuredObject,
+  desired: UnstructuredObject,
+  differences: readonly AppliedDifference[],
+): string {
+  return hashObject([live.metadata.uid, desired, differences]);
 }
 
 function withUid(desired: UnstructuredObject, live: UnstructuredObject | undefined) {

@@ -4,8 +4,8 @@ import type { WriteContext } from './target-writer.js';
 import type { WriterOptions } from './updater.js';
 
 /**
- * The keys of all live objects of `type` of which `managedFields` say that `fieldManager` has written to
- * them. Read page by page, nothing but metadata.
+ * The keys of all live objects of `type` of which `managedFields` say that `fieldManager` has applied
+ * something to them. Read page by page, nothing but metadata.
  */
 export async function writtenKeys(
   { type, fieldManager }: WriterOptions,
@@ -15,7 +15,10 @@ export async function writtenKeys(
   for await (const { items } of client.pages(type, { metadataOnly: true, signal })) {
     for (const object of items) {
       const { managedFields = [] } = object.metadata;
-      if (managedFields.some(({ manager }) => manager === fieldManager)) keys.push(keyOf(object));
+      if (
+        managedFields.some((entry) => entry.manager === fieldManager && entry.operation === 'Apply')
+      )
+        keys.push(keyOf(object));
     }
   }
   return keys;

@@ -114,6 +114,20 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect((await scene.get(Widget))['spec']).to.deep.equal({ size: 3, color: 'red' });
   });
 
+  for (const type of [Widget, Gadget]) {
+    it(`leaves a map of others empty, of which it takes the last field (${type.kind})`, async () => {
+      const scene = await open();
+      await scene.create(type, { spec: { color: 'blue' } });
+      const patcher = scene.patcher(type);
+      await patcher.write({ spec: { tags: ['a'] } });
+      const rest = type === Widget ? { size: 3 } : {};
+      await scene.edit(type, { spec: { color: null, size: null } });
+      await patcher.remove();
+      expect((await scene.get(type))['spec']).to.deep.equal(rest);
+      expect(await patcher.remove()).to.equal('unchanged');
+    });
+  }
+
   it('annotates the template of a Deployment, so that it rolls', async () => {
     const scene = await open();
     await scene.create(Deployment, deployment());

@@ -1,0 +1,58 @@
+import type { FieldPath } from '../../object/field-path.js';
+import { FieldSet } from '../../object/field-set.js';
+import { elementsOf, leaf } from '../../object/field-tree.js';
+import { memberOf, withMember, withoutMember } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { AppliedPart } from './applied-differences.js';
+import { withoutFields } from './without-fields.js';
+
+/**
+ * `live` without the fields of `dropped` that are nobody else's, where an apply can't take them away: it
+ * would make a map or list null of which nothing is left and which somebody else has set, or which is to
+ * be empty. The API server stores that null, or refuses it, as the schema has it.
+ * @returns undefined: an apply does well
+ */
+export function withoutDroppedFields(
+  live: UnstructuredObject,
+  dropped: readonly FieldPath[],
+  { manager, subresource }: AppliedPart,
+): UnstructuredObject | undefined {
+  const paths = dropped.filter(([root]) => root !== 'f:metadata');
+  if (paths.length === 0) return undefined;
+  const [ours, others] = ownersOf(live, { manager, subresource });
+  const gone = ours.difference(ours.recursiveDifference(FieldSet.of(...paths)));
+  // What they were dropped from is wanted: that is how they were found.
+  const parents = paths.flatMap((path) => path.slice(0, -1).map((_, at) => path.slice(0, at + 1)));
+  const keep = others.union(FieldSet.of(...parents));
+  let isEmptied = false;
+  let result = live;
+  for (const element of elementsOf(gone.root)) {
+    const name = element.slice('f:'.length);
+    const value = memberOf(live, name);
+    if (value === undefined) continue;
+    const left = withoutFields(value, {
+      remove: gone.root[element] ?? leaf,
+      keep: keep.root[element],
+      onEmptied: () => (isEmptied = true),
+    });
+    result = left === undefined ? withoutMember(result, name) : withMember(result, name, left);
+  }
+  return isEmptied ? result : undefined;
+}
+
+function ownersOf(
+  live: UnstructuredObject,
+  { manager, subresource }: AppliedPart,
+): readonly [ours: FieldSet, others: FieldSet] {
+  let [ours, others] = [FieldSet.empty, FieldSet.empty];
+  for (const entry of live.metadata.managedFields ?? []) {
+    const set = FieldSet.fromFieldsV1(entry.fieldsV1 ?? {});
+    const isOurs =
+      entry.manager === manager &&
+      entry.operation === 'Apply' &&
+      (entry.subresource ?? '') === subresource;
+    if (isOurs) ours = ours.union(set);
+    else others = others.union(set);
+  }
+  return [ours, others];
+}
