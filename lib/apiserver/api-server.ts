@@ -72,16 +72,12 @@ export interface EmbeddedApiServerOptions {
    */
   readonly services?: WebhookServices;
   /**
-   * `objects`: nothing is created in a namespace that is not there. `names`: namespaces are names only
-   * and need not be there, and an object of a namespaced custom resource may be in none: it is reached
-   * by the path of a cluster-scoped one. @defaultValue 'objects'
+   * Whether custom resources are what their writers make of them, without a cluster around: namespaces
+   * need not be there; an object may be in none, and has the path of a cluster-scoped one then; names
+   * may be whatever can stand in a path; labels, annotations and owners are not checked; deletes leave
+   * no finalizers for a garbage collector. @defaultValue false
    */
-  readonly namespaces?: 'objects' | 'names';
-  /**
-   * Whether somebody takes off the finalizers of a foreground or orphaning delete, as a cluster's
-   * garbage collector does. `false`: all deletes are in the background. @defaultValue true
-   */
-  readonly garbageCollector?: boolean;
+  readonly looseCustomResources?: boolean;
   /**
    * How many changes the log keeps, at least 1: a watch or a continued list that needs older ones
    * gets 410. @defaultValue 10_000
@@ -122,7 +118,7 @@ export class EmbeddedApiServer {
     const kinds = new KindRegistry();
     kinds.add(builtinKinds());
     const log = new MvccLog({ length: logLength });
-    const { users, rbac, services, namespaces, garbageCollector } = this.#options;
+    const { users, rbac, services, looseCustomResources } = this.#options;
     const access = new AccessControl({ log, clock, random, users, rbac });
     const webhooks = new WebhookConfigurations(log);
     const needed = (): boolean => !webhooks.empty || kinds.converting;
@@ -130,8 +126,7 @@ export class EmbeddedApiServer {
     this.#core = createServerCore({
       ...{ log, kinds, access, outside, clock: outside.clock, random: outside.random },
       systemRandom: random,
-      freeNamespaces: namespaces === 'names',
-      garbageCollector,
+      looseCustomResources,
       webhooks,
       policies: new AdmissionPolicies(log),
       webhookClient: new WebhookClient(services, clock),
@@ -371,8 +366,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     users = {},
     rbac = false,
     services = {},
-    namespaces = 'objects',
-    garbageCollector = true,
+    looseCustomResources = false,
     logLength = 10_000,
     requestLogLength = 100_000,
   } = options;
@@ -390,8 +384,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     users,
     rbac,
     services,
-    namespaces,
-    garbageCollector,
+    looseCustomResources,
     logLength,
     requestLogLength,
   };

@@ -25,10 +25,8 @@ export interface ServerCore {
   readonly webhooks: WebhookConfigurations;
   readonly policies: AdmissionPolicies;
   readonly webhookClient: WebhookClient;
-  /** Namespaces are names: they need not be there, and custom resources may be in none. */
-  readonly freeNamespaces: boolean;
-  /** Somebody takes off the finalizers of propagation policies. */
-  readonly garbageCollector: boolean;
+  /** Custom resources are what their writers make of them; see `EmbeddedApiServerOptions`. */
+  readonly looseCustomResources: boolean;
   /** What the rules of kinds see of it. */
   readonly view: ServerView;
 }
@@ -72,7 +70,7 @@ export function rulingKind(core: ServerCore, kind: ServedKind): ServedKind {
   return core.kinds.storedIn(kind.collection) ?? kind;
 }
 
-/** Whether every object of `kind` is in a namespace. */
-export function needsNamespace({ freeNamespaces }: ServerCore, kind: ServedKind): boolean {
-  return kind.type.namespaced && !(freeNamespaces && kind.custom !== undefined);
+/** Whether objects of `kind` are what their writers make of them. */
+export function isLoose({ looseCustomResources }: ServerCore, kind: ServedKind): boolean {
+  return looseCustomResources && kind.custom !== undefined;
 }

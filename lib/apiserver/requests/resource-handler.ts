@@ -11,7 +11,7 @@ import type { SerializedObjects } from '../reads/serialized-objects.js';
 import { watchObjects } from '../reads/watch-objects.js';
 import type { OpenWatches } from '../reads/open-watches.js';
 import type { ServerCore } from '../server-core.js';
-import { findObject, needsNamespace } from '../server-core.js';
+import { findObject, isLoose } from '../server-core.js';
 import {
   failure,
   isStatusError,
@@ -82,7 +82,7 @@ async function answer(context: ResourceContext, watches: Watches): Promise<Trans
 
 function checkScope({ core, kind, info }: ResourceContext): void {
   const { namespace, name, verb, subresource } = info;
-  const namespaced = needsNamespace(core, kind);
+  const namespaced = kind.type.namespaced && !isLoose(core, kind);
   if (!kind.type.namespaced && namespace !== '') throw unknownResource();
   const named = name !== '' || verb === 'create';
   // `/api/v1/configmaps/x`: a namespaced object without its namespace is not a path.

@@ -22,18 +22,8 @@ const immutable = 'field is immutable';
 
 /** Checks the metadata of an object that is created. */
 export function validateMeta(metadata: ObjectMeta, errors: FieldErrors, rules: MetaRules): void {
-  const { name = '', generateName = '', namespace = '' } = metadata;
-  if (generateName !== '') {
-    for (const problem of generateNameProblems(generateName, rules.nameFormat)) {
-      errors.invalid('metadata.generateName', generateName, problem);
-    }
-  }
-  if (name === '') errors.required('metadata.name', 'name or generateName is required');
-  else {
-    for (const problem of nameProblems(name, rules.nameFormat)) {
-      errors.invalid('metadata.name', name, problem);
-    }
-  }
+  const { namespace = '' } = metadata;
+  validateName(metadata, rules.nameFormat, errors);
   if (rules.namespaced) {
     for (const problem of labelProblems(namespace)) {
       errors.invalid('metadata.namespace', namespace, problem);
@@ -47,8 +37,45 @@ export function validateMeta(metadata: ObjectMeta, errors: FieldErrors, rules: M
   validateFinalizers(metadata.finalizers ?? [], errors);
 }
 
+function validateName(metadata: ObjectMeta, format: NameFormat, errors: FieldErrors): void {
+  const { name = '', generateName = '' } = metadata;
+  if (generateName !== '') {
+    for (const problem of generateNameProblems(generateName, format)) {
+      errors.invalid('metadata.generateName', generateName, problem);
+    }
+  }
+  if (name === '') errors.required('metadata.name', 'name or generateName is required');
+  else {
+    for (const problem of nameProblems(name, format)) {
+      errors.invalid('metadata.name', name, problem);
+    }
+  }
+}
+
+/** Checks only that an object that is created can be found again: by a path. */
+export function validateLooseMeta(metadata: ObjectMeta, errors: FieldErrors): void {
+  const { namespace = '' } = metadata;
+  validateName(metadata, 'path', errors);
+  for (const problem of namespace === '' ? [] : nameProblems(namespace, 'path')) {
+    errors.invalid('metadata.namespace', namespace, problem);
+  }
+}
+
 /** Checks the metadata of an object that is updated. */
 export function validateMetaUpdate(
+  metadata: ObjectMeta,
+  old: ObjectMeta,
+  errors: FieldErrors,
+): void {
+  validateSameObject(metadata, old, errors);
+  validateLabels(metadata.labels, 'metadata.labels', errors);
+  validateAnnotations(metadata.annotations, 'metadata.annotations', errors);
+  validateOwnerReferences(metadata.ownerReferences ?? [], errors);
+  validateFinalizers(metadata.finalizers ?? [], errors);
+}
+
+/** Checks that an update leaves an object what it is, and one that is being deleted on its way. */
+export function validateSameObject(
   metadata: ObjectMeta,
   old: ObjectMeta,
   errors: FieldErrors,
@@ -73,10 +100,6 @@ export function validateMetaUpdate(
     const { deletionGracePeriodSeconds: value } = metadata;
     errors.invalid('metadata.deletionGracePeriodSeconds', value, immutable);
   }
-  validateLabels(metadata.labels, 'metadata.labels', errors);
-  validateAnnotations(metadata.annotations, 'metadata.annotations', errors);
-  validateOwnerReferences(metadata.ownerReferences ?? [], errors);
-  validateFinalizers(metadata.finalizers ?? [], errors);
 }
 
 const standardFinalizers: ReadonlySet<string> = new Set([

@@ -3,11 +3,15 @@ import { timeText } from '../go-json/go-time.js';
 import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import { needsNamespace, rulingKind, storageKey } from '../server-core.js';
+import { isLoose, rulingKind, storageKey } from '../server-core.js';
 import { alreadyExists, badRequest, failure, internalFailure, invalid } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import { FieldErrors } from '../validation/field-errors.js';
-import { validateFinalizerNames, validateMeta } from '../validation/object-meta.js';
+import {
+  validateFinalizerNames,
+  validateLooseMeta,
+  validateMeta,
+} from '../validation/object-meta.js';
 import { generatedName } from './generated-name.js';
 import { trackUpdate } from './managed-fields.js';
 import { checkNamespace } from './namespace-lifecycle.js';
@@ -133,10 +137,12 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
   const { group, kind } = ruling.type;
   const subject = { group, kind, name: object.metadata.name ?? '' };
   const errors = new FieldErrors();
-  validateMeta(object.metadata, errors, {
-    namespaced: isNamespaced(core, ruling, object),
-    nameFormat: ruling.rules.nameFormat ?? 'subdomain',
-  });
+  if (isLoose(core, ruling)) validateLooseMeta(object.metadata, errors);
+  else {
+    const { type, rules } = ruling;
+    const wanted = { namespaced: type.namespaced, nameFormat: rules.nameFormat ?? 'subdomain' };
+    validateMeta(object.metadata, errors, wanted);
+  }
   if (hasQualifiedFinalizers(ruling)) validateFinalizerNames(object.metadata, errors);
   ruling.rules.validate?.(object, errors, core.view);
   // Versions of one kind may differ in what they check (events).
@@ -145,15 +151,6 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
   errors.warnings.forEach(request.warn);
   if (!errors.empty) throw invalid(subject, errors.causes);
   ruling.rules.warnings?.(object).forEach(request.warn);
-}
-
-/** Whether it is checked as an object in a namespace. */
-function isNamespaced(
-  core: ServerCore,
-  kind: ServedKind,
-  { metadata: { namespace = '' } }: UnstructuredObject,
-): boolean {
-  return needsNamespace(core, kind) || (kind.type.namespaced && namespace !== '');
 }
 
 function store(core: ServerCore, request: WriteRequest, object: UnstructuredObject): WriteResult {

@@ -3,7 +3,7 @@ import { timeText } from '../go-json/go-time.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import { rulingKind, storageKey } from '../server-core.js';
+import { isLoose, rulingKind, storageKey } from '../server-core.js';
 import { conflict, notFound } from '../status-error.js';
 import type { DeleteOptions } from './delete-options.js';
 import { deepEqual } from './deep-equal.js';
@@ -99,7 +99,7 @@ function mark(core: ServerCore, marking: Marking): Marked {
   const graceful = markGraceful(core, marking, metadata);
   if (graceful === 'pending') return { marked: stored, held: true };
   // What nobody would take off again is not put on.
-  const propagation = core.garbageCollector ? options : inBackground(options);
+  const propagation = isLoose(core, ruling) ? inBackground(options) : options;
   const finalizers = finalizersFor(ruling, stored.metadata, propagation);
   if (finalizers.length > 0) metadata.finalizers = finalizers;
   else delete metadata.finalizers;

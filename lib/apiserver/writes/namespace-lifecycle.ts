@@ -1,5 +1,6 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { subjectOf } from '../kinds/served-kind.js';
+import { isLoose } from '../server-core.js';
 import type { ServerCore } from '../server-core.js';
 import { forbidden, notFound } from '../status-error.js';
 import type { WriteRequest } from './write-request.js';
@@ -17,7 +18,7 @@ export function checkNamespace(
   object: UnstructuredObject,
 ): void {
   const { namespace = '', name = '' } = object.metadata;
-  if (namespace === '' || !kind.type.namespaced || core.freeNamespaces) return;
+  if (namespace === '' || !kind.type.namespaced || isLoose(core, kind)) return;
   const found = core.view.find('namespaces', namespace);
   if (found === undefined) {
     throw notFound({ group: '', plural: 'namespaces', name: namespace });

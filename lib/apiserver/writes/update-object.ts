@@ -2,7 +2,7 @@ import type { ObjectMeta, UnstructuredObject } from '../../object/kubernetes-obj
 import { hasQualifiedFinalizers, subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import { rulingKind, storageKey } from '../server-core.js';
+import { isLoose, rulingKind, storageKey } from '../server-core.js';
 import {
   badRequest,
   conflict,
@@ -12,7 +12,11 @@ import {
 } from '../status-error.js';
 import { keepManagedFieldsTimes } from '../structured-merge/index.js';
 import { FieldErrors } from '../validation/field-errors.js';
-import { validateFinalizerNames, validateMetaUpdate } from '../validation/object-meta.js';
+import {
+  validateFinalizerNames,
+  validateMetaUpdate,
+  validateSameObject,
+} from '../validation/object-meta.js';
 import { deepEqual } from './deep-equal.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './remove-object.js';
@@ -194,9 +198,12 @@ function keepSystemFields(metadata: ObjectMeta, old: ObjectMeta): void {
 
 function validate(core: ServerCore, { request, ruling, object, old }: Prepared): void {
   const errors = new FieldErrors();
-  // The real server checks metadata twice: for all kinds alike, then with the kind's own checks.
-  validateMetaUpdate(object.metadata, old.metadata, errors);
-  validateMetaUpdate(object.metadata, old.metadata, errors);
+  if (isLoose(core, ruling)) validateSameObject(object.metadata, old.metadata, errors);
+  else {
+    // The real server checks metadata twice: for all kinds alike, then with the kind's own checks.
+    validateMetaUpdate(object.metadata, old.metadata, errors);
+    validateMetaUpdate(object.metadata, old.metadata, errors);
+  }
   if (hasQualifiedFinalizers(ruling)) validateFinalizerNames(object.metadata, errors);
   if (request.subresource === undefined) {
     ruling.rules.validate?.(object, errors, core.view);

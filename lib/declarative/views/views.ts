@@ -28,7 +28,8 @@ export interface ViewsOptions {
  * ## Guarantees
  * - A view keeps its `uid` as long as it is there, and has a new `resourceVersion` after each change.
  * - A watch begins with what there is, and ends when its kind is dropped.
- * - A view is in a namespace or in none; its namespace need not be there.
+ * - A view is in a namespace or in none; its namespace need not be there. Its name may be whatever
+ *   can stand in a path, as `web-TCP-80`; labels may have any values.
  *
  * ## Caveats
  * - Views end with the process. One that is made again has another `uid`: don't write the `uid` of a
@@ -59,8 +60,7 @@ export class Views {
     const server = new EmbeddedApiServer({
       ...(clock && { clock }),
       ...(random && { random }),
-      namespaces: 'names',
-      garbageCollector: false,
+      looseCustomResources: true,
       requestLogLength: 1_000,
     });
     const transport = server.transport();

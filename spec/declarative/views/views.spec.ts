@@ -149,6 +149,22 @@ describe('Views', () => {
       expect(await keysOf(client)).to.deep.equal([]);
     }));
 
+  it('have names and labels that no other object could have', () =>
+    withViews(async ({ views: { client } }) => {
+      const labels = { app: 'a/b c' };
+      for (const at of [{ name: 'web-TCP-80' }, { namespace: 'Ü 1', name: '*' }]) {
+        const { metadata } = await client.create(healthView({ ...at, labels }));
+        expect(metadata).to.deep.include({ ...at, labels });
+        await client.patch(HealthView, at, { type: 'merge', body: { data: 1 } });
+        expect(await client.get(HealthView, at)).to.deep.include({ data: 1 });
+      }
+      expect(await keysOf(client)).to.deep.equal(['web-TCP-80', 'Ü 1/*']);
+      for (const name of ['a/b', 'a%b', '..']) {
+        const error = await failureOf(client.apply(healthView({ name }), { fieldManager: 'x' }));
+        expect(error).to.have.property('code', 'InvalidObject');
+      }
+    }));
+
   it('are selected by labels and by fields', () =>
     withViews(async ({ views: { client } }) => {
       const labelled = { ...inNone, labels: { app: 'web' } };

@@ -7,32 +7,54 @@ const elsewhere = '/apis/example.com/v1/namespaces/nowhere/widgets';
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
 
 async function started(): Promise<Api> {
-  const api = new Api({ namespaces: 'names' });
+  const api = new Api({ looseCustomResources: true });
   await installed(api);
   return api;
 }
 
-describe('Namespaces that are only names', () => {
-  it('need not be there, for built-in kinds neither', async () => {
+describe('Loose custom resources', () => {
+  it('are in namespaces that need not be there', async () => {
     const api = await started();
     const { metadata } = await api.create(elsewhere, widget('a'));
     expect(metadata).to.include({ name: 'a', namespace: 'nowhere' });
-    await api.create('/api/v1/namespaces/nowhere/configmaps', configMap);
+    const ofCluster = '/api/v1/namespaces/nowhere/configmaps';
+    expect((await api.call('POST', ofCluster, configMap)).code).to.equal(404);
   });
 
-  it('are names still', async () => {
+  it('have any names that can stand in a path', async () => {
     const api = await started();
-    const { code, body } = await api.call('POST', elsewhere.replace('nowhere', 'No'), widget('a'));
-    expect([code, body.message]).to.deep.equal([
-      422,
-      'Widget.example.com "a" is invalid: metadata.namespace: Invalid value: "No": ' +
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', " +
-        "and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', " +
-        "regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
-    ]);
+    const path = elsewhere.replace('nowhere', 'No%20where');
+    for (const name of ['web-TCP-80', 'é ü', 'x'.repeat(300)]) {
+      const { metadata } = await api.create(path, widget(name));
+      expect(metadata).to.include({ name, namespace: 'No where' });
+      expect((await api.get(`${path}/${encodeURIComponent(name)}`)).code).to.equal(200);
+    }
+    for (const name of ['', '.', '..', 'a/b', 'a%b']) {
+      const answer = await api.call('POST', path, widget(name));
+      expect([answer.code, answer.body.message]).to.deep.equal([422, answer.body.message]);
+      expect(answer.body.message).to.include('metadata.name: ');
+    }
   });
 
-  it('are not needed by custom resources: every verb works without one', async () => {
+  it('have any labels, annotations and owners, at first and later', async () => {
+    const api = await started();
+    const metadata = {
+      name: 'a',
+      labels: { 'no key!': 'no value!' },
+      annotations: { 'no key!': 'x'.repeat(300_000) },
+      ownerReferences: [{ apiVersion: '', kind: '', name: '', uid: '' }],
+      finalizers: ['no name!'],
+    };
+    const created = await api.create(inNone, widget('a', {}, { metadata }));
+    expect(created.metadata).to.deep.include(metadata);
+    const labels = { other: 'x'.repeat(64) };
+    const patched = await api.call('PATCH', `${inNone}/a`, { metadata: { labels } }, merge);
+    expect(patched.body.metadata.labels).to.deep.equal({ ...metadata.labels, ...labels });
+    const uid = await api.call('PATCH', `${inNone}/a`, { metadata: { uid: 'other' } }, merge);
+    expect(uid.code).to.be.oneOf([409, 422]);
+  });
+
+  it('work in no namespace, with every verb', async () => {
     const api = await started();
     const created = await api.create(inNone, widget('a'));
     expect(created.metadata).not.to.have.property('namespace');
@@ -51,7 +73,7 @@ describe('Namespaces that are only names', () => {
     expect((await api.get(`${inNone}/a`)).code).to.equal(404);
   });
 
-  it('keep objects apart: with one, with another, with none', async () => {
+  it('are apart: in one namespace, in another, in none', async () => {
     const api = await started();
     await api.create(inNone, widget('a', { size: 1 }));
     await api.create(elsewhere, widget('a', { size: 2 }));
@@ -75,36 +97,30 @@ describe('Namespaces that are only names', () => {
     expect(await one.names(1)).to.deep.equal(['ADDED b']);
   });
 
-  it('are needed by built-in kinds', async () => {
+  it('are custom: built-in kinds need a namespace', async () => {
     const api = await started();
     expect((await api.call('POST', '/api/v1/configmaps', configMap)).code).to.equal(405);
     expect((await api.get('/api/v1/configmaps/a')).code).to.equal(404);
   });
 
-  it('are there by default, or nothing is created, and everything is in one', async () => {
-    const api = new Api();
-    await installed(api);
-    expect((await api.call('POST', elsewhere, widget('a'))).code).to.equal(404);
-    expect((await api.call('POST', inNone, widget('a'))).code).to.equal(405);
-  });
-});
-
-describe('A server without a garbage collector', () => {
   for (const propagationPolicy of ['Foreground', 'Orphan']) {
-    it(`deletes at once where ${propagationPolicy} is asked for`, async () => {
-      const api = new Api({ garbageCollector: false });
-      await installed(api);
-      const widgets = '/apis/example.com/v1/namespaces/default/widgets';
-      await api.create(widgets, widget('a'));
-      await api.call('DELETE', `${widgets}/a`, { propagationPolicy });
-      expect((await api.get(`${widgets}/a`)).code).to.equal(404);
+    it(`are deleted at once, also where ${propagationPolicy} is asked for`, async () => {
+      const api = await started();
+      await api.create(elsewhere, widget('a'));
+      await api.call('DELETE', `${elsewhere}/a`, { propagationPolicy });
+      expect((await api.get(`${elsewhere}/a`)).code).to.equal(404);
     });
   }
+});
 
-  it('takes a collector for granted by default', async () => {
+describe('Custom resources', () => {
+  it('are not loose by default', async () => {
     const api = new Api();
     await installed(api);
     const widgets = '/apis/example.com/v1/namespaces/default/widgets';
+    expect((await api.call('POST', elsewhere, widget('a'))).code).to.equal(404);
+    expect((await api.call('POST', inNone, widget('a'))).code).to.equal(405);
+    expect((await api.call('POST', widgets, widget('A'))).code).to.equal(422);
     await api.create(widgets, widget('a'));
     await api.call('DELETE', `${widgets}/a`, { propagationPolicy: 'Foreground' });
     expect((await api.get(`${widgets}/a`)).body.metadata.finalizers).to.deep.equal([
