@@ -1,3 +1,28 @@
+export {
+  createToken,
+  generateKeys,
+  keyFilesIn,
+  ViewApiServer,
+  viewKubeConfig,
+  writeViewKubeConfig,
+} from './api-server/index.js';
+export type {
+  KeyFiles,
+  KeyOptions,
+  ServedViews,
+  TokenClaims,
+  TokenOptions,
+  ViewApiServerOptions,
+  ViewKubeConfigOptions,
+  ViewTls,
+} from './api-server/index.js';
+export { OperatorResource } from './crd/operator-resource.js';
+export type {
+  ControllerDocument,
+  OperatorControllerStatus,
+  OperatorDocument,
+  OperatorStatus,
+} from './crd/operator-resource.js';
 export type { Document } from './document.js';
 export {
   compilePipeline,
@@ -73,3 +98,16 @@ export { compileContext, formatSpecPath } from './spec-problem.js';
 export type { CompileContext, SpecPath, SpecProblem } from './spec-problem.js';
 export { DeclarativeManager, Views } from './views/index.js';
 export type { DeclarativeManagerOptions, ViewsOptions } from './views/index.js';
+export { ErrorStream, Group, Operator, statusChannelBufferSize } from './operator/index.js';
+export type {
+  CleanUpPolicy,
+  ErrorStreamOptions,
+  FormerController,
+  GroupOptions,
+  OperatorChangeOptions,
+  OperatorController,
+  OperatorInput,
+  OperatorOptions,
+  ViewsServer,
+} from './operator/index.js';
+export type { DeclarativeControllerStatus, ReportedError } from './runtime/controller-status.js';

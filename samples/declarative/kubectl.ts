@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** Calls kubectl for one server, without touching the user's own configuration. */
+export class Kubectl {
+  readonly #folder: string;
+  readonly #server: string;
+
+  private constructor(folder: string, server: string) {
+    this.#folder = folder;
+    this.#server = server;
+  }
+
+  /** @param server - for example `http://127.0.0.1:18443` */
+  static async for(server: string): Promise<Kubectl> {
+    const folder = await mkdtemp(join(tmpdir(), 'declarative-'));
+    // An empty one: that of the user may name another server and its namespace.
+    await writeFile(join(folder, 'config'), 'apiVersion: v1\nkind: Config\n');
+    return new Kubectl(folder, server);
+  }
+
+  /** What a command prints. @throws Error: it failed, or there is no kubectl. */
+  async run(...args: readonly string[]): Promise<string> {
+    const lines: string[] = [];
+    for await (const line of this.follow(new AbortController().signal, ...args)) lines.push(line);
+    return lines.join('\n');
+  }
+
+  /** The lines that a command prints, until it ends or `signal` is aborted. @throws as `run` */
+  async *follow(signal: AbortSignal, ...args: readonly string[]): AsyncGenerator<string, void> {
+    const child = spawn('kubectl', [...this.#options(), ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = once(child, 'close') as Promise<[number | null]>;
+    // It is awaited below; until then a missing program must not count as an unhandled rejection.
+    ended.catch(() => undefined);
+    let problem = '';
+    child.stderr.on('data', (part: Buffer) => (problem += part.toString()));
+    const stop = (): void => void child.kill();
+    signal.addEventListener('abort', stop);
+    try {
+      yield* createInterface({ input: child.stdout });
+      const [code] = await ended;
+      if (code !== 0 && !signal.aborted) throw new Error(`kubectl ${args.join(' ')}: ${problem}`);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      child.kill();
+    }
+  }
+
+  async close(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  #options(): string[] {
+    return [`--kubeconfig=${join(this.#folder, 'config')}`, `--server=${this.#server}`];
+  }
+}
