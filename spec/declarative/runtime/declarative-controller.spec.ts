@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { ControllerScene, configMap, sameName, view, views } from './controller-scene.js';
 
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
+const keyOfA = { namespace: 'default', name: 'a' };
 const Copies = { apiVersion: views, kind: 'Copy' };
 
 /** Makes a view Copy of each ConfigMap that its source selects. */
@@ -50,5 +51,103 @@ describe('DeclarativeController', () => {
     await scene.put(labelled('x'));
     await scene.settled();
     expect(await scene.names(Copies)).to.deep.equal(['a']);
+  });
+
+  it('joins native kinds and views, and a kind with itself by an alias', async () => {
+    scene = await ControllerScene.start();
+    const watch = (as: string) => ({ apiGroup: '', kind: 'ConfigMap', as });
+    await scene.run({
+      name: 'pairs',
+      sources: [watch('Left'), watch('Right'), { kind: 'Filter' }],
+      pipeline: [
+        {
+          '@join': {
+            '@and': [
+              { '@eq': ['$.Left.data.pair', '$.Right.metadata.name'] },
+              { '@eq': ['$.Filter.spec.of', '$.Left.metadata.name'] },
+            ],
+          },
+        },
+        {
+          '@project': {
+            metadata: {
+              name: { '@concat': ['$.Left.metadata.name', '-', '$.Right.metadata.name'] },
+              namespace: '$.Left.metadata.namespace',
+            },
+            values: ['$.Left.data.value', '$.Right.data.value'],
+          },
+        },
+      ],
+      target: { kind: 'Copy' },
+    });
+    await scene.put(configMap('a', { pair: 'b', value: '1' }));
+    await scene.put(configMap('b', { pair: 'a', value: '2' }));
+    await scene.settled();
+    expect(await scene.names(Copies)).to.deep.equal([]);
+    await scene.put(view('Filter', 'f', { spec: { of: 'a' } }));
+    await scene.settled();
+    expect(await scene.all(Copies))
+      .to.have.nested.property('a-b.values')
+      .deep.equal(['1', '2']);
+    await scene.put(configMap('b', { pair: 'a', value: '3' }));
+    await scene.put(view('Filter', 'g', { spec: { of: 'b' } }));
+    await scene.settled();
+    const all = await scene.all(Copies);
+    expect([all['a-b']?.['values'], all['b-a']?.['values']]).to.deep.equal([
+      ['1', '3'],
+      ['3', '1'],
+    ]);
+    await scene.delete(view('Filter', 'f'));
+    await scene.settled();
+    expect(await scene.names(Copies)).to.deep.equal(['b-a']);
+  });
+
+  it('passes a change through 25 controllers in a row within 10 s', async () => {
+    scene = await ControllerScene.start();
+    const link = (place: number) => ({
+      name: `link-${place}`,
+      sources: [
+        place === 0
+          ? { apiGroup: '', kind: 'ConfigMap', namespace: 'default' }
+          : { kind: `Link${place}` },
+      ],
+      pipeline: { '@project': { metadata: sameName, data: '$.data' } },
+      target: { kind: `Link${place + 1}` },
+    });
+    await scene.run(...Array.from({ length: 25 }, (_, place) => link(place)));
+    const last = { apiVersion: views, kind: 'Link25' };
+    await scene.put(configMap('a', { x: '1' }));
+    // The scene waits 10 s of the machine at most.
+    await scene.eventually(async () => {
+      expect(await scene.all(last)).to.have.nested.property('a.data.x', '1');
+    });
+    await scene.delete(configMap('a'));
+    await scene.eventually(async () => expect(await scene.names(last)).to.deep.equal([]));
+  });
+
+  it('settles where two controllers feed each other', async () => {
+    scene = await ControllerScene.start();
+    const towards = (from: string, to: string) => ({
+      name: `${from}-${to}`.toLowerCase(),
+      sources: [{ kind: from }],
+      pipeline: [
+        {
+          '@project': {
+            metadata: sameName,
+            spec: { n: { '@min': [5, { '@add': ['$.spec.n', 1] }] } },
+          },
+        },
+      ],
+      target: { kind: to },
+    });
+    await scene.run(towards('Ping', 'Pong'), towards('Pong', 'Ping'));
+    await scene.put(view('Ping', 'a', { spec: { n: 0 } }));
+    await scene.eventually(async () => {
+      const pong = await scene.get({ apiVersion: views, kind: 'Pong' }, keyOfA);
+      const ping = await scene.get({ apiVersion: views, kind: 'Ping' }, keyOfA);
+      expect([ping?.['spec'], pong?.['spec']]).to.deep.equal([{ n: 5 }, { n: 5 }]);
+    });
+    await scene.settled();
+    expect(scene.errors).to.deep.equal([]);
   });
 });

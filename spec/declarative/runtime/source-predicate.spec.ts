@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import type { CacheEvent } from '../../../lib/cache/informer.js';
+import { sourcePredicate } from '../../../lib/declarative/runtime/source-predicate.js';
+import { readController } from './controller-scene.js';
+
+/** An update of an object from one metadata to another. */
+function updated(old: object, now: object): CacheEvent {
+  const object = (metadata: object) => ({
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
+    metadata: { name: 'a', uid: '1', generation: 1, resourceVersion: '1', ...metadata },
+  });
+  return { type: 'updated', old: object(old), object: object(now) };
+}
+
+const changes = {
+  nothing: updated({}, {}),
+  version: updated({}, { resourceVersion: '2' }),
+  generation: updated({}, { generation: 2, resourceVersion: '2' }),
+  label: updated({}, { labels: { a: '1' }, resourceVersion: '2' }),
+  annotation: updated({}, { annotations: { a: '1' }, resourceVersion: '2' }),
+};
+
+// As it is written, and which of the changes matter.
+const cases: readonly (readonly [predicate: unknown, heard: readonly (keyof typeof changes)[]])[] =
+  [
+    ['GenerationChanged', ['generation']],
+    ['generationChanged', ['generation']],
+    ['ResourceVersionChanged', ['version', 'generation', 'label', 'annotation']],
+    ['LabelChanged', ['label']],
+    ['labelsChanged', ['label']],
+    ['AnnotationChanged', ['annotation']],
+    [{ Or: ['LabelChanged', 'AnnotationChanged'] }, ['label', 'annotation']],
+    [
+      { and: ['resourceVersionChanged', { or: ['AnnotationChanged', 'LabelChanged'] }] },
+      ['label', 'annotation'],
+    ],
+    [{ And: ['LabelChanged', 'AnnotationChanged'] }, []],
+    [{ Not: 'GenerationChanged' }, ['nothing', 'version', 'label', 'annotation']],
+    [
+      { not: { or: ['labelChanged', 'annotationChanged', 'generationChanged'] } },
+      ['nothing', 'version'],
+    ],
+  ];
+
+describe('sourcePredicate', () => {
+  for (const [predicate, heard] of cases) {
+    it(`of ${JSON.stringify(predicate)} hears ${heard.join(', ') || 'nothing'}`, () => {
+      const { sources } = readController({
+        name: 'c',
+        sources: [{ apiGroup: 'apps', kind: 'Deployment', predicate }],
+        target: { kind: 'V' },
+      });
+      const spec = sources[0]?.predicate;
+      if (spec === undefined) throw new Error('no predicate');
+      const matters = sourcePredicate(spec);
+      const names = Object.entries(changes).flatMap(([name, event]) =>
+        matters(event) ? [name] : [],
+      );
+      expect(names).to.deep.equal(heard);
+    });
+  }
+});

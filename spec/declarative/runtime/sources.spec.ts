@@ -1,0 +1,232 @@
+import { expect } from 'chai';
+import type { DeclarativeController } from '../../../lib/declarative/runtime/declarative-controller.js';
+import { ControllerScene, configMap, sameName, view, views } from './controller-scene.js';
+import type { Thing } from './controller-scene.js';
+
+const Copies = { apiVersion: views, kind: 'Copy' };
+const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
+
+function deployment(image: string, metadata: object = {}): Thing {
+  const labels = { app: 'a' };
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
+    metadata: { name: 'a', namespace: 'default', ...metadata },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'c', image }] } },
+    },
+  };
+}
+
+/** Makes a view Copy with the labels and the image of each Deployment. */
+function copies(source: object): object {
+  return {
+    name: 'copies',
+    sources: [{ apiGroup: 'apps', kind: 'Deployment', ...source }],
+    pipeline: {
+      '@project': {
+        metadata: sameName,
+        labels: '$.metadata.labels',
+        image: '$.spec.template.spec.containers[0].image',
+      },
+    },
+    target: { kind: 'Copy' },
+  };
+}
+
+/** Makes the ConfigMap `made` when it is started. */
+function oneShot(more: readonly object[] = []): object {
+  const trigger = { apiGroup: 'source.dcontroller.io', kind: 'OneShot' };
+  const made = { metadata: { name: 'made', namespace: 'default' }, data: { by: '$.kind' } };
+  return {
+    name: 'made',
+    sources: [trigger, ...more],
+    pipeline: [{ '@project': made }],
+    target: { apiGroup: '', version: 'v1', kind: 'ConfigMap' },
+  };
+}
+
+const periodic = (period: string) => ({
+  ...{ apiGroup: 'source.dcontroller.io', kind: 'Periodic' },
+  parameters: { period },
+});
+
+describe('sources of declarative controllers', () => {
+  let scene: ControllerScene;
+  afterEach(async () => scene.end());
+
+  describe('with a predicate', () => {
+    it('pass over an update that does not matter; what it brought comes with the next that does', async () => {
+      scene = await ControllerScene.start();
+      await scene.put(deployment('one'));
+      await scene.run(copies({ predicate: 'GenerationChanged' }));
+      await scene.put(deployment('one', { labels: { x: '1' } }));
+      await scene.settled();
+      const [unheard] = Object.values(await scene.all(Copies));
+      expect([unheard?.['labels'] ?? null, unheard?.['image']]).to.deep.equal([null, 'one']);
+      await scene.put(deployment('two', { labels: { x: '1' } }));
+      await scene.settled();
+      const [heard] = Object.values(await scene.all(Copies));
+      expect([heard?.['labels'], heard?.['image']]).to.deep.equal([{ x: '1' }, 'two']);
+    });
+
+    it('hear of what falls out of their selector all the same, and of what comes in', async () => {
+      scene = await ControllerScene.start();
+      const labelSelector = { matchLabels: { x: '1' } };
+      await scene.put(deployment('one', { labels: { x: '1' } }));
+      await scene.run(copies({ predicate: 'GenerationChanged', labelSelector }));
+      await scene.put(deployment('one', { labels: { x: '2' } }));
+      await scene.settled();
+      expect(await scene.names(Copies)).to.deep.equal([]);
+      await scene.put(deployment('one', { labels: { x: '1' } }));
+      await scene.settled();
+      expect(await scene.names(Copies)).to.deep.equal(['a']);
+    });
+
+    it('hear of what comes and goes, whatever the predicate says of updates', async () => {
+      scene = await ControllerScene.start();
+      await scene.run(copies({ predicate: { Not: 'ResourceVersionChanged' } }));
+      await scene.put(deployment('one'));
+      await scene.settled();
+      expect(await scene.names(Copies)).to.deep.equal(['a']);
+      await scene.put(deployment('two'));
+      await scene.settled();
+      expect(Object.values(await scene.all(Copies))[0]).to.include({ image: 'one' });
+      await scene.delete(deployment('two'));
+      await scene.settled();
+      expect(await scene.names(Copies)).to.deep.equal([]);
+    });
+  });
+
+  describe('of type OneShot', () => {
+    it('make their object at the start', async () => {
+      scene = await ControllerScene.start();
+      await scene.run(oneShot());
+      expect(await scene.all(ConfigMaps)).to.have.nested.property('made.data.by', 'OneShot');
+    });
+  });
+
+  describe('of type Periodic', () => {
+    it('have what was deleted by hand made again, at their pace', async () => {
+      scene = await ControllerScene.start();
+      await scene.run(oneShot([periodic('30s')]));
+      await scene.delete(configMap('made'));
+      await scene.base.clock.advance(29_000);
+      expect(await scene.names(ConfigMaps)).to.not.include('made');
+      await scene.base.clock.advance(2_000);
+      await scene.settled();
+      expect(await scene.names(ConfigMaps)).to.include('made');
+    });
+
+    it('have what was changed by hand put right, and what is stale taken away', async () => {
+      scene = await ControllerScene.start();
+      const spec = {
+        ...{ name: 'copies', target: { apiGroup: '', version: 'v1', kind: 'ConfigMap' } },
+        sources: [{ kind: 'Wanted' }, periodic('1m')],
+        pipeline: { '@project': { metadata: sameName, data: '$.data' } },
+      };
+      await scene.put(view('Wanted', 'a', { data: { x: '1' } }));
+      await scene.put(view('Wanted', 'b', { data: { x: '1' } }));
+      await scene.run(spec);
+      const live = await scene.get(ConfigMaps, { namespace: 'default', name: 'a' });
+      await scene.put({ ...configMap('a', { x: '2' }), metadata: { ...live!.metadata } });
+      // As a process that ended before it could take it away would have left it.
+      const left = configMap('left', { x: '1' });
+      await scene.client.apply(left, { fieldManager: 'op/copies', force: true });
+      await scene.settled();
+      expect(await scene.names(ConfigMaps)).to.include('left');
+      await scene.base.clock.advance(60_000);
+      await scene.settled();
+      const all = await scene.all(ConfigMaps);
+      expect(all['a']?.['data']).to.deep.equal({ x: '1' });
+      expect(all).to.not.have.property('left');
+    });
+
+    it('have heard what a predicate let pass unheard', async () => {
+      scene = await ControllerScene.start();
+      const spec = copies({ predicate: 'GenerationChanged' }) as { sources: object[] };
+      await scene.put(deployment('one'));
+      await scene.run({ ...spec, sources: [...spec.sources, periodic('1m')] });
+      await scene.put(deployment('one', { labels: { x: '1' } }));
+      await scene.base.clock.advance(60_000);
+      await scene.settled();
+      expect(Object.values(await scene.all(Copies))[0]).to.deep.include({ labels: { x: '1' } });
+    });
+
+    it('have expressions worked out again that depend on the time', async () => {
+      scene = await ControllerScene.start();
+      const spec = {
+        ...{ name: 'copies', target: { kind: 'Copy' } },
+        sources: [{ kind: 'Wanted' }, periodic('1m')],
+        pipeline: { '@project': { metadata: sameName, at: '@now' } },
+      };
+      await scene.put(view('Wanted', 'a'));
+      await scene.run(spec);
+      expect(await scene.all(Copies)).to.have.nested.property('a.at', '2026-01-01T00:00:00Z');
+      await scene.base.clock.advance(60_000);
+      await scene.settled();
+      expect(await scene.all(Copies)).to.have.nested.property('a.at', '2026-01-01T00:01:00Z');
+      await scene.delete(view('Wanted', 'a'));
+      await scene.settled();
+      expect(await scene.names(Copies)).to.deep.equal([]);
+    });
+
+    it('have a document of their own where they are alone', async () => {
+      scene = await ControllerScene.start();
+      const { pipeline, target } = oneShot() as { pipeline: unknown; target: unknown };
+      await scene.run({ name: 'made', sources: [periodic('1m')], pipeline, target });
+      expect(await scene.all(ConfigMaps)).to.have.nested.property('made.data.by', 'Periodic');
+    });
+  });
+
+  describe('of a kind that is not served yet', () => {
+    const widgets = (version: string | undefined) => ({
+      ...{ name: 'widgets', target: { kind: 'Copy' } },
+      sources: [{ apiGroup: 'example.com', ...(version && { version }), kind: 'Widget' }],
+      pipeline: { '@project': { metadata: sameName, spec: '$.spec' } },
+    });
+    const widget = (name: string): Thing => ({
+      ...{ apiVersion: 'example.com/v1', kind: 'Widget' },
+      metadata: { name, namespace: 'default' },
+      spec: { x: 1 },
+    });
+    const definition: Thing = {
+      ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+      metadata: { name: 'widgets.example.com' },
+      spec: {
+        ...{ group: 'example.com', scope: 'Namespaced' },
+        names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
+        versions: [
+          {
+            ...{ name: 'v1', served: true, storage: true },
+            schema: {
+              openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+            },
+          },
+        ],
+      },
+    };
+
+    for (const version of ['v1', undefined]) {
+      it(`are waited for, version ${version ?? 'to be discovered'}: Unknown until it is there`, async () => {
+        scene = await ControllerScene.start();
+        const controller: DeclarativeController = scene.controller(widgets(version));
+        await controller.start();
+        await scene.base.run(scene.manager);
+        await scene.eventually(() => {
+          expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
+        });
+        expect(controller.status().conditions[0]?.message).to.contain('Widget');
+        expect(controller.reportErrors()[0]?.message).to.contain('CustomResourceDefinition');
+        await scene.put(definition);
+        await scene.base.clock.advance(10_000);
+        await scene.put(widget('a'));
+        await scene.eventually(async () => {
+          expect(await scene.names(Copies)).to.deep.equal(['a']);
+          expect(scene.ready(controller)).to.equal('True Ready');
+        });
+      });
+    }
+  });
+});
