@@ -188,6 +188,17 @@ describe('the API server of views over HTTPS', () => {
     expect(names).to.have.members(['a', 'b']);
   });
 
+  it('lets no view into another namespace by its body, or by a path without one', async () => {
+    const token = await site.token();
+    const post = { token, method: 'POST', body: healthView('z', 'm') } as const;
+    expect((await site.ask(inNamespace, post)).code).to.equal(400);
+    for (const path of [everywhere, `${everywhere}?namespace=n`]) {
+      expect((await site.ask(path, post)).code, path).to.equal(403);
+      expect((await site.ask(path, { ...post, body: healthView('z') })).code, path).to.equal(403);
+    }
+    expect((await site.ask(`${everywhere}/a`, { token })).code).to.equal(403);
+  });
+
   it('answers 403 to a verb that no rule has, in the words of Kubernetes', async () => {
     const rules = [{ verbs: ['get', 'list'], apiGroups: [group], resources: ['healthview'] }];
     const token = await site.token({ rules });
