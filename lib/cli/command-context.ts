@@ -1,0 +1,33 @@
+import type { Clock } from '../system/clock.js';
+
+/** Where text goes. */
+export interface TextOutput {
+  write(text: string): unknown;
+  /** How many characters a line of the terminal has; undefined: it is none. */
+  readonly columns?: number | undefined;
+}
+
+/** All that a command has of its process, so that it can run in any other. */
+export interface CommandContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** For results. */
+  readonly stdout: TextOutput;
+  /** For whatever is said about them: problems, progress, logs. */
+  readonly stderr: TextOutput;
+  readonly clock: Clock;
+  /** All of the standard input. */
+  readStdin(): Promise<string>;
+  /** Aborted by SIGINT or SIGTERM, which from the first call on do not end the process by themselves. */
+  stopSignal(): AbortSignal;
+  /** What the process is to end with, of a command that does not throw; at first 0. See {@link exitCodes}. */
+  setExitCode(code: number): void;
+}
+
+/** What the process ends with. */
+export const exitCodes = {
+  success: 0,
+  /** What was asked for could not be done; the message says why, and what helps. */
+  failure: 1,
+  /** The command line is wrong: nothing was tried. */
+  usage: 2,
+} as const;

@@ -1,0 +1,73 @@
+import { Group } from '../../../declarative/operator/index.js';
+import { DeclarativeManager } from '../../../declarative/views/index.js';
+import type { Logger } from '../../../system/logger.js';
+import { isOperatorError } from '../../../system/operator-error.js';
+import type { CommandContext } from '../../command-context.js';
+import { clusterClient } from '../../options/cluster-options.js';
+import type { ClusterOptions } from '../../options/cluster-options.js';
+import { commandLogger } from '../../options/log-option.js';
+import type { LogOptions } from '../../options/log-option.js';
+import { managerOptionsOf } from '../../options/manager-options.js';
+import type { ProcessOptions } from '../../options/manager-options.js';
+import { startViewServer } from './view-server.js';
+import type { ViewServerOptions } from './view-server.js';
+
+/** What {@link runGroup} runs. */
+export interface GroupRun {
+  readonly options: ClusterOptions & ProcessOptions & LogOptions;
+  /** undefined: views are not served. */
+  readonly viewServer: ViewServerOptions | undefined;
+  /** Adds what the group is to run. */
+  readonly fill: (group: Group, logger: Logger) => Promise<void>;
+}
+
+/** Runs a group of declarative operators until SIGINT or SIGTERM. That is its good end. */
+export async function runGroup(run: GroupRun, context: CommandContext): Promise<void> {
+  const signal = context.stopSignal();
+  const logger = await commandLogger(run.options, context);
+  const client = await clusterClient(run.options, context, logger);
+  try {
+    const manager = await DeclarativeManager.create({
+      ...{ client, logger, clock: context.clock },
+      ...managerOptionsOf(run.options),
+    });
+    try {
+      await runManaged(run, { manager, logger, signal });
+    } finally {
+      await manager.stop();
+    }
+  } catch (error) {
+    // It was told to stop before all had begun.
+    if (!signal.aborted || !isOperatorError(error, 'Aborted')) throw error;
+  } finally {
+    await client.close();
+  }
+}
+
+interface Managed {
+  readonly manager: DeclarativeManager;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+async function runManaged(
+  { viewServer, fill }: GroupRun,
+  { manager, logger, signal }: Managed,
+): Promise<void> {
+  const apiServer = viewServer && (await startViewServer(viewServer, logger));
+  try {
+    const group = new Group({ manager, apiServer, logger });
+    await fill(group, logger);
+    const logged = logErrors(group, logger);
+    await group.start(signal);
+    await logged;
+  } finally {
+    await apiServer?.stop();
+  }
+}
+
+async function logErrors(group: Group, logger: Logger): Promise<void> {
+  for await (const { operator, controller, stage, subject, message } of group.errors) {
+    logger.error(message, { operator, controller, stage, subject });
+  }
+}

@@ -1,0 +1,72 @@
+import { Command } from 'commander';
+import type { CommandContext } from '../../command-context.js';
+import { helpExamples } from '../../help-examples.js';
+import { addClusterOptions } from '../../options/cluster-options.js';
+import type { ClusterOptions } from '../../options/cluster-options.js';
+import { logLevelOption } from '../../options/log-option.js';
+import type { LogOptions } from '../../options/log-option.js';
+import { addProcessOptions } from '../../options/manager-options.js';
+import type { ProcessOptions } from '../../options/manager-options.js';
+import { portOf } from '../../options/parsed-options.js';
+import { UsageError } from '../../usage-error.js';
+import type { ViewServerOptions } from './view-server.js';
+
+interface RunOptions extends ClusterOptions, ProcessOptions, LogOptions {
+  readonly apiServerPort?: number | undefined;
+  readonly apiServerHost?: string | undefined;
+  readonly apiServerKeys?: string | undefined;
+}
+
+/** `operator-builder declarative run`. */
+export function runCommand(context: CommandContext): Command {
+  return addProcessOptions(addClusterOptions(new Command('run')))
+    .description(
+      'Runs the operators of files on a cluster, until SIGINT or SIGTERM. What is wrong with them is ' +
+        'said before anything runs.',
+    )
+    .argument('<file...>', 'YAML files with operators; - is the standard input')
+    .option('--api-server-port <port>', 'serve their views to kubectl (default: not)', portOf)
+    .option(
+      '--api-server-host <address>',
+      'where to serve them; other than this machine with keys only',
+    )
+    .option('--api-server-keys <directory>', 'what `declarative keys` made: HTTPS, and tokens')
+    .addOption(logLevelOption())
+    .addHelpText(
+      'after',
+      helpExamples({
+        'operator-builder declarative run operator.yaml --context kind-dev':
+          'on a cluster of yours',
+        'operator-builder declarative run *.yaml --api-server-port 18443':
+          'with the views at http://127.0.0.1:18443',
+      }),
+    )
+    .action((files: string[], options: RunOptions) => runFiles(files, options, context));
+}
+
+async function runFiles(
+  files: readonly string[],
+  options: RunOptions,
+  context: CommandContext,
+): Promise<void> {
+  const viewServer = viewServerOf(options);
+  const { readOperatorFiles } = await import('../../operator-files.js');
+  const { runGroup } = await import('./run-group.js');
+  const operators = await readOperatorFiles(files, context);
+  await runGroup(
+    {
+      ...{ options, viewServer },
+      fill: async (group) => {
+        for (const operator of operators) await group.addOperator(operator.name, operator);
+      },
+    },
+    context,
+  );
+}
+
+function viewServerOf(options: RunOptions): ViewServerOptions | undefined {
+  const { apiServerPort: port, apiServerHost: host, apiServerKeys: keys } = options;
+  if (port !== undefined) return { port, host, keys };
+  if (host === undefined && keys === undefined) return undefined;
+  throw new UsageError('--api-server-port is missing: without it no views are served');
+}

@@ -1,0 +1,39 @@
+import { parse } from 'yaml';
+import type { PolicyRule } from '../../../apiserver/index.js';
+import { asError } from '../../../system/as-error.js';
+import { readText } from '../../read-text.js';
+import { UsageError } from '../../usage-error.js';
+
+const allViews = { apiGroups: ['*.view.dcontroller.io'], resources: ['*'] };
+
+/** What somebody may do to views; rules as in a Role are in a file. */
+export type AccessLevel = 'read' | 'write';
+
+/** The rules of a level: to look at all views, or to change them, too. */
+export function rulesOfLevel(level: AccessLevel): readonly PolicyRule[] {
+  const verbs = level === 'read' ? ['get', 'list', 'watch'] : ['*'];
+  return [{ verbs, ...allViews }];
+}
+
+/**
+ * Reads rules as in a Role, in YAML or JSON: a list, or an object that has one as `rules`.
+ * @throws UsageError they can't be read. Whether they are rules is checked where the token is made.
+ */
+export async function readRules(file: string): Promise<readonly PolicyRule[]> {
+  const text = await readText(file);
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch (error) {
+    throw new UsageError(`${file} is no YAML: ${asError(error).message.split('\n')[0] ?? ''}`);
+  }
+  const rules = isRole(value) ? value.rules : value;
+  if (!Array.isArray(rules)) {
+    throw new UsageError(`${file}: want a list of rules, as a Role has`);
+  }
+  return rules as readonly PolicyRule[];
+}
+
+function isRole(value: unknown): value is { readonly rules: unknown } {
+  return typeof value === 'object' && value !== null && 'rules' in value;
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import type { ConnectedClient } from '../../client/http-client.js';
+import type { Logger } from '../../system/logger.js';
+import type { CommandContext } from '../command-context.js';
+
+/** Which cluster a command works on. */
+export interface ClusterOptions {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+/** Adds `--kubeconfig` and `--context`. */
+export function addClusterOptions(command: Command): Command {
+  return command
+    .option(
+      '--kubeconfig <file>',
+      'the cluster (default: KUBECONFIG, the service account of the pod, or ~/.kube/config)',
+    )
+    .option('--context <name>', "a context of the kubeconfig (default: the file's current one)");
+}
+
+/**
+ * The client of the cluster that is meant.
+ * @throws OperatorError `InvalidKubeConfig`: none is, or the file is broken
+ */
+export async function clusterClient(
+  { kubeconfig: path, context }: ClusterOptions,
+  { env }: CommandContext,
+  logger: Logger,
+): Promise<ConnectedClient> {
+  const { defaultClient } = await import('../../client/default-client.js');
+  return defaultClient({ path, context, env, logger });
+}

@@ -1,0 +1,26 @@
+import { Option } from 'commander';
+import type { Logger } from '../../system/logger.js';
+import type { CommandContext } from '../command-context.js';
+
+const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+/** How much is logged. */
+export interface LogOptions {
+  readonly logLevel: (typeof levels)[number];
+}
+
+/** `--log-level`. */
+export function logLevelOption(): Option {
+  return new Option('--log-level <level>', 'what is logged, as lines of JSON on the standard error')
+    .choices(levels)
+    .default('info');
+}
+
+/** The logger of a command. */
+export async function commandLogger(
+  { logLevel: level }: LogOptions,
+  { stderr }: CommandContext,
+): Promise<Logger> {
+  const { pinoLogger } = await import('../../system/pino-logger.js');
+  return pinoLogger({ level, destination: { write: (line) => void stderr.write(line) } });
+}

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import type { CommandContext } from './command-context.js';
+import { declarativeCommand } from './commands/declarative/declarative.js';
+import { graphCommand } from './commands/graph.js';
+
+/** The command `operator-builder`, with all below it. A command line is to be parsed by it once. */
+export function createProgram(context: CommandContext): Command {
+  const program = new Command('operator-builder')
+    .description('Builds and runs Kubernetes operators.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .addCommand(graphCommand(context))
+    .addCommand(declarativeCommand(context));
+  settle(program, context);
+  return program;
+}
+
+/** Commands that are added inherit nothing by themselves. */
+function settle(command: Command, context: CommandContext, parents: readonly string[] = []): void {
+  const names = [...parents, command.name()];
+  const { stdout, stderr } = context;
+  command
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      getOutHelpWidth: () => stdout.columns ?? 100,
+      getErrHelpWidth: () => stderr.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .helpOption('-h, --help', 'show this')
+    .showHelpAfterError(`(${names.join(' ')} --help shows what there is)`);
+  if (command.commands.length > 0) command.helpCommand(false);
+  for (const child of command.commands) settle(child, context, names);
+}
+
+/** Of the package that this file is in, built or not. */
+function packageVersion(): string {
+  const file = join(import.meta.dirname, '../../package.json');
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string };
+  return version;
+}

@@ -1,0 +1,24 @@
+import { writeFile } from 'node:fs/promises';
+import type { CommandContext } from './command-context.js';
+import { fileError } from './file-error.js';
+
+/**
+ * Writes what a command was asked for.
+ * @param file - undefined: the standard output
+ * @throws OperatorError `InvalidConfig`: the file can't be written
+ */
+export async function writeResult(
+  text: string,
+  file: string | undefined,
+  { stdout }: CommandContext,
+): Promise<void> {
+  if (file === undefined) {
+    stdout.write(text);
+    return;
+  }
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    throw fileError(file, 'written', error);
+  }
+}

@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCli } from '../../lib/cli/run-cli.js';
+import { systemClock } from '../../lib/system/clock.js';
+import type { Clock } from '../../lib/system/clock.js';
+
+/** What a command line is carried out in. */
+export interface CliSettings {
+  readonly stdin?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/** What a command line came to. */
+export interface CliResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command line that is being carried out in this process. */
+export interface RunningCli {
+  /** As SIGTERM does. */
+  stop(): void;
+  /** What was written so far. */
+  written(): Omit<CliResult, 'code'>;
+  readonly ended: Promise<CliResult>;
+}
+
+/** Starts a command line, without the name of the program. */
+export function startCli(args: readonly string[], settings: CliSettings = {}): RunningCli {
+  const { stdin = '', env = {}, clock = systemClock } = settings;
+  const out = { stdout: '', stderr: '' };
+  const stop = new AbortController();
+  const ended = runCli(args, {
+    ...{ env, clock },
+    stdout: { write: (text) => (out.stdout += text) },
+    stderr: { write: (text) => (out.stderr += text) },
+    readStdin: () => Promise.resolve(stdin),
+    stopSignal: () => stop.signal,
+  });
+  return {
+    stop: () => stop.abort(),
+    written: () => ({ ...out }),
+    ended: ended.then((code) => ({ code, ...out })),
+  };
+}
+
+/** Carries out a command line that ends by itself. */
+export function cli(args: readonly string[], settings?: CliSettings): Promise<CliResult> {
+  return startCli(args, settings).ended;
+}
+
+/** A directory for the specs of one `describe`; gone after them. */
+export function scratchDirectory(): (...names: string[]) => string {
+  let directory = '';
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'cli-spec-'));
+  });
+  after(() => rm(directory, { recursive: true, force: true }));
+  return (...names) => join(directory, ...names);
+}

@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+import { readFile, writeFile } from 'node:fs/promises';
+import { cli, scratchDirectory } from './cli.js';
+
+const bare = 'controllers: [{ name: copy, sources: [{ kind: A }], target: { kind: B } }]';
+const named = `
+apiVersion: dcontroller.io/v1alpha1
+kind: Operator
+metadata: { name: shop }
+spec: { ${bare} }
+`;
+
+describe('operator-builder graph', () => {
+  const file = scratchDirectory();
+
+  for (const [format, beginning] of [
+    ['mermaid', 'flowchart LR\n'],
+    ['dot', 'digraph {\n'],
+    ['svg', '<?xml '],
+    ['json', '{\n'],
+  ] as const) {
+    it(`writes ${format}`, async () => {
+      const { code, stdout, stderr } = await cli(['graph', '-', '-f', format], { stdin: named });
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout.startsWith(beginning)).to.equal(true);
+      expect(stdout).to.include('shop').and.include('copy');
+    });
+  }
+
+  it('takes several files; an operator without a name is called as its file', async () => {
+    await writeFile(file('copies.yaml'), bare);
+    await writeFile(file('shop.yaml'), named);
+    const args = ['graph', file('copies.yaml'), file('shop.yaml'), '--format', 'json'];
+    const { stdout } = await cli(args);
+    const { operators } = JSON.parse(stdout) as { operators: { name: string }[] };
+    expect(operators.map(({ name }) => name)).to.deep.equal(['copies', 'shop']);
+  });
+
+  it('writes a file, and says nothing then', async () => {
+    const args = ['graph', '-', '-f', 'svg', '-o', file('shop.svg')];
+    expect(await cli(args, { stdin: named })).to.deep.equal({ code: 0, stdout: '', stderr: '' });
+    expect(await readFile(file('shop.svg'), 'utf8')).to.include('</svg>');
+  });
+
+  it('says where it can not write', async () => {
+    const out = file('no', 'where.svg');
+    const { code, stderr } = await cli(['graph', '-', '-o', out], { stdin: named });
+    expect(code).to.equal(1);
+    expect(stderr).to.equal(`error: ${out} can't be written: there is no such file or directory\n`);
+  });
+
+  it('tells the problems of all files, pipelines included, with their places', async () => {
+    await writeFile(file('one.yaml'), bare.replace('kind: A', 'knd: A'));
+    await writeFile(
+      file('two.yaml'),
+      bare.replace(', target', ", pipeline: { '@selct': 1 }, target"),
+    );
+    const { code, stderr, stdout } = await cli(['graph', file('one.yaml'), file('two.yaml')]);
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr)
+      .to.include(`${file('one.yaml')}:1:`)
+      .and.include('did you mean kind?');
+    expect(stderr)
+      .to.include(`${file('two.yaml')}:1:`)
+      .and.include('did you mean @select?');
+  });
+
+  it('tells some of very many problems', async () => {
+    const controllers = Array.from({ length: 30 }, (_, place) => ({ name: `c${place}` }));
+    const { stderr } = await cli(['graph', '-'], { stdin: JSON.stringify({ controllers }) });
+    expect(stderr.trimEnd().split('\n')).to.have.length(21);
+    expect(stderr).to.match(/and \d+ more\n$/);
+  });
+
+  it('refuses two operators of one name with code 2', async () => {
+    const { code, stderr } = await cli(['graph', '-', '-'], { stdin: named });
+    expect(code).to.equal(2);
+    expect(stderr).to.include('both have an operator shop: give one of them another metadata.name');
+  });
+});

@@ -1,0 +1,152 @@
+import { expect } from 'chai';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { cli, scratchDirectory } from './cli.js';
+import type { CliResult } from './cli.js';
+
+interface KubeConfig {
+  readonly clusters: readonly { readonly cluster: Record<string, string> }[];
+  readonly contexts: readonly { readonly context: Record<string, string> }[];
+  readonly users: readonly { readonly name: string; readonly user: { readonly token?: string } }[];
+}
+
+const clock = new VirtualClock(Date.parse('2026-01-02T03:04:05Z'));
+const config = ['declarative', 'config'];
+
+/** What a token says. */
+function claimsOf(token = ''): Record<string, unknown> {
+  const [, payload = ''] = token.split('.');
+  return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
+}
+
+async function permissionsOf(file: string): Promise<string> {
+  return ((await stat(file)).mode & 0o777).toString(8);
+}
+
+async function readConfig(file: string): Promise<KubeConfig> {
+  return parse(await readFile(file, 'utf8')) as KubeConfig;
+}
+
+describe('operator-builder declarative keys and config', () => {
+  const file = scratchDirectory();
+  const names = ['tls.crt', 'tls.key', 'token.pub', 'token.key'];
+  let made: CliResult;
+
+  /** Makes a kubeconfig of these keys. */
+  function configured(name: string, ...args: readonly string[]): Promise<CliResult> {
+    return cli([...config, '--keys', file('keys'), '-o', file(name), ...args], { clock });
+  }
+
+  before(async () => {
+    made = await cli(['declarative', 'keys', '-d', file('keys'), '--host', 'views.example.com']);
+  });
+
+  it('make keys that only their owner can read, and say what each is for', async () => {
+    expect(made).to.include({ code: 0, stderr: '' });
+    for (const name of names) {
+      expect(made.stdout).to.include(`${file('keys', name)}: `);
+      expect(await permissionsOf(file('keys', name)), name).to.equal('600');
+    }
+  });
+
+  it('keep keys that are there, unless told to replace them', async () => {
+    const before = await readFile(file('keys', 'token.key'), 'utf8');
+    const again = ['declarative', 'keys', '-d', file('keys'), '--output', 'json'];
+    const { code, stderr, stdout } = await cli(again);
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr).to.include('exists already').and.include('force');
+    expect(await readFile(file('keys', 'token.key'), 'utf8')).to.equal(before);
+  });
+
+  it('say for programs where the keys are', async () => {
+    const args = ['declarative', 'keys', '-d', file('other'), '--output', 'json'];
+    const { stdout } = await cli(args);
+    expect(Object.values(JSON.parse(stdout) as object)).to.deep.equal(
+      names.map((name) => file('other', name)),
+    );
+  });
+
+  it('make a kubeconfig with a token that says who, where, what and for how long', async () => {
+    const args = ['--user', 'alice', '--namespaces', 'shop,bank', '--expires', '90m'];
+    const { code, stdout, stderr } = await configured('alice', ...args);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.equal(
+      `${file('alice')}: https://127.0.0.1:18443, for alice, until 2026-01-02T04:34:05.000Z\n`,
+    );
+    expect(await permissionsOf(file('alice'))).to.equal('600');
+    const { clusters, contexts, users } = await readConfig(file('alice'));
+    expect(clusters[0]?.cluster['server']).to.equal('https://127.0.0.1:18443');
+    expect(clusters[0]?.cluster['certificate-authority-data']).to.be.a('string');
+    expect(contexts[0]?.context['namespace']).to.equal('shop');
+    expect(users[0]?.name).to.equal('alice');
+    expect(claimsOf(users[0]?.user.token)).to.deep.equal({
+      username: 'alice',
+      namespaces: ['shop', 'bank'],
+      rules: [
+        {
+          verbs: ['get', 'list', 'watch'],
+          ...{ apiGroups: ['*.view.dcontroller.io'], resources: ['*'] },
+        },
+      ],
+      iat: Date.parse('2026-01-02T03:04:05Z') / 1000,
+      exp: Date.parse('2026-01-02T04:34:05Z') / 1000,
+    });
+  });
+
+  it('say for programs what was made; the token is in the file only', async () => {
+    const args = ['-u', 'ops', '-n', 'a', '-n', 'b', '--access', 'write', '--output', 'json'];
+    const { stdout } = await configured('ops', ...args);
+    expect(JSON.parse(stdout)).to.deep.equal({
+      ...{ file: file('ops'), server: 'https://127.0.0.1:18443', user: 'ops' },
+      ...{ namespaces: ['a', 'b'], expiresAt: '2026-01-03T03:04:05.000Z' },
+    });
+    const { users } = await readConfig(file('ops'));
+    expect(claimsOf(users[0]?.user.token)['rules']).to.have.nested.property('[0].verbs[0]', '*');
+  });
+
+  it('take the rules of a Role, or a list of rules', async () => {
+    const rules = [{ verbs: ['get'], apiGroups: ['a.view.dcontroller.io'], resources: ['*'] }];
+    for (const [name, value] of [
+      ['role', { kind: 'Role', rules }],
+      ['list', rules],
+    ] as const) {
+      await writeFile(file(`${name}.yaml`), JSON.stringify(value));
+      await configured(name, '-u', 'a', '-n', '*', '--rules', file(`${name}.yaml`));
+      const { users, contexts } = await readConfig(file(name));
+      expect(claimsOf(users[0]?.user.token)['rules']).to.deep.equal(rules);
+      expect(contexts[0]?.context).to.not.have.property('namespace');
+    }
+  });
+
+  it('make a kubeconfig without a token for a server of plain HTTP; no keys are needed', async () => {
+    const args = ['--server', 'http://127.0.0.1:18443', '--keys', file('none'), '-o', file('http')];
+    const { code, stdout } = await cli([...config, ...args]);
+    expect(code).to.equal(0);
+    expect(stdout).to.include('http://127.0.0.1:18443, for everybody');
+    expect((await readConfig(file('http'))).users[0]?.user).to.deep.equal({});
+  });
+
+  for (const [what, args, code, says] of [
+    ['no user', ['-n', 'a'], 2, '--user is missing'],
+    ['no namespace', ['-u', 'a'], 2, '--namespaces is missing'],
+    ['an empty name', ['-u', 'a', '-n', 'a,,b'], 2, 'Want names, separated by commas'],
+    ['no duration', ['-u', 'a', '-n', 'a', '--expires', '1 day'], 2, 'for example 90m'],
+    ['no time at all', ['-u', 'a', '-n', 'a', '--expires', '0s'], 2, 'Want a duration above 0'],
+    ['less than a second', ['-u', 'a', '-n', 'a', '--expires', '1ms'], 1, 'token: want validForMs'],
+    ['no server', ['-u', 'a', '-n', 'a', '--server', 'views'], 1, 'no https:// or http:// URL'],
+    ['rules beside a level', ['--rules', 'a', '--access', 'read'], 2, 'cannot be used with'],
+    ['no rules', ['-u', 'a', '-n', 'a', '--rules', 'package.json'], 2, 'want a list of rules'],
+    ['no YAML', ['-u', 'a', '-n', 'a', '--rules', 'README.md'], 2, 'README.md is no YAML'],
+    ['missing rules', ['-u', 'a', '-n', 'a', '--rules', 'x'], 1, "x can't be read"],
+    ['a file that is there', ['-u', 'a', '-n', 'a', '-o', 'package.json'], 1, 'exists already'],
+    ['missing keys', ['-u', 'a', '-n', 'a', '--keys', 'no'], 1, "no/tls.crt can't be read"],
+  ] as const) {
+    it(`refuse ${what}, and write nothing`, async () => {
+      const result = await configured('refused', ...args);
+      expect(result).to.include({ code, stdout: '' });
+      expect(result.stderr).to.include(says);
+      expect(await stat(file('refused')).catch(() => 'missing')).to.equal('missing');
+    });
+  }
+});

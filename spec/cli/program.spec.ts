@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { createProgram } from '../../lib/cli/program.js';
+import { systemClock } from '../../lib/system/clock.js';
+import { cli } from './cli.js';
+
+/** Every command that does something, and the words that lead to it. */
+function leaves(command: Command, words: readonly string[] = []): (readonly string[])[] {
+  if (command.commands.length === 0) return [words];
+  return command.commands.flatMap((child) => leaves(child, [...words, child.name()]));
+}
+
+const program = createProgram({
+  ...{ env: {}, clock: systemClock },
+  stdout: { write: () => undefined },
+  stderr: { write: () => undefined },
+  readStdin: () => Promise.resolve(''),
+  stopSignal: () => new AbortController().signal,
+  setExitCode: () => undefined,
+});
+
+describe('The command line', () => {
+  it('has the version of the package', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+    const { code, stdout } = await cli(['--version']);
+    expect({ code, stdout }).to.deep.equal({ code: 0, stdout: `${version}\n` });
+  });
+
+  for (const words of leaves(program)) {
+    it(`explains ${words.join(' ')}, with examples of it`, async () => {
+      const { code, stdout, stderr } = await cli([...words, '--help']);
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout).to.include(`Usage: operator-builder ${words.join(' ')}`);
+      expect(stdout).to.match(new RegExp(`Examples:\n  \\$ .*operator-builder ${words.join(' ')}`));
+      const lines = stdout.split('\n').filter((line) => line.length > 100);
+      expect(lines, 'too long').to.deep.equal([]);
+    });
+  }
+
+  for (const [what, args, says] of [
+    ['no command', [], 'Usage: operator-builder'],
+    ['half a command', ['declarative'], 'Usage: operator-builder declarative'],
+    ['an unknown command', ['grahp'], "unknown command 'grahp'\n(Did you mean graph?)"],
+    ['an unknown option', ['graph', '--formt', 'x'], '(Did you mean --format?)'],
+    ['a missing argument', ['graph'], "missing required argument 'file'"],
+    ['a value that is none', ['graph', 'a', '-f', 'pdf'], 'Allowed choices are mermaid, dot, svg'],
+    ['too many words', ['declarative', 'keys', 'more'], 'too many arguments'],
+  ] as const) {
+    it(`refuses ${what} with code 2, and leads to the help`, async () => {
+      const { code, stdout, stderr } = await cli(args);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.include(says);
+      expect(stderr).to.match(/--help/);
+    });
+  }
+
+  it('shows where an error comes from on request only', async () => {
+    const missing = ['graph', 'missing.yaml'];
+    const said = "error: missing.yaml can't be read: there is no such file or directory\n";
+    expect(await cli(missing)).to.deep.equal({ code: 1, stdout: '', stderr: said });
+    const { stderr } = await cli(missing, { env: { OPERATOR_BUILDER_DEBUG: '1' } });
+    expect(stderr).to.include('\n    at ');
+  });
+});
