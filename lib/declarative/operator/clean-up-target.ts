@@ -1,12 +1,12 @@
+import { asError } from '../../system/as-error.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import type { ResourceType } from '../../object/resource-type.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { createTargetWriter } from '../runtime/create-target-writer.js';
 import { resolveKinds } from '../runtime/resolve-kinds.js';
+import { takeBack } from '../runtime/take-back.js';
 import { targetFieldManager } from '../runtime/target-field-manager.js';
 import type { TargetSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/index.js';
-import { allSettled } from './all-settled.js';
 
 /** A controller that has ended, maybe in an earlier process. */
 export interface FormerController {
@@ -19,11 +19,7 @@ export interface CleanUpContext {
   /** The name of the operator. */
   readonly operator: string;
   readonly manager: DeclarativeManager;
-  readonly signal: AbortSignal;
 }
-
-/** So many objects are cleaned up at once. */
-const atOnce = 10;
 
 /**
  * Takes away what a controller wrote, by the marks of its field manager: so it needs to know nothing of
@@ -31,18 +27,29 @@ const atOnce = 10;
  * @throws what could not be taken away; all else is.
  */
 export async function cleanUpTarget(
-  { name, target }: FormerController,
-  { operator, manager, signal }: CleanUpContext,
+  former: FormerController,
+  context: CleanUpContext,
 ): Promise<void> {
-  const client = manager.liveClient;
-  const type = await typeOf({ name, target }, { operator, manager, signal });
+  const { operator, manager } = context;
+  const { name, target } = former;
+  const type = await typeOf(former, context);
   if (type === undefined) return;
   const fieldManager = targetFieldManager(operator, name);
-  const writer = createTargetWriter({ type, target, fieldManager });
-  const remove = (key: ObjectKey): Promise<unknown> =>
-    writer.write(key, undefined, { client, signal });
-  const keys = [...(await writer.written({ client, signal }))];
-  while (keys.length > 0) await allSettled(keys.splice(0, atOnce).map(remove));
+  const { liveClient: client, clock, random } = manager;
+  try {
+    await takeBack(createTargetWriter({ type, target, fieldManager }), { client, clock, random });
+  } catch (error) {
+    throw new Error(`clean-up of ${operator}/${name}: ${reasonsOf(error)}`, { cause: error });
+  }
+}
+
+/** An `AggregateError` does not say what is in it. */
+function reasonsOf(error: unknown): string {
+  if (!(error instanceof AggregateError)) return asError(error).message;
+  const [first, ...more] = error.errors.map(asError);
+  const cause = first?.cause === undefined ? '' : `: ${asError(first.cause).message}`;
+  const others = more.length === 0 ? '' : `, and ${more.length} more`;
+  return `${first?.message ?? error.message}${cause}${others}`;
 }
 
 async function typeOf(

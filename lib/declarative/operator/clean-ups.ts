@@ -9,10 +9,10 @@ export type CleanUpPolicy = 'orphan' | 'delete';
 
 /** What removed controllers wrote and is to go. What fails stays, and is tried by the next run. */
 export class CleanUps {
-  readonly #context: Omit<CleanUpContext, 'signal'>;
+  readonly #context: CleanUpContext;
   readonly #pending = new Map<string, FormerController>();
 
-  constructor(context: Omit<CleanUpContext, 'signal'>) {
+  constructor(context: CleanUpContext) {
     this.#context = context;
   }
 
@@ -27,10 +27,10 @@ export class CleanUps {
   }
 
   /** @throws what failed; the others are done. */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(): Promise<void> {
     await allSettled(
       [...this.#pending].map(async ([id, former]) => {
-        await cleanUpTarget(former, { ...this.#context, signal });
+        await cleanUpTarget(former, this.#context);
         this.#pending.delete(id);
       }),
     );

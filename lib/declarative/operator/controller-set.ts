@@ -64,7 +64,7 @@ export class ControllerSet {
       for (const one of change.former) this.#handOver(one, plan, change);
     }
     try {
-      await allSettled([this.#cleanUps.run(change.signal), this.#startFree()]);
+      await allSettled([this.#cleanUps.run(), this.#startFree()]);
     } finally {
       await this.#startFree();
     }
@@ -87,7 +87,7 @@ export class ControllerSet {
    * by `cleanUp` what they wrote elsewhere.
    * @throws what failed; it can be tried again.
    */
-  async remove({ cleanUp, former, signal }: ResolvedOperatorChange): Promise<void> {
+  async remove({ cleanUp, former }: ResolvedOperatorChange): Promise<void> {
     const { operator, manager } = this.#parts;
     // First of all: else a controller would carry on what is only cleaned up.
     await this.end();
@@ -98,7 +98,7 @@ export class ControllerSet {
         ({ target }) => !isOwnView(target, operator) && (isView(target) || cleanUp === 'delete'),
       ),
     );
-    await allSettled([this.#cleanUps.run(signal), manager.views.drop(operator)]);
+    await allSettled([this.#cleanUps.run(), manager.views.drop(operator)]);
   }
 
   /** The running one of the same specification. */

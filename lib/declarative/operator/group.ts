@@ -91,6 +91,8 @@ export class Group {
       await operator.remove(options);
       this.#operators.delete(name);
       this.errors.forget(name);
+      // Others may read the views that have gone: they are to find none, not to look for the kind.
+      await Promise.all(this.listOperators().map((other) => other.registerGvks()));
     });
   }
 

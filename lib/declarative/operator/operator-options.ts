@@ -52,21 +52,18 @@ export interface OperatorChangeOptions {
    * the same name and target is there. @defaultValue none
    */
   readonly former?: readonly FormerController[] | undefined;
-  /** Ends the clean-up; it throws. @defaultValue nothing does */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** {@link OperatorChangeOptions} with nothing left open. */
 export interface ResolvedOperatorChange {
   readonly cleanUp: CleanUpPolicy;
   readonly former: readonly FormerController[];
-  readonly signal: AbortSignal;
 }
 
 /** Fills in the defaults. */
 export function resolveOperatorChange(options: OperatorChangeOptions): ResolvedOperatorChange {
-  const { cleanUp = 'orphan', former = [], signal = new AbortController().signal } = options;
-  return { cleanUp, former, signal };
+  const { cleanUp = 'orphan', former = [] } = options;
+  return { cleanUp, former };
 }
 
 /** @throws OperatorError `InvalidOption`: it can't be part of the group of its views. */

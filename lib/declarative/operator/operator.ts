@@ -169,11 +169,18 @@ export class Operator {
     return this.#changes.listen(listener);
   }
 
-  /** Makes the kinds of its views, so that they are served before the first one is written. */
+  /**
+   * Makes the kinds of views that it reads and writes, so that they are served before the first one is
+   * written.
+   */
   registerGvks(): Promise<readonly ResourceType[]> {
     const { views } = this.manager;
-    const specs = this.listControllers().map(({ spec }) => spec);
-    return Promise.all(viewKindsOf(this.name, specs).map((kind) => views.ensure(this.name, kind)));
+    const able = this.listControllers().filter(({ problems }) => problems.length === 0);
+    const kinds = viewKindsOf(
+      this.name,
+      able.map(({ spec }) => spec),
+    );
+    return Promise.all(kinds.map(({ operator, kind }) => views.ensure(operator, kind)));
   }
 
   /** Has its views served; the server's life is the caller's: started before. */

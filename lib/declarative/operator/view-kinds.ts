@@ -1,15 +1,27 @@
+import { operatorOfViewGroup } from '../spec/operator-spec.js';
+import type { ControllerSpec } from '../spec/operator-spec.js';
 import { isOwnView } from './targets.js';
-import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';
 
-/** The kinds of an operator's own views: those that its controllers read and those that they write. */
+/** A kind of views. */
+export interface ViewKind {
+  /** The operator whose view it is. */
+  readonly operator: string;
+  readonly kind: string;
+}
+
+/** The kinds of views that the controllers of an operator read and write, each once. */
 export function viewKindsOf(
   operator: string,
   controllers: readonly ControllerSpec[],
-): readonly string[] {
-  const resources = controllers.flatMap(({ sources, target }): readonly ResourceSpec[] => [
-    ...sources.filter(({ type }) => type === 'Watcher'),
-    target,
-  ]);
-  const own = resources.filter((one) => isOwnView(one, operator));
-  return [...new Set(own.map(({ kind }) => kind))];
+): readonly ViewKind[] {
+  const kinds = new Map<string, ViewKind>();
+  for (const { sources, target } of controllers) {
+    const watched = sources.filter(({ type }) => type === 'Watcher');
+    for (const resource of [...watched, target]) {
+      const { apiGroup = '', kind } = resource;
+      const owner = isOwnView(resource, operator) ? operator : operatorOfViewGroup(apiGroup);
+      if (owner !== undefined) kinds.set(`${owner}/${kind}`, { operator: owner, kind });
+    }
+  }
+  return [...kinds.values()];
 }

@@ -1,0 +1,172 @@
+import type { Client } from '../../../lib/client/index.js';
+import { Group } from '../../../lib/declarative/operator/index.js';
+import type { Operator } from '../../../lib/declarative/operator/index.js';
+import type { OperatorDocument } from '../../../lib/declarative/crd/operator-resource.js';
+import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import type { JsonValue } from '../../../lib/object/json.js';
+import { findCondition } from '../../../lib/object/conditions.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import type { BuilderTarget, Operator as Writer } from '../../builder/suite/target.js';
+import { writeVerbs } from '../../builder/suite/target.js';
+
+/** An object of a spec. */
+export type Thing = UnstructuredObject;
+
+/** A process that runs a group, on a namespace of its own. */
+export class GroupScene {
+  readonly target: BuilderTarget;
+  readonly namespace: string;
+  readonly writer: Writer;
+  readonly manager: DeclarativeManager;
+  readonly group: Group;
+  readonly #over = new AbortController();
+  #running: Promise<void> | undefined;
+
+  private constructor(
+    target: BuilderTarget,
+    namespace: string,
+    [writer, manager]: [Writer, DeclarativeManager],
+  ) {
+    this.target = target;
+    this.namespace = namespace;
+    this.writer = writer;
+    this.manager = manager;
+    this.group = new Group({ manager });
+  }
+
+  /** @param namespace - of an earlier process; absent: a new one */
+  static async begin(target: BuilderTarget, namespace?: string): Promise<GroupScene> {
+    const writer = await target.operator();
+    const { clock } = target;
+    const manager = await DeclarativeManager.create({ client: writer.client, clock });
+    return new GroupScene(target, namespace ?? (await target.namespace()), [writer, manager]);
+  }
+
+  /** The name of an operator, unique on the server. */
+  name(name: string): string {
+    return `${name}-${this.namespace}`;
+  }
+
+  run(): void {
+    this.#running = this.group.start(this.#over.signal);
+    this.#running.catch(() => undefined); // `end` tells.
+  }
+
+  async end(): Promise<void> {
+    this.#over.abort();
+    await (this.#running ?? this.manager.stop());
+  }
+
+  /** The group's client for views, the administrator's for all else. */
+  get client(): Client {
+    return this.manager.views.route(this.target.admin);
+  }
+
+  /** As the target's, but time that is the spec's goes on meanwhile. */
+  eventually<T>(check: () => Promise<T> | T): Promise<T> {
+    const { clock } = this.target;
+    return this.target.eventually(async () => {
+      if (clock instanceof VirtualClock) await clock.advance(100);
+      return check();
+    });
+  }
+
+  /** Resolves when the first full pass of all controllers of an operator is written. */
+  async synced(operator: Operator): Promise<void> {
+    const synced = { is: false };
+    const waiting = operator.whenSynced().then(() => (synced.is = true));
+    await this.eventually(() => {
+      if (!synced.is) throw new Error('not synced');
+    });
+    await waiting;
+  }
+
+  /** The writes of the group's process since the last call, as `verb resource name`. */
+  async writes(): Promise<readonly string[]> {
+    const requests = await this.writer.requests();
+    return requests
+      .filter(({ verb }) => writeVerbs.includes(verb))
+      .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
+  }
+
+  /** Creates a ConfigMap of the namespace, with the label `of`, or brings it to this value. */
+  async put(of: string, name: string, value: string): Promise<void> {
+    const metadata = { name, namespace: this.namespace, labels: { of } };
+    const object: Thing = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { value } };
+    await this.target.admin.apply(object, { fieldManager: 'somebody', force: true });
+  }
+
+  /** Deletes a ConfigMap of the namespace. */
+  async drop(name: string): Promise<void> {
+    const { namespace } = this;
+    await this.target.admin.delete({ apiVersion: 'v1', kind: 'ConfigMap' }, { name, namespace });
+  }
+
+  /** The `data` of the ConfigMaps of the namespace that operators made, by name. */
+  async made(): Promise<Record<string, unknown>> {
+    const { items } = await this.target.admin.list<Thing>(
+      { apiVersion: 'v1', kind: 'ConfigMap' },
+      { namespace: this.namespace, labelSelector: 'made=yes' },
+    );
+    const made: Record<string, unknown> = {};
+    for (const { metadata, ...rest } of items) made[metadata.name ?? ''] = rest['data'];
+    return made;
+  }
+
+  /** Names of the views of a kind; none where there is no such kind. */
+  async views(operator: string, kind: string): Promise<readonly string[]> {
+    const known = this.manager.views.types(operator).some((type) => type.kind === kind);
+    if (!known) return [];
+    const apiVersion = `${operator}.view.dcontroller.io/v1alpha1`;
+    const { items } = await this.client.list<Thing>({ apiVersion, kind });
+    return items.map(({ metadata }) => metadata.name ?? '').sort();
+  }
+}
+
+/** `True Ready`, for example: of a controller, or of the operator as a whole. */
+export function readyOf(operator: Operator | undefined, controller?: string): string {
+  const status = operator?.getStatus();
+  const of =
+    controller === undefined ? status : status?.controllers.find(({ name }) => name === controller);
+  const ready = findCondition(of?.conditions, 'Ready');
+  return `${ready?.status ?? 'none'} ${ready?.reason ?? ''}`.trim();
+}
+
+type ControllerDocument = OperatorDocument['controllers'][number];
+
+const sameName = { name: '$.metadata.name', namespace: '$.metadata.namespace' };
+
+/** A view of each ConfigMap of a namespace that has the label `of: <kind>`. */
+export function viewOf(
+  kind: string,
+  namespace: string,
+  fields: Record<string, JsonValue> = {},
+): ControllerDocument {
+  const labelSelector = { matchLabels: { of: kind } };
+  return {
+    name: `see-${kind.toLowerCase()}`,
+    sources: [{ apiGroup: '', version: 'v1', kind: 'ConfigMap', namespace, labelSelector }],
+    pipeline: [{ '@project': { metadata: sameName, data: '$.data', ...fields } }],
+    target: { kind },
+  };
+}
+
+/** A ConfigMap `<prefix>-<name>` of each view of a kind. */
+export function configMapOf(
+  kind: string,
+  prefix: string,
+  { apiGroup, data = '$.data' }: { readonly apiGroup?: string; readonly data?: JsonValue } = {},
+): ControllerDocument {
+  const metadata = {
+    name: { '@concat': [`${prefix}-`, '$.metadata.name'] },
+    namespace: '$.metadata.namespace',
+    labels: { made: 'yes' },
+  };
+  return {
+    name: `make-${prefix}`,
+    sources: [{ kind, ...(apiGroup !== undefined && { apiGroup }) }],
+    pipeline: [{ '@project': { metadata, data } }],
+    target: { apiGroup: '', version: 'v1', kind: 'ConfigMap' },
+  };
+}

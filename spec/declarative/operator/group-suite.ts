@@ -1,0 +1,285 @@
+import { expect } from 'chai';
+import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
+import { GroupScene, configMapOf, readyOf, viewOf } from './group-scene.js';
+
+/** What groups of operators do, on any server. */
+export function groupSuite(newTarget: NewTarget): void {
+  let target: BuilderTarget;
+  let scene: GroupScene;
+  before(async () => {
+    target = await newTarget();
+  });
+  beforeEach(async () => {
+    scene = await GroupScene.begin(target);
+    for (const [name, of] of Object.entries({ a: 'Price', b: 'Price', c: 'Stock' })) {
+      await scene.put(of, name, name);
+    }
+  });
+  afterEach(() => scene.end());
+  after(() => target.close());
+
+  /** One with two chains: prices and stocks. */
+  const shop = (...more: Parameters<typeof configMapOf>[2][]) => ({
+    controllers: [
+      viewOf('Price', scene.namespace),
+      configMapOf('Price', 'price', more[0]),
+      viewOf('Stock', scene.namespace),
+      configMapOf('Stock', 'stock', more[1]),
+    ],
+  });
+
+  const whole = {
+    'price-a': { value: 'a' },
+    'price-b': { value: 'b' },
+    'stock-c': { value: 'c' },
+  };
+  const eventuallyMade = (expected: object): Promise<void> =>
+    scene.eventually(async () => {
+      expect(await scene.made()).to.deep.equal(expected);
+    });
+
+  it('runs what was added before its start, and what is added later', async () => {
+    const { group, namespace } = scene;
+    const [early, late] = [scene.name('early'), scene.name('late')];
+    await group.addOperator(early, {
+      controllers: [viewOf('Price', namespace), configMapOf('Price', 'price')],
+    });
+    scene.run();
+    await eventuallyMade({ 'price-a': { value: 'a' }, 'price-b': { value: 'b' } });
+    await group.addOperator(late, {
+      controllers: [viewOf('Stock', namespace), configMapOf('Stock', 'stock')],
+    });
+    await eventuallyMade(whole);
+    expect(group.listOperators().map(({ name }) => name)).to.deep.equal([early, late]);
+    await scene.eventually(() => expect(readyOf(group.getOperator(late))).to.equal('True Ready'));
+    expect(readyOf(group.getOperator(early))).to.equal('True Ready');
+  });
+
+  it('lets an operator read the views of another one, also of one that comes later', async () => {
+    const { group, namespace } = scene;
+    const [maker, reader] = [scene.name('maker'), scene.name('reader')];
+    const apiGroup = `${maker}.view.dcontroller.io`;
+    await group.addOperator(reader, { controllers: [configMapOf('Price', 'price', { apiGroup })] });
+    scene.run();
+    await group.addOperator(maker, { controllers: [viewOf('Price', namespace)] });
+    await eventuallyMade({ 'price-a': { value: 'a' }, 'price-b': { value: 'b' } });
+    expect(await scene.views(maker, 'Price')).to.deep.equal(['a', 'b']);
+  });
+
+  it('replaces only the controller that changed: no write is lost, none repeated', async () => {
+    const { group } = scene;
+    const name = scene.name('shop');
+    scene.run();
+    const operator = await group.addOperator(name, shop());
+    await eventuallyMade(whole);
+    await scene.synced(operator);
+    const before = operator.listControllers();
+    await scene.writes();
+    await group.upsertOperator(name, shop({ data: { value: '$.data.value', more: 'yes' } }));
+    await eventuallyMade({
+      'price-a': { value: 'a', more: 'yes' },
+      'price-b': { value: 'b', more: 'yes' },
+      'stock-c': { value: 'c' },
+    });
+    await scene.synced(operator);
+    expect((await scene.writes()).toSorted()).to.deep.equal([
+      'patch configmaps price-a',
+      'patch configmaps price-b',
+    ]);
+    const after = group.getOperator(name)?.listControllers() ?? [];
+    expect(after.map((controller, place) => controller === before[place])).to.deep.equal([
+      true,
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  it('writes nothing when an operator is upserted as it is', async () => {
+    const { group } = scene;
+    const name = scene.name('shop');
+    scene.run();
+    const operator = await group.addOperator(name, shop());
+    await eventuallyMade(whole);
+    await scene.synced(operator);
+    await scene.writes();
+    await group.upsertOperator(name, shop());
+    await scene.synced(operator);
+    expect(await scene.writes()).to.deep.equal([]);
+  });
+
+  it('loses no change that comes while a controller is replaced', async () => {
+    const { group } = scene;
+    const name = scene.name('shop');
+    scene.run();
+    await group.addOperator(name, shop());
+    await eventuallyMade(whole);
+    await Promise.all([
+      group.upsertOperator(name, shop({ data: { value: '$.data.value', n: '1' } })),
+      scene.put('Price', 'd', 'd'),
+      scene.drop('a'),
+      group.upsertOperator(name, shop({ data: { value: '$.data.value', n: '2' } })),
+    ]);
+    await eventuallyMade({
+      'price-b': { value: 'b', n: '2' },
+      'price-d': { value: 'd', n: '2' },
+      'stock-c': { value: 'c' },
+    });
+  });
+
+  it('removes an operator with its views; what it wrote stays by default', async () => {
+    const { group } = scene;
+    const name = scene.name('shop');
+    scene.run();
+    await group.addOperator(name, shop());
+    await eventuallyMade(whole);
+    await scene.writes();
+    await group.deleteOperator(name);
+    expect(group.getOperator(name)).to.equal(undefined);
+    expect(scene.manager.views.types(name)).to.deep.equal([]);
+    expect(await scene.made()).to.deep.equal(whole);
+    expect(await scene.writes()).to.deep.equal([]);
+    expect(scene.manager.status().controllers).to.deep.equal([]);
+  });
+
+  it('removes what an operator wrote, and nothing else, when it is told to', async () => {
+    const { group } = scene;
+    const [name, other] = [scene.name('shop'), scene.name('other')];
+    scene.run();
+    await group.addOperator(name, shop());
+    await group.addOperator(other, {
+      controllers: [viewOf('Stock', scene.namespace), configMapOf('Stock', 'kept')],
+    });
+    await eventuallyMade({ ...whole, 'kept-c': { value: 'c' } });
+    await group.deleteOperator(name, { cleanUp: 'delete' });
+    expect(await scene.made()).to.deep.equal({ 'kept-c': { value: 'c' } });
+    expect(await scene.views(other, 'Stock')).to.deep.equal(['c']);
+  });
+
+  it('takes from other operators what came from the views of a removed one; it can come again', async () => {
+    const { group, namespace } = scene;
+    const [maker, reader] = [scene.name('maker'), scene.name('reader')];
+    const apiGroup = `${maker}.view.dcontroller.io`;
+    scene.run();
+    await group.addOperator(maker, { controllers: [viewOf('Price', namespace)] });
+    await group.addOperator(reader, { controllers: [configMapOf('Price', 'price', { apiGroup })] });
+    const both = { 'price-a': { value: 'a' }, 'price-b': { value: 'b' } };
+    await eventuallyMade(both);
+    await group.deleteOperator(maker);
+    await eventuallyMade({});
+    await group.addOperator(maker, { controllers: [viewOf('Price', namespace)] });
+    await eventuallyMade(both);
+  });
+
+  it('cleans up after a controller that an upsert leaves out, by policy; its views always go', async () => {
+    const { group } = scene;
+    const name = scene.name('shop');
+    const stocks = shop().controllers.slice(2);
+    scene.run();
+    await group.addOperator(name, shop());
+    await eventuallyMade(whole);
+    await group.upsertOperator(name, { controllers: stocks }, { cleanUp: 'delete' });
+    expect(await scene.made()).to.deep.equal({ 'stock-c': { value: 'c' } });
+    expect(await scene.views(name, 'Price')).to.deep.equal([]);
+    const [views] = stocks;
+    await group.upsertOperator(name, { controllers: views === undefined ? [] : [views] });
+    expect(await scene.made()).to.deep.equal({ 'stock-c': { value: 'c' } });
+    expect(await scene.views(name, 'Stock')).to.deep.equal(['c']);
+  });
+
+  it('cleans up the old target of a controller that has another one', async () => {
+    const { group } = scene;
+    const name = scene.name('shop');
+    const [prices, make] = shop().controllers;
+    if (prices === undefined || make === undefined) throw new Error('no controllers');
+    scene.run();
+    await group.addOperator(name, { controllers: [prices, make] });
+    await eventuallyMade({ 'price-a': { value: 'a' }, 'price-b': { value: 'b' } });
+    const moved = { ...make, target: { kind: 'Copy' } };
+    const operator = await group.upsertOperator(
+      name,
+      { controllers: [prices, moved] },
+      { cleanUp: 'delete' },
+    );
+    expect(await scene.made()).to.deep.equal({});
+    await scene.synced(operator);
+    expect(await scene.views(name, 'Copy')).to.deep.equal(['price-a', 'price-b']);
+  });
+
+  it('tells what is wrong with a specification, and runs the other controllers; repaired, all are ready', async () => {
+    const { group, namespace } = scene;
+    const name = scene.name('shop');
+    const [prices, make] = shop().controllers;
+    if (prices === undefined || make === undefined) throw new Error('no controllers');
+    scene.run();
+    const pipeline = [
+      { '@project': { metadata: { name: { '@concatt': ['x', '$.metadata.name'] } } } },
+    ];
+    const bad = { ...make, pipeline };
+    const operator = await group.addOperator(name, { controllers: [prices, bad] });
+    await scene.eventually(async () => {
+      expect(await scene.views(name, 'Price')).to.deep.equal(['a', 'b']);
+    });
+    expect(readyOf(operator, 'make-price')).to.equal('False NotReady');
+    expect(readyOf(operator)).to.equal('False NotReady');
+    const [, told] = operator.getStatus(7).controllers;
+    expect(told?.conditions?.[0]?.message)
+      .to.include(`operator ${name}: controllers[1].pipeline[0]["@project"].metadata.name`)
+      .and.include('did you mean @concat?');
+    expect(told?.lastErrors?.[0]).to.include('@concatt');
+    expect(told?.conditions?.[0]?.observedGeneration).to.equal(7);
+    expect(await scene.made()).to.deep.equal({});
+    await group.upsertOperator(name, {
+      controllers: [viewOf('Price', namespace), configMapOf('Price', 'price')],
+    });
+    await eventuallyMade({ 'price-a': { value: 'a' }, 'price-b': { value: 'b' } });
+    await scene.eventually(() => expect(readyOf(operator)).to.equal('True Ready'));
+  });
+
+  it('keeps what a controller wrote while its specification is wrong, with either policy', async () => {
+    const { group } = scene;
+    const name = scene.name('shop');
+    const [prices, make] = shop().controllers;
+    if (prices === undefined || make === undefined) throw new Error('no controllers');
+    const both = { 'price-a': { value: 'a' }, 'price-b': { value: 'b' } };
+    const policy = { cleanUp: 'delete' } as const;
+    scene.run();
+    await group.addOperator(name, { controllers: [prices, make] });
+    await eventuallyMade(both);
+    const bad = { ...make, pipeline: { '@sellect': true } };
+    const operator = await group.upsertOperator(name, { controllers: [prices, bad] }, policy);
+    expect(readyOf(operator, 'make-price')).to.equal('False NotReady');
+    expect(await scene.made()).to.deep.equal(both);
+    await scene.writes();
+    await group.upsertOperator(name, { controllers: [prices, make] }, policy);
+    await scene.synced(operator);
+    expect(await scene.writes()).to.deep.equal([]);
+    await group.upsertOperator(name, { controllers: [prices, bad] }, policy);
+    const moved = { ...make, target: { kind: 'Copy' } };
+    await group.upsertOperator(name, { controllers: [prices, moved] }, policy);
+    expect(await scene.made()).to.deep.equal({});
+  });
+
+  it('is Unknown while data does not fit, tells the error by name, and is Ready when it fits', async () => {
+    const { group } = scene;
+    const name = scene.name('shop');
+    scene.run();
+    const { namespace } = scene;
+    const number = { number: { '@int': '$.data.value' } };
+    await group.addOperator(name, { controllers: [viewOf('Stock', namespace, number)] });
+    await scene.eventually(() =>
+      expect(readyOf(group.getOperator(name))).to.equal('Unknown ReconciliationFailed'),
+    );
+    const [errors] = [group.errors[Symbol.asyncIterator]()];
+    const { value: error } = await errors.next();
+    expect(error).to.include({ operator: name, controller: 'see-stock', stage: '@project' });
+    expect(error?.message).to.include(name).and.include(`${namespace}/c`);
+    const [reported] = group.getOperator(name)?.getController('see-stock')?.reportErrors() ?? [];
+    expect(reported).to.equal(error);
+    await scene.put('Stock', 'c', '12');
+    await scene.eventually(() => expect(readyOf(group.getOperator(name))).to.equal('True Ready'));
+    await scene.eventually(async () => {
+      expect(await scene.views(name, 'Stock')).to.deep.equal(['c']);
+    });
+  });
+}
