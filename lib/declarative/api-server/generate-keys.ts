@@ -1,4 +1,5 @@
 import { access, mkdir } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
@@ -35,6 +36,7 @@ export interface KeyFiles {
 }
 
 const dayMs = 24 * 60 * 60_000;
+const hostName = /^(\*\.)?[a-z\d]([-a-z\d.]*[a-z\d])?$/i;
 const localNames = ['localhost', '127.0.0.1', '::1'];
 
 /**
@@ -50,6 +52,11 @@ export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
   const { directory, hostNames = [], validForDays = 365, force = false } = options;
   if (!(validForDays >= 1 && validForDays <= 36_500)) {
     const message = `keys: want validForDays from 1 to 36500, got ${validForDays}`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  const odd = hostNames.find((name) => isIP(name) === 0 && !hostName.test(name));
+  if (odd !== undefined) {
+    const message = `keys: ${JSON.stringify(odd)} is no host name and no address`;
     throw new OperatorError('InvalidOption', message);
   }
   const files = keyFilesIn(directory);

@@ -100,6 +100,13 @@ describe('generateKeys', () => {
     expect(await readFile(join(folder, 'elsewhere'), 'utf8')).to.equal('precious');
   });
 
+  for (const name of ['https://views.example', 'views.example:8443', 'a b', '']) {
+    it(`refuses the host name ${JSON.stringify(name)}`, async () => {
+      const error = await failure(generateKeys({ directory: folder, hostNames: [name] }));
+      expect(error).to.have.property('code', 'InvalidOption');
+    });
+  }
+
   for (const validForDays of [0, NaN, 36_501]) {
     it(`refuses a certificate for ${validForDays} days`, async () => {
       const error = await failure(generateKeys({ directory: folder, validForDays }));
