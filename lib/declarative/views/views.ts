@@ -34,6 +34,7 @@ export interface ViewsOptions {
  * ## Caveats
  * - Views end with the process. One that is made again has another `uid`: don't write the `uid` of a
  *   view into an object of a cluster, or each start changes it.
+ * - kubectl shows views of no namespace in `get -A` only: it asks for a name within a namespace.
  * - Nobody collects the dependents of a view: `ownerReferences` are kept, and do nothing.
  */
 export class Views {

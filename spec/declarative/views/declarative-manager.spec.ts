@@ -5,6 +5,7 @@ import type { Controller } from '../../../lib/controller/controller.js';
 import { done } from '../../../lib/controller/result.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
 import type { DeclarativeManagerOptions } from '../../../lib/declarative/views/index.js';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { EventRecorder } from '../../../lib/events/index.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import { ConfigMap, Lease } from '../../../lib/object/kinds.js';
@@ -216,6 +217,27 @@ describe('DeclarativeManager', () => {
     await setup.end();
   });
 
+  it('leaves nothing that would keep the process alive, however often it starts', async () => {
+    const cluster = await EmbeddedCluster.start();
+    const client = cluster.client();
+    const before = await settledResources({});
+    for (let n = 0; n < 10; n++) {
+      const stop = new AbortController();
+      const manager = await DeclarativeManager.create({ client });
+      const running = manager.run(stop.signal);
+      const seen: string[] = [];
+      await manager.views.client.create(healthView(key));
+      manager.add(watcherOfViews(seen));
+      await manager.whenLeading();
+      while (seen.length === 0) await turn();
+      stop.abort();
+      await running;
+    }
+    expect(await settledResources(before)).to.deep.equal(before);
+    expect(cluster.server.openWatches).to.equal(0);
+    await cluster.stop();
+  });
+
   it('refuses what Manager refuses, and leaves no views then', async () => {
     const { base } = await Setup.start();
     const { client, clock } = base;
@@ -245,3 +267,19 @@ describe('DeclarativeManager', () => {
     await base.cluster.stop();
   });
 });
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** What keeps the process alive, by its kind: as `wanted`, or what it is after some turns. */
+async function settledResources(wanted: Record<string, number>): Promise<Record<string, number>> {
+  const text = JSON.stringify(wanted);
+  for (let n = 0; ; n++) {
+    const counts: Record<string, number> = {};
+    for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
+    // What is over in a moment: a callback that is due, a file that a module is read from.
+    delete counts['Immediate'];
+    delete counts['FSReqCallback'];
+    if (n === 1_000 || JSON.stringify(counts) === text) return counts;
+    await turn();
+  }
+}
