@@ -24,7 +24,7 @@ export function withoutDroppedFields(
   // What they were dropped from is wanted: that is how they were found.
   const parents = paths.flatMap((path) => path.slice(0, -1).map((_, at) => path.slice(0, at + 1)));
   const keep = others.union(FieldSet.of(...parents));
-  let isEmptied = false;
+  const emptied: string[] = [];
   let result = live;
   for (const element of elementsOf(gone.root)) {
     const name = element.slice('f:'.length);
@@ -33,11 +33,11 @@ export function withoutDroppedFields(
     const left = withoutFields(value, {
       remove: gone.root[element] ?? leaf,
       keep: keep.root[element],
-      onEmptied: () => (isEmptied = true),
+      onEmptied: () => emptied.push(name),
     });
     result = left === undefined ? withoutMember(result, name) : withMember(result, name, left);
   }
-  return isEmptied ? result : undefined;
+  return emptied.length > 0 ? result : undefined;
 }
 
 function ownersOf(

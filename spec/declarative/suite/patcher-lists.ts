@@ -13,11 +13,11 @@ export function patcherListsSuite(open: OpenTargetScene): void {
     const spec = { containers: [{ name: 'main', env }] };
     await patcher.write({ spec: { template: { spec } } });
     const patched = (await scene.get(Deployment)) as Deployment;
-    const [container] = patched.spec?.template?.spec?.containers ?? [];
+    const [container] = patched.spec?.template.spec?.containers ?? [];
     expect(container).to.deep.include({ image: 'registry.example/main:1', env });
     await patcher.remove();
     const after = (await scene.get(Deployment)) as Deployment;
-    const [left] = after.spec?.template?.spec?.containers ?? [];
+    const [left] = after.spec?.template.spec?.containers ?? [];
     expect(left).to.include({ name: 'main', image: 'registry.example/main:1' });
     expect(left?.env).to.equal(undefined);
   });

@@ -135,12 +135,12 @@ export function patcherSuite(open: OpenTargetScene): void {
     const template = { metadata: { annotations: { 'shop.example.com/version': '7' } } };
     await patcher.write({ spec: { template } });
     const annotated = (await scene.get(Deployment)) as Deployment;
-    expect(annotated.spec?.template?.metadata?.annotations).to.deep.equal(
+    expect(annotated.spec?.template.metadata?.annotations).to.deep.equal(
       template.metadata.annotations,
     );
     await patcher.remove();
     const after = (await scene.get(Deployment)) as Deployment;
-    expect(after.spec?.template?.metadata?.annotations ?? {}).to.deep.equal({});
-    expect(after.spec?.template?.metadata?.labels).to.deep.equal({ app: 'web' });
+    expect(after.spec?.template.metadata?.annotations ?? {}).to.deep.equal({});
+    expect(after.spec?.template.metadata?.labels).to.deep.equal({ app: 'web' });
   });
 }

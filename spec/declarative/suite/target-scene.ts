@@ -89,7 +89,7 @@ function definition(
       ...{ group, names: { kind, plural }, scope: namespaced ? 'Namespaced' : 'Cluster' },
       versions: [{ ...version, ...(subresources !== undefined && { subresources }) }],
     },
-  } as CustomResourceDefinition;
+  };
 }
 
 /** Opens a {@link TargetScene}. */

@@ -1,0 +1,28 @@
+import { expect } from 'chai';
+import { createTargetWriter } from '../../../lib/declarative/runtime/create-target-writer.js';
+import { targetFieldManager } from '../../../lib/declarative/runtime/target-field-manager.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
+import type { ResourceType } from '../../../lib/object/resource-type.js';
+
+describe('The field manager of a declarative controller', () => {
+  it('is named after operator and controller', () => {
+    expect(targetFieldManager('shop', 'web')).to.equal('shop/web');
+    expect(targetFieldManager('o'.repeat(63), 'c'.repeat(64))).to.have.length(128);
+  });
+
+  it('is cut to what the server allows, and stays one of its own', () => {
+    const names = ['a', 'b'].map((end) => targetFieldManager('shop', `${'c'.repeat(200)}${end}`));
+    expect(names.map((name) => name.length)).to.deep.equal([128, 128]);
+    expect(names[0]).not.to.equal(names[1]);
+    expect(names[0]).to.match(/^shop\/c+-[0-9a-f]{12}$/);
+    expect(targetFieldManager('shop', `${'c'.repeat(200)}a`)).to.equal(names[0]);
+  });
+
+  for (const fieldManager of ['', 'x'.repeat(129)]) {
+    it(`is refused with ${fieldManager.length} characters`, () => {
+      const options = { type: ConfigMap as ResourceType, target: { type: 'Updater' } as const };
+      const create = () => createTargetWriter({ ...options, fieldManager });
+      expect(create).to.throw('fieldManager').with.property('code', 'InvalidOption');
+    });
+  }
+});
