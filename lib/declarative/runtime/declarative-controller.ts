@@ -103,7 +103,7 @@ export class DeclarativeController {
     if (this.#starting !== undefined) {
       throw new OperatorError('AlreadyStarted', `controller ${this.name} was started before`);
     }
-    if (this.#stopped !== undefined) throw this.#stoppedError();
+    if (this.#ending.signal.aborted) throw this.#stoppedError();
     if (this.#compiled.plan === undefined) return;
     const first = this.#begin();
     this.#starting = first.catch(() => undefined); // The caller hears of it.
@@ -143,7 +143,8 @@ export class DeclarativeController {
    */
   async whenSynced(signal?: AbortSignal): Promise<void> {
     if (this.problems.length > 0) throw new InvalidSpecError(this.#label, this.problems);
-    await this.#changes.until(() => this.#isSynced || this.#stopped !== undefined, { signal });
+    const { signal: ended } = this.#ending;
+    await this.#changes.until(() => this.#isSynced || ended.aborted, { signal });
     if (!this.#isSynced) throw this.#stoppedError();
   }
 

@@ -1,0 +1,236 @@
+import { expect } from 'chai';
+import type { DeclarativeController } from '../../../lib/declarative/runtime/declarative-controller.js';
+import { ControllerScene, configMap, sameName, view, views } from './controller-scene.js';
+
+const Copies = { apiVersion: views, kind: 'Copy' };
+const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
+
+/** Makes a ConfigMap of each view Wanted. */
+const wanted = {
+  ...{ name: 'wanted', sources: [{ kind: 'Wanted' }] },
+  pipeline: [{ '@project': { metadata: sameName, data: '$.data' } }],
+  target: { apiGroup: '', version: 'v1', kind: 'ConfigMap' },
+};
+
+/** Makes a view Copy with the sum of each view Wanted. */
+const sums = {
+  ...{ name: 'sums', sources: [{ kind: 'Wanted' }] },
+  pipeline: [{ '@project': { metadata: sameName, sum: { '@add': ['$.n', 1] } } }],
+  target: { kind: 'Copy' },
+};
+
+/** Has every write of a ConfigMap by the operator fail, until it is removed. */
+function writesFail({ base }: ControllerScene): { remove(): void } {
+  const faults = (['create', 'update', 'patch'] as const).map((verb) =>
+    base.cluster.faults.add({
+      match: { verb, resource: 'configmaps', user: 'operator' },
+      effect: { type: 'status', code: 500, reason: 'InternalError', message: 'no' },
+    }),
+  );
+  return {
+    remove: () => {
+      for (const fault of faults) fault.remove();
+    },
+  };
+}
+
+describe('failures of declarative controllers', () => {
+  let scene: ControllerScene;
+  afterEach(async () => scene.end());
+
+  describe('a write that fails', () => {
+    it('is tried again, and what comes later is not lost', async () => {
+      scene = await ControllerScene.start();
+      const [controller] = (await scene.run(wanted)) as [DeclarativeController];
+      const fault = writesFail(scene);
+      await scene.put(view('Wanted', 'a', { data: { x: '1' } }));
+      await scene.eventually(() => expect(scene.errors).to.have.length(1));
+      await scene.put(view('Wanted', 'a', { data: { x: '2' } }));
+      await scene.put(view('Wanted', 'b', { data: { x: '1' } }));
+      await scene.base.clock.advance(100);
+      expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
+      const [first] = controller.reportErrors();
+      expect(first).to.include({ stage: 'target', subject: 'default/a', operator: 'op' });
+      expect(first?.message).to.match(/^op\/wanted: target of default\/a: /);
+      fault.remove();
+      await scene.base.clock.advance(60_000);
+      await scene.settled();
+      const all = await scene.all(ConfigMaps);
+      expect([all['a']?.['data'], all['b']?.['data']]).to.deep.equal([{ x: '2' }, { x: '1' }]);
+      expect(scene.ready(controller)).to.equal('True Ready');
+      expect(controller.status().lastErrors.length).to.be.above(0);
+    });
+
+    it('counts what it adds once, however often it is tried', async () => {
+      scene = await ControllerScene.start();
+      await scene.run(wanted);
+      const { clock } = scene.base;
+      const fault = writesFail(scene);
+      await scene.put(view('Wanted', 'a', { data: { x: '1' } }));
+      await clock.advance(1_000);
+      fault.remove();
+      await clock.advance(10_000);
+      expect(await scene.names(ConfigMaps)).to.include('a');
+      await scene.delete(view('Wanted', 'a'));
+      await scene.settled();
+      expect(await scene.names(ConfigMaps)).to.not.include('a');
+    });
+
+    it('is not tried again for what is not wanted any more', async () => {
+      scene = await ControllerScene.start();
+      await scene.run(wanted);
+      const { clock } = scene.base;
+      const fault = writesFail(scene);
+      await scene.put(view('Wanted', 'a', { data: { x: '1' } }));
+      await clock.advance(1_000);
+      await scene.delete(view('Wanted', 'a'));
+      fault.remove();
+      await clock.advance(10_000);
+      expect(await scene.names(ConfigMaps)).to.not.include('a');
+    });
+  });
+
+  describe('data that does not fit', () => {
+    it('leaves its document out, names where and what it is, and stops nothing else', async () => {
+      scene = await ControllerScene.start();
+      await scene.put(view('Wanted', 'bad', { n: 'seven' }));
+      await scene.put(view('Wanted', 'good', { n: 7 }));
+      const [controller] = (await scene.run(sums)) as [DeclarativeController];
+      expect(await scene.all(Copies)).to.have.nested.property('good.sum', 8);
+      expect(await scene.names(Copies)).to.deep.equal(['good']);
+      const [error] = scene.errors;
+      expect(error).to.include({ controller: 'sums', stage: '@project', subject: 'default/bad' });
+      expect(error?.message).to.contain(
+        'op/sums: @project (pipeline[0]["@project"]) of default/bad',
+      );
+      expect(error?.message).to.contain('"seven"');
+      expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
+      await scene.put(view('Wanted', 'bad', { n: 1 }));
+      await scene.settled();
+      expect(scene.ready(controller)).to.equal('True Ready');
+      expect(await scene.names(Copies)).to.deep.equal(['bad', 'good']);
+    });
+
+    it('can be a result without a name, or one with a slash', async () => {
+      scene = await ControllerScene.start();
+      const metadata = { name: '$.called', namespace: 'default' };
+      await scene.run({ ...sums, pipeline: [{ '@project': { metadata } }] });
+      await scene.put(view('Wanted', 'a', {}));
+      await scene.put(view('Wanted', 'b', { called: 'x/y' }));
+      await scene.settled();
+      const messages = scene.errors.map(({ message }) => message);
+      expect(messages[0]).to.contain('target').and.contain('metadata.name, a text');
+      expect(messages[1]).to.contain('metadata.name has a slash');
+    });
+
+    it('of Secrets is never shown, nor what the server says of it', async () => {
+      scene = await ControllerScene.start();
+      const data = { n: Buffer.from('hush').toString('base64') };
+      const metadata = { name: 's', namespace: 'default' };
+      await scene.put({ apiVersion: 'v1', kind: 'Secret', metadata, data });
+      const sources = [{ apiGroup: '', version: 'v1', kind: 'Secret', namespace: 'default' }];
+      const target = { apiGroup: '', version: 'v1', kind: 'ConfigMap' };
+      const added = { metadata: sameName, n: { '@add': ['$.data.n', 1] } };
+      const first = scene.controller({
+        name: 'one',
+        sources,
+        target,
+        pipeline: [{ '@project': added }],
+      });
+      // A label that no server takes.
+      const labels = { value: { '@concat': ['$.data.n', ' !'] } };
+      const labelled = { metadata: { ...sameName, labels } };
+      const second = scene.controller({
+        name: 'two',
+        sources,
+        target,
+        pipeline: [{ '@project': labelled }],
+      });
+      await Promise.all([first.start(), second.start()]);
+      await scene.base.run(scene.manager);
+      await scene.eventually(() => {
+        const stages = scene.errors.map(({ stage }) => stage);
+        expect(stages).to.include('@project').and.include('target');
+      });
+      const told = JSON.stringify([
+        scene.errors,
+        first.status(),
+        second.status(),
+        scene.base.lines,
+      ]);
+      expect(told).to.not.contain('hush');
+      expect(scene.errors.map(({ error }) => String(error)).join()).to.not.contain('hush');
+      expect(told).to.contain('metadata.labels');
+    });
+  });
+
+  describe('a status', () => {
+    it('is False where the specification is wrong, with its path; nothing runs', async () => {
+      scene = await ControllerScene.start();
+      const spec = { ...sums, pipeline: [{ '@project': { n: { '@concatt': [1, 2] } } }] };
+      const controller = scene.controller(spec, { specPath: ['controllers', 3] });
+      expect(controller.problems[0]?.path.slice(0, 4)).to.deep.equal([
+        'controllers',
+        3,
+        'pipeline',
+        0,
+      ]);
+      expect(controller.problems[0]?.suggestion).to.equal('@concat');
+      await controller.start();
+      await scene.base.run(scene.manager);
+      expect(scene.ready(controller)).to.equal('False NotReady');
+      expect(controller.status().conditions[0]?.message).to.contain('controllers[3].pipeline[0]');
+      expect(scene.manager.status().controllers).to.deep.equal([]);
+      expect(await controller.whenSynced().catch((error: unknown) => error)).to.have.property(
+        'code',
+        'InvalidSpec',
+      );
+    });
+
+    it('names a source by its place in the specification, beside one that sets the pace', () => {
+      const sources = [
+        { apiGroup: 'source.dcontroller.io', kind: 'Periodic' },
+        { apiGroup: '', kind: 'Pod' },
+        { apiGroup: 'metrics.k8s.io', kind: 'Pod' },
+      ];
+      return ControllerScene.start().then((started) => {
+        scene = started;
+        const { problems } = scene.controller({ ...sums, sources, pipeline: [{ '@join': true }] });
+        expect(problems.map(({ path }) => path)).to.deep.equal([['sources', 2, 'kind']]);
+      });
+    });
+
+    it('keeps the last ten errors, and says how much else is wrong', async () => {
+      scene = await ControllerScene.start();
+      const [controller] = (await scene.run(sums)) as [DeclarativeController];
+      for (let n = 0; n < 12; n++) await scene.put(view('Wanted', `bad-${n}`, { n: 'x' }));
+      await scene.settled();
+      const subjects = controller.reportErrors().map(({ subject }) => subject);
+      const expected = Array.from({ length: 10 }, (_, n) => `default/bad-${n + 2}`);
+      expect(subjects).to.deep.equal(expected);
+      expect(controller.status().lastErrors).to.have.length(10);
+      expect(controller.status().conditions[0]?.message).to.contain('(and 11 more)');
+    });
+
+    it('is told when it changes, and a listener that throws hinders nothing', async () => {
+      scene = await ControllerScene.start();
+      const seen: string[] = [];
+      const controller: DeclarativeController = scene.controller(sums, {
+        onStatus: () => {
+          seen.push(scene.ready(controller));
+          throw new Error('no');
+        },
+      });
+      await controller.start();
+      await scene.base.run(scene.manager);
+      await scene.during(controller.whenSynced());
+      await scene.put(view('Wanted', 'a', { n: 'x' }));
+      await scene.settled();
+      await scene.put(view('Wanted', 'a', { n: 1 }));
+      await scene.settled();
+      const failed = 'Unknown ReconciliationFailed';
+      expect(seen).to.deep.equal(['True Ready', failed, 'True Ready']);
+      expect(await scene.names(Copies)).to.deep.equal(['a']);
+    });
+  });
+});

@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import type { DeclarativeController } from '../../../lib/declarative/runtime/declarative-controller.js';
+import { failureOf } from '../../client/scripted-transport.js';
+import { ScriptedLeadership } from '../../manager/manager-setup.js';
+import { ControllerScene, configMap, sameName, view } from './controller-scene.js';
+
+const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
+const keyOfA = { namespace: 'default', name: 'a' };
+
+/** Makes a Secret of each ConfigMap of the namespace. */
+const secrets = {
+  ...{ name: 'secrets', sources: [{ apiGroup: '', kind: 'ConfigMap', namespace: 'default' }] },
+  pipeline: [{ '@project': { metadata: sameName, data: '$.data' } }],
+  target: { apiGroup: '', kind: 'Secret' },
+};
+
+/** Annotates the ConfigMap of each view Note. */
+const notes = {
+  ...{ name: 'notes', sources: [{ kind: 'Note' }] },
+  pipeline: [
+    { '@project': { metadata: { ...sameName, annotations: { 'example.com/note': '$.note' } } } },
+  ],
+  target: { apiGroup: '', version: 'v1', kind: 'ConfigMap', type: 'Patcher' },
+};
+
+const Secrets = { apiVersion: 'v1', kind: 'Secret' };
+
+async function annotationsOfA(scene: ControllerScene): Promise<unknown> {
+  return (await scene.get(ConfigMaps, keyOfA))?.metadata.annotations ?? null;
+}
+
+describe('the life of declarative controllers', () => {
+  let scene: ControllerScene;
+  afterEach(async () => scene.end());
+
+  it('finds the versions of native kinds', async () => {
+    scene = await ControllerScene.start();
+    await scene.put(configMap('a', { x: '1' }));
+    await scene.run(secrets);
+    const secret = await scene.get(Secrets, keyOfA);
+    expect(secret?.['data']).to.deep.equal({ x: Buffer.from('1').toString('base64') });
+  });
+
+  it('writes nothing in a steady state, and nothing after a restart', async () => {
+    scene = await ControllerScene.start();
+    const { cluster, clock } = scene.base;
+    for (const name of ['a', 'b', 'c']) await scene.put(configMap(name, { x: '1' }));
+    const period = {
+      apiGroup: 'source.dcontroller.io',
+      kind: 'Periodic',
+      parameters: { period: '1m' },
+    };
+    const spec = { ...secrets, sources: [...secrets.sources, period] };
+    const [controller] = (await scene.run(spec)) as [DeclarativeController];
+    const mark = cluster.requests.mark();
+    await clock.advance(180_000);
+    await scene.settled();
+    await controller.stop();
+    const again = scene.controller(spec);
+    await again.start();
+    await scene.during(again.whenSynced());
+    expect(cluster.requests.since(mark).writes).to.equal(0);
+    // A read for each object at each tick, and one list.
+    const gets = cluster.requests.since(mark).count(({ verb }) => verb === 'get');
+    expect(gets).to.be.at.most(4 * 3);
+  });
+
+  describe('a stop', () => {
+    it('leaves nothing behind, and what was written', async () => {
+      scene = await ControllerScene.start();
+      await scene.put(configMap('a', { x: '1' }));
+      const [controller] = (await scene.run(secrets)) as [DeclarativeController];
+      await scene.during(controller.stop());
+      expect(scene.manager.cache.status()).to.deep.equal([]);
+      expect(scene.manager.status().controllers).to.deep.equal([]);
+      await scene.put(configMap('b', { x: '1' }));
+      await scene.settled();
+      expect(await scene.names(Secrets)).to.deep.equal(['a']);
+      expect(await failureOf(controller.start())).to.have.property('code', 'AlreadyStarted');
+    });
+
+    it('takes whole objects away that it wrote, earlier processes included', async () => {
+      scene = await ControllerScene.start();
+      await scene.put(configMap('a', { x: '1' }));
+      await scene.put({ ...configMap('mine'), ...Secrets });
+      await scene.client.apply(
+        { ...Secrets, metadata: { name: 'left', namespace: 'default' }, data: { x: 'MQ==' } },
+        { fieldManager: 'op/secrets' },
+      );
+      const [controller] = (await scene.run(secrets)) as [DeclarativeController];
+      expect(await scene.names(Secrets)).to.deep.equal(['a', 'mine']);
+      await scene.during(controller.stop({ cleanUp: 'delete' }));
+      expect(await scene.names(Secrets)).to.deep.equal(['mine']);
+    });
+
+    it('takes the fields away that it patched', async () => {
+      scene = await ControllerScene.start();
+      await scene.put(configMap('a', { x: '1' }));
+      await scene.put(view('Note', 'a', { note: 'hello' }));
+      const [controller] = (await scene.run(notes)) as [DeclarativeController];
+      expect(await annotationsOfA(scene)).to.deep.equal({ 'example.com/note': 'hello' });
+      await scene.during(controller.stop({ cleanUp: 'delete' }));
+      expect(await annotationsOfA(scene)).to.equal(null);
+      expect(await scene.get(ConfigMaps, keyOfA)).to.deep.include({ data: { x: '1' } });
+    });
+
+    it('ends the wait for a kind, and for the first pass', async () => {
+      scene = await ControllerScene.start();
+      const controller = scene.controller({
+        ...secrets,
+        sources: [{ apiGroup: 'example.com', kind: 'Widget' }],
+      });
+      await controller.start();
+      await scene.base.run(scene.manager);
+      const waiting = failureOf(controller.whenSynced());
+      await controller.stop({ cleanUp: 'delete' });
+      expect(await waiting).to.have.property('code', 'Stopped');
+    });
+
+    it('before the start keeps it from starting', async () => {
+      scene = await ControllerScene.start();
+      const controller = scene.controller(secrets);
+      await controller.stop();
+      expect(await failureOf(controller.start())).to.have.property('code', 'Stopped');
+    });
+  });
+
+  it('has annotations removed when the source is deleted', async () => {
+    scene = await ControllerScene.start();
+    await scene.put(configMap('a', { x: '1' }));
+    await scene.run(notes);
+    await scene.put(view('Note', 'a', { note: 'hello' }));
+    await scene.settled();
+    expect(await annotationsOfA(scene)).to.deep.equal({ 'example.com/note': 'hello' });
+    await scene.delete(view('Note', 'a'));
+    await scene.settled();
+    expect(await annotationsOfA(scene)).to.equal(null);
+  });
+
+  it('tries again to patch what is not there yet', async () => {
+    scene = await ControllerScene.start();
+    const controller = scene.controller(notes);
+    await controller.start();
+    await scene.base.run(scene.manager);
+    await scene.put(view('Note', 'a', { note: 'hello' }));
+    await scene.eventually(() => {
+      expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
+    });
+    await scene.put(configMap('a'));
+    await scene.base.clock.advance(60_000);
+    await scene.settled();
+    expect(scene.ready(controller)).to.equal('True Ready');
+    expect(await annotationsOfA(scene)).to.deep.equal({ 'example.com/note': 'hello' });
+  });
+
+  it('writes as the leader only; a new leader looks at everything', async () => {
+    const leadership = new ScriptedLeadership();
+    scene = await ControllerScene.start({
+      leaderElection: leadership,
+      whenLeadershipIsLost: 'standby',
+    });
+    await scene.put(configMap('a', { x: '1' }));
+    const controller = scene.controller(secrets);
+    await controller.start();
+    await scene.base.run(scene.manager);
+    await scene.eventually(() => expect(scene.ready(controller)).to.equal('True Ready'));
+    expect(await scene.names(Secrets)).to.deep.equal([]);
+    leadership.lead();
+    await scene.eventually(async () => expect(await scene.names(Secrets)).to.deep.equal(['a']));
+    leadership.lose();
+    await scene.base.clock.advance(0);
+    // Nobody leads: what another does now is found by the next leader.
+    await scene.delete({ ...configMap('a'), ...Secrets });
+    await scene.put(configMap('b', { x: '1' }));
+    await scene.base.clock.advance(1_000);
+    expect(await scene.names(Secrets)).to.deep.equal([]);
+    leadership.lead();
+    await scene.eventually(async () => {
+      expect(await scene.names(Secrets)).to.deep.equal(['a', 'b']);
+    });
+  });
+});
