@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import { writeFile } from 'node:fs/promises';
+import { clientFromKubeConfig } from '../../lib/client/kube-config.js';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { eventually } from '../../lib/testing/index.js';
+import { cli, scratchDirectory, startCli } from './cli.js';
+import type { RunningCli } from './cli.js';
+
+/** Copies ConfigMaps with a label into a view, and counts those of an owner in another one. */
+const operator = `
+apiVersion: dcontroller.io/v1alpha1
+kind: Operator
+metadata: { name: settings }
+spec:
+  controllers:
+    - name: view
+      sources:
+        - { apiGroup: '', kind: ConfigMap, labelSelector: { matchLabels: { team: shop } } }
+      pipeline: [{ '@project': { metadata: { name: $.metadata.name, namespace: $.metadata.namespace }, data: $.data } }]
+      target: { kind: Setting }
+    - name: copy
+      sources: [{ kind: Setting }]
+      pipeline:
+        - '@project':
+            metadata: { name: { '@concat': [$.metadata.name, -copy] }, namespace: $.metadata.namespace }
+            data: $.data
+      target: { apiGroup: '', kind: ConfigMap }
+`;
+
+const metadata = { name: 'colours', namespace: 'default', labels: { team: 'shop' } };
+const colours = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { door: 'red' } } as const;
+
+describe('operator-builder declarative run', () => {
+  const file = scratchDirectory();
+  let cluster: EmbeddedCluster;
+  let running: RunningCli | undefined;
+
+  before(async () => {
+    cluster = await EmbeddedCluster.start({ port: 0 });
+    await cluster.writeKubeConfig(file('kubeconfig'));
+    await cli(['declarative', 'keys', '-d', file('keys')]);
+  });
+
+  afterEach(async () => {
+    running?.stop();
+    await running?.ended;
+    running = undefined;
+  });
+
+  after(() => cluster.stop());
+
+  /** Starts it with the operator on the standard input. */
+  function start(...args: readonly string[]): RunningCli {
+    const all = ['declarative', 'run', '-', '--kubeconfig', file('kubeconfig'), ...args];
+    return (running = startCli(all, { stdin: operator }));
+  }
+
+  /** Where the views are served. */
+  function urlOfViews(cli: RunningCli): Promise<string> {
+    return eventually(() => {
+      const [, url = ''] = /"url":"(.*?)".*views are served/.exec(cli.written().stderr) ?? [];
+      expect(url, cli.written().stderr).to.not.equal('');
+      return url;
+    });
+  }
+
+  it('runs operators on a cluster, and ends well when it is told to', async () => {
+    const client = cluster.client();
+    await client.create(colours);
+    const cli = start();
+    await eventually(async () => {
+      const copy = await client.get(ConfigMap, { name: 'colours-copy', namespace: 'default' });
+      expect(copy.data).to.deep.equal({ door: 'red' });
+    });
+    cli.stop();
+    const { code, stdout, stderr } = await cli.ended;
+    expect({ code, stdout }, stderr).to.deep.equal({ code: 0, stdout: '' });
+    for (const line of stderr.trimEnd().split('\n')) {
+      expect(() => JSON.parse(line) as unknown, line).to.not.throw();
+      expect(line).to.not.include('"level":"error"');
+    }
+  });
+
+  it('ends well when it is told to before it has begun', async () => {
+    const cli = start();
+    cli.stop();
+    expect(await cli.ended).to.include({ code: 0 });
+  });
+
+  it('serves views to whom a kubeconfig of `declarative config` names', async () => {
+    const cli = start('--api-server-port', '0', '--api-server-keys', file('keys'));
+    const server = await urlOfViews(cli);
+    expect(server).to.match(/^https:/);
+    await configure('--server', server, '--user', 'alice', '--namespaces', 'default');
+    const client = await clientFromKubeConfig({ path: file('views') });
+    const view = { apiVersion: 'settings.view.dcontroller.io/v1alpha1', kind: 'Setting' };
+    await eventually(async () => {
+      const found = await client.get(view, metadata);
+      expect(found).to.deep.include({ data: { door: 'red' } });
+    });
+    await client.close();
+    expect(cli.written().stderr).to.not.include('eyJ');
+  });
+
+  it('serves them over HTTP on this machine where no keys are given', async () => {
+    const url = await urlOfViews(start('--api-server-port', '0'));
+    expect(url).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const answer = await fetch(`${url}/apis`);
+    expect(await answer.text()).to.include('settings.view.dcontroller.io');
+  });
+
+  async function configure(...args: readonly string[]): Promise<void> {
+    const common = ['--keys', file('keys'), '--out', file('views'), '--force'];
+    const { code, stderr } = await cli(['declarative', 'config', ...common, ...args]);
+    expect(code, stderr).to.equal(0);
+  }
+
+  it('runs nothing when one of the operators is wrong', async () => {
+    const wrong = operator.replace(
+      'kind: Setting }\n    - name: copy',
+      'knd: Setting }\n    - name: copy',
+    );
+    await writeFile(file('wrong.yaml'), wrong);
+    const args = ['declarative', 'run', file('wrong.yaml'), '--kubeconfig', file('kubeconfig')];
+    const { code, stderr } = await cli(args);
+    expect(code).to.equal(1);
+    expect(stderr).to.include('wrong.yaml:').and.include('did you mean kind?');
+  });
+
+  for (const [what, args, code, says] of [
+    ['a missing kubeconfig', ['--kubeconfig', 'none'], 1, 'none'],
+    ['a context that there is none of', ['--context', 'prod'], 1, 'prod'],
+    ['keys without a port', ['--api-server-keys', 'keys'], 2, '--api-server-port is missing'],
+    ['a port that is none', ['--api-server-port', '70000'], 2, 'Want a port, 0 to 65535'],
+    [
+      'plain HTTP for others',
+      ['--api-server-port', '0', '--api-server-host', '0.0.0.0'],
+      ...([1, 'HTTP is for loopback only'] as const),
+    ],
+    ['a Lease without a namespace', ['--leader-election', 'shop'], 2, 'as shop/operator'],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      const result = await start(...args).ended;
+      expect(result.code).to.equal(code);
+      expect(result.stderr).to.include(says);
+    });
+  }
+});
