@@ -95,8 +95,11 @@ describe('Views', () => {
     withViews(async ({ views: { client } }) => {
       const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: inOne };
       expect(await failureOf(client.create(configMap))).to.have.property('code', 'UnknownKind');
-      const other = { ...HealthView, apiVersion: 'op.view.dcontroller.io/v1' };
-      expect(await failureOf(client.list(other))).to.have.property('code', 'UnknownKind');
+      await client.create(healthView(inOne));
+      const other = { ...healthView(inNone), apiVersion: 'op.view.dcontroller.io/v1' };
+      for (const call of [client.list(other), client.create(other)]) {
+        expect(await failureOf(call)).to.have.property('code', 'UnknownKind');
+      }
     }));
 
   it('keep any fields, and their uid; the version and the generation grow', () =>
@@ -219,6 +222,8 @@ describe('Views.stop', () => {
     for (const call of [views.ensure('op', 'A'), views.client.list(HealthView)]) {
       expect(await failureOf(call)).to.have.property('code', 'Stopped');
     }
+    const request = { method: 'GET', path: '/apis', headers: {} } as const;
+    expect(await failureOf(views.server.handle(request))).to.have.property('code', 'Stopped');
     await views.drop('op');
   });
 
