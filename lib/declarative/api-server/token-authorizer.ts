@@ -35,8 +35,8 @@ export class TokenAuthorizer implements Authorizer {
 
   #covers(namespace: string): boolean {
     const { namespaces } = this.#claims;
-    if (namespaces.includes('*')) return true;
-    return namespace !== '' && namespaces.includes(namespace);
+    // All namespaces, and views that are in none, have the name '', which no claim has.
+    return namespaces.includes('*') || namespaces.includes(namespace);
   }
 
   #elsewhere(): Decision {

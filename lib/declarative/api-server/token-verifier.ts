@@ -19,11 +19,7 @@ export class TokenVerifier {
   /** @param nowMs - the time by which it may have expired, in milliseconds since 1970. */
   async verify(token: string, nowMs: number): Promise<TokenVerdict> {
     const { jwtVerify } = await import('jose');
-    const options = {
-      algorithms: [tokenAlgorithm],
-      currentDate: new Date(nowMs),
-      requiredClaims: ['exp'],
-    };
+    const options = { algorithms: [tokenAlgorithm], currentDate: new Date(nowMs) };
     try {
       const { payload } = await jwtVerify(token, this.#key, options);
       return verdictOn(payload);
@@ -35,8 +31,8 @@ export class TokenVerifier {
 
 function verdictOn(payload: { readonly exp?: number } & Record<string, unknown>): TokenVerdict {
   const { exp = Infinity } = payload;
-  // JSON can say 1e999.
-  if (!Number.isFinite(exp)) return { problem: 'its claim exp is no time' };
+  // It may be left out, and JSON can say 1e999.
+  if (!Number.isFinite(exp)) return { problem: 'it never expires' };
   const read = readTokenClaims(payload);
   return read.problem === undefined ? { ...read, untilMs: exp * 1000 } : read;
 }

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { AccessAttributes, ListenerAccess } from '../../../lib/apiserver/index.js';
 import { forbidden } from '../../../lib/apiserver/status-error.js';
 import { Api, configMap, configMaps } from '../api.js';
+import { installed } from '../custom/widgets.js';
 
 /** Knows the users whose names are shown as `x-user`; they may do what `may` says. */
 function accessOf(
@@ -161,6 +162,7 @@ describe('a listener with an access of its own', () => {
     });
 
     it('describes nothing of them in OpenAPI', async () => {
+      await installed(api);
       const { body } = await ask(url, '/openapi/v3', jane);
       expect(Object.keys(body['paths'] as object)).to.deep.equal(['apis/apps/v1']);
       expect((await ask(url, '/openapi/v3/apis/apps/v1', jane)).code).to.equal(200);

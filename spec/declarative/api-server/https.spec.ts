@@ -2,7 +2,7 @@ import { createHmac, createPrivateKey } from 'node:crypto';
 import { connect } from 'node:tls';
 import type { SecureVersion } from 'node:tls';
 import { expect } from 'chai';
-import { SignJWT } from 'jose';
+import { CompactSign, SignJWT } from 'jose';
 import {
   ViewServer,
   everything,
@@ -142,6 +142,14 @@ describe('the API server of views over HTTPS', () => {
         await expectUnauthorized({ token: await signed(claims, exp) });
       });
     }
+
+    it('to a token that expires after all time', async () => {
+      const claims = JSON.stringify({ ...good, exp: 0 }).replace('"exp":0', '"exp":1e999');
+      const token = await new CompactSign(Buffer.from(claims))
+        .setProtectedHeader({ alg: 'RS256' })
+        .sign(createPrivateKey(keys.token.privateKey));
+      await expectUnauthorized({ token });
+    });
 
     it('to texts that are no tokens', async () => {
       for (const token of ['x', 'a.b.c', '...', '{}.{}.', 'x'.repeat(8_000)]) {
