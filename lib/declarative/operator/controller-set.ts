@@ -52,22 +52,27 @@ export class ControllerSet {
   /**
    * Brings the controllers to what `plan` says. What fails is tried again by the next call: what was
    * to be cleaned up, and the start of what would write there.
+   * @returns whether a controller came or went
    * @throws what a clean-up or a start failed with; all others were carried out.
    */
-  async apply(plan: OperatorPlan, change: ResolvedOperatorChange): Promise<void> {
+  async apply(plan: OperatorPlan, change: ResolvedOperatorChange): Promise<boolean> {
+    const { operator } = this.#parts;
     const before = this.#slots;
     this.#slots = plan.controllers.map((planned) => this.#keep(planned) ?? this.#slotOf(planned));
     const leaving = before.filter((slot) => !this.#slots.includes(slot));
     await stopAll(leaving);
     for (const one of leaving.flatMap(writtenBy)) this.#handOver(one, plan, change);
     if (change.cleanUp === 'delete') {
-      for (const one of change.former) this.#handOver(one, plan, change);
+      // Views of an earlier process ended with it.
+      const others = change.former.filter(({ target }) => !isOwnView(target, operator));
+      for (const one of others) this.#handOver(one, plan, change);
     }
     try {
       await allSettled([this.#cleanUps.run(), this.#startFree()]);
     } finally {
       await this.#startFree();
     }
+    return !sameItems(before, this.#slots);
   }
 
   /** Starts all of them, and from now on those of each new plan. */
@@ -165,4 +170,8 @@ async function stopAll(slots: readonly Slot[]): Promise<void> {
 function writtenBy({ planned, isStarted, inherited }: Slot): readonly FormerController[] {
   const targets = isStarted ? [planned.spec.target, ...inherited] : inherited;
   return targets.map((target) => ({ name: planned.name, target }));
+}
+
+function sameItems(some: readonly unknown[], others: readonly unknown[]): boolean {
+  return some.length === others.length && some.every((item, place) => item === others[place]);
 }

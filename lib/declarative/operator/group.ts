@@ -124,7 +124,7 @@ export class Group {
    */
   listen(listener: (name: string) => void): () => void {
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /**

@@ -2,7 +2,7 @@ import { findCondition, setCondition } from '../../object/conditions.js';
 import type { Condition, ConditionUpdate } from '../../object/conditions.js';
 import type { Clock } from '../../system/clock.js';
 import type { OperatorControllerStatus, OperatorStatus } from '../crd/operator-resource.js';
-import type { TargetSpec } from '../spec/operator-spec.js';
+import { writtenTarget } from '../crd/status-record.js';
 import { trimMiddle } from '../trim-middle.js';
 import type { OperatorController } from './operator-controller.js';
 import type { OperatorPlan } from './operator-plan.js';
@@ -45,7 +45,12 @@ function controllerStatus(
   const status = controller.status();
   if (problems.length === 0) {
     const conditions = status.conditions.map((one) => ({ ...one, ...observed(generation) }));
-    return { name, conditions, lastErrors: [...status.lastErrors], target: written(spec.target) };
+    return {
+      name,
+      conditions,
+      lastErrors: [...status.lastErrors],
+      target: writtenTarget(spec.target),
+    };
   }
   const lines = problems.map(plan.describe);
   const notReady: ConditionUpdate = {
@@ -79,7 +84,8 @@ function wholeReady(
     return { type, status: 'False', reason: 'NotReady', message };
   }
   if (bad.length > 0) return { type, status: 'False', reason: 'NotReady', message: lines(bad) };
-  const [first] = unknown;
+  // Of one that only begins there is less to say.
+  const first = unknown.find(({ reason }) => reason !== 'Starting') ?? unknown[0];
   if (first !== undefined) {
     return { type, status: 'Unknown', reason: first.reason, message: lines(unknown) };
   }
@@ -88,15 +94,4 @@ function wholeReady(
 
 function observed(generation: number | undefined): { observedGeneration?: number } {
   return generation === undefined ? {} : { observedGeneration: generation };
-}
-
-type WrittenTarget = NonNullable<OperatorControllerStatus['target']>;
-
-/** A target as JSON: without what is undefined. */
-function written({ apiGroup, version, kind, type }: TargetSpec): WrittenTarget {
-  return {
-    ...(apiGroup !== undefined && { apiGroup }),
-    ...(version !== undefined && { version }),
-    ...{ kind, type },
-  };
 }

@@ -249,11 +249,8 @@ export class Operator {
 
   async #apply(plan: OperatorPlan, options: OperatorChangeOptions): Promise<void> {
     this.#plan = plan;
-    try {
-      await this.#controllers.apply(plan, resolveOperatorChange(options));
-      if (this.#isStarted && this.#apiServer !== undefined) await this.registerGvks();
-    } finally {
-      this.#changes.notify();
-    }
+    const isChanged = await this.#controllers.apply(plan, resolveOperatorChange(options));
+    if (this.#isStarted && this.#apiServer !== undefined) await this.registerGvks();
+    if (isChanged) this.#changes.notify();
   }
 }

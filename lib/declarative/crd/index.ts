@@ -1,0 +1,10 @@
+export { cleanUpAnnotation, cleanUpFinalizer } from './clean-up-annotation.js';
+export { operatorCrdAccess, operatorCrdController } from './operator-crd-controller.js';
+export type { OperatorCrdControllerOptions } from './operator-crd-controller.js';
+export { OperatorResource } from './operator-resource.js';
+export type {
+  ControllerDocument,
+  OperatorControllerStatus,
+  OperatorDocument,
+  OperatorStatus,
+} from './operator-resource.js';

@@ -1,0 +1,169 @@
+import { addFinalizer, removeFinalizer } from '../../client/finalizers.js';
+import { getIfExists } from '../../client/get-if-exists.js';
+import type { ReconcileContext } from '../../controller/reconciler.js';
+import { done, requeueAfter } from '../../controller/result.js';
+import type { Result } from '../../controller/result.js';
+import { setCondition } from '../../object/conditions.js';
+import type { ConditionUpdate } from '../../object/conditions.js';
+import { deepEqual } from '../../object/deep-equal.js';
+import { formatTime } from '../../object/micro-time.js';
+import { asError } from '../../system/as-error.js';
+import type { Clock } from '../../system/clock.js';
+import type { CleanUpPolicy } from '../operator/clean-ups.js';
+import type { Group } from '../operator/group.js';
+import { planOperator } from '../operator/operator-plan.js';
+import { trimMiddle } from '../trim-middle.js';
+import { cleanUpAnnotation, cleanUpFinalizer, cleanUpPolicyOf } from './clean-up-annotation.js';
+import { OperatorResource } from './operator-resource.js';
+import type { OperatorStatus } from './operator-resource.js';
+import { continued, isStarting } from './status-changes.js';
+import { StatusPace } from './status-pace.js';
+import { formerControllers, unrecorded, withRecords } from './status-record.js';
+
+const fieldManager = 'operator-builder-operators';
+const finalizer = cleanUpFinalizer;
+
+/** Brings a group to the `Operator` objects of a cluster. */
+export class OperatorObjects {
+  readonly #group: Group;
+  readonly #pace: StatusPace;
+  /** The operators that are in the group because of an object. */
+  readonly #own = new Set<string>();
+
+  constructor(group: Group) {
+    this.#group = group;
+    this.#pace = new StatusPace(group.manager.clock);
+  }
+
+  /** Brings the operator of one object to what that says. */
+  async reconcile(context: ReconcileContext): Promise<Result> {
+    const { client, key, signal } = context;
+    const object = await getIfExists(client, OperatorResource, key, { signal });
+    if (object === undefined) {
+      await this.#remove(key.name, 'orphan', undefined);
+      return done();
+    }
+    const isForeign = !this.#own.has(key.name) && this.#group.getOperator(key.name) !== undefined;
+    if (object.metadata.deletionTimestamp !== undefined) {
+      if (!isForeign) await this.#remove(key.name, policyOf(object, context), object.status);
+      await removeFinalizer(client, object, { finalizer, fieldManager, signal });
+      return done();
+    }
+    if (isForeign) return this.#refuse(object, context);
+    return this.#run(object, context);
+  }
+
+  async #remove(
+    name: string,
+    cleanUp: CleanUpPolicy,
+    status: OperatorStatus | undefined,
+  ): Promise<void> {
+    const former = formerControllers(status);
+    if (!this.#own.has(name) && (cleanUp === 'orphan' || former.length === 0)) return;
+    await this.#group.deleteOperator(name, { cleanUp, former });
+    this.#own.delete(name);
+    this.#pace.forget(name);
+  }
+
+  async #run(given: OperatorResource, context: ReconcileContext): Promise<Result> {
+    const { name = '' } = given.metadata;
+    const cleanUp = policyOf(given, context);
+    const object = await this.#prepared(given, cleanUp, context);
+    const { generation } = object.metadata;
+    const { clock } = this.#group.manager;
+    const former = formerControllers(object.status);
+    this.#own.add(name);
+    const failure = await this.#group
+      .upsertOperator(name, object, { cleanUp, former })
+      .then(() => undefined, asError);
+    const told = this.#group.getOperator(name)?.getStatus(generation);
+    // It was not even added.
+    if (told === undefined) throw failure ?? new Error(`operator ${name} is not there`);
+    const keepsFormer = failure !== undefined && cleanUp === 'delete';
+    const controllers = withRecords(told.controllers, { before: object.status, keepsFormer });
+    const status = failure === undefined ? told : withFailure(told, failure, clock);
+    const result = await this.#report(object, { ...status, controllers }, context);
+    if (failure !== undefined) throw failure;
+    return result;
+  }
+
+  /** Whatever has to be on the server before anything is written. */
+  async #prepared(
+    object: OperatorResource,
+    cleanUp: CleanUpPolicy,
+    { client, signal }: ReconcileContext,
+  ): Promise<OperatorResource> {
+    const options = { finalizer, fieldManager, signal };
+    if (cleanUp === 'orphan') return (await removeFinalizer(client, object, options)) ?? object;
+    const kept = await addFinalizer(client, object, options);
+    const plan = planOperator(object.metadata.name ?? '', object);
+    const able = plan.controllers.filter(({ problems }) => problems.length === 0);
+    const needed = able.map(({ name, spec: { target } }) => ({ name, target }));
+    const entries = unrecorded(kept.status, needed);
+    if (entries.length === 0) return kept;
+    const controllers = [...(kept.status?.controllers ?? []), ...entries];
+    return writeStatus(kept, { ...kept.status, controllers }, { client, signal });
+  }
+
+  /** Writes a status that says something new, as soon as it may. */
+  async #report(
+    object: OperatorResource,
+    told: OperatorStatus,
+    context: Pick<ReconcileContext, 'client' | 'signal'>,
+  ): Promise<Result> {
+    const { name = '' } = object.metadata;
+    const status = continued(told, object.status);
+    if (deepEqual(status, object.status)) return done();
+    // Most have begun in a moment: then one status is enough.
+    const waitMs = isStarting(told) ? this.#pace.calmMs(name) : this.#pace.waitMs(name);
+    if (waitMs > 0) return requeueAfter(waitMs);
+    await writeStatus(object, status, context);
+    this.#pace.written(name);
+    return done();
+  }
+
+  /** The group runs another operator of this name. */
+  async #refuse(object: OperatorResource, context: ReconcileContext): Promise<Result> {
+    const { generation = 0, name = '' } = object.metadata;
+    const message = `the process runs an operator ${name} that is not from this object`;
+    const lastTransitionTime = formatTime(this.#group.manager.clock.now());
+    const ready = { type: 'Ready', status: 'False', reason: 'NotReady', message } as const;
+    const conditions = [{ ...ready, observedGeneration: generation, lastTransitionTime }];
+    const controllers = object.status?.controllers ?? [];
+    return this.#report(
+      object,
+      { observedGeneration: generation, conditions, controllers },
+      context,
+    );
+  }
+}
+
+function policyOf(object: OperatorResource, { logger }: ReconcileContext): CleanUpPolicy {
+  const policy = cleanUpPolicyOf(object);
+  if (policy === undefined) {
+    logger.warn(`${cleanUpAnnotation}: want delete or orphan; it counts as orphan`);
+  }
+  return policy ?? 'orphan';
+}
+
+/** The operator runs, but something about its change does not work out. */
+function withFailure(status: OperatorStatus, { message }: Error, clock: Clock): OperatorStatus {
+  const { conditions = [], observedGeneration = 0 } = status;
+  const ready: ConditionUpdate = {
+    ...{ type: 'Ready', status: 'Unknown', reason: 'ReconciliationFailed', observedGeneration },
+    message: trimMiddle(message),
+  };
+  return { ...status, conditions: setCondition(conditions, ready, clock) };
+}
+
+async function writeStatus(
+  { apiVersion, kind, metadata: { name, uid } }: OperatorResource,
+  status: OperatorStatus,
+  { client, signal }: Pick<ReconcileContext, 'client' | 'signal'>,
+): Promise<OperatorResource> {
+  // With the uid, so that it never gets into another object of the name.
+  const metadata = { name, ...(uid !== undefined && { uid }) };
+  const object = { apiVersion, kind, metadata, status } as OperatorResource;
+  const options = { fieldManager, force: true, subresource: 'status', signal };
+  return (await client.apply(object, options)).object;
+}
