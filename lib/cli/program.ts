@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command } from 'commander';
+import { packageVersion } from '../client/user-agent.js';
 import type { CommandContext } from './command-context.js';
 import { declarativeCommand } from './commands/declarative/declarative.js';
 import { graphCommand } from './commands/graph.js';
@@ -9,7 +8,7 @@ import { graphCommand } from './commands/graph.js';
 export function createProgram(context: CommandContext): Command {
   const program = new Command('operator-builder')
     .description('Builds and runs Kubernetes operators.')
-    .version(packageVersion(), '-V, --version', 'print the version')
+    .version(packageVersion, '-V, --version', 'print the version')
     .addCommand(graphCommand(context))
     .addCommand(declarativeCommand(context));
   settle(program, context);
@@ -34,11 +33,4 @@ function settle(command: Command, context: CommandContext, parents: readonly str
     .showHelpAfterError(`(${names.join(' ')} --help shows what there is)`);
   if (command.commands.length > 0) command.helpCommand(false);
   for (const child of command.commands) settle(child, context, names);
-}
-
-/** Of the package that this file is in, built or not. */
-function packageVersion(): string {
-  const file = join(import.meta.dirname, '../../package.json');
-  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string };
-  return version;
 }
