@@ -1,3 +1,5 @@
+import type { Client } from '../../client/client.js';
+import { forwarding } from '../../client/forwarding.js';
 import { isStaleWrite } from '../../client/retry-on-conflict.js';
 import type { HotLoopEvent } from '../../controller/controller-event.js';
 import { initialListPriority } from '../../controller/kind-source.js';
@@ -6,7 +8,7 @@ import { done } from '../../controller/result.js';
 import type { Result } from '../../controller/result.js';
 import type { SourceContext } from '../../controller/source.js';
 import type { Trigger } from '../../controller/trigger.js';
-import type { ObjectKey } from '../../object/kubernetes-object.js';
+import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import { keyString, sameKey } from '../../object/object-key.js';
 import { asError } from '../../system/as-error.js';
 import { OperatorError } from '../../system/operator-error.js';
@@ -31,6 +33,13 @@ export interface TargetReconcilerParts {
   readonly changed: () => void;
 }
 
+/** What a reconcile was caused by, and what it has found. */
+export interface WriteCause {
+  readonly trigger: Trigger;
+  /** The object as it was read last, live. */
+  live: KubernetesObject | undefined;
+}
+
 /**
  * Brings the objects of a target to what a pipeline wants. What is wanted is read when it is written:
  * a write that failed is tried again with what is wanted then.
@@ -39,8 +48,8 @@ export class TargetReconciler {
   readonly #parts: TargetReconcilerParts;
   /** The last error of each object that could not be written. */
   readonly #failing = new Map<string, string>();
-  /** What the reconciles that go on were caused by. */
-  readonly #causes = new Map<string, Trigger>();
+  /** Of the reconciles that go on. */
+  readonly #causes = new Map<string, WriteCause>();
   /** What the first full pass has to write yet; undefined: it has not begun. */
   #firstPass: Set<string> | undefined;
 
@@ -65,7 +74,7 @@ export class TargetReconciler {
   }
 
   /** What has caused the reconcile in which `event` happened. */
-  causeOf({ key }: HotLoopEvent): Trigger | undefined {
+  causeOf({ key }: HotLoopEvent): WriteCause | undefined {
     return this.#causes.get(key);
   }
 
@@ -80,10 +89,11 @@ export class TargetReconciler {
     }
     const text = keyString(key);
     const isPass = sameKey(key, fullPassKey);
-    this.#causes.set(text, trigger);
+    const cause: WriteCause = { trigger, live: undefined };
+    this.#causes.set(text, cause);
     try {
       if (isPass) await this.#pass(desired, context);
-      else await this.#write(key, desired.get(text)?.document, context);
+      else await this.#write(desired.get(text)?.document, context, cause);
     } catch (thrown) {
       throw context.signal.aborted ? thrown : this.#failed(isPass ? undefined : text, thrown);
     } finally {
@@ -109,11 +119,12 @@ export class TargetReconciler {
   }
 
   async #write(
-    key: ObjectKey,
     document: Document | undefined,
-    { client, signal }: ReconcileContext,
+    { key, client, signal }: ReconcileContext,
+    cause: WriteCause,
   ): Promise<void> {
-    await this.#parts.writer.write(key, document, { client: client.live, signal });
+    const noting = notingReads(client.live, (object) => (cause.live = object));
+    await this.#parts.writer.write(key, document, { client: noting, signal });
   }
 
   #succeeded(text: string): void {
@@ -135,4 +146,16 @@ export class TargetReconciler {
     changed();
     return error;
   }
+}
+
+/** Who wrote an object before us is known only until we write: it is not in the cache. */
+function notingReads(client: Client, note: (object: KubernetesObject) => void): Client {
+  return {
+    ...forwarding(client),
+    get: async (type, key, options) => {
+      const object = await client.get(type, key, options);
+      note(object);
+      return object;
+    },
+  };
 }

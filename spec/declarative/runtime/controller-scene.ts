@@ -87,8 +87,8 @@ export class ControllerScene {
     return promise;
   }
 
-  /** Lets things happen, without time, until `check` throws no more. */
-  async eventually<T>(check: () => Promise<T> | T): Promise<T> {
+  /** Lets things happen, `stepMs` at a time, until `check` throws no more. */
+  async eventually<T>(check: () => Promise<T> | T, stepMs = 0): Promise<T> {
     const endMs = systemClock.monotonicMs() + 10_000;
     for (;;) {
       try {
@@ -96,7 +96,7 @@ export class ControllerScene {
       } catch (error) {
         if (systemClock.monotonicMs() > endMs) throw error;
       }
-      await this.base.clock.advance(0);
+      await this.base.clock.advance(stepMs);
     }
   }
 
