@@ -131,6 +131,8 @@ export class ViewApiServer {
       const cause = asError(thrown);
       const remedy = 'choose another port, or end what listens there';
       const message = `views: ${host} port ${port}: ${cause.message} (${remedy})`;
+      // Whoever has made room may start it again.
+      if (!this.#isStopped()) this.#state = 'new';
       throw new OperatorError('ListenFailed', message, { cause });
     }
   }

@@ -110,14 +110,26 @@ describe('ViewApiServer', () => {
     await server.stop();
   });
 
-  it('says so where its port is taken', async () => {
+  it('does not go on to listen when it is stopped while it starts', async () => {
+    const server = new ViewApiServer({ port: 0 });
+    const starting = server.start();
+    await server.stop();
+    await starting;
+    expect(() => server.url).to.throw('does not listen');
+  });
+
+  it('says so where its port is taken, and may be started again when it is free', async () => {
     const first = new ViewApiServer({ port: 0 });
     await first.start();
     const second = new ViewApiServer({ port: Number(new URL(first.url).port) });
     const error: unknown = await second.start().catch((reason: unknown) => reason);
     expect(error).to.include({ code: 'ListenFailed' });
     expect(String(error)).to.contain('choose another port');
+    const { url } = first;
     await first.stop();
+    await second.start();
+    expect(second.url).to.equal(url);
+    await second.stop();
   });
 
   it('takes the key of its certificate for tokens, where no other is given', async () => {
