@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { documentsInTurn, PipelineRun } from '../../../lib/declarative/runtime/pipeline-run.js';
+import type { PipelineRunParts } from '../../../lib/declarative/runtime/pipeline-run.js';
+import type { DocumentListener } from '../../../lib/declarative/runtime/document-source.js';
+import { watchedDocuments } from '../../../lib/declarative/runtime/watched-documents.js';
+import { compilePlan } from '../../../lib/declarative/engine/compile-pipeline.js';
+import { compileContext } from '../../../lib/declarative/spec-problem.js';
+import type { SourceContext } from '../../../lib/controller/source.js';
+import { Cache } from '../../../lib/cache/cache.js';
+import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
+import { silentLogger } from '../../../lib/system/logger.js';
+import { nextTurn } from '../../../lib/system/event-loop.js';
+import { seededRandom } from '../../../lib/system/random.js';
+import { ManagerSetup } from '../../manager/manager-setup.js';
+import { configMap } from './controller-scene.js';
+
+/** What a source gets of a controller that writes nothing. */
+class Context {
+  readonly enqueued: string[] = [];
+  readonly setup: ManagerSetup;
+  readonly cache: Cache;
+
+  constructor(setup: ManagerSetup) {
+    const { client, clock } = setup;
+    this.setup = setup;
+    this.cache = new Cache({ client, clock, random: seededRandom(1) });
+  }
+
+  get source(): SourceContext {
+    const { client, clock } = this.setup;
+    return {
+      ...{ cluster: '', cache: this.cache, client, clock, logger: silentLogger },
+      random: seededRandom(1),
+      enqueue: ({ name }) => this.enqueued.push(name) > 0,
+      failed: (what, error) => {
+        throw new Error(what, { cause: error });
+      },
+    };
+  }
+}
+
+const source = { kind: 'ConfigMap', apiGroup: '', type: 'Watcher', periodMs: 0 } as const;
+
+function partsOf(sources: PipelineRunParts['sources']): PipelineRunParts {
+  const plan = compilePlan([], [{ kind: sources[0]?.name ?? '' }], { context: compileContext([]) });
+  if (plan === undefined) throw new Error('it does not compile');
+  const nothing = (): void => undefined;
+  const listener = { failed: nothing, troubled: nothing, changed: nothing };
+  return { plan, sources, periodsMs: [], targetPath: ['target'], listener };
+}
+
+describe('PipelineRun', () => {
+  it('takes first lists in slices; what else waits in the process has its turn in between', async () => {
+    const count = 25 * documentsInTurn;
+    let reads = 0;
+    const perTurn: number[] = [];
+    const documents = {
+      name: 'ConfigMap',
+      start: (_: SourceContext, { changed }: DocumentListener) => {
+        for (let n = 0; n < count; n++) changed(`n-${n}`);
+        return {
+          get: (key: string) => {
+            reads++;
+            const document = { metadata: { name: key } };
+            return { document, origin: document };
+          },
+          ...{ keys: () => [], synced: true, parked: false, problem: undefined },
+          whenSynced: () => Promise.resolve(),
+          stop: () => undefined,
+        };
+      },
+    };
+    const setup = await ManagerSetup.start();
+    const context = new Context(setup);
+    const run = new PipelineRun(partsOf([documents]), context.source);
+    const synced = { is: false };
+    void run.whenSynced(new AbortController().signal).then(() => (synced.is = true));
+    while (!synced.is) {
+      const before = reads;
+      await nextTurn();
+      perTurn.push(reads - before);
+    }
+    expect(reads).to.equal(count);
+    expect(Math.max(...perTurn)).to.be.at.most(documentsInTurn);
+    expect(run.desired?.size).to.equal(count);
+    // Nothing of the first lists by itself: the full pass has all of it.
+    expect(context.enqueued).to.deep.equal(['(full pass)']);
+    await run.stop();
+    await setup.end();
+  });
+
+  it('shares objects with the cache; of Secrets it has decoded ones', async () => {
+    const setup = await ManagerSetup.start();
+    const data = { x: Buffer.from('hush').toString('base64') };
+    await setup.person.create(configMap('a', { x: '1' }));
+    await setup.person.create({ ...configMap('s'), kind: 'Secret', data });
+    const context = new Context(setup);
+    const runs = [ConfigMap, Secret].map((type) => {
+      const watched = watchedDocuments(type.kind, type, { ...source, kind: type.kind });
+      return new PipelineRun(partsOf([watched]), context.source);
+    });
+    context.cache.start();
+    const ended = new AbortController();
+    const synced = runs.map((run) => run.whenSynced(ended.signal));
+    await setup.until(() => runs.every(({ desired }) => desired !== undefined));
+    await Promise.all(synced);
+    const [maps, secrets] = runs.map(({ desired }) => desired);
+    const cached = context.cache.peek(ConfigMap)?.get({ namespace: 'default', name: 'a' });
+    expect(maps?.get('default/a')?.document).to.equal(cached);
+    const secret = secrets?.get('default/s')?.document;
+    expect(secret?.['data']).to.deep.equal({ x: 'hush' });
+    for (const run of runs) await run.stop();
+    await context.cache.stop();
+    await setup.end();
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+});
