@@ -16,13 +16,19 @@ export type {
   ViewKubeConfigOptions,
   ViewTls,
 } from './api-server/index.js';
-export { OperatorResource } from './crd/operator-resource.js';
+export {
+  cleanUpAnnotation,
+  operatorCrdAccess,
+  operatorCrdController,
+  OperatorResource,
+} from './crd/index.js';
 export type {
   ControllerDocument,
   OperatorControllerStatus,
+  OperatorCrdControllerOptions,
   OperatorDocument,
   OperatorStatus,
-} from './crd/operator-resource.js';
+} from './crd/index.js';
 export type { Document } from './document.js';
 export {
   compilePipeline,
