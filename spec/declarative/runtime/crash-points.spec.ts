@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { crashPoints } from '../../../lib/testing/index.js';
+import { PatientClock } from '../suite/patient-clock.js';
+import { rolloutScenario } from '../suite/crash-scenario.js';
+
+describe('A declarative operator, killed at any request', function () {
+  this.timeout(120_000);
+
+  const cluster = () => {
+    return EmbeddedCluster.start({ simulateWorkloads: true, clock: new PatientClock() });
+  };
+
+  it('comes to the same end', async () => {
+    const scenario = rolloutScenario<EmbeddedCluster<PatientClock>>();
+    // To the server, a write that was not answered is one that was.
+    const report = await crashPoints({ ...scenario, cluster }, { modes: ['answered'] });
+    expect(report.results).to.have.length(report.requests.length);
+    const writes = report.requests.filter(({ write }) => write).map(({ verb }) => verb);
+    expect(writes).to.include.members(['apply', 'delete']);
+  });
+});
