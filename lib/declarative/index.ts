@@ -116,4 +116,11 @@ export type {
   OperatorOptions,
   ViewsServer,
 } from './operator/index.js';
-export type { DeclarativeControllerStatus, ReportedError } from './runtime/controller-status.js';
+export { DeclarativeController } from './runtime/index.js';
+export type {
+  DeclarativeControllerListener,
+  DeclarativeControllerOptions,
+  DeclarativeControllerStatus,
+  ReportedError,
+  StopControllerOptions,
+} from './runtime/index.js';

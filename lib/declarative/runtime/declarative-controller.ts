@@ -4,7 +4,7 @@ import type { HotLoopEvent } from '../../controller/controller-event.js';
 import type { Added } from '../../manager/manager-entries.js';
 import { asError } from '../../system/as-error.js';
 import { sleep } from '../../system/clock.js';
-import { OperatorError } from '../../system/operator-error.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import { InvalidSpecError } from '../spec/invalid-spec-error.js';
 import { formatSpecPath } from '../spec-problem.js';
 import type { SpecProblem } from '../spec-problem.js';
@@ -176,7 +176,8 @@ export class DeclarativeController {
       this.#running = new RunningPipeline(parts);
     } catch (error) {
       this.#notFound(asError(error));
-      return false;
+      // No time will make a name of what is none.
+      return isOperatorError(error, 'InvalidObject');
     }
     const { controller, requires } = this.#running;
     this.#added = manager.add(controller, { requires });
@@ -209,18 +210,11 @@ export class DeclarativeController {
       failed: (failures) => {
         for (const failure of failures) this.#errors.report(failure, failure.error);
       },
-      troubled: (source, problem) => this.#sourceTroubled(source, problem),
+      troubled: (source, problem) => this.#errors.report({ stage: `source ${source}` }, problem),
       changed: () => this.#changed(),
       writeFailed: (error, subject) => this.#errors.report({ stage: 'target', subject }, error),
       hotLoop: (event) => void this.#hotLoop(event),
     };
-  }
-
-  #sourceTroubled(source: string, problem: string): void {
-    this.#errors.report(
-      { stage: `source ${source}` },
-      new OperatorError('ConnectionFailed', problem),
-    );
   }
 
   async #hotLoop(event: HotLoopEvent): Promise<void> {
@@ -236,11 +230,17 @@ export class DeclarativeController {
     if (this.#refresh()) this.#tell(this.#options.onStatus);
   }
 
+  /** Why it can never begin, beside its `problems`. */
+  get #refusal(): string | undefined {
+    return isOperatorError(this.#problem, 'InvalidObject') ? this.#problem.message : undefined;
+  }
+
   /** @returns whether the condition has changed */
   #refresh(): boolean {
     const running = this.#running;
     const [problem] = this.problems;
-    const refused = problem && describeProblem(problem, this.problems.length);
+    const refused =
+      problem === undefined ? this.#refusal : describeProblem(problem, this.problems.length);
     const known = this.#problem?.message;
     const trouble = known === undefined ? running?.firstTrouble : `waits for its kinds: ${known}`;
     const troubleCount = known === undefined ? (running?.troubleCount ?? 0) : 1;

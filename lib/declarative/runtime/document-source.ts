@@ -37,8 +37,8 @@ export interface StartedDocuments {
   readonly synced: boolean;
   /** Whether its kind is not served. */
   readonly parked: boolean;
-  /** What is wrong right now, in words; undefined: nothing. */
-  readonly problem: string | undefined;
+  /** What is wrong right now; undefined: nothing. */
+  readonly problem: Error | undefined;
   /** @throws the signal's reason, as soon as it is aborted. */
   whenSynced(signal: AbortSignal): Promise<void>;
   stop(): void;

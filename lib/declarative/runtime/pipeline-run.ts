@@ -28,8 +28,8 @@ export interface PipelineRunParts {
 export interface PipelineRunListener {
   /** Documents were left out, since their data does not fit. */
   readonly failed: (failures: readonly StageFailure[]) => void;
-  /** Something is wrong with a source. */
-  readonly troubled: (source: string, problem: string) => void;
+  /** Something else is wrong with a source than before. */
+  readonly troubled: (source: string, problem: Error) => void;
   /** What can be asked of it may have changed. */
   readonly changed: () => void;
 }
@@ -55,6 +55,8 @@ export class PipelineRun implements StartedSource {
   readonly #readers: readonly DocumentReader[];
   readonly #changes = new ChangeNotifier();
   readonly #timers = new Set<Timer>();
+  /** What was last told to be wrong with each source. */
+  readonly #told: (string | undefined)[] = [];
   /** What is in use; undefined: the first lists are not through. */
   #state: PipelineState | undefined;
   /** What is to take its place, once everything went through it. */
@@ -97,7 +99,9 @@ export class PipelineRun implements StartedSource {
   /** What is wrong with the sources now: one text for each. */
   problems(): readonly string[] {
     return this.#documents.flatMap(({ problem }, place) =>
-      problem === undefined ? [] : [`source ${this.#readers[place]?.name ?? ''}: ${problem}`],
+      problem === undefined
+        ? []
+        : [`source ${this.#readers[place]?.name ?? ''}: ${problem.message}`],
     );
   }
 
@@ -165,7 +169,10 @@ export class PipelineRun implements StartedSource {
   #troubled(place: number): void {
     const problem = this.#documents[place]?.problem;
     const { listener, sources } = this.#parts;
-    if (problem !== undefined) listener.troubled(sources[place]?.name ?? '', problem);
+    // Each time that it is tried in vain it is another error that says the same.
+    const isNew = problem?.message !== this.#told[place];
+    this.#told[place] = problem?.message;
+    if (problem !== undefined && isNew) listener.troubled(sources[place]?.name ?? '', problem);
     listener.changed();
   }
 

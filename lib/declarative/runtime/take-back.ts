@@ -31,7 +31,7 @@ export async function takeBack(writer: TargetWriter, parts: TakeBackParts): Prom
       await retryOnConflict(remove, { clock, random });
     } catch (error) {
       if (isOperatorError(error, 'Fenced')) return;
-      errors.push(new Error(`${keyString(key)}`, { cause: error }));
+      errors.push(new Error(keyString(key), { cause: error }));
     }
   }
   if (errors.length > 0) throw new AggregateError(errors, 'could not be taken away');

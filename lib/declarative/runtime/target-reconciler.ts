@@ -8,7 +8,7 @@ import { done } from '../../controller/result.js';
 import type { Result } from '../../controller/result.js';
 import type { SourceContext } from '../../controller/source.js';
 import type { Trigger } from '../../controller/trigger.js';
-import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { keyString, sameKey } from '../../object/object-key.js';
 import { asError } from '../../system/as-error.js';
 import { OperatorError } from '../../system/operator-error.js';

@@ -8,6 +8,8 @@ import { labelRequirementsOf, matchesLabels } from '../../object/label-selector.
 import { keyStringOf, parseKey } from '../../object/object-key.js';
 import { groupOfType } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
+import { asError } from '../../system/as-error.js';
+import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
 import type { SourceSpec } from '../spec/operator-spec.js';
 import type {
@@ -130,11 +132,12 @@ function followProblems(
   return () => end?.();
 }
 
-function problemOf(informer: Informer<KubernetesObject>): string | undefined {
+function problemOf(informer: Informer): Error | undefined {
   const { problem, missing } = informer.status();
   if (problem === undefined) return undefined;
-  if (missing !== undefined) return describeMissing(missing);
-  return problem instanceof Error ? problem.message : 'it can not be watched';
+  if (missing === undefined) return asError(problem);
+  const code = missing.type === 'kind' ? 'UnknownKind' : 'MissingPermission';
+  return new OperatorError(code, describeMissing(missing), { cause: problem });
 }
 
 function shared(object: KubernetesObject): SourceDocument {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { ControllerScene, configMap, sameName, view, views } from './controller-scene.js';
 
-const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
 const keyOfA = { namespace: 'default', name: 'a' };
 const Copies = { apiVersion: views, kind: 'Copy' };
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DeclarativeController } from '../../../lib/declarative/runtime/declarative-controller.js';
-import { ControllerScene, configMap, sameName, view, views } from './controller-scene.js';
+import { ControllerScene, sameName, view, views } from './controller-scene.js';
 
 const Copies = { apiVersion: views, kind: 'Copy' };
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
@@ -185,6 +185,33 @@ describe('failures of declarative controllers', () => {
         'code',
         'InvalidSpec',
       );
+    });
+
+    it('is False where a view can not be called so', async () => {
+      scene = await ControllerScene.start();
+      const controller = scene.controller({ ...sums, target: { kind: 'no kind' } });
+      await controller.start();
+      expect(scene.ready(controller)).to.equal('False NotReady');
+      expect(scene.base.clock.pendingTimers).to.equal(0);
+    });
+
+    it('says what is wrong with a source, and that it is told once', async () => {
+      scene = await ControllerScene.start();
+      const refused = scene.base.cluster.faults.add({
+        match: { resource: 'pods', user: 'operator' },
+        effect: { type: 'status', code: 403, reason: 'Forbidden', message: 'no' },
+      });
+      const sources = [{ apiGroup: '', version: 'v1', kind: 'Pod', namespace: 'default' }];
+      const controller = scene.controller({ ...sums, sources, pipeline: [] });
+      await controller.start();
+      await scene.base.run(scene.manager);
+      await scene.base.clock.advance(60_000);
+      expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
+      expect(scene.errors.map(({ stage }) => stage)).to.deep.equal(['source Pod']);
+      expect(scene.errors[0]?.message).to.contain('no permission to');
+      refused.remove();
+      await scene.base.clock.advance(120_000);
+      await scene.eventually(() => expect(scene.ready(controller)).to.equal('True Ready'));
     });
 
     it('names a source by its place in the specification, beside one that sets the pace', () => {

@@ -1,0 +1,8 @@
+export type {
+  DeclarativeControllerListener,
+  DeclarativeControllerStatus,
+  ReportedError,
+} from './controller-status.js';
+export { DeclarativeController } from './declarative-controller.js';
+export type { StopControllerOptions } from './declarative-controller.js';
+export type { DeclarativeControllerOptions } from './declarative-controller-options.js';
