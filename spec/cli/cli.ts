@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { runCli } from '../../lib/cli/run-cli.js';
 import { systemClock } from '../../lib/system/clock.js';
 import type { Clock } from '../../lib/system/clock.js';
+import { eventually } from '../../lib/testing/index.js';
 
 /** What a command line is carried out in. */
 export interface CliSettings {
@@ -50,6 +51,16 @@ export function startCli(args: readonly string[], settings: CliSettings = {}): R
 /** Carries out a command line that ends by itself. */
 export function cli(args: readonly string[], settings?: CliSettings): Promise<CliResult> {
   return startCli(args, settings).ended;
+}
+
+/** Where a command serves views, once it does. */
+export function urlOfViews(running: RunningCli): Promise<string> {
+  return eventually(() => {
+    const { stderr } = running.written();
+    const [, url] = /"url":"(.*?)".*views are served/.exec(stderr) ?? [];
+    if (url === undefined) throw new Error(stderr);
+    return url;
+  });
 }
 
 /** A directory for the specs of one `describe`; gone after them. */

@@ -4,7 +4,7 @@ import { clientFromKubeConfig } from '../../lib/client/kube-config.js';
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { eventually } from '../../lib/testing/index.js';
-import { cli, scratchDirectory, startCli } from './cli.js';
+import { cli, scratchDirectory, startCli, urlOfViews } from './cli.js';
 import type { RunningCli } from './cli.js';
 
 /** Copies ConfigMaps with a label into a view, and counts those of an owner in another one. */
@@ -54,15 +54,6 @@ describe('operator-builder declarative run', () => {
   function start(...args: readonly string[]): RunningCli {
     const all = ['declarative', 'run', '-', '--kubeconfig', file('kubeconfig'), ...args];
     return (running = startCli(all, { stdin: operator }));
-  }
-
-  /** Where the views are served. */
-  function urlOfViews(cli: RunningCli): Promise<string> {
-    return eventually(() => {
-      const [, url = ''] = /"url":"(.*?)".*views are served/.exec(cli.written().stderr) ?? [];
-      expect(url, cli.written().stderr).to.not.equal('');
-      return url;
-    });
   }
 
   it('runs operators on a cluster, and ends well when it is told to', async () => {
@@ -131,7 +122,7 @@ describe('operator-builder declarative run', () => {
   for (const [what, args, code, says] of [
     ['a missing kubeconfig', ['--kubeconfig', 'none'], 1, 'none'],
     ['a context that there is none of', ['--context', 'prod'], 1, 'prod'],
-    ['keys without a port', ['--api-server-keys', 'keys'], 2, '--api-server-port is missing'],
+    ['keys that there are none of', ['--api-server-keys', 'none'], 1, "none/tls.crt can't be read"],
     ['a port that is none', ['--api-server-port', '70000'], 2, 'Want a port, 0 to 65535'],
     [
       'plain HTTP for others',

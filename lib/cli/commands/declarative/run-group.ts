@@ -1,3 +1,4 @@
+import type { Client } from '../../../client/client.js';
 import { Group } from '../../../declarative/operator/index.js';
 import { DeclarativeManager } from '../../../declarative/views/index.js';
 import type { Logger } from '../../../system/logger.js';
@@ -18,7 +19,17 @@ export interface GroupRun {
   /** undefined: views are not served. */
   readonly viewServer: ViewServerOptions | undefined;
   /** Adds what the group is to run. */
-  readonly fill: (group: Group, logger: Logger) => Promise<void>;
+  readonly fill: (group: Group, running: RunningGroup) => Promise<void>;
+}
+
+/** What a group runs with. */
+export interface RunningGroup {
+  /** Of the cluster. */
+  readonly client: Client;
+  readonly manager: DeclarativeManager;
+  readonly logger: Logger;
+  /** Aborted when all is to end. */
+  readonly signal: AbortSignal;
 }
 
 /** Runs a group of declarative operators until SIGINT or SIGTERM. That is its good end. */
@@ -32,7 +43,7 @@ export async function runGroup(run: GroupRun, context: CommandContext): Promise<
       ...managerOptionsOf(run.options),
     });
     try {
-      await runManaged(run, { manager, logger, signal });
+      await runManaged(run, { client, manager, logger, signal });
     } finally {
       await manager.stop();
     }
@@ -44,20 +55,12 @@ export async function runGroup(run: GroupRun, context: CommandContext): Promise<
   }
 }
 
-interface Managed {
-  readonly manager: DeclarativeManager;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
-}
-
-async function runManaged(
-  { viewServer, fill }: GroupRun,
-  { manager, logger, signal }: Managed,
-): Promise<void> {
+async function runManaged({ viewServer, fill }: GroupRun, running: RunningGroup): Promise<void> {
+  const { manager, logger, signal } = running;
   const apiServer = viewServer && (await startViewServer(viewServer, logger));
   try {
     const group = new Group({ manager, apiServer, logger });
-    await fill(group, logger);
+    await fill(group, running);
     const logged = logErrors(group, logger);
     await group.start(signal);
     await logged;

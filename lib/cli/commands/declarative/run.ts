@@ -8,7 +8,7 @@ import type { LogOptions } from '../../options/log-option.js';
 import { addProcessOptions } from '../../options/manager-options.js';
 import type { ProcessOptions } from '../../options/manager-options.js';
 import { portOf } from '../../options/parsed-options.js';
-import { UsageError } from '../../usage-error.js';
+import { defaultViewPort } from './defaults.js';
 import type { ViewServerOptions } from './view-server.js';
 
 interface RunOptions extends ClusterOptions, ProcessOptions, LogOptions {
@@ -25,11 +25,12 @@ export function runCommand(context: CommandContext): Command {
         'said before anything runs.',
     )
     .argument('<file...>', 'YAML files with operators; - is the standard input')
-    .option('--api-server-port <port>', 'serve their views to kubectl (default: not)', portOf)
     .option(
-      '--api-server-host <address>',
-      'where to serve them; other than this machine with keys only',
+      '--api-server-port <port>',
+      `serve their views to kubectl (default: not; with one of the next two ${defaultViewPort})`,
+      portOf,
     )
+    .option('--api-server-host <address>', 'where to; without keys only to this machine')
     .option('--api-server-keys <directory>', 'what `declarative keys` made: HTTPS, and tokens')
     .addOption(logLevelOption())
     .addHelpText(
@@ -65,8 +66,7 @@ async function runFiles(
 }
 
 function viewServerOf(options: RunOptions): ViewServerOptions | undefined {
-  const { apiServerPort: port, apiServerHost: host, apiServerKeys: keys } = options;
-  if (port !== undefined) return { port, host, keys };
-  if (host === undefined && keys === undefined) return undefined;
-  throw new UsageError('--api-server-port is missing: without it no views are served');
+  const { apiServerPort, apiServerHost: host, apiServerKeys: keys } = options;
+  if (apiServerPort === undefined && host === undefined && keys === undefined) return undefined;
+  return { port: apiServerPort ?? defaultViewPort, host, keys };
 }
