@@ -10,8 +10,13 @@ import {
   writeViewKubeConfig,
 } from '../../lib/declarative/api-server/index.js';
 import type { KeyFiles, TokenClaims } from '../../lib/declarative/api-server/index.js';
-import { Views } from '../../lib/declarative/views/index.js';
+import { Group } from '../../lib/declarative/operator/index.js';
+import { loadOperators } from '../../lib/declarative/spec/load-operator.js';
+import { DeclarativeManager, Views } from '../../lib/declarative/views/index.js';
 import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { clusterTarget } from './cluster-target.js';
+import { eventually } from './control-plane/eventually.js';
 import { Kubectl } from './kubectl.js';
 
 const group = 'shop.view.dcontroller.io';
@@ -175,4 +180,63 @@ describe('views by kubectl', () => {
     expect(await lines.next()).to.equal(undefined);
     await lines.stop();
   });
+
+  it('are watched while an operator makes them of what is in a cluster', async () => {
+    const target = await clusterTarget();
+    const namespace = await target.namespace();
+    const { client } = await target.operator();
+    const manager = await DeclarativeManager.create({ client });
+    // From here on it is those of the operator that are served.
+    await views.stop();
+    ({ views } = manager);
+    const it = await overHttps({ namespaces: [namespace] });
+    const group = new Group({ manager });
+    for (const loaded of loadOperators(flags(namespace), 'flags.yaml')) {
+      await group.addOperator('shop', loaded);
+    }
+    const over = new AbortController();
+    const running = group.start(over.signal);
+    opened.push({
+      close: async () => {
+        over.abort();
+        await running;
+        await target.close();
+      },
+    });
+    const data = { state: 'off' };
+    const flag = await client.create(configMap('flag', namespace, data));
+    await eventually(() => it.print(['get', 'flagview', 'flag', '-n', namespace]));
+    const columns = 'custom-columns=NAME:.metadata.name,STATE:.state';
+    const lines = it.follow(['get', 'flagview', '-n', namespace, '-o', columns, '--watch']);
+    const next = async (): Promise<unknown> => (await lines.next())?.split(/\s+/);
+    expect(await next()).to.deep.equal(['NAME', 'STATE']);
+    expect(await next()).to.deep.equal(['flag', 'off']);
+    await client.update({ ...flag, data: { state: 'on' } });
+    expect(await next()).to.deep.equal(['flag', 'on']);
+    await lines.stop();
+    await client.delete(ConfigMap, { namespace, name: 'flag' });
+    await eventually(async () => {
+      expect(await it.print(['get', 'flagview', '-n', namespace])).to.equal('');
+    });
+  });
 });
+
+function configMap(name: string, namespace: string, data: Record<string, string>): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data };
+}
+
+/** An operator that shows the state of ConfigMaps as views. */
+function flags(namespace: string): string {
+  return `
+controllers:
+- name: flags
+  sources:
+  - { apiGroup: "", kind: ConfigMap, namespace: ${namespace} }
+  pipeline:
+  - "@select": { "@exists": $.data.state }
+  - "@project":
+      metadata: { name: $.metadata.name, namespace: $.metadata.namespace }
+      state: $.data.state
+  target: { kind: FlagView }
+`;
+}
