@@ -1,4 +1,5 @@
 import type { Client } from '../../../lib/client/index.js';
+import { operatorCrdAccess, operatorCrdController } from '../../../lib/declarative/crd/index.js';
 import { Group } from '../../../lib/declarative/operator/index.js';
 import type { Operator } from '../../../lib/declarative/operator/index.js';
 import type { OperatorDocument } from '../../../lib/declarative/crd/operator-resource.js';
@@ -70,6 +71,12 @@ export class GroupScene {
       if (clock instanceof VirtualClock) await clock.advance(100);
       return check();
     });
+  }
+
+  /** Runs the group, and operators of `Operator` objects in it. */
+  runObjects(): void {
+    this.manager.add(operatorCrdController({ group: this.group }), { requires: operatorCrdAccess });
+    this.run();
   }
 
   /** Resolves when the first full pass of all controllers of an operator is written. */

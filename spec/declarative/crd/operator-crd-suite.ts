@@ -1,0 +1,244 @@
+import { expect } from 'chai';
+import { ensureCrd, getIfExists } from '../../../lib/client/index.js';
+import { OperatorResource, cleanUpAnnotation } from '../../../lib/declarative/crd/index.js';
+import type { OperatorDocument } from '../../../lib/declarative/crd/index.js';
+import { findCondition } from '../../../lib/object/conditions.js';
+import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
+import { GroupScene, configMapOf, viewOf } from '../operator/group-scene.js';
+
+const whole = {
+  'price-a': { value: 'a' },
+  'price-b': { value: 'b' },
+};
+
+/** What a process makes of `Operator` objects, on any server. */
+export function operatorCrdSuite(newTarget: NewTarget): void {
+  let target: BuilderTarget;
+  let scene: GroupScene;
+  before(async () => {
+    target = await newTarget();
+    await ensureCrd(target.admin, OperatorResource.crd, { clock: target.clock });
+  });
+  beforeEach(async () => {
+    scene = await GroupScene.begin(target);
+    for (const name of ['a', 'b']) await scene.put('Price', name, name);
+  });
+  afterEach(async () => {
+    await scene.end();
+    const { items } = await target.admin.list(OperatorResource);
+    for (const { metadata } of items) {
+      const key = { name: metadata.name ?? '' };
+      const patch = { type: 'merge', body: { metadata: { finalizers: null } } } as const;
+      await target.admin.patch(OperatorResource, key, patch);
+      await target.admin.delete(OperatorResource, key);
+    }
+  });
+  after(() => target.close());
+
+  const name = (): string => scene.name('shop');
+  const prices = (
+    options: Parameters<typeof configMapOf>[2] = {},
+  ): OperatorDocument['controllers'] => [
+    viewOf('Price', scene.namespace),
+    configMapOf('Price', 'price', options),
+  ];
+  /** Creates or changes the object. */
+  const put = async (
+    controllers: OperatorDocument['controllers'],
+    annotations: Record<string, string> = {},
+  ): Promise<void> => {
+    const object = OperatorResource.object({
+      metadata: { name: name(), annotations },
+      spec: { controllers },
+    });
+    await target.admin.apply(object, { fieldManager: 'somebody', force: true });
+  };
+  const read = (): Promise<OperatorResource | undefined> =>
+    getIfExists(target.admin, OperatorResource, { name: name() });
+  const remove = (): Promise<unknown> => target.admin.delete(OperatorResource, { name: name() });
+  const ready = async (): Promise<string> => {
+    const { status } = (await read()) ?? {};
+    const condition = findCondition(status?.conditions, 'Ready');
+    return `${condition?.status} ${condition?.reason} of ${status?.observedGeneration}`;
+  };
+  const eventuallyReady = (expected: string): Promise<void> =>
+    scene.eventually(async () => {
+      expect(await ready()).to.equal(expected);
+    });
+  const eventuallyMade = (expected: object): Promise<void> =>
+    scene.eventually(async () => {
+      expect(await scene.made()).to.deep.equal(expected);
+    });
+  const eventuallyGone = (): Promise<void> =>
+    scene.eventually(async () => {
+      expect(await read()).to.equal(undefined);
+      expect(scene.group.getOperator(name())).to.equal(undefined);
+    });
+  /** Ends the process and begins another one. */
+  const restart = async (): Promise<void> => {
+    await scene.end();
+    scene = await GroupScene.begin(target, scene.namespace);
+  };
+  const policy = { [cleanUpAnnotation]: 'delete' };
+
+  it('runs an operator for an object, and tells of it once in its status', async () => {
+    scene.runObjects();
+    await put(prices());
+    await eventuallyMade(whole);
+    await eventuallyReady('True Ready of 1');
+    const { status, metadata } = (await read()) ?? {};
+    expect(status?.controllers.map(({ name, lastErrors }) => ({ name, lastErrors }))).to.deep.equal(
+      [
+        { name: 'see-price', lastErrors: [] },
+        { name: 'make-price', lastErrors: [] },
+      ],
+    );
+    expect(status?.controllers[1]?.conditions?.[0]).to.include({
+      ...{ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 1 },
+    });
+    expect(metadata?.finalizers).to.equal(undefined);
+    expect((await scene.writes()).toSorted()).to.deep.equal([
+      ...['patch configmaps price-a', 'patch configmaps price-b'],
+      `patch operators ${name()}`,
+    ]);
+  });
+
+  it('replaces what changed, and says which generation that is', async () => {
+    scene.runObjects();
+    await put(prices());
+    await eventuallyMade(whole);
+    await eventuallyReady('True Ready of 1');
+    const [first] = scene.group.getOperator(name())?.listControllers() ?? [];
+    await put(prices({ data: { value: '$.data.value', more: 'yes' } }));
+    await eventuallyMade({
+      'price-a': { value: 'a', more: 'yes' },
+      'price-b': { value: 'b', more: 'yes' },
+    });
+    await eventuallyReady('True Ready of 2');
+    expect(scene.group.getOperator(name())?.listControllers()[0]).to.equal(first);
+  });
+
+  it('removes an operator with its object; what it wrote stays', async () => {
+    scene.runObjects();
+    await put(prices());
+    await eventuallyMade(whole);
+    await remove();
+    await eventuallyGone();
+    expect(scene.manager.views.types(name())).to.deep.equal([]);
+    expect(await scene.made()).to.deep.equal(whole);
+  });
+
+  it('removes what it wrote, too, where an annotation says so', async () => {
+    scene.runObjects();
+    await put(prices(), policy);
+    await eventuallyMade(whole);
+    await eventuallyReady('True Ready of 1');
+    expect((await read())?.metadata.finalizers).to.deep.equal([cleanUpAnnotation]);
+    await remove();
+    await eventuallyGone();
+    expect(await scene.made()).to.deep.equal({});
+  });
+
+  it('lets the finalizer go when the annotation goes', async () => {
+    scene.runObjects();
+    await put(prices(), policy);
+    await eventuallyMade(whole);
+    await put(prices());
+    await scene.eventually(async () => {
+      expect((await read())?.metadata.finalizers).to.equal(undefined);
+    });
+    await remove();
+    await eventuallyGone();
+    expect(await scene.made()).to.deep.equal(whole);
+  });
+
+  it('says what is wrong with a specification; repaired, it is ready', async () => {
+    const bad = { ...configMapOf('Price', 'price'), pipeline: { '@projekt': {} } };
+    scene.runObjects();
+    await put([viewOf('Price', scene.namespace), bad]);
+    await eventuallyReady('False NotReady of 1');
+    const [, told] = (await read())?.status?.controllers ?? [];
+    expect(told?.conditions?.[0]?.message)
+      .to.include('spec.controllers[1].pipeline["@projekt"]')
+      .and.include('did you mean @project?');
+    await put(prices());
+    await eventuallyReady('True Ready of 2');
+    await eventuallyMade(whole);
+  });
+
+  it('tells errors of data, and that they are over', async () => {
+    scene.runObjects();
+    await put([viewOf('Price', scene.namespace, { number: { '@int': '$.data.value' } })]);
+    await eventuallyReady('Unknown ReconciliationFailed of 1');
+    await scene.eventually(async () => {
+      const [told] = (await read())?.status?.controllers ?? [];
+      expect(told?.lastErrors?.join('\n')).to.include('/a').and.include('/b');
+    });
+    await scene.put('Price', 'a', '1');
+    await scene.put('Price', 'b', '2');
+    await eventuallyReady('True Ready of 1');
+  });
+
+  it('leaves an operator alone that the group has from elsewhere', async () => {
+    scene.runObjects();
+    const operator = await scene.group.addOperator(name(), { controllers: prices() });
+    await eventuallyMade(whole);
+    await put([viewOf('Stock', scene.namespace)]);
+    await eventuallyReady('False NotReady of 1');
+    const { conditions } = (await read())?.status ?? {};
+    expect(conditions?.[0]?.message).to.include('not from this object');
+    await remove();
+    await scene.eventually(async () => {
+      expect(await read()).to.equal(undefined);
+    });
+    expect(scene.group.getOperator(name())).to.equal(operator);
+  });
+
+  it('writes nothing at all when the process is started again', async () => {
+    scene.runObjects();
+    await put(prices(), policy);
+    await eventuallyMade(whole);
+    await eventuallyReady('True Ready of 1');
+    await restart();
+    await scene.writes();
+    scene.runObjects();
+    await scene.eventually(() => {
+      expect(scene.group.getOperator(name())).to.not.equal(undefined);
+    });
+    const operator = scene.group.getOperator(name());
+    if (operator === undefined) throw new Error('no operator');
+    await scene.synced(operator);
+    // What comes after it shows that there was nothing before.
+    await scene.put('Price', 'c', 'c');
+    await eventuallyMade({ ...whole, 'price-c': { value: 'c' } });
+    expect(await scene.writes()).to.deep.equal(['patch configmaps price-c']);
+    expect(await ready()).to.equal('True Ready of 1');
+  });
+
+  it('cleans up after controllers that were removed while no process ran', async () => {
+    scene.runObjects();
+    await put([...prices(), configMapOf('Price', 'again')], policy);
+    await eventuallyMade({ ...whole, 'again-a': { value: 'a' }, 'again-b': { value: 'b' } });
+    await eventuallyReady('True Ready of 1');
+    await restart();
+    await put([...prices()], policy);
+    scene.runObjects();
+    await eventuallyReady('True Ready of 2');
+    expect(await scene.made()).to.deep.equal(whole);
+    expect((await read())?.status?.controllers.map(({ name }) => name)).to.deep.equal([
+      ...['see-price', 'make-price'],
+    ]);
+  });
+
+  it('cleans up after an object that was deleted while no process ran', async () => {
+    scene.runObjects();
+    await put(prices(), policy);
+    await eventuallyMade(whole);
+    await eventuallyReady('True Ready of 1');
+    await restart();
+    await remove();
+    scene.runObjects();
+    await eventuallyGone();
+    expect(await scene.made()).to.deep.equal({});
+  });
+}
