@@ -61,6 +61,23 @@ describe('failures of declarative controllers', () => {
       expect(controller.status().lastErrors.length).to.be.above(0);
     });
 
+    it('is tried again without a word where somebody else was quicker', async () => {
+      scene = await ControllerScene.start();
+      await scene.run(wanted);
+      const conflicts = (['create', 'update', 'patch'] as const).map((verb) =>
+        scene.base.cluster.faults.add({
+          match: { verb, resource: 'configmaps', user: 'operator' },
+          effect: { type: 'status', code: 409, reason: 'Conflict', message: 'changed' },
+          times: 2,
+        }),
+      );
+      await scene.put(view('Wanted', 'a', { data: { x: '1' } }));
+      await scene.base.clock.advance(1_000);
+      expect(conflicts.some(({ struck }) => struck > 0)).to.equal(true);
+      expect(await scene.names(ConfigMaps)).to.include('a');
+      expect(scene.errors).to.deep.equal([]);
+    });
+
     it('counts what it adds once, however often it is tried', async () => {
       scene = await ControllerScene.start();
       await scene.run(wanted);

@@ -65,6 +65,23 @@ describe('the life of declarative controllers', () => {
     expect(gets).to.be.at.most(4 * 3);
   });
 
+  it('writes nothing, and takes nothing away, before all its sources are there', async () => {
+    scene = await ControllerScene.start();
+    const left = { ...Secrets, metadata: keyOfA, data: { x: 'MQ==' } };
+    await scene.client.apply(left, { fieldManager: 'op/secrets' });
+    const sources = [
+      ...secrets.sources,
+      { apiGroup: 'example.com', version: 'v1', kind: 'Widget', as: 'W' },
+    ];
+    const pipeline = [{ '@join': true }, { '@project': { metadata: { name: 'x' } } }];
+    const controller = scene.controller({ ...secrets, sources, pipeline });
+    await controller.start();
+    await scene.base.run(scene.manager);
+    await scene.base.clock.advance(60_000);
+    expect(await scene.names(Secrets)).to.deep.equal(['a']);
+    expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
+  });
+
   describe('a stop', () => {
     it('leaves nothing behind, and what was written', async () => {
       scene = await ControllerScene.start();

@@ -99,6 +99,9 @@ describe('PipelineRun', () => {
       const watched = watchedDocuments(type.kind, type, { ...source, kind: type.kind });
       return new PipelineRun(partsOf([watched]), context.source);
     });
+    await setup.clock.advance(0);
+    // Nothing is known before the lists are there: not that there is nothing, either.
+    expect(runs.map(({ desired }) => desired)).to.deep.equal([undefined, undefined]);
     context.cache.start();
     const ended = new AbortController();
     const synced = runs.map((run) => run.whenSynced(ended.signal));
