@@ -10,6 +10,7 @@ import { Cache } from '../../../lib/cache/cache.js';
 import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import { nextTurn } from '../../../lib/system/event-loop.js';
+import { whenAborted } from '../../../lib/system/when-aborted.js';
 import { seededRandom } from '../../../lib/system/random.js';
 import { ManagerSetup } from '../../manager/manager-setup.js';
 import { configMap } from './controller-scene.js';
@@ -89,6 +90,33 @@ describe('PipelineRun', () => {
     await setup.end();
   });
 
+  it('knows nothing before the lists of all sources are there', async () => {
+    const listed = new AbortController();
+    const document = { metadata: { name: 'a' } };
+    const documents = {
+      name: 'ConfigMap',
+      start: (_: SourceContext, { changed }: DocumentListener) => {
+        changed('a');
+        return {
+          get: () => ({ document, origin: document }),
+          ...{ keys: () => ['a'], synced: false, parked: false, problem: undefined },
+          whenSynced: () => whenAborted(listed.signal),
+          stop: () => undefined,
+        };
+      },
+    };
+    const setup = await ManagerSetup.start();
+    const run = new PipelineRun(partsOf([documents]), new Context(setup).source);
+    const synced = run.whenSynced(new AbortController().signal);
+    await setup.clock.advance(0);
+    expect(run.desired).to.equal(undefined);
+    listed.abort();
+    await synced;
+    expect([...(run.desired?.keys() ?? [])]).to.deep.equal(['a']);
+    await run.stop();
+    await setup.end();
+  });
+
   it('shares objects with the cache; of Secrets it has decoded ones', async () => {
     const setup = await ManagerSetup.start();
     const data = { x: Buffer.from('hush').toString('base64') };
@@ -99,9 +127,6 @@ describe('PipelineRun', () => {
       const watched = watchedDocuments(type.kind, type, { ...source, kind: type.kind });
       return new PipelineRun(partsOf([watched]), context.source);
     });
-    await setup.clock.advance(0);
-    // Nothing is known before the lists are there: not that there is nothing, either.
-    expect(runs.map(({ desired }) => desired)).to.deep.equal([undefined, undefined]);
     context.cache.start();
     const ended = new AbortController();
     const synced = runs.map((run) => run.whenSynced(ended.signal));
