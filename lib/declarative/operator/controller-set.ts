@@ -106,12 +106,14 @@ export class ControllerSet {
     await allSettled([this.#cleanUps.run(), manager.views.drop(operator)]);
   }
 
-  /** The running one of the same specification. */
-  #keep(planned: PlannedController): Slot | undefined {
-    if (planned.problems.length > 0) return undefined;
+  /** The one of the same specification; of one that can't run also its place, which problems name. */
+  #keep({ name, spec, specPath, problems }: PlannedController): Slot | undefined {
     return this.#slots.find(
-      ({ runnable, planned: { name, spec } }) =>
-        runnable !== undefined && name === planned.name && deepEqual(spec, planned.spec),
+      ({ runnable, planned }) =>
+        planned.name === name &&
+        deepEqual(planned.spec, spec) &&
+        deepEqual(planned.problems, problems) &&
+        (runnable !== undefined || deepEqual(planned.specPath, specPath)),
     );
   }
 

@@ -93,7 +93,8 @@ export class GroupScene {
   async writes(): Promise<readonly string[]> {
     const requests = await this.writer.requests();
     return requests
-      .filter(({ verb }) => writeVerbs.includes(verb))
+      // A review of access is a question, though it is created.
+      .filter(({ verb, resource }) => writeVerbs.includes(verb) && !resource.includes('review'))
       .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
   }
 
