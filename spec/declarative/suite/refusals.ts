@@ -45,7 +45,7 @@ export function refusalsSuite(open: OpenTargetScene): void {
       await scene.target.eventually(async () => {
         const error = await thrownBy(writing.write(document));
         expect(isInvalid(error), String(error)).to.equal(true);
-        const name = `Deployment ${scene.namespace}/web`;
+        const name = `apply Deployment ${scene.namespace}/web`;
         expect(String(error)).to.contain(name).and.to.contain('selector');
       });
     });

@@ -4,6 +4,7 @@ import {
   CronJob,
   Deployment,
   NetworkPolicy,
+  PersistentVolumeClaim,
   Secret,
   Service,
   StatefulSet,
@@ -107,6 +108,51 @@ export function steadySuite(open: OpenTargetScene): void {
       await updater.remove();
     });
   }
+
+  it('needs no write in a new process, where values are what the server stores', async () => {
+    const scene = await open();
+    const env = [{ name: 'EMPTY', value: '' }];
+    const containers = [{ name: 'main', image: 'registry.example/main:1', env, tty: false }];
+    const spec = { containers, hostNetwork: false };
+    const pods = { spec: { replicas: 0, selector, template: { metadata: { labels }, spec } } };
+    // By its keys an entry is found that lacks one, with the default, whatever stands before it.
+    const ports = [
+      { name: 'sctp', port: 53, protocol: 'SCTP' },
+      { name: 'tcp', port: 53 },
+    ];
+    const service = { spec: { ports: ports.toReversed() } };
+    await scene.updater(Deployment).write(pods);
+    await scene.updater(Service).write(service);
+    await scene.writes();
+    expect(await scene.updater(Deployment).write(pods)).to.equal('unchanged');
+    expect(await scene.updater(Service).write(service)).to.equal('unchanged');
+    expect(await scene.writes()).to.deep.equal([]);
+  });
+
+  it('needs no write where somebody annotates what has nothing but a name', async () => {
+    const scene = await open();
+    await scene.updater(ConfigMap).write({});
+    await scene.edit(ConfigMap, { metadata: { annotations: { theirs: '1' } } });
+    // The first annotation takes the trace.
+    await scene.updater(ConfigMap).write({});
+    await scene.edit(ConfigMap, { metadata: { annotations: { theirs: '2' } } });
+    await scene.writes();
+    expect(await scene.updater(ConfigMap).write({})).to.equal('unchanged');
+    expect(await scene.writes()).to.deep.equal([]);
+    expect((await scene.get(ConfigMap)).metadata.annotations).to.deep.equal({ theirs: '2' });
+  });
+
+  it('needs no write where the cluster binds a claim', async () => {
+    const scene = await open();
+    const resources = { requests: { storage: '1Gi' } };
+    const claim = { spec: { accessModes: ['ReadWriteOnce'], storageClassName: '', resources } };
+    const updater = scene.updater(PersistentVolumeClaim);
+    await updater.write(claim);
+    await scene.edit(PersistentVolumeClaim, { spec: { volumeName: 'disk' } });
+    await scene.writes();
+    expect(await updater.write(claim)).to.equal('unchanged');
+    expect(await scene.writes()).to.deep.equal([]);
+  });
 
   it('of what somebody else had made, with all defaults, needs one write at most', async () => {
     const scene = await open();
