@@ -1,6 +1,7 @@
 import type { Logger } from '../../system/logger.js';
 import type { DeclarativeControllerListener } from '../runtime/controller-status.js';
 import type { DeclarativeManager } from '../views/index.js';
+import type { ViewFeeds } from './view-feeds.js';
 
 /** What the controllers of an operator share. */
 export interface ControllerSetParts extends DeclarativeControllerListener {
@@ -8,4 +9,6 @@ export interface ControllerSetParts extends DeclarativeControllerListener {
   readonly operator: string;
   readonly manager: DeclarativeManager;
   readonly logger: Logger;
+  /** Shared with the operators that it works with. */
+  readonly feeds: ViewFeeds;
 }

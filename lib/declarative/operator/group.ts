@@ -9,6 +9,7 @@ import { ErrorStream } from './error-stream.js';
 import { Operator } from './operator.js';
 import type { OperatorInput } from './operator-plan.js';
 import type { OperatorChangeOptions, ViewsServer } from './operator-options.js';
+import { ViewFeeds } from './view-feeds.js';
 
 /** Options of a {@link Group}. */
 export interface GroupOptions {
@@ -39,6 +40,7 @@ export class Group {
   readonly #operators = new Map<string, Operator>();
   readonly #listeners = new Set<(name: string) => void>();
   readonly #turns = new Turns();
+  readonly #feeds = new ViewFeeds();
   #apiServer: ViewsServer | undefined;
   #phase: 'new' | 'running' | 'over' = 'new';
 
@@ -163,8 +165,9 @@ export class Group {
   }
 
   #newOperator(name: string, spec: OperatorInput): Operator {
-    const [errors, apiServer, logger] = [this.errors, this.#apiServer, this.#logger];
-    return Operator.create(name, this.manager, spec, { errors, apiServer, logger });
+    const { errors } = this;
+    const [apiServer, logger, feeds] = [this.#apiServer, this.#logger, this.#feeds];
+    return Operator.create(name, this.manager, spec, { errors, apiServer, logger, feeds });
   }
 }
 

@@ -68,10 +68,11 @@ export class Operator {
     this.manager = manager;
     this.#options = resolveOperatorOptions(options, manager);
     this.#plan = planOperator(name, { controllers: [] });
+    const { feeds } = this.#options;
     const logger = this.#options.logger.child({ operator: name });
     const notify = (): void => this.#changes.notify();
     this.#controllers = new ControllerSet({
-      ...{ operator: name, manager, logger, onStatus: notify },
+      ...{ operator: name, manager, logger, feeds, onStatus: notify },
       onError: (error) => {
         this.errors.push(error);
         notify();

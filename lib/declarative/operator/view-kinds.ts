@@ -1,5 +1,5 @@
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
-import type { ControllerSpec } from '../spec/operator-spec.js';
+import type { ControllerSpec, ResourceSpec, SourceSpec } from '../spec/operator-spec.js';
 import { isOwnView } from './targets.js';
 
 /** A kind of views. */
@@ -14,14 +14,25 @@ export function viewKindsOf(
   operator: string,
   controllers: readonly ControllerSpec[],
 ): readonly ViewKind[] {
-  const kinds = new Map<string, ViewKind>();
-  for (const { sources, target } of controllers) {
-    const watched = sources.filter(({ type }) => type === 'Watcher');
-    for (const resource of [...watched, target]) {
-      const { apiGroup = '', kind } = resource;
-      const owner = isOwnView(resource, operator) ? operator : operatorOfViewGroup(apiGroup);
-      if (owner !== undefined) kinds.set(`${owner}/${kind}`, { operator: owner, kind });
-    }
-  }
-  return [...kinds.values()];
+  const kinds = controllers
+    .flatMap(({ sources, target }) => [...sources.filter(isWatched), target])
+    .flatMap((resource) => viewKindOf(operator, resource) ?? []);
+  return [...new Map(kinds.map((kind) => [viewId(kind), kind])).values()];
+}
+
+/** The view that a source or a target of an operator is; undefined: it is none. */
+export function viewKindOf(operator: string, resource: ResourceSpec): ViewKind | undefined {
+  const { apiGroup = '', kind } = resource;
+  const owner = isOwnView(resource, operator) ? operator : operatorOfViewGroup(apiGroup);
+  return owner === undefined ? undefined : { operator: owner, kind };
+}
+
+/** Tells kinds of views apart. */
+export function viewId({ operator, kind }: ViewKind): string {
+  return `${operator}/${kind}`;
+}
+
+/** Whether a source follows objects. */
+export function isWatched({ type }: SourceSpec): boolean {
+  return type === 'Watcher';
 }
