@@ -20,6 +20,8 @@ export interface GroupRun {
   readonly viewServer: ViewServerOptions | undefined;
   /** Adds what the group is to run. */
   readonly fill: (group: Group, running: RunningGroup) => Promise<void>;
+  /** What goes on beside the group, until the signal is aborted. It rejects never. */
+  readonly beside?: ((running: RunningGroup) => Promise<void>) | undefined;
 }
 
 /** What a group runs with. */
@@ -55,15 +57,24 @@ export async function runGroup(run: GroupRun, context: CommandContext): Promise<
   }
 }
 
-async function runManaged({ viewServer, fill }: GroupRun, running: RunningGroup): Promise<void> {
+async function runManaged(
+  { viewServer, fill, beside }: GroupRun,
+  running: RunningGroup,
+): Promise<void> {
   const { manager, logger, signal } = running;
   const apiServer = viewServer && (await startViewServer(viewServer, logger));
   try {
     const group = new Group({ manager, apiServer, logger });
     await fill(group, running);
     const logged = logErrors(group, logger);
-    await group.start(signal);
-    await logged;
+    const ended = new AbortController();
+    const goesOn = beside?.({ ...running, signal: AbortSignal.any([signal, ended.signal]) });
+    try {
+      await group.start(signal);
+    } finally {
+      ended.abort();
+      await Promise.all([goesOn, logged]);
+    }
   } finally {
     await apiServer?.stop();
   }

@@ -8,10 +8,13 @@ import type { LogOptions } from '../../options/log-option.js';
 import { addProcessOptions } from '../../options/manager-options.js';
 import type { ProcessOptions } from '../../options/manager-options.js';
 import { portOf } from '../../options/parsed-options.js';
+import { UsageError } from '../../usage-error.js';
 import { defaultViewPort } from './defaults.js';
+import type { FileOperators } from './file-operators.js';
 import type { ViewServerOptions } from './view-server.js';
 
 interface RunOptions extends ClusterOptions, ProcessOptions, LogOptions {
+  readonly watch?: boolean | undefined;
   readonly apiServerPort?: number | undefined;
   readonly apiServerHost?: string | undefined;
   readonly apiServerKeys?: string | undefined;
@@ -25,6 +28,7 @@ export function runCommand(context: CommandContext): Command {
         'said before anything runs.',
     )
     .argument('<file...>', 'YAML files with operators; - is the standard input')
+    .option('--watch', 'take over what the files say whenever they change')
     .option(
       '--api-server-port <port>',
       `serve their views to kubectl (default: not; with one of the next two ${defaultViewPort})`,
@@ -38,6 +42,7 @@ export function runCommand(context: CommandContext): Command {
       helpExamples({
         'operator-builder declarative run operator.yaml --context kind-dev':
           'on a cluster of yours',
+        'operator-builder declarative run operator.yaml --watch': 'while you write it',
         'operator-builder declarative run *.yaml --api-server-port 18443':
           'with the views at http://127.0.0.1:18443',
       }),
@@ -51,14 +56,27 @@ async function runFiles(
   context: CommandContext,
 ): Promise<void> {
   const viewServer = viewServerOf(options);
+  if (options.watch === true && files.includes('-')) {
+    throw new UsageError('--watch is for files: the standard input does not change');
+  }
   const { readOperatorFiles } = await import('../../operator-files.js');
   const { runGroup } = await import('./run-group.js');
+  const { FileOperators } = await import('./file-operators.js');
+  const { watchFiles } = await import('./watch-files.js');
   const operators = await readOperatorFiles(files, context);
+  let running: FileOperators | undefined;
   await runGroup(
     {
       ...{ options, viewServer },
-      fill: async (group) => {
-        for (const operator of operators) await group.addOperator(operator.name, operator);
+      fill: async (group, { logger }) => {
+        running = new FileOperators(group, logger);
+        await running.set(operators);
+      },
+      beside: async ({ logger, signal }) => {
+        if (options.watch !== true) return;
+        const onChange = async (): Promise<void> =>
+          running?.set(await readOperatorFiles(files, context));
+        await watchFiles(files, { clock: context.clock, logger, signal, onChange });
       },
     },
     context,

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { writeFile } from 'node:fs/promises';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { eventually } from '../../lib/testing/index.js';
+import { cli, scratchDirectory, startCli } from './cli.js';
+import type { RunningCli } from './cli.js';
+
+/** An operator that copies the ConfigMap `original` to one of a name. */
+function copying(to: string): string {
+  const controller = {
+    name: 'copy',
+    sources: [
+      { apiGroup: '', kind: 'ConfigMap', labelSelector: { matchLabels: { copied: 'yes' } } },
+    ],
+    pipeline: { '@project': { metadata: { name: to, namespace: 'default' }, data: '$.data' } },
+    target: { apiGroup: '', kind: 'ConfigMap' },
+  };
+  return JSON.stringify({ controllers: [controller] });
+}
+
+describe('operator-builder declarative run --watch', () => {
+  const file = scratchDirectory();
+  let cluster: EmbeddedCluster;
+  let running: RunningCli;
+
+  before(async () => {
+    cluster = await EmbeddedCluster.start({ port: 0 });
+    await cluster.writeKubeConfig(file('kubeconfig'));
+    const metadata = { name: 'original', namespace: 'default', labels: { copied: 'yes' } };
+    await cluster
+      .client()
+      .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: '1' } });
+    await writeFile(file('copy.yaml'), copying('first'));
+    const args = ['declarative', 'run', file('copy.yaml'), '--kubeconfig', file('kubeconfig')];
+    running = startCli([...args, '--watch']);
+    await hasCopy('first');
+  });
+
+  after(async () => {
+    running.stop();
+    await running.ended;
+    await cluster.stop();
+  });
+
+  function hasCopy(name: string): Promise<unknown> {
+    return eventually(() => cluster.client().get(ConfigMap, { name, namespace: 'default' }));
+  }
+
+  it('takes over what a file says after it was changed', async () => {
+    await writeFile(file('copy.yaml'), copying('second'));
+    await hasCopy('second');
+  });
+
+  it('goes on with what ran before when a file becomes wrong, and says so', async () => {
+    await writeFile(file('copy.yaml'), copying('third').replace('@project', '@projct'));
+    await eventually(() => {
+      expect(running.written().stderr).to.include('what ran before goes on');
+    });
+    expect(running.written().stderr).to.include('did you mean @project?');
+    await writeFile(file('copy.yaml'), copying('third'));
+    await hasCopy('third');
+  });
+
+  it('ends well, and leaves what was written', async () => {
+    running.stop();
+    const { code, stderr } = await running.ended;
+    expect(code, stderr).to.equal(0);
+    await hasCopy('third');
+  });
+
+  it('is refused for the standard input', async () => {
+    const { code, stderr } = await cli(['declarative', 'run', '-', '--watch']);
+    expect(code).to.equal(2);
+    expect(stderr).to.include('--watch is for files');
+  });
+});
