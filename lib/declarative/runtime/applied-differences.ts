@@ -11,6 +11,8 @@ import { elementsOf, isLeaf, leaf } from '../../object/field-tree.js';
 import type { FieldNode } from '../../object/field-tree.js';
 import { assignMembers, isJsonObject, memberOf } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { equalQuantities, parseQuantity } from '../../object/quantity.js';
+import { groupOf } from '../../object/resource-type.js';
 import { uncoveredPaths } from '../../object/uncovered-paths.js';
 import { hasKeys, valueAtPath } from '../../object/value-at-path.js';
 
@@ -35,8 +37,8 @@ export interface AppliedPart {
 
 /**
  * In what `live` differs from an apply of `desired`: none means that the apply would change nothing.
- * Values are compared as they are written, so that what the server spells otherwise (`1000m` for `1`) or
- * fills in within an atomic list differs, too: whoever applies has to know what is left after that.
+ * Values are compared as they are written, so that what the server spells otherwise or fills in within an
+ * atomic list differs, too: whoever applies has to know what is left after that.
  */
 export function appliedDifferences(
   live: UnstructuredObject,
@@ -53,7 +55,8 @@ export function appliedDifferences(
   const applied = FieldSet.fromFieldsV1(entry?.fieldsV1 ?? {});
   const found: AppliedDifference[] = [];
   members(found, [], { node: applied.root, desired: appliedPart(desired), live });
-  if (found.length > 0) return found;
+  const differing = found.filter((difference) => !isSameAmount(difference, desired));
+  if (differing.length > 0) return differing;
   // A map that was taken and then set to the same values: only all managers together tell.
   const uncovered = uncoveredPaths(applied, desired, { live });
   return uncovered.map((path) => ({ path, type: 'missing' }));
@@ -119,6 +122,25 @@ function whole(
   // An Updater's mark: there need be none.
   const isMark = pathToString(path) === annotations && deepEqual(desired, {});
   if (!isMark) report(found, path, { type: 'value', live });
+}
+
+// Of built-in kinds, these hold amounts, which the API server spells in its own way: `1` for `1000m`.
+const amounts = new Set(['requests', 'limits', 'hard', 'capacity', 'overhead'].map(fieldElement));
+
+/** Whether nothing but the spelling of an amount differs. Custom resources keep what was written. */
+function isSameAmount(
+  { path, type, live }: AppliedDifference,
+  desired: UnstructuredObject,
+): boolean {
+  const isBuiltIn = !groupOf(desired.apiVersion).includes('.');
+  if (type !== 'value' || !isBuiltIn || !amounts.has(path.at(-2) ?? '')) return false;
+  try {
+    const wanted = parseQuantity(valueAtPath(desired, path) as string);
+    return equalQuantities(parseQuantity(live as string), wanted);
+  } catch {
+    // The server will say what is wrong with it.
+    return false;
+  }
 }
 
 function isZero(value: unknown): boolean {

@@ -14,8 +14,8 @@ export interface WriteContext {
 
 /**
  * Brings objects of a target to what a pipeline wants. Between calls it remembers nothing but how the
- * server spells what was applied, where that is not as it was written (`1000m` for `1`): whoever starts
- * anew applies such an object once more, which changes nothing.
+ * server spells what was applied, where that is not as it was written (defaults within an atomic list):
+ * whoever starts anew applies such an object once more, which changes nothing.
  */
 export interface TargetWriter {
   /**

@@ -112,7 +112,9 @@ export function steadySuite(open: OpenTargetScene): void {
   it('needs no write in a new process, where values are what the server stores', async () => {
     const scene = await open();
     const env = [{ name: 'EMPTY', value: '' }];
-    const containers = [{ name: 'main', image: 'registry.example/main:1', env, tty: false }];
+    const resources = { requests: { cpu: '1000m', memory: '1024Mi' }, limits: { cpu: 2.5 } };
+    const main = { name: 'main', image: 'registry.example/main:1', env, resources, tty: false };
+    const containers = [main];
     const spec = { containers, hostNetwork: false };
     const pods = { spec: { replicas: 0, selector, template: { metadata: { labels }, spec } } };
     // By its keys an entry is found that lacks one, with the default, whatever stands before it.
