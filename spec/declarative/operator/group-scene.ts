@@ -92,10 +92,12 @@ export class GroupScene {
   /** The writes of the group's process since the last call, as `verb resource name`. */
   async writes(): Promise<readonly string[]> {
     const requests = await this.writer.requests();
-    return requests
-      // A review of access is a question, though it is created.
-      .filter(({ verb, resource }) => writeVerbs.includes(verb) && !resource.includes('review'))
-      .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
+    return (
+      requests
+        // A review of access is a question, though it is created.
+        .filter(({ verb, resource }) => writeVerbs.includes(verb) && !resource.includes('review'))
+        .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`)
+    );
   }
 
   /** Creates a ConfigMap of the namespace, with the label `of`, or brings it to this value. */

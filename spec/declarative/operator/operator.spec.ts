@@ -1,0 +1,197 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Group, Operator } from '../../../lib/declarative/operator/index.js';
+import { isInvalidSpec } from '../../../lib/declarative/spec/invalid-spec-error.js';
+import { loadOperators } from '../../../lib/declarative/spec/load-operator.js';
+import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
+import type { Views } from '../../../lib/declarative/views/index.js';
+import { testCluster } from '../../../lib/testing/index.js';
+import { configMapOf, readyOf, viewOf } from './group-scene.js';
+
+const good = `
+apiVersion: dcontroller.io/v1alpha1
+kind: Operator
+metadata: { name: shop }
+spec:
+  controllers:
+    - name: prices
+      sources: [{ apiGroup: "", version: v1, kind: ConfigMap }]
+      pipeline: [{ '@select': true }]
+      target: { kind: Price }
+`;
+
+const bad = `
+apiVersion: dcontroller.io/v1alpha1
+kind: Operator
+metadata: { name: shop }
+spec:
+  controllers:
+    - name: prices
+      sources: [{ apiGroup: "", version: v1, kind: ConfigMap, typ: Watcher }]
+      target: { kind: Price }
+    - name: stocks
+      sources: [{ apiGroup: "", version: v1, kind: ConfigMap }]
+      pipeline:
+        - '@project': { metadata: { name: { '@concatt': [a, b] } } }
+        - '@sellect': true
+      target: { kind: Stock }
+`;
+
+/** Of `file:line:column: …`. */
+const lineOf = (text: string): number => Number(text.split(':')[1]);
+
+describe('Operator', () => {
+  const cluster = testCluster();
+  let manager: DeclarativeManager;
+  let folder: string;
+  beforeEach(async () => {
+    const client = cluster().client();
+    manager = await DeclarativeManager.create({ client, clock: cluster().clock });
+    folder = await mkdtemp(join(tmpdir(), 'operator-spec-'));
+  });
+  afterEach(async () => {
+    await manager.stop();
+    await rm(folder, { recursive: true });
+  });
+  const file = async (text: string): Promise<string> => {
+    const path = join(folder, 'operator.yaml');
+    await writeFile(path, text);
+    return path;
+  };
+
+  it('is made of a file, and runs with its manager until it is told to end', async () => {
+    const operator = await Operator.fromFile('shop', manager, await file(good));
+    expect([operator.name, operator.manager]).to.deep.equal(['shop', manager]);
+    const over = new AbortController();
+    const running = operator.start(over.signal);
+    const synced = operator.whenSynced();
+    await cluster().clock.advance(100);
+    await synced;
+    await cluster().clock.advance(100);
+    expect(readyOf(operator)).to.equal('True Ready');
+    const again = await operator.start(over.signal).catch((error: unknown) => error);
+    expect(again).to.have.property('code', 'AlreadyStarted');
+    expect(readyOf(operator)).to.equal('True Ready');
+    over.abort();
+    await running;
+    expect(manager.phase).to.equal('stopped');
+    expect(await operator.errors[Symbol.asyncIterator]().next()).to.have.property('done', true);
+  });
+
+  it('takes the operator of its name, or the only one, of a file', async () => {
+    const two = `${good}---${good.replace('shop', 'other').replace('prices', 'others')}`;
+    const other = await Operator.fromFile('other', manager, await file(two));
+    expect(other.listControllers().map(({ name }) => name)).to.deep.equal(['others']);
+    const renamed = await Operator.fromFile('mine', manager, await file(good));
+    expect(renamed.name).to.equal('mine');
+    const failure = await Operator.fromFile('othr', manager, await file(two)).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).to.have.property('message').that.includes('did you mean other?');
+  });
+
+  it('tells everything that is wrong with a file, each thing with its place', async () => {
+    const path = await file(bad);
+    const error = await Operator.fromFile('shop', manager, path).catch((thrown: unknown) => thrown);
+    if (!isInvalidSpec(error)) throw error;
+    const lines = error.message
+      .replaceAll(path, 'operator.yaml')
+      .split('\n')
+      .toSorted((one, other) => lineOf(one) - lineOf(other));
+    expect(lines).to.have.length(3);
+    expect(lines[0]).to.match(/^operator\.yaml:8:\d+: spec\.controllers\[0\]\.sources\[0\]\.typ: /);
+    expect(lines[0]).to.include('did you mean type?');
+    expect(lines[1]).to.match(/^operator\.yaml:13:\d+: spec\.controllers\[1\]\.pipeline\[0\]/);
+    expect(lines[1]).to.include('did you mean @concat?');
+    expect(lines[2]).to.match(/^operator\.yaml:14:\d+: spec\.controllers\[1\]\.pipeline\[1\]/);
+  });
+
+  it('names file and line of what only its controllers find out', () => {
+    const [loaded] = loadOperators(bad.replace(', typ: Watcher', ''), 'operator.yaml');
+    if (loaded === undefined) throw new Error('nothing was loaded');
+    const operator = Operator.create('shop', manager, loaded);
+    const [prices, stocks] = operator.getStatus().controllers;
+    expect(prices?.conditions?.[0]).to.include({ status: 'Unknown', reason: 'Starting' });
+    expect(stocks?.conditions?.[0]?.message).to.include('operator.yaml:13:');
+    expect(stocks?.lastErrors).to.have.length(2);
+    expect(readyOf(operator)).to.equal('False NotReady');
+  });
+
+  it('gets a further controller while it runs, which may be wrong', async () => {
+    const group = new Group({ manager });
+    const over = new AbortController();
+    const running = group.start(over.signal);
+    const operator = await group.addOperator('shop', { controllers: [viewOf('Price', 'default')] });
+    const added = await operator.addController(configMapOf('Price', 'price'));
+    expect(operator.getController('make-price')).to.equal(added);
+    const twin = await operator.addController(viewOf('Price', 'default'));
+    expect(twin.problems[0]?.message).to.include('two controllers are called see-price');
+    await operator.addController({ ...viewOf('Stock', 'default'), target: { kind: '' } });
+    expect(operator.listControllers()).to.have.length(4);
+    expect(readyOf(operator, 'see-stock')).to.equal('False NotReady');
+    const waited = await twin.whenSynced().catch((error: unknown) => error);
+    expect(waited).to.have.property('code', 'InvalidSpec');
+    over.abort();
+    await running;
+    const late = await group.addOperator('late', { controllers: [] }).catch((e: unknown) => e);
+    expect(late).to.have.property('code', 'Stopped');
+  });
+
+  it('makes the kinds of its views, and has them served', async () => {
+    const served: Views[] = [];
+    const apiServer = { attach: (views: Views) => served.push(views) };
+    const controllers = [viewOf('Price', 'default'), configMapOf('Price', 'price')];
+    const operator = Operator.create('shop', manager, { controllers }, { apiServer });
+    expect(served).to.deep.equal([manager.views]);
+    expect((await operator.registerGvks()).map(({ kind }) => kind)).to.deep.equal(['Price']);
+    expect(manager.views.types('shop').map(({ kind }) => kind)).to.deep.equal(['Price']);
+  });
+
+  it('has a name that can be part of an API group', () => {
+    const create = () => Operator.create('My Shop', manager, { controllers: [] });
+    expect(create).to.throw('My Shop').with.property('code', 'InvalidOption');
+  });
+
+  it('says of an operator without controllers that it is not ready', () => {
+    const operator = Operator.create('shop', manager, { controllers: [] });
+    expect(readyOf(operator)).to.equal('False NotReady');
+    expect(operator.getStatus(3)).to.include({ observedGeneration: 3 });
+  });
+});
+
+describe('Group', () => {
+  const cluster = testCluster();
+
+  it('refuses two operators of a name, and to be started twice', async () => {
+    const manager = await DeclarativeManager.create({ client: cluster().client() });
+    const group = new Group({ manager });
+    await group.addOperator('shop', { controllers: [] });
+    const twin = await group.addOperator('shop', { controllers: [] }).catch((e: unknown) => e);
+    expect(twin).to.have.property('code', 'InvalidOption');
+    await group.deleteOperator('nobody');
+    const signal = AbortSignal.abort();
+    await group.start(signal).catch(() => undefined);
+    const again = await group.start(signal).catch((error: unknown) => error);
+    expect(again).to.have.property('code', 'AlreadyStarted');
+    await manager.stop();
+  });
+
+  it('leaves no timer when it has ended', async () => {
+    const { clock } = cluster();
+    const before = clock.pendingTimers;
+    const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
+    const group = new Group({ manager });
+    const over = new AbortController();
+    const running = group.start(over.signal);
+    await group.addOperator('shop', {
+      controllers: [viewOf('Price', 'default'), configMapOf('Price', 'price')],
+    });
+    await clock.advance(1_000);
+    over.abort();
+    await clock.advance(0);
+    await running;
+    expect(clock.pendingTimers).to.equal(before);
+  });
+});
