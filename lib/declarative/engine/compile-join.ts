@@ -145,12 +145,16 @@ function addEquality(
   const add = (source: number, place: number, isList: boolean) => {
     const sides = sorted.sides[source] ?? [];
     const text = canonicalText(operands[place]);
-    const known = sides.findIndex((side) => side.text === text && side.list === isList);
+    const nullCounts = name === '@in';
+    const known = sides.findIndex(
+      (side) => side.text === text && side.list === isList && side.nullCounts === nullCounts,
+    );
     if (known >= 0) return { source, side: known };
     const at = context.at(name, place);
     const value = compileExpression(operands[place], at, options);
     const expression = isList ? listOf(value, options) : value;
-    return { source, side: sides.push({ expression, path: at.path, list: isList, text }) - 1 };
+    const side = { expression, path: at.path, list: isList, nullCounts, text };
+    return { source, side: sides.push(side) - 1 };
   };
   sorted.equalities.push([add(left, 0, false), add(right, 1, name === '@in')]);
   return true;

@@ -18,6 +18,8 @@ export interface JoinSide {
   readonly path: SpecPath;
   /** Whether it gives a list, and one of its items is to be equal: the second operand of `@in`. */
   readonly list: boolean;
+  /** Whether null equals null, as `@in` has it; for `@eq` it equals nothing. */
+  readonly nullCounts: boolean;
 }
 
 /** What a join keeps of a source. */

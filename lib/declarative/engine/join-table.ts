@@ -4,14 +4,14 @@ import type { Document } from '../document.js';
 import type { SpecPath } from '../spec-problem.js';
 import type { Delta } from './delta.js';
 import { documentKey, valueKey } from './document-key.js';
-import type { JoinCheck, JoinSource } from './join-plan.js';
+import type { JoinCheck, JoinSide, JoinSource } from './join-plan.js';
 import type { FailureLog } from './stage-failure.js';
 
 /** An object of a source. */
 export interface JoinRow {
   readonly key: string;
   readonly document: Document;
-  /** For each side the values to look up or to be found by: one; of a list any number. */
+  /** For each side the values to look up or to be found by: one, of a list any number, of null none. */
   readonly values: readonly (readonly string[])[];
   weight: number;
 }
@@ -74,7 +74,7 @@ export class JoinTable {
     for (const side of this.#source.sides) {
       const keys = this.#tried(side, { own, weight });
       if (keys === undefined) return undefined;
-      values.push(side.list ? listKeys(keys.result) : [valueKey(keys.result)]);
+      values.push(valueKeys(keys.result, side));
     }
     return values;
   }
@@ -114,6 +114,11 @@ export class JoinTable {
       }
     }
   }
+}
+
+function valueKeys(value: unknown, { list, nullCounts }: JoinSide): string[] {
+  if (list) return listKeys(value);
+  return (value === null || value === undefined) && !nullCounts ? [] : [valueKey(value)];
 }
 
 function listKeys(items: unknown): string[] {

@@ -28,7 +28,7 @@ export function readPredicate(value: unknown, context: CompileContext): Predicat
   const [name, inner] = entry;
   const type = combinations.get(name.toLowerCase());
   if (type === 'and' || type === 'or') return readCombination(type, inner, context.at(name));
-  if (type === 'not') return negated(readPredicate(inner, context.at(name)));
+  if (type === 'not') return readNegation(inner, context.at(name));
   if (type === 'basic') return readPredicate(inner, context.at(name));
   const message = `${name} is no combination of predicates: want and, or, not`;
   context.report({ message, suggestion: nearestName(name, ['and', 'or', 'not']) }, name);
@@ -60,6 +60,14 @@ function readCombination(
   return { type, predicates };
 }
 
-function negated(predicate: PredicateSpec | undefined): PredicateSpec | undefined {
+/** One predicate, alone or as the only one of a list. */
+function readNegation(value: unknown, context: CompileContext): PredicateSpec | undefined {
+  if (Array.isArray(value) && value.length !== 1) {
+    context.report({ message: `want one predicate, not ${value.length}` });
+    return undefined;
+  }
+  const predicate = Array.isArray(value)
+    ? readPredicate(value[0], context.at(0))
+    : readPredicate(value, context);
   return predicate && { type: 'not', predicate };
 }

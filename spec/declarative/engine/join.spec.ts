@@ -168,13 +168,30 @@ describe('@join', () => {
     expect(pipeline.snapshot().map(({ document }) => document)).to.deep.equal([{ Pod: pod1 }]);
   });
 
-  it('looks up null as any other value: what misses it meets what misses it', () => {
+  it('joins nothing by what is not there: two objects that lack a label do not meet', () => {
     const pipeline = pipelineOf({ '@join': { '@eq': ['$.A.x', '$.B.x'] } }, ['A', 'B']);
     pipeline.push('A', added({ a: 1 }, { a: 2, x: 0 }));
-    pipeline.push('B', added({ b: 1, x: null }));
+    pipeline.push('B', added({ b: 1 }, { b: 2, x: null }, { b: 3, x: 0 }));
     expect(pipeline.snapshot().map(({ document }) => document)).to.deep.equal([
-      { A: { a: 1 }, B: { b: 1, x: null } },
+      { A: { a: 2, x: 0 }, B: { b: 3, x: 0 } },
     ]);
+    expect(pipeline.push('A', removed({ a: 1 }))).to.deep.equal([]);
+  });
+
+  it('finds null in a list by @in, also where @eq compares the same', () => {
+    const condition = {
+      '@and': [{ '@in': ['$.A.x', '$.B.list'] }, { '@eq': ['$.A.name', '$.B.name'] }],
+    };
+    const [a, b] = [{ name: 'n' }, { name: 'n', list: [1, null] }];
+    const pipeline = pipelineOf({ '@join': condition }, ['A', 'B']);
+    pipeline.push('A', added(a));
+    pipeline.push('B', added(b));
+    expect(pipeline.snapshot().map(({ document }) => document)).to.deep.equal([{ A: a, B: b }]);
+    const never = { '@and': [...condition['@and'], { '@eq': ['$.A.x', '$.B.x'] }] };
+    const strict = pipelineOf({ '@join': never }, ['A', 'B']);
+    strict.push('A', added(a));
+    strict.push('B', added(b));
+    expect(strict.snapshot()).to.deep.equal([]);
   });
 
   it('leaves out what fails, once for each object, until that goes', () => {

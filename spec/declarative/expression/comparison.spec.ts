@@ -7,7 +7,6 @@ const json = fc.jsonValue({ maxDepth: 3 });
 describe('Comparison', () => {
   for (const [left, right] of [
     [{ a: [1, { b: null }] }, { a: [1, { b: null }] }],
-    [null, '$.missing'],
     [-0, 0],
     ['a', 'a'],
     [[], []],
@@ -22,7 +21,9 @@ describe('Comparison', () => {
     [1, '1'],
     [1, true],
     [0, false],
-    ['', null],
+    ['', '$.missing'],
+    ['$.missing', '$.missing'],
+    ['$.missing', false],
     [{}, []],
     [{ a: 1 }, { a: 1, b: null }],
     [
@@ -42,19 +43,26 @@ describe('Comparison', () => {
     expect(evaluate({ '@eq': ['$.a', '$.c'] }, document)).to.equal(false);
   });
 
-  it('equality is an equivalence', () => {
+  it('equality is an equivalence, of all but null', () => {
     const property = fc.property(json, json, json, (a, b, c) => {
       const equal = (left: string, right: string): unknown =>
         evaluate({ '@eq': [`$.${left}`, `$.${right}`] }, { a, b, c });
-      expect(equal('a', 'a')).to.equal(true);
+      expect(equal('a', 'a')).to.equal(a !== null);
       expect(equal('a', 'b')).to.equal(equal('b', 'a'));
       if (equal('a', 'b') === true && equal('b', 'c') === true) {
         expect(equal('a', 'c')).to.equal(true);
       }
       const copy = JSON.parse(JSON.stringify(a)) as unknown;
-      expect(evaluate({ '@eq': ['$.a', '$.copy'] }, { a, copy })).to.equal(true);
+      expect(evaluate({ '@eq': ['$.a', '$.copy'] }, { a, copy })).to.equal(a !== null);
     });
     fc.assert(property, { numRuns: 200 });
+  });
+
+  it('a null that is written out is refused at load, for it equals nothing', () => {
+    expect(problemsOf({ '@eq': ['$.a', null] })).to.deep.equal([
+      '["@eq"][1]: @eq: null equals nothing; whether a value is null tells @isnil (@isnil)',
+    ]);
+    expect(problemsOf({ '@ne': [null, '$.a'] })[0]).to.match(/^\["@ne"\]\[0\]: @ne: null equals/);
   });
 
   for (const [lower, higher] of [

@@ -36,6 +36,8 @@ const cases: readonly (readonly [predicate: unknown, heard: readonly (keyof type
     ],
     [{ And: ['LabelChanged', 'AnnotationChanged'] }, []],
     [{ Not: 'GenerationChanged' }, ['nothing', 'version', 'label', 'annotation']],
+    [{ Not: ['GenerationChanged'] }, ['nothing', 'version', 'label', 'annotation']],
+    [{ And: [{ Not: ['LabelChanged'] }, 'GenerationChanged'] }, ['generation']],
     [
       { not: { or: ['labelChanged', 'annotationChanged', 'generationChanged'] } },
       ['nothing', 'version'],

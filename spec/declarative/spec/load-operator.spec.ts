@@ -118,6 +118,13 @@ describe('Operators in files', () => {
       'constructor is no combination',
     ],
     [
+      'a negation of two predicates',
+      controller({
+        sources: [{ kind: 'T', predicate: { not: ['LabelChanged', 'GenerationChanged'] } }],
+      }),
+      'want one predicate, not 2',
+    ],
+    [
       'a predicate that combines nothing',
       controller({ sources: [{ kind: 'T', predicate: { and: [] } }] }),
       'want a list of predicates',

@@ -1,5 +1,5 @@
 import { deepEqual } from '../../../object/deep-equal.js';
-import type { OperatorDefinition } from '../compiled.js';
+import { failed, type OperatorDefinition } from '../compiled.js';
 import { anything, ordered } from '../operands.js';
 import { compareValues } from '../compare-values.js';
 import { binary } from './define.js';
@@ -14,12 +14,26 @@ export const comparisonOperators: readonly OperatorDefinition[] = [
   order('@gte', (difference) => difference >= 0),
 ];
 
+/** Null equals nothing, not even null: two objects that both lack a label have none in common. */
 function equality(name: string, equal: boolean): OperatorDefinition {
-  return binary(
+  const { compile } = binary(
     name,
     { operands: [anything, anything], type: 'boolean' },
-    (left, right) => deepEqual(left ?? null, right ?? null) === equal,
+    (left, right) => (!isNone(left) && !isNone(right) && deepEqual(left, right)) === equal,
   );
+  return {
+    name,
+    compile: (argument, site) => {
+      if (!Array.isArray(argument) || !argument.includes(null)) return compile(argument, site);
+      const message = `${name}: null equals nothing; whether a value is null tells @isnil`;
+      site.context.report({ message, suggestion: '@isnil' }, argument.indexOf(null));
+      return failed;
+    },
+  };
+}
+
+function isNone(value: unknown): boolean {
+  return value === null || value === undefined;
 }
 
 function order(name: string, holds: (difference: number) => boolean): OperatorDefinition {

@@ -10,7 +10,7 @@ export const comparisonReference: OperatorGroup = {
       name: '@eq',
       forms: ['{"@eq": [value, value]}'],
       operands: pair,
-      does: 'True when both are the same, all the way down; the order of members does not count. A number never equals a string. Null and missing are the same.',
+      does: 'True when both are the same, all the way down; the order of members does not count. A number never equals a string. Null, which what is missing is, too, equals nothing, not even null: whether something is null tells `@isnil`.',
       examples: [
         {
           expression: {
@@ -22,7 +22,7 @@ export const comparisonReference: OperatorGroup = {
           result: true,
         },
         { expression: { '@eq': [1, '1'] }, result: false },
-        { expression: { '@eq': ['$.missing', null] }, result: true },
+        { expression: { '@eq': ['$.missing', '$.missing'] }, result: false },
       ],
     },
     {
