@@ -124,6 +124,7 @@ describe('A graph', () => {
       const labels = [...drawn.matchAll(/"(.*?)"/g)].map(([, label = '']) => label);
       for (const label of labels) {
         expect(label.replaceAll(/<br>|#\d+;/g, '')).to.match(/^[\p{L}\p{N} .,@/()-]*$/u);
+        expect(label, 'a list of Markdown').to.not.match(/[-.)]\s/);
       }
       const shown = labels.map((label) => decoded(label.replaceAll(/#(\d+);/g, '&#$1;')));
       const named = [`as ${name}`, `V${name}<br>view`, `@project<br>a${name}`, name];
