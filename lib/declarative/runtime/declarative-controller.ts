@@ -8,7 +8,9 @@ import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import { InvalidSpecError } from '../spec/invalid-spec-error.js';
 import { formatSpecPath } from '../spec-problem.js';
 import type { SpecProblem } from '../spec-problem.js';
-import type { ControllerSpec } from '../spec/operator-spec.js';
+import { viewGroupOf } from '../spec/operator-spec.js';
+import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';
+import type { ViewWriter } from '../views/view-writers.js';
 import { compileController } from './compile-controller.js';
 import type { CompiledController } from './compile-controller.js';
 import { ControllerHealth } from './controller-health.js';
@@ -62,6 +64,8 @@ export class DeclarativeController {
   readonly #health: ControllerHealth;
   readonly #changes = new ChangeNotifier();
   readonly #ending = new AbortController();
+  readonly #writer: ViewWriter;
+  readonly #leaveWriters: (() => void) | undefined;
   #starting: Promise<unknown> | undefined;
   #running: RunningPipeline | undefined;
   #added: Added | undefined;
@@ -79,6 +83,10 @@ export class DeclarativeController {
     const onError = (error: ReportedError): void => this.#tell(() => options.onError(error));
     this.#errors = new ReportedErrors({ operator, controller: spec.name, clock, onError });
     this.#health = new ControllerHealth(clock);
+    this.#writer = this.#asWriter();
+    // Before it starts: others may be quicker.
+    const { viewWriters } = this.#options.manager;
+    this.#leaveWriters = this.problems.length > 0 ? undefined : viewWriters.add(this.#writer);
     this.#refresh();
   }
 
@@ -148,6 +156,21 @@ export class DeclarativeController {
     if (!this.#isSynced) throw this.#stoppedError();
   }
 
+  /** As others that read what it writes know it. */
+  #asWriter(): ViewWriter {
+    const { operator, spec } = this.#options;
+    const named = ({ apiGroup = viewGroupOf(operator), kind }: ResourceSpec): string =>
+      `${apiGroup}/${kind}`;
+    const isTried = (): boolean => this.#running?.isTried ?? false;
+    return {
+      sources: spec.sources.map(named),
+      target: named(spec.target),
+      get isTried() {
+        return isTried();
+      },
+    };
+  }
+
   get #label(): string {
     return `${this.#options.operator}/${this.name}`;
   }
@@ -172,8 +195,11 @@ export class DeclarativeController {
       if (this.#ending.signal.aborted) return true;
       const listener = this.#listener();
       const targetPath = [...specPath, 'target'];
-      const parts = { operator, spec, targetPath, plan, inputs, kinds, showValues, listener };
-      this.#running = new RunningPipeline(parts);
+      const whenFilled = (signal: AbortSignal): Promise<void> =>
+        manager.viewWriters.whenWritten(this.#writer, signal);
+      this.#running = new RunningPipeline({
+        ...{ operator, spec, targetPath, plan, inputs, kinds, showValues, listener, whenFilled },
+      });
     } catch (error) {
       this.#notFound(asError(error));
       // No time will make a name of what is none.
@@ -227,6 +253,7 @@ export class DeclarativeController {
   /** What can be asked of it may have changed. */
   #changed(): void {
     this.#changes.notify();
+    this.#options.manager.viewWriters.notify();
     if (this.#refresh()) this.#tell(this.#options.onStatus);
   }
 
@@ -260,6 +287,7 @@ export class DeclarativeController {
 
   async #stop(cleanUp: 'orphan' | 'delete'): Promise<void> {
     this.#ending.abort(this.#stoppedError());
+    this.#leaveWriters?.();
     this.#changes.notify();
     await this.#starting;
     await this.#added?.remove();

@@ -41,5 +41,10 @@ export interface StartedDocuments {
   readonly problem: Error | undefined;
   /** @throws the signal's reason, as soon as it is aborted. */
   whenSynced(signal: AbortSignal): Promise<void>;
+  /**
+   * Waits until all that the server has by now is there. Absent: it always is.
+   * @throws the signal's reason, as soon as it is aborted; what the server answers.
+   */
+  caughtUp?(signal: AbortSignal): Promise<void>;
   stop(): void;
 }

@@ -22,6 +22,11 @@ export interface PipelineRunParts {
   readonly periodsMs: readonly number[];
   readonly targetPath: SpecPath;
   readonly listener: PipelineRunListener;
+  /**
+   * Waits until the sources have been filled by who is to fill them. @defaultValue they are
+   * @throws the signal's reason, as soon as it is aborted.
+   */
+  readonly whenFilled?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** What a {@link PipelineRun} tells. */
@@ -113,6 +118,10 @@ export class PipelineRun implements StartedSource {
   /** Unlike other sources it waits for kinds that are not served, too: without them nothing is known. */
   async whenSynced(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#documents.map((documents) => documents.whenSynced(signal)));
+    if (this.#parts.whenFilled !== undefined) {
+      await this.#parts.whenFilled(signal);
+      await Promise.all(this.#documents.map((documents) => documents.caughtUp?.(signal)));
+    }
     this.#isListed = true;
     this.#pump();
     await this.#changes.until(() => this.isSynced || this.#isStopped, { signal });

@@ -3,6 +3,7 @@ import { controllerFor } from '../../controller/controller-builder.js';
 import type { ControllerEvent, HotLoopEvent } from '../../controller/controller-event.js';
 import type { SourceContext, StartedSource } from '../../controller/source.js';
 import type { RequiredAccess } from '../../manager/access/required-access.js';
+import { groupOfType } from '../../object/resource-type.js';
 import type { PipelinePlan } from '../engine/pipeline-plan.js';
 import type { SpecPath } from '../spec-problem.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
@@ -31,6 +32,8 @@ export interface RunningPipelineParts {
   readonly kinds: ResolvedKinds;
   readonly showValues: boolean;
   readonly listener: RunningPipelineListener;
+  /** Waits until the views that it reads are filled. */
+  readonly whenFilled: (signal: AbortSignal) => Promise<void>;
 }
 
 /** What a {@link RunningPipeline} tells. */
@@ -92,6 +95,11 @@ export class RunningPipeline {
     return this.#started?.run.isSynced ?? false;
   }
 
+  /** Whether each object of the first full pass was written, or could not be. */
+  get isTried(): boolean {
+    return this.#reconciler.isTried;
+  }
+
   /** Whether the first full pass is written. */
   get isSynced(): boolean {
     return this.#reconciler.isSynced;
@@ -116,11 +124,15 @@ export class RunningPipeline {
   }
 
   #start(context: SourceContext): StartedSource {
-    const { plan, spec, targetPath, listener } = this.#parts;
+    const { plan, spec, targetPath, listener, kinds } = this.#parts;
+    const readsViews = kinds.inputs.some(
+      (type) => type !== undefined && operatorOfViewGroup(groupOfType(type)) !== undefined,
+    );
+    const whenFilled = readsViews ? this.#parts.whenFilled : undefined;
     const periodic = spec.sources.filter(({ type }) => type === 'Periodic');
     const run = new PipelineRun(
       {
-        ...{ plan, targetPath, listener },
+        ...{ plan, targetPath, listener, whenFilled },
         sources: this.#documentSources(),
         periodsMs: periodic.map(({ periodMs }) => periodMs),
       },

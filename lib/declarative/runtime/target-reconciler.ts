@@ -52,9 +52,15 @@ export class TargetReconciler {
   readonly #causes = new Map<string, WriteCause>();
   /** What the first full pass has to write yet; undefined: it has not begun. */
   #firstPass: Set<string> | undefined;
+  #untried: Set<string> | undefined;
 
   constructor(parts: TargetReconcilerParts) {
     this.#parts = parts;
+  }
+
+  /** Whether each object of the first full pass was written, or could not be. */
+  get isTried(): boolean {
+    return this.#untried?.size === 0;
   }
 
   /** Whether the first full pass is written. */
@@ -112,6 +118,7 @@ export class TargetReconciler {
     const keys = new Map(written.map((key) => [keyString(key), key]));
     for (const [text, { key }] of desired) keys.set(text, key);
     this.#firstPass ??= new Set(keys.keys());
+    this.#untried ??= new Set(keys.keys());
     const trigger: Trigger = { type: 'source', source: 'full pass' };
     for (const key of keys.values()) {
       this.#parts.enqueue(key, { trigger, priority: initialListPriority });
@@ -129,6 +136,7 @@ export class TargetReconciler {
 
   #succeeded(text: string): void {
     const wasAwaited = this.#firstPass?.delete(text) ?? false;
+    this.#untried?.delete(text);
     const wasFailing = this.#failing.delete(text);
     if (wasAwaited || wasFailing || text === fullPassKey.name) this.#parts.changed();
   }
@@ -141,6 +149,7 @@ export class TargetReconciler {
     if (isStaleWrite(error)) return error;
     const said = asError(error);
     const where = subject === undefined ? '' : ` of ${subject}`;
+    if (subject !== undefined) this.#untried?.delete(subject);
     this.#failing.set(subject ?? fullPassKey.name, `target${where}: ${said.message}`);
     failed(said, subject);
     changed();

@@ -1,3 +1,5 @@
+import { compareResourceVersions } from '../../cache/resource-version.js';
+import type { Client } from '../../client/client.js';
 import type { CacheEvent, Informer } from '../../cache/informer.js';
 import { describeMissing } from '../../cache/missing.js';
 import { answerOf } from '../../controller/predicates.js';
@@ -5,7 +7,7 @@ import type { Predicate } from '../../controller/predicates.js';
 import type { SourceContext } from '../../controller/source.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { labelRequirementsOf, matchesLabels } from '../../object/label-selector.js';
-import { keyStringOf, parseKey } from '../../object/object-key.js';
+import { keyOf, keyStringOf, parseKey } from '../../object/object-key.js';
 import { groupOfType } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import { asError } from '../../system/as-error.js';
@@ -74,6 +76,7 @@ function follow({ type, spec, context, listener }: Following): StartedDocuments 
       return problemOf(informer);
     },
     whenSynced: (signal) => informer.waitForSync(signal),
+    caughtUp: (signal) => caughtUp(type, context, signal),
     stop: () => {
       endProblems();
       informer.release();
@@ -130,6 +133,23 @@ function followProblems(
     listener.troubled();
   });
   return () => end?.();
+}
+
+async function caughtUp(
+  type: TypeReference<KubernetesObject>,
+  { cache, client }: SourceContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { live = client }: Client & { readonly live?: Client } = client;
+  const { items } = await live.list(type, { signal });
+  const informer = cache.peek(type);
+  const isThere = (object: KubernetesObject): boolean => {
+    const cached = informer?.get(keyOf(object));
+    if (cached === undefined) return false;
+    const [seen, wanted] = [cached.metadata.resourceVersion, object.metadata.resourceVersion];
+    return (compareResourceVersions(seen, wanted) ?? 0) >= 0;
+  };
+  await informer?.changes.until(() => items.every(isThere), { signal });
 }
 
 function problemOf(informer: Informer): Error | undefined {

@@ -11,6 +11,7 @@ import type { Logger } from '../../system/logger.js';
 import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
 import { isViewGroup } from './routed-client.js';
+import { ViewWriters } from './view-writers.js';
 import { Views } from './views.js';
 
 /** Options of {@link DeclarativeManager.create}: those of a `Manager` of one cluster. */
@@ -26,6 +27,8 @@ export interface DeclarativeManagerOptions extends Omit<ManagerOptions, 'client'
 export class DeclarativeManager extends Manager {
   /** The views of its operators. */
   readonly views: Views;
+  /** Who writes them. */
+  readonly viewWriters = new ViewWriters();
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -5,6 +5,7 @@ import { DeclarativeController } from '../../../lib/declarative/runtime/declarat
 import type { ReportedError } from '../../../lib/declarative/runtime/controller-status.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
 import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
+import type { CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { writeVerbs } from '../../builder/suite/target.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
@@ -130,9 +131,9 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     expect([first, second, third].flatMap(({ errors }) => errors)).to.deep.equal([]);
   });
 
-  it('wait for a kind that is not served yet', async function () {
-    // There the time of the spec would have to be moved on; its own specs do.
-    if (!target.real) this.skip();
+  it('wait for a kind that is not served yet', async () => {
+    // On the embedded server the time of the spec would have to be moved on; others do that.
+    if (!target.real) return;
     const namespace = await target.namespace();
     const operator = await target.operator();
     const gizmos = {
@@ -143,7 +144,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     const started = new Process();
     await started.start(target, operator.client, [gizmos]);
     expect(started.controllers[0]?.status().conditions[0]).to.include({ status: 'Unknown' });
-    await ensureCrd(target.admin, definition, { clock: target.clock });
+    await ensureCrd(target.admin, definition as CustomResourceDefinition, { clock: target.clock });
     const gizmo: UnstructuredObject = {
       ...{ apiVersion: 'controllers.example.com/v1', kind: 'Gizmo' },
       ...{ metadata: { namespace, name: 'g' }, spec: { text: 'there' } },
