@@ -15,10 +15,10 @@ import { deployment } from './updater.js';
 const configMap = { apiGroup: '', kind: 'ConfigMap' };
 const namespaceOf = '$.metadata.namespace';
 
-/** A list in a ConfigMap becomes ConfigMaps, and a Deployment rolls by its version. */
+/** A list in a ConfigMap becomes views, each of them a ConfigMap, and a Deployment rolls by its version. */
 const shop: readonly ControllerDocument[] = [
   {
-    name: 'maps',
+    name: 'items',
     sources: [{ ...configMap, labelSelector: { matchLabels: { role: 'list' } } }],
     pipeline: [
       {
@@ -29,6 +29,14 @@ const shop: readonly ControllerDocument[] = [
         },
       },
       { '@unwind': '$.item' },
+    ],
+    target: { kind: 'Item' },
+  },
+  {
+    name: 'maps',
+    sources: [{ kind: 'Item' }],
+    target: configMap,
+    pipeline: [
       {
         '@project': {
           metadata: { name: '$.metadata.name', namespace: namespaceOf, labels: { role: 'item' } },
@@ -36,7 +44,6 @@ const shop: readonly ControllerDocument[] = [
         },
       },
     ],
-    target: configMap,
   },
   {
     name: 'roll',
