@@ -82,6 +82,30 @@ describe('the life of declarative controllers', () => {
     expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
   });
 
+  it('takes nothing away because views are empty that another controller is yet to fill', async () => {
+    scene = await ControllerScene.start();
+    await scene.put(configMap('a', { x: '1' }));
+    const written = { ...Secrets, metadata: keyOfA, type: 'Opaque', data: { x: 'MQ==' } };
+    await scene.client.apply(written, { fieldManager: 'op/secrets' });
+    const before = await scene.get(Secrets, keyOfA);
+    const refused = scene.base.cluster.faults.add({
+      match: { resource: 'configmaps', user: 'operator' },
+      effect: { type: 'status', code: 500, reason: 'InternalError', message: 'no' },
+    });
+    const { sources, pipeline } = secrets;
+    const reader = scene.controller({ ...secrets, sources: [{ kind: 'Copy' }] });
+    const filler = scene.controller({ name: 'views', sources, pipeline, target: { kind: 'Copy' } });
+    await reader.start();
+    await filler.start();
+    await scene.base.run(scene.manager);
+    await scene.base.clock.advance(30_000);
+    expect(await scene.get(Secrets, keyOfA)).to.deep.equal(before);
+    refused.remove();
+    await scene.base.clock.advance(120_000);
+    await scene.during(reader.whenSynced());
+    expect((await scene.get(Secrets, keyOfA))?.metadata.uid).to.equal(before?.metadata.uid);
+  });
+
   describe('a stop', () => {
     it('leaves nothing behind, and what was written', async () => {
       scene = await ControllerScene.start();
