@@ -53,6 +53,7 @@ async function serve(options: ApiServerOptions, context: CommandContext): Promis
       fill: async (group, running) => {
         if (installCrd) await install(running);
         running.manager.add(operatorCrdController({ group }), { requires: operatorCrdAccess });
+        return undefined;
       },
     },
     context,

@@ -18,11 +18,12 @@ export interface GroupRun {
   readonly options: ClusterOptions & ProcessOptions & LogOptions;
   /** undefined: views are not served. */
   readonly viewServer: ViewServerOptions | undefined;
-  /** Adds what the group is to run. */
-  readonly fill: (group: Group, running: RunningGroup) => Promise<void>;
-  /** What goes on beside the group, until the signal is aborted. It rejects never. */
-  readonly beside?: ((running: RunningGroup) => Promise<void>) | undefined;
+  /** Adds what the group is to run. @returns what goes on beside it */
+  readonly fill: (group: Group, running: RunningGroup) => Promise<Beside | undefined>;
 }
+
+/** Goes on until the signal is aborted; it rejects never. */
+export type Beside = (signal: AbortSignal) => Promise<void>;
 
 /** What a group runs with. */
 export interface RunningGroup {
@@ -57,18 +58,15 @@ export async function runGroup(run: GroupRun, context: CommandContext): Promise<
   }
 }
 
-async function runManaged(
-  { viewServer, fill, beside }: GroupRun,
-  running: RunningGroup,
-): Promise<void> {
+async function runManaged({ viewServer, fill }: GroupRun, running: RunningGroup): Promise<void> {
   const { manager, logger, signal } = running;
   const apiServer = viewServer && (await startViewServer(viewServer, logger));
   try {
     const group = new Group({ manager, apiServer, logger });
-    await fill(group, running);
+    const beside = await fill(group, running);
     const logged = logErrors(group, logger);
     const ended = new AbortController();
-    const goesOn = beside?.({ ...running, signal: AbortSignal.any([signal, ended.signal]) });
+    const goesOn = beside?.(AbortSignal.any([signal, ended.signal]));
     try {
       await group.start(signal);
     } finally {

@@ -10,7 +10,6 @@ import type { ProcessOptions } from '../../options/manager-options.js';
 import { portOf } from '../../options/parsed-options.js';
 import { UsageError } from '../../usage-error.js';
 import { defaultViewPort } from './defaults.js';
-import type { FileOperators } from './file-operators.js';
 import type { ViewServerOptions } from './view-server.js';
 
 interface RunOptions extends ClusterOptions, ProcessOptions, LogOptions {
@@ -64,19 +63,17 @@ async function runFiles(
   const { FileOperators } = await import('./file-operators.js');
   const { watchFiles } = await import('./watch-files.js');
   const operators = await readOperatorFiles(files, context);
-  let running: FileOperators | undefined;
   await runGroup(
     {
       ...{ options, viewServer },
       fill: async (group, { logger }) => {
-        running = new FileOperators(group, logger);
+        const running = new FileOperators(group, logger);
         await running.set(operators);
-      },
-      beside: async ({ logger, signal }) => {
-        if (options.watch !== true) return;
+        if (options.watch !== true) return undefined;
         const onChange = async (): Promise<void> =>
-          running?.set(await readOperatorFiles(files, context));
-        await watchFiles(files, { clock: context.clock, logger, signal, onChange });
+          running.set(await readOperatorFiles(files, context));
+        const { clock } = context;
+        return (signal) => watchFiles(files, { clock, logger, signal, onChange });
       },
     },
     context,
