@@ -120,7 +120,7 @@ export class PipelineRun implements StartedSource {
     await Promise.all(this.#documents.map((documents) => documents.whenSynced(signal)));
     if (this.#parts.whenFilled !== undefined) {
       await this.#parts.whenFilled(signal);
-      await Promise.all(this.#documents.map((documents) => documents.caughtUp?.(signal)));
+      await Promise.all(this.#documents.map(async (documents) => documents.caughtUp?.(signal)));
     }
     this.#isListed = true;
     this.#pump();
