@@ -37,4 +37,9 @@ describe('The entry points', () => {
       ).to.deep.equal([]);
     });
   }
+
+  it('cli/main.ts loads the parser of command lines, and what commands need when they run', () => {
+    const packages = [...packagesLoadedBy('cli/main.ts')];
+    expect(packages.filter((name) => !name.startsWith('node:'))).to.deep.equal(['commander']);
+  });
 });
