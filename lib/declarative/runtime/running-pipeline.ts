@@ -147,7 +147,7 @@ export class RunningPipeline {
     return inputs.map(({ name, spec }, place) => {
       const type = kinds.inputs[place];
       return type === undefined
-        ? triggerDocument(name, spec.type)
+        ? triggerDocument(name, spec)
         : watchedDocuments(name, type, spec);
     });
   }

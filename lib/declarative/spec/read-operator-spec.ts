@@ -18,6 +18,11 @@ import { readPredicate } from './read-predicate.js';
 
 /** The group of sources that are no objects of a server, in the form with a kind for the type. */
 const virtualGroup = 'source.dcontroller.io';
+/** Groups of such, in the form with a group for the type, and any kind. */
+const virtualGroups: ReadonlyMap<string | undefined, SourceType> = new Map([
+  ['oneshot.virtual-source.dcontroller.io', 'OneShot'],
+  ['periodic.virtual-source.dcontroller.io', 'Periodic'],
+]);
 const defaultPeriodMs = 300_000;
 const mostControllers = 255;
 
@@ -98,8 +103,10 @@ function readResource(members: Members): ResourceSpec {
   return { apiGroup: members.text('apiGroup'), version: members.text('version'), kind };
 }
 
-/** The type; in the group of virtual sources the kind says it. */
+/** The type; of virtual sources the group, or within it the kind, says it. */
 function readType(members: Members, { apiGroup, kind }: ResourceSpec): SourceType {
+  const virtual = virtualGroups.get(apiGroup);
+  if (virtual !== undefined) return virtual;
   if (apiGroup !== virtualGroup) return members.oneOf('type', sourceTypes);
   const type = sourceTypes.find((each) => each === kind);
   if (type !== undefined && type !== 'Watcher') return type;

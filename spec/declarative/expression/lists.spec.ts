@@ -65,6 +65,28 @@ describe('Lists and maps', () => {
     ['@values', { '@values': '$.map' }, [{ x: 2 }, 1, 3]],
     ['@range', { '@range': { '@len': '$.nested' } }, [1, 2]],
     ['@range of 0', { '@range': 0 }, []],
+    ['@range of one number in a list', { '@range': ['$.numbers[1]'] }, [1, 2]],
+    ['@range from one number up to another', { '@range': [3, '$.numbers[4]'] }, [3, 4]],
+    ['@range from below 0', { '@range': [-1, 1] }, [-1, 0]],
+    ['@range between equal numbers', { '@range': [5, 5] }, []],
+    ['@range to a lower number', { '@range': [10, 5] }, []],
+    ['@set in one of a list', { '@set': ['$.numbers', '$[1]', 9] }, [1, 9, 3, 4, 5]],
+    [
+      '@set by a filter, a value of the document',
+      { '@set': ['$.pods', "$[?(@.name == 'b')].namespace", '$.namespace'] },
+      [document.pods[0], { name: 'b', namespace: 'web' }, 12],
+    ],
+    [
+      '@set in each element',
+      { '@map': [{ '@set': ['$$', '$[0]', { '@len': '$$' }] }, '$.nested'] },
+      [[2, 2], [1]],
+    ],
+    ['@set where nothing is', { '@set': ['$.missing', '$.a.b', 1] }, { a: { b: 1 } }],
+    [
+      '@set: a filter selects within the value',
+      { '@set': ['$.map', '$[?(@ == $.b)]', 0] },
+      { b: 0, a: { x: 2 }, constructor: 3 },
+    ],
   ] as const) {
     it(title, () => expect(evaluate(source, document)).to.deep.equal(result));
   }
@@ -84,6 +106,11 @@ describe('Lists and maps', () => {
       { '@range': { '@mul': ['$.numbers[4]', 100_000] } },
       '@range: wants a whole number from 0 to 65536, got 500000',
     ],
+    [
+      { '@range': [0, { '@mul': ['$.numbers[4]', 100_000] }] },
+      '@range: gives 65536 numbers at most, got [0,500000]',
+    ],
+    [{ '@set': ['$.text', '$.a', 1] }, '@set: wants a map to set "a" in, got "frontend"'],
   ] as const) {
     it(`${JSON.stringify(source)} is an error`, () => {
       expect(dataErrorOf(source, document).message).to.equal(message);

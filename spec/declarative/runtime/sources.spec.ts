@@ -105,6 +105,14 @@ describe('sources of declarative controllers', () => {
       await scene.run(oneShot());
       expect(await scene.all(ConfigMaps)).to.have.nested.property('made.data.by', 'OneShot');
     });
+
+    it('have an object that is called one-shot-trigger, of the kind that they name', async () => {
+      scene = await ControllerScene.start();
+      const pipeline = { '@project': { metadata: '$.metadata', by: '$.kind' } };
+      const sources = [{ type: 'OneShot', kind: 'FirstTable' }];
+      await scene.run({ name: 'table', sources, pipeline, target: { kind: 'Copy' } });
+      expect(await scene.all(Copies)).to.have.nested.property('one-shot-trigger.by', 'FirstTable');
+    });
   });
 
   describe('of type Periodic', () => {

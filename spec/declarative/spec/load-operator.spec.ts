@@ -65,6 +65,22 @@ describe('Operators in files', () => {
     expect(once).to.deep.include({ type: 'OneShot', periodMs: 0 });
   });
 
+  it('may name virtual sources by their group', () => {
+    const parameters = { period: '10ms' };
+    const sources = [
+      { apiGroup: 'oneshot.virtual-source.dcontroller.io', kind: 'Once' },
+      { apiGroup: 'periodic.virtual-source.dcontroller.io', kind: 'Tick', parameters },
+      { apiGroup: 'source.dcontroller.io', kind: 'Periodic' },
+    ];
+    const [operator] = loadOperators(controller({ sources }), 'one.json');
+    const read = operator?.spec.controllers[0]?.sources;
+    expect(read?.map(({ type, kind, periodMs }) => [type, kind, periodMs])).to.deep.equal([
+      ['OneShot', 'Once', 0],
+      ['Periodic', 'Tick', 10],
+      ['Periodic', 'Periodic', 300_000],
+    ]);
+  });
+
   it('may be a bare list of controllers, in YAML or JSON', () => {
     const [operator] = loadOperators(controller({}), 'one.json');
     expect(operator?.name).to.equal(undefined);

@@ -16,18 +16,37 @@ export const arithmeticOperators: readonly OperatorDefinition[] = [
   onOne('@floor', Math.floor),
 ];
 
+// A number from a document must not fill the memory.
+const longestRange = 65_536;
+
 /** The numbers that begin at 1 and end with a number. */
-export const rangeOperator: OperatorDefinition = unary(
+const rangeTo = unary('@range', { operand: integer, type: 'list' }, (last, operation) => {
+  if (last >= 0 && last <= longestRange) return numbersFrom(1, last);
+  throw new DataError(operation, `wants a whole number from 0 to ${longestRange}`, last);
+});
+
+/** Those from a number on, without the one that it ends before; none where that is not higher. */
+const rangeBetween = binary(
   '@range',
-  { operand: integer, type: 'list' },
-  (last, operation) => {
-    // A number from a document must not fill the memory.
-    if (last < 0 || last > 65_536) {
-      throw new DataError(operation, 'wants a whole number from 0 to 65536', last);
-    }
-    return Array.from({ length: last }, (_, index) => index + 1);
+  { operands: [integer, integer], type: 'list' },
+  (first, end, operation) => {
+    if (end - first <= longestRange) return numbersFrom(first, Math.max(0, end - first));
+    throw new DataError(operation, `gives ${longestRange} numbers at most`, [first, end]);
   },
 );
+
+/** `@range: last`, or `@range: [first, end]`. */
+export const rangeOperator: OperatorDefinition = {
+  name: '@range',
+  compile: (argument, site) => {
+    const { compile } = Array.isArray(argument) && argument.length > 1 ? rangeBetween : rangeTo;
+    return compile(argument, site);
+  },
+};
+
+function numbersFrom(first: number, length: number): number[] {
+  return Array.from({ length }, (_, index) => first + index);
+}
 
 function onNumbers(name: string, calculate: (numbers: number[]) => number): OperatorDefinition {
   return onList(name, { item: number, type: 'number' }, (items, operation) =>

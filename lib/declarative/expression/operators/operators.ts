@@ -5,6 +5,7 @@ import { conversionOperators } from './conversion.js';
 import { listOperators } from './lists.js';
 import { logicOperators } from './logic.js';
 import { otherOperators } from './others.js';
+import { setOperator } from './set.js';
 import { textOperators } from './texts.js';
 
 /** What operators are called elsewhere, where the nearest name is not the one that is meant. */
@@ -26,6 +27,7 @@ export const operators: ReadonlyMap<string, OperatorDefinition> = new Map(
     ...listOperators,
     ...arithmeticOperators,
     ...textOperators,
+    setOperator,
     ...otherOperators,
   ].map((definition) => [definition.name, definition]),
 );

@@ -121,10 +121,34 @@ export const listReference: OperatorGroup = {
     },
     {
       name: '@range',
-      forms: ['{"@range": number}'],
-      operands: one,
-      does: 'The whole numbers from 1 to a number, which is 65536 at most.',
-      examples: [{ expression: { '@range': 3 }, result: [1, 2, 3] }],
+      forms: ['{"@range": last}', '{"@range": [first, end]}'],
+      operands: { least: 1, most: 2 },
+      does: 'The whole numbers from 1 to the last one; of two numbers, those from the first on that are below the second. They are 65536 at most.',
+      examples: [
+        { expression: { '@range': 3 }, result: [1, 2, 3] },
+        { expression: { '@range': [0, '$.replicas'] }, document: { replicas: 2 }, result: [0, 1] },
+      ],
+    },
+    {
+      name: '@set',
+      forms: ['{"@set": [value, path, new]}'],
+      operands: { least: 3, most: 3 },
+      does: 'The value with another one set at a path in it, which begins with `$` for the value. As a setter it creates what is missing; wildcards, slices and filters set in all that they find.',
+      examples: [
+        {
+          expression: { '@set': ['$.pods', "$[?(@.name == 'b')].ready", true] },
+          document: { pods },
+          result: [
+            { name: 'a', ready: true },
+            { name: 'b', ready: true },
+          ],
+        },
+        {
+          expression: { '@set': [{ port: 80 }, '$.host', '$.name'] },
+          document: { name: 'web' },
+          result: { port: 80, host: 'web' },
+        },
+      ],
     },
     {
       name: '@keys',
