@@ -56,8 +56,7 @@ export class Views {
   /** Starts without any views. */
   static async start(options: ViewsOptions = {}): Promise<Views> {
     const { clock, random, logger } = options;
-    // Heavy, and not needed by whoever only reads operators.
-    const { EmbeddedApiServer } = await import('../../apiserver/index.js');
+    const { EmbeddedApiServer } = await apiServerModule();
     const server = new EmbeddedApiServer({
       ...(clock && { clock }),
       ...(random && { random }),
@@ -117,4 +116,19 @@ export class Views {
     await this.#connected.close();
     await this.server.stop();
   }
+}
+
+interface ApiServerModule {
+  readonly EmbeddedApiServer: typeof EmbeddedApiServer;
+}
+
+let loading: Promise<ApiServerModule> | undefined;
+
+/**
+ * Heavy, and not needed by whoever only reads operators. It is asked for once: each `import()` takes
+ * time of the machine, which a spec that owns the clock can't wait for.
+ */
+function apiServerModule(): Promise<ApiServerModule> {
+  loading ??= import('../../apiserver/index.js');
+  return loading;
 }
