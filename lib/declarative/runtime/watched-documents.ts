@@ -1,7 +1,7 @@
 import { compareResourceVersions } from '../../cache/resource-version.js';
 import type { Client } from '../../client/client.js';
 import type { CacheEvent, Informer } from '../../cache/informer.js';
-import { describeMissing } from '../../cache/missing.js';
+import { describeMissing, isNotServed } from '../../cache/missing.js';
 import { answerOf } from '../../controller/predicates.js';
 import type { Predicate } from '../../controller/predicates.js';
 import type { SourceContext } from '../../controller/source.js';
@@ -13,6 +13,7 @@ import type { TypeReference } from '../../object/resource-type.js';
 import { asError } from '../../system/as-error.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
+import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import type { SourceSpec } from '../spec/operator-spec.js';
 import type {
   DocumentListener,
@@ -76,7 +77,7 @@ function follow({ type, spec, context, listener }: Following): StartedDocuments 
       return problemOf(informer);
     },
     whenSynced: (signal) => informer.waitForSync(signal),
-    caughtUp: (signal) => caughtUp(type, context, signal),
+    ...(isView(type) && { caughtUp: (signal) => caughtUp(type, context, signal) }),
     stop: () => {
       endProblems();
       informer.release();
@@ -135,13 +136,22 @@ function followProblems(
   return () => end?.();
 }
 
+/** Views are filled by this process, and what it has written is to be seen. */
+function isView(type: TypeReference<KubernetesObject>): boolean {
+  return operatorOfViewGroup(groupOfType(type)) !== undefined;
+}
+
 async function caughtUp(
   type: TypeReference<KubernetesObject>,
   { cache, client }: SourceContext,
   signal: AbortSignal,
 ): Promise<void> {
   const { live = client }: Client & { readonly live?: Client } = client;
-  const { items } = await live.list(type, { signal });
+  const { items } = await live.list(type, { signal }).catch((error: unknown) => {
+    // Dropped meanwhile: there is nothing to wait for.
+    if (isNotServed(error)) return { items: [] };
+    throw error;
+  });
   const informer = cache.peek(type);
   const isThere = (object: KubernetesObject): boolean => {
     const cached = informer?.get(keyOf(object));
