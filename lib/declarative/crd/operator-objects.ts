@@ -12,6 +12,7 @@ import type { Clock } from '../../system/clock.js';
 import type { CleanUpPolicy } from '../operator/clean-ups.js';
 import type { Group } from '../operator/group.js';
 import { planOperator } from '../operator/operator-plan.js';
+import { viewKindsOf } from '../operator/view-kinds.js';
 import { trimMiddle } from '../trim-middle.js';
 import { cleanUpAnnotation, cleanUpFinalizer, cleanUpPolicyOf } from './clean-up-annotation.js';
 import { OperatorResource } from './operator-resource.js';
@@ -22,6 +23,8 @@ import { formerControllers, unrecorded, withRecords } from './status-record.js';
 
 const fieldManager = 'operator-builder-operators';
 const finalizer = cleanUpFinalizer;
+/** How long an operator waits for another one, in milliseconds, and how often. */
+const [lookMs, mostLooks] = [50, 20];
 
 /** Brings a group to the `Operator` objects of a cluster. */
 export class OperatorObjects {
@@ -29,6 +32,8 @@ export class OperatorObjects {
   readonly #pace: StatusPace;
   /** The operators that are in the group because of an object. */
   readonly #own = new Set<string>();
+  /** How often an object was looked at that waits for others. */
+  readonly #looks = new Map<string, number>();
 
   constructor(group: Group) {
     this.#group = group;
@@ -50,6 +55,7 @@ export class OperatorObjects {
       return done();
     }
     if (isForeign) return this.#refuse(object, context);
+    if (await this.#waitsForOthers(object, context)) return requeueAfter(lookMs);
     return this.#run(object, context);
   }
 
@@ -62,7 +68,29 @@ export class OperatorObjects {
     if (!this.#own.has(name) && (cleanUp === 'orphan' || former.length === 0)) return;
     await this.#group.deleteOperator(name, { cleanUp, former });
     this.#own.delete(name);
+    this.#looks.delete(name);
     this.#pace.forget(name);
+  }
+
+  /**
+   * Whether an operator reads views of others that have an object, but are not in the group yet: when a
+   * process begins, these are to be there first. Two that read each other's do not wait for ever.
+   */
+  async #waitsForOthers(
+    object: OperatorResource,
+    { client, signal }: ReconcileContext,
+  ): Promise<boolean> {
+    const { name = '' } = object.metadata;
+    const looks = this.#looks.get(name) ?? 0;
+    if (this.#own.has(name) || looks >= mostLooks) return false;
+    this.#looks.set(name, looks + 1);
+    const specs = planOperator(name, object).controllers.map(({ spec }) => spec);
+    const others = viewKindsOf(name, specs).map(({ operator }) => operator);
+    for (const other of new Set(others)) {
+      if (other === name || this.#group.getOperator(other) !== undefined) continue;
+      if (await getIfExists(client, OperatorResource, { name: other }, { signal })) return true;
+    }
+    return false;
   }
 
   async #run(given: OperatorResource, context: ReconcileContext): Promise<Result> {

@@ -215,6 +215,38 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(await ready()).to.equal('True Ready of 1');
   });
 
+  it('writes nothing again either where an operator reads views of one that comes after it', async () => {
+    const { namespace } = scene;
+    const [maker, reader] = [scene.name('maker'), scene.name('a-reader')];
+    const apiGroup = `${maker}.view.dcontroller.io`;
+    const objects = [
+      { name: reader, controllers: [configMapOf('Price', 'price', { apiGroup })] },
+      { name: maker, controllers: [viewOf('Price', namespace)] },
+    ];
+    for (const { name, controllers } of objects) {
+      const object = OperatorResource.object({ metadata: { name }, spec: { controllers } });
+      await target.admin.create(object);
+    }
+    const isReady = async (): Promise<void> => {
+      const { items } = await target.admin.list(OperatorResource);
+      const states = items.map(({ status }) => findCondition(status?.conditions, 'Ready')?.status);
+      expect(states).to.deep.equal(['True', 'True']);
+    };
+    scene.runObjects();
+    await eventuallyMade(whole);
+    await scene.eventually(isReady);
+    await restart();
+    await scene.writes();
+    scene.runObjects();
+    await scene.eventually(() => {
+      expect(scene.group.listOperators()).to.have.length(2);
+    });
+    for (const operator of scene.group.listOperators()) await scene.synced(operator);
+    await scene.put('Price', 'c', 'c');
+    await eventuallyMade({ ...whole, 'price-c': { value: 'c' } });
+    expect(await scene.writes()).to.deep.equal(['patch configmaps price-c']);
+  });
+
   it('cleans up after controllers that were removed while no process ran', async () => {
     scene.runObjects();
     await put([...prices(), configMapOf('Price', 'again')], policy);
