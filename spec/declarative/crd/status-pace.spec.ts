@@ -1,0 +1,27 @@
+import { expect } from 'chai';
+import { StatusPace } from '../../../lib/declarative/crd/status-pace.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+
+describe('StatusPace', () => {
+  it('lets the first status pass at once, and then one a second of each operator', async () => {
+    const clock = new VirtualClock();
+    const pace = new StatusPace(clock);
+    expect(pace.waitMs('shop')).to.equal(0);
+    pace.written('shop');
+    await clock.advance(400);
+    expect([pace.waitMs('shop'), pace.waitMs('other')]).to.deep.equal([600, 0]);
+    await clock.advance(600);
+    expect(pace.waitMs('shop')).to.equal(0);
+  });
+
+  it('has what may be over in a moment wait a second once', async () => {
+    const clock = new VirtualClock();
+    const pace = new StatusPace(clock);
+    expect([pace.calmMs('shop'), pace.waitMs('shop')]).to.deep.equal([1_000, 0]);
+    await clock.advance(1_000);
+    expect(pace.calmMs('shop')).to.equal(0);
+    pace.written('shop');
+    pace.forget('shop');
+    expect(pace.waitMs('shop')).to.equal(0);
+  });
+});
