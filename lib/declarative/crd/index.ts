@@ -1,4 +1,4 @@
-export { cleanUpAnnotation, cleanUpFinalizer } from './clean-up-annotation.js';
+export { cleanUpAnnotation } from './clean-up-annotation.js';
 export { operatorCrdAccess, operatorCrdController } from './operator-crd-controller.js';
 export type { OperatorCrdControllerOptions } from './operator-crd-controller.js';
 export { OperatorResource } from './operator-resource.js';

@@ -1,7 +1,6 @@
 export { compilePipeline, compilePlan } from './compile-pipeline.js';
 export type { PipelineSettings } from './compile-pipeline.js';
 export type { Delta, IncrementalNode } from './delta.js';
-export { canonicalText, documentKey } from './document-key.js';
 export { evaluateWhole } from './evaluate-whole.js';
 export { OutputCollector } from './output-collector.js';
 export type { OutputChange } from './output-collector.js';
