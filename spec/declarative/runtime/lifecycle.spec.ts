@@ -106,6 +106,23 @@ describe('the life of declarative controllers', () => {
     expect((await scene.get(Secrets, keyOfA))?.metadata.uid).to.equal(before?.metadata.uid);
   });
 
+  it('waits for nothing that can not be written', async () => {
+    scene = await ControllerScene.start();
+    await scene.put(view('Wish', 'a', { marks: { x: '1' } }));
+    await scene.put(view('Wish', 'b', { marks: 'no labels' }));
+    const metadata = { ...sameName, labels: '$.marks' };
+    const passed = { '@project': { metadata: sameName } };
+    const named = { sources: [{ kind: 'Wish' }], pipeline: [{ '@project': { metadata } }] };
+    const filler = scene.controller({ name: 'views', ...named, target: { kind: 'Copy' } });
+    const sources = [{ kind: 'Copy' }];
+    const reader = scene.controller({ ...secrets, sources, pipeline: [passed] });
+    await Promise.all([filler.start(), reader.start()]);
+    await scene.base.run(scene.manager);
+    await scene.during(reader.whenSynced());
+    expect(scene.ready(filler)).to.equal('Unknown ReconciliationFailed');
+    expect(await scene.names(Secrets)).to.deep.equal(['a']);
+  });
+
   describe('a stop', () => {
     it('leaves nothing behind, and what was written', async () => {
       scene = await ControllerScene.start();

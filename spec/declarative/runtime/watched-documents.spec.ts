@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import type { SourceContext } from '../../../lib/controller/source.js';
+import { watchedDocuments } from '../../../lib/declarative/runtime/watched-documents.js';
+import { ControllerScene, configMap, view, views } from './controller-scene.js';
+
+const nothing = (): void => undefined;
+const spec = { kind: 'Copy', type: 'Watcher', periodMs: 0 } as const;
+
+describe('watchedDocuments', () => {
+  let scene: ControllerScene;
+  beforeEach(async () => {
+    scene = await ControllerScene.start();
+  });
+  afterEach(async () => {
+    await scene.manager.cache.stop();
+    await scene.end();
+  });
+
+  /** What a source uses of its context. */
+  function context(): SourceContext {
+    const { cache, client } = scene.manager;
+    return { cache, client } as unknown as SourceContext;
+  }
+
+  it('of views have caught up when all that is there was seen', async () => {
+    await scene.put(view('Copy', 'a'));
+    const source = watchedDocuments('Copy', { apiVersion: views, kind: 'Copy' }, spec);
+    const started = source.start(context(), { changed: nothing, troubled: nothing });
+    const caught = { up: false };
+    const wait = started.caughtUp?.(new AbortController().signal);
+    void wait?.then(() => (caught.up = true));
+    await scene.base.clock.advance(0);
+    expect([caught.up, [...started.keys()]]).to.deep.equal([false, []]);
+    scene.manager.cache.start();
+    await scene.during(wait ?? Promise.reject(new Error('it does not wait')));
+    expect([...started.keys()]).to.deep.equal(['default/a']);
+    started.stop();
+  });
+
+  it('of a kind of the cluster are not waited for: nobody here fills them', async () => {
+    await scene.put(configMap('a'));
+    const type = { apiVersion: 'v1', kind: 'ConfigMap' };
+    const started = watchedDocuments('ConfigMap', type, spec).start(context(), {
+      changed: nothing,
+      troubled: nothing,
+    });
+    expect(started).to.not.have.property('caughtUp');
+    started.stop();
+  });
+});
