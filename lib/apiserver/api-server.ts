@@ -75,7 +75,8 @@ export interface EmbeddedApiServerOptions {
    * Whether custom resources are what their writers make of them, without a cluster around: namespaces
    * need not be there; an object may be in none, and has the path of a cluster-scoped one then; names
    * may be whatever can stand in a path; labels, annotations and owners are not checked; deletes leave
-   * no finalizers for a garbage collector. @defaultValue false
+   * no finalizers for a garbage collector; a status counts for no generation, also where it is a field
+   * like any other. @defaultValue false
    */
   readonly looseCustomResources?: boolean;
   /**

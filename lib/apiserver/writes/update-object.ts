@@ -125,12 +125,25 @@ function prepare(core: ServerCore, prepared: Prepared): UnstructuredObject {
   if (request.subresource === undefined) {
     keepStatus(ruling, next, old);
     ruling.rules.prepareForUpdate?.(next, old, core.view);
-    if (ruling.rules.specChanged?.(next, old) === true) {
+    if (isNewGeneration(core, ruling, { next, old })) {
       next.metadata.generation = (old.metadata.generation ?? 0) + 1;
     }
   }
   keepSystemFields(next.metadata, old.metadata);
   return next;
+}
+
+function isNewGeneration(
+  core: ServerCore,
+  ruling: ServedKind,
+  { next, old }: { readonly next: UnstructuredObject; readonly old: UnstructuredObject },
+): boolean {
+  const { specChanged = () => false } = ruling.rules;
+  // A loose kind has a status like others, though no subresource for it.
+  if (!isLoose(core, ruling)) return specChanged(next, old);
+  const counted = { ...next };
+  takeStatus(counted, old);
+  return specChanged(counted, old);
 }
 
 function writtenPart(prepared: Prepared): UnstructuredObject {
@@ -145,9 +158,12 @@ function writtenPart(prepared: Prepared): UnstructuredObject {
 /** Through the main resource the status stays what it is. */
 function keepStatus(kind: ServedKind, next: UnstructuredObject, old: UnstructuredObject): void {
   const hasStatus = kind.custom?.hasStatus ?? kind.subresources.has('status');
-  if (!hasStatus) return;
-  if (old['status'] === undefined) delete next['status'];
-  else next['status'] = old['status'];
+  if (hasStatus) takeStatus(next, old);
+}
+
+function takeStatus(next: UnstructuredObject, { status }: UnstructuredObject): void {
+  if (status === undefined) delete next['status'];
+  else next['status'] = status;
 }
 
 /** What a subresource writes beside some of the metadata; others write the status. */

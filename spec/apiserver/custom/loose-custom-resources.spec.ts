@@ -54,6 +54,19 @@ describe('Loose custom resources', () => {
     expect(uid.code).to.be.oneOf([409, 422]);
   });
 
+  it('have a new generation when something other than metadata and status changes', async () => {
+    const api = await started();
+    await api.create(inNone, widget('a', { size: 1 }));
+    const patched = async (body: object) => {
+      const { body: object } = await api.call('PATCH', `${inNone}/a`, body, merge);
+      return object.metadata.generation;
+    };
+    expect(await patched({ status: { phase: 'Ready' } })).to.equal(1);
+    expect(await patched({ metadata: { labels: { a: 'b' } } })).to.equal(1);
+    expect(await patched({ spec: { size: 2 }, status: { phase: 'Busy' } })).to.equal(2);
+    expect(await patched({ status: null })).to.equal(2);
+  });
+
   it('work in no namespace, with every verb', async () => {
     const api = await started();
     const created = await api.create(inNone, widget('a'));

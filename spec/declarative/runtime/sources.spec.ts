@@ -71,6 +71,30 @@ describe('sources of declarative controllers', () => {
       expect([heard?.['labels'], heard?.['image']]).to.deep.equal([{ x: '1' }, 'two']);
     });
 
+    it('hear of no status of a view, so that a controller may write that of its own source', async () => {
+      scene = await ControllerScene.start();
+      const named = { '@project': { metadata: sameName, status: { at: '@now' } } };
+      await scene.run({
+        name: 'stamp',
+        sources: [{ kind: 'Wanted', predicate: 'GenerationChanged' }],
+        pipeline: named,
+        target: { kind: 'Wanted', type: 'Patcher' },
+      });
+      await scene.put(view('Wanted', 'a', { spec: { x: 1 } }));
+      await scene.settled();
+      await scene.base.clock.advance(5_000);
+      const Wanted = { apiVersion: views, kind: 'Wanted' };
+      const { a } = await scene.all(Wanted);
+      expect(a?.['status']).to.deep.equal({ at: '2026-01-01T00:00:00Z' });
+      expect(a?.metadata.generation).to.equal(1);
+      await scene.put(view('Wanted', 'a', { spec: { x: 2 } }));
+      await scene.settled();
+      expect(await scene.all(Wanted)).to.have.nested.property(
+        'a.status.at',
+        '2026-01-01T00:00:05Z',
+      );
+    });
+
     it('hear of what falls out of their selector all the same, and of what comes in', async () => {
       scene = await ControllerScene.start();
       const labelSelector = { matchLabels: { x: '1' } };
