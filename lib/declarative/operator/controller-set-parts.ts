@@ -1,7 +1,6 @@
 import type { Logger } from '../../system/logger.js';
 import type { DeclarativeControllerListener } from '../runtime/controller-status.js';
 import type { DeclarativeManager } from '../views/index.js';
-import type { ViewFeeds } from './view-feeds.js';
 
 /** What the controllers of an operator share. */
 export interface ControllerSetParts extends DeclarativeControllerListener {
@@ -9,6 +8,4 @@ export interface ControllerSetParts extends DeclarativeControllerListener {
   readonly operator: string;
   readonly manager: DeclarativeManager;
   readonly logger: Logger;
-  /** Shared with the operators that it works with. */
-  readonly feeds: ViewFeeds;
 }

@@ -1,5 +1,4 @@
 import { deepEqual } from '../../object/deep-equal.js';
-import { isOperatorError } from '../../system/operator-error.js';
 import { DeclarativeController } from '../runtime/declarative-controller.js';
 import type { TargetSpec } from '../spec/operator-spec.js';
 import { allSettled } from './all-settled.js';
@@ -11,7 +10,6 @@ import type { OperatorController } from './operator-controller.js';
 import type { ResolvedOperatorChange } from './operator-options.js';
 import type { OperatorPlan, PlannedController } from './operator-plan.js';
 import { isOwnView, isView, sameTarget } from './targets.js';
-import type { FedControllers, ViewFeed } from './view-feeds.js';
 
 /** A controller of a plan. */
 interface Slot {
@@ -22,8 +20,6 @@ interface Slot {
   /** Targets that controllers of its name wrote before it, and of which it is not known what to do. */
   readonly inherited: TargetSpec[];
   isStarted: boolean;
-  /** Its first full pass is written. */
-  isSynced: boolean;
 }
 
 /**
@@ -32,28 +28,20 @@ interface Slot {
  * A controller whose specification did not change goes on; of others the old one has ended before the
  * new one begins, so no two of them write the same objects.
  */
-export class ControllerSet implements FedControllers {
+export class ControllerSet {
   readonly #parts: ControllerSetParts;
   readonly #cleanUps: CleanUps;
-  readonly #leaveFeeds: () => void;
   #slots: readonly Slot[] = [];
   #isRunning = false;
 
   constructor(parts: ControllerSetParts) {
     this.#parts = parts;
     this.#cleanUps = new CleanUps(parts);
-    this.#leaveFeeds = parts.feeds.add(this);
   }
 
   /** In the order of the plan. */
   get controllers(): readonly OperatorController[] {
     return this.#slots.map(({ controller }) => controller);
-  }
-
-  /** For {@link ViewFeeds}. */
-  get feeds(): readonly ViewFeed[] {
-    const { operator } = this.#parts;
-    return this.#slots.map(({ planned: { spec }, isSynced }) => ({ operator, spec, isSynced }));
   }
 
   /** Takes the first plan; nothing runs yet. */
@@ -116,7 +104,6 @@ export class ControllerSet implements FedControllers {
       ),
     );
     await allSettled([this.#cleanUps.run(), manager.views.drop(operator)]);
-    this.#leaveFeeds();
   }
 
   /** The one of the same specification; of one that can't run also its place, which problems name. */
@@ -132,7 +119,7 @@ export class ControllerSet implements FedControllers {
 
   #slotOf(planned: PlannedController): Slot {
     const inherited: TargetSpec[] = [];
-    const parts = { planned, inherited, isStarted: false, isSynced: false };
+    const parts = { planned, inherited, isStarted: false };
     if (planned.problems.length > 0) {
       const { clock } = this.#parts.manager;
       return { ...parts, controller: new InvalidController(planned, clock) };
@@ -161,39 +148,17 @@ export class ControllerSet implements FedControllers {
     }
   }
 
-  /** Starts those whose views are filled by now. */
-  startFed(): void {
-    this.#startFree().catch((error: unknown) => {
-      const { logger, operator } = this.#parts;
-      if (!isOperatorError(error, 'Stopped')) logger.error(`operator ${operator}`, { error });
-    });
-  }
-
-  /** Starts those that may write; those that read views which are not filled yet begin later. */
+  /** Starts those that may write. */
   async #startFree(): Promise<void> {
     if (!this.#isRunning) return;
     const starts = this.#slots.flatMap((slot) => {
-      const { runnable, isStarted } = slot;
-      if (runnable === undefined || isStarted || !this.#isFree(slot)) return [];
+      const { runnable, isStarted, planned } = slot;
+      const isBlocked = this.#cleanUps.blocks(planned.spec.target);
+      if (runnable === undefined || isStarted || isBlocked) return [];
       slot.isStarted = true;
-      this.#noteSync(slot, runnable);
       return [runnable.start()];
     });
     await allSettled(starts);
-  }
-
-  #isFree({ planned: { spec }, isSynced }: Slot): boolean {
-    const { operator, feeds } = this.#parts;
-    return !this.#cleanUps.blocks(spec.target) && feeds.isFed({ operator, spec, isSynced });
-  }
-
-  #noteSync(slot: Slot, runnable: DeclarativeController): void {
-    const note = (): void => {
-      slot.isSynced = true;
-      this.#parts.feeds.notify();
-    };
-    // It was stopped before: nobody waits for it any more.
-    runnable.whenSynced().then(note, () => undefined);
   }
 }
 

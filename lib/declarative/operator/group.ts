@@ -9,7 +9,6 @@ import { ErrorStream } from './error-stream.js';
 import { Operator } from './operator.js';
 import type { OperatorInput } from './operator-plan.js';
 import type { OperatorChangeOptions, ViewsServer } from './operator-options.js';
-import { ViewFeeds } from './view-feeds.js';
 
 /** Options of a {@link Group}. */
 export interface GroupOptions {
@@ -40,7 +39,6 @@ export class Group {
   readonly #operators = new Map<string, Operator>();
   readonly #listeners = new Set<(name: string) => void>();
   readonly #turns = new Turns();
-  readonly #feeds = new ViewFeeds();
   #apiServer: ViewsServer | undefined;
   #phase: 'new' | 'running' | 'over' = 'new';
 
@@ -166,8 +164,8 @@ export class Group {
 
   #newOperator(name: string, spec: OperatorInput): Operator {
     const { errors } = this;
-    const [apiServer, logger, feeds] = [this.#apiServer, this.#logger, this.#feeds];
-    return Operator.create(name, this.manager, spec, { errors, apiServer, logger, feeds });
+    const [apiServer, logger] = [this.#apiServer, this.#logger];
+    return Operator.create(name, this.manager, spec, { errors, apiServer, logger });
   }
 }
 

@@ -5,7 +5,6 @@ import type { DeclarativeManager, Views } from '../views/index.js';
 import type { FormerController } from './clean-up-target.js';
 import type { CleanUpPolicy } from './clean-ups.js';
 import { ErrorStream } from './error-stream.js';
-import { ViewFeeds } from './view-feeds.js';
 
 /** What serves views to others: a `ViewApiServer`. Its life is the caller's: started before us. */
 export interface ViewsServer {
@@ -21,8 +20,6 @@ export interface OperatorOptions {
   readonly apiServer?: ViewsServer | undefined;
   /** @defaultValue the manager's */
   readonly logger?: Logger | undefined;
-  /** @internal Of a group. @defaultValue it is by itself */
-  readonly feeds?: ViewFeeds | undefined;
 }
 
 /** {@link OperatorOptions} with nothing left open. */
@@ -31,7 +28,6 @@ export interface ResolvedOperatorOptions {
   readonly ownsErrors: boolean;
   readonly apiServer: ViewsServer | undefined;
   readonly logger: Logger;
-  readonly feeds: ViewFeeds;
 }
 
 /** Fills in the defaults. */
@@ -39,9 +35,9 @@ export function resolveOperatorOptions(
   options: OperatorOptions,
   { clock, logger: managers }: DeclarativeManager,
 ): ResolvedOperatorOptions {
-  const { errors, apiServer, logger = managers, feeds = new ViewFeeds() } = options;
+  const { errors, apiServer, logger = managers } = options;
   const ownsErrors = errors === undefined;
-  return { errors: errors ?? new ErrorStream({ clock }), ownsErrors, apiServer, logger, feeds };
+  return { errors: errors ?? new ErrorStream({ clock }), ownsErrors, apiServer, logger };
 }
 
 /** How an operator is changed or removed. */

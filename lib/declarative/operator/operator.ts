@@ -68,11 +68,10 @@ export class Operator {
     this.manager = manager;
     this.#options = resolveOperatorOptions(options, manager);
     this.#plan = planOperator(name, { controllers: [] });
-    const { feeds } = this.#options;
     const logger = this.#options.logger.child({ operator: name });
     const notify = (): void => this.#changes.notify();
     this.#controllers = new ControllerSet({
-      ...{ operator: name, manager, logger, feeds, onStatus: notify },
+      ...{ operator: name, manager, logger, onStatus: notify },
       onError: (error) => {
         this.errors.push(error);
         notify();

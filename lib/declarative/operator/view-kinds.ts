@@ -21,18 +21,18 @@ export function viewKindsOf(
 }
 
 /** The view that a source or a target of an operator is; undefined: it is none. */
-export function viewKindOf(operator: string, resource: ResourceSpec): ViewKind | undefined {
+function viewKindOf(operator: string, resource: ResourceSpec): ViewKind | undefined {
   const { apiGroup = '', kind } = resource;
   const owner = isOwnView(resource, operator) ? operator : operatorOfViewGroup(apiGroup);
   return owner === undefined ? undefined : { operator: owner, kind };
 }
 
 /** Tells kinds of views apart. */
-export function viewId({ operator, kind }: ViewKind): string {
+function viewId({ operator, kind }: ViewKind): string {
   return `${operator}/${kind}`;
 }
 
 /** Whether a source follows objects. */
-export function isWatched({ type }: SourceSpec): boolean {
+function isWatched({ type }: SourceSpec): boolean {
   return type === 'Watcher';
 }
