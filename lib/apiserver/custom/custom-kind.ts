@@ -13,7 +13,7 @@ import type { Crd, CrdVersion } from './crd.js';
 import type { FieldErrors } from '../../crd/validation/field-errors.js';
 import { finalizerWarnings } from './custom-warnings.js';
 import { customColumns } from './custom-columns.js';
-import { defaultFields } from '../../crd/validation/default-fields.js';
+import { dropNulls, fillInDefaults } from '../../crd/validation/default-fields.js';
 import { compileJsonPath, readJsonPath } from '../../crd/validation/json-path.js';
 import { prune } from '../../crd/validation/prune.js';
 import { validateResource } from '../../crd/validation/validate-resource.js';
@@ -70,6 +70,9 @@ function customKind({ metadata, spec }: Crd, version: CrdVersion, convert: Conve
       hasStatus,
       columns: version.additionalPrinterColumns ?? [],
       terminating: metadata.deletionTimestamp !== undefined,
+      dropNulls: (object) => {
+        dropNulls(object, schema);
+      },
     },
     schema: () => (schema === undefined ? undefined : (full ??= withTypeMeta(schema))),
     decode: (value) => decodeCustom(value, { apiVersion, kind: names.kind, schema }),
@@ -166,7 +169,7 @@ function customRules(crd: Crd['spec'], version: CrdVersion, hasStatus: boolean):
   return {
     unconditionalUpdate: false,
     columns: customColumns(version.additionalPrinterColumns),
-    defaults: (object) => defaultFields(object, schema),
+    defaults: (object) => fillInDefaults(object, schema),
     validateCreate: (object, errors) => {
       if (schema !== undefined) validateResource(object, { schema, errors });
     },

@@ -64,6 +64,11 @@ export interface CustomKind {
   readonly columns: readonly CustomColumn[];
   /** Its definition is being deleted: nothing can be created. */
   readonly terminating: boolean;
+  /**
+   * Drops, in place, the nulls that the schema allows nowhere: from bodies and patched objects. What
+   * an apply leaves null stays, and is refused.
+   */
+  dropNulls(object: UnstructuredObject): void;
 }
 
 /** Where a custom resource keeps what its scale subresource shows: paths such as `.spec.replicas`. */

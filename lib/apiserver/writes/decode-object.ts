@@ -55,7 +55,7 @@ export function decodeApplied(
 ): UnstructuredObject {
   const { type, custom } = request.kind;
   const ignoring = { ...request, fieldValidation: 'Ignore' } as const;
-  if (custom !== undefined) return decodeObject(ignoring, { value });
+  if (custom !== undefined) return decodeCustom(ignoring, value);
   try {
     return decodeStrictly(ignoring, { value });
   } catch (error) {
@@ -69,10 +69,26 @@ export function decodeApplied(
   }
 }
 
+function decodeCustom(request: DecodeRequest, value: RawObject['value']): UnstructuredObject {
+  try {
+    return decodeLeniently(request, { value });
+  } catch (error) {
+    if (error instanceof DecodeError) throw cannotHandle(request.kind, error.message);
+    throw error;
+  }
+}
+
 /** What decoding needs to know of a write. */
 export type DecodeRequest = Pick<WriteRequest, 'kind' | 'fieldValidation' | 'warn'>;
 
-function decodeStrictly(
+function decodeStrictly(request: DecodeRequest, raw: RawObject): UnstructuredObject {
+  const object = decodeLeniently(request, raw);
+  request.kind.custom?.dropNulls(object);
+  return object;
+}
+
+/** Nulls stay where they are. */
+function decodeLeniently(
   { kind, fieldValidation, warn }: DecodeRequest,
   { value, duplicates = [] }: RawObject,
 ): UnstructuredObject {

@@ -8,7 +8,7 @@ import { memberSchemaOf } from './prune.js';
  */
 export function defaultFields(value: unknown, schema: Schema | undefined): void {
   dropNulls(value, schema);
-  fillIn(value, schema);
+  fillInDefaults(value, schema);
 }
 
 /** Drops, in place, the members that are null where the schema allows none and has no default. */
@@ -30,7 +30,8 @@ function isRefusedNull(value: unknown, schema: Schema | undefined): boolean {
   return value === null && schema !== undefined && schema.nullable !== true;
 }
 
-function fillIn(value: unknown, schema: Schema | undefined): void {
+/** Fills in defaults, in place, as {@link defaultFields} does; a null that has none stays. */
+export function fillInDefaults(value: unknown, schema: Schema | undefined): void {
   if (schema === undefined) return;
   if (Array.isArray(value)) fillInItems(value, schema.items);
   else if (isJsonObject(value)) fillInMembers(value, schema);
@@ -42,7 +43,7 @@ function fillInItems(items: unknown[], schema: Schema | undefined): void {
     if (isRefusedNull(item, schema) && schema.default !== undefined) {
       items[index] = structuredClone(schema.default);
     }
-    fillIn(items[index], schema);
+    fillInDefaults(items[index], schema);
   }
 }
 
@@ -59,6 +60,6 @@ function fillInMembers(object: Record<string, unknown>, schema: Schema): void {
     if (isRefusedNull(object[name], member) && member?.default !== undefined) {
       setMember(object, name, structuredClone(member.default));
     }
-    fillIn(object[name], member);
+    fillInDefaults(object[name], member);
   }
 }
