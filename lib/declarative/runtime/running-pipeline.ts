@@ -146,9 +146,7 @@ export class RunningPipeline {
     const { inputs, kinds } = this.#parts;
     return inputs.map(({ name, spec }, place) => {
       const type = kinds.inputs[place];
-      return type === undefined
-        ? triggerDocument(name, spec)
-        : watchedDocuments(name, type, spec);
+      return type === undefined ? triggerDocument(name, spec) : watchedDocuments(name, type, spec);
     });
   }
 }
