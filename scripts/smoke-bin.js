@@ -45,7 +45,7 @@ const run = (args, input) => start(args, input).ended;
 assert.deepEqual(await run(['--version']), { stdout: `${version}\n`, stderr: '', code: 0 });
 assert.match((await run(['graph', '-', '-f', 'svg'], operator)).stdout, /<svg [^]*copy/);
 assert.equal((await run(['graph', '-'], 'controllers: 1')).code, 1);
-assert.equal((await run(['grahp'])).code, 2);
+assert.equal((await run(['grahp'])).code, 1);
 
 const cluster = await EmbeddedCluster.start({ port: 0 });
 const directory = await mkdtemp(join(tmpdir(), 'smoke-bin-'));

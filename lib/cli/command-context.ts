@@ -26,8 +26,8 @@ export interface CommandContext {
 /** What the process ends with. */
 export const exitCodes = {
   success: 0,
-  /** What was asked for could not be done; the message says why, and what helps. */
+  /** What was asked for could not be done, or the command line is wrong; the message says what helps. */
   failure: 1,
-  /** The command line is wrong: nothing was tried. */
-  usage: 2,
+  /** Of `plan`: there is something to change. */
+  changes: 2,
 } as const;

@@ -4,7 +4,6 @@ import { isOperatorError } from '../system/operator-error.js';
 import { exitCodes } from './command-context.js';
 import type { CommandContext } from './command-context.js';
 import { createProgram } from './program.js';
-import { isUsageError } from './usage-error.js';
 
 /** What a command line is carried out in: all but what a run makes for itself. */
 export type Surroundings = Omit<CommandContext, 'setExitCode'>;
@@ -23,10 +22,10 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
   } catch (error) {
     // Commander has said it already; help and version are no failures.
     if (error instanceof CommanderError) {
-      return error.exitCode === 0 ? exitCodes.success : exitCodes.usage;
+      return error.exitCode === 0 ? exitCodes.success : exitCodes.failure;
     }
     context.stderr.write(`error: ${explained(error, context)}\n`);
-    return isUsageError(error) ? exitCodes.usage : exitCodes.failure;
+    return exitCodes.failure;
   }
 }
 

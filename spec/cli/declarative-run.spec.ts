@@ -119,21 +119,21 @@ describe('operator-builder declarative run', () => {
     expect(stderr).to.include('wrong.yaml:').and.include('did you mean kind?');
   });
 
-  for (const [what, args, code, says] of [
-    ['a missing kubeconfig', ['--kubeconfig', 'none'], 1, 'none'],
-    ['a context that there is none of', ['--context', 'prod'], 1, 'prod'],
-    ['keys that there are none of', ['--api-server-keys', 'none'], 1, "none/tls.crt can't be read"],
-    ['a port that is none', ['--api-server-port', '70000'], 2, 'Want a port, 0 to 65535'],
+  for (const [what, args, says] of [
+    ['a missing kubeconfig', ['--kubeconfig', 'none'], 'none'],
+    ['a context that there is none of', ['--context', 'prod'], 'prod'],
+    ['keys that there are none of', ['--api-server-keys', 'none'], "none/tls.crt can't be read"],
+    ['a port that is none', ['--api-server-port', '70000'], 'Want a port, 0 to 65535'],
     [
       'plain HTTP for others',
       ['--api-server-port', '0', '--api-server-host', '0.0.0.0'],
-      ...([1, 'HTTP is for loopback only'] as const),
+      'HTTP is for loopback only',
     ],
-    ['a Lease without a namespace', ['--leader-election', 'shop'], 2, 'as shop/operator'],
+    ['a Lease without a namespace', ['--leader-election', 'shop'], 'as shop/operator'],
   ] as const) {
     it(`refuses ${what}`, async () => {
       const result = await start(...args).ended;
-      expect(result.code).to.equal(code);
+      expect(result.code).to.equal(1);
       expect(result.stderr).to.include(says);
     });
   }

@@ -71,7 +71,7 @@ describe('operator-builder declarative run --watch', () => {
 
   it('is refused for the standard input', async () => {
     const { code, stderr } = await cli(['declarative', 'run', '-', '--watch']);
-    expect(code).to.equal(2);
+    expect(code).to.equal(1);
     expect(stderr).to.include('--watch is for files');
   });
 });

@@ -72,9 +72,9 @@ describe('operator-builder graph', () => {
     expect(stderr).to.match(/and \d+ more\n$/);
   });
 
-  it('refuses two operators of one name with code 2', async () => {
+  it('refuses two operators of one name with code 1', async () => {
     const { code, stderr } = await cli(['graph', '-', '-'], { stdin: named });
-    expect(code).to.equal(2);
+    expect(code).to.equal(1);
     expect(stderr).to.include('both have an operator shop: give one of them another metadata.name');
   });
 });

@@ -47,9 +47,9 @@ describe('The command line', () => {
     ['a value that is none', ['graph', 'a', '-f', 'pdf'], 'Allowed choices are mermaid, dot, svg'],
     ['too many words', ['declarative', 'keys', 'more'], 'too many arguments'],
   ] as const) {
-    it(`refuses ${what} with code 2, and leads to the help`, async () => {
+    it(`refuses ${what} with code 1, and leads to the help`, async () => {
       const { code, stdout, stderr } = await cli(args);
-      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
       expect(stderr).to.include(says);
       expect(stderr).to.match(/--help/);
     });
