@@ -4,6 +4,7 @@ import { OperatorError } from '../system/operator-error.js';
 import { Controller } from './controller.js';
 import { resolveControllerOptions } from './controller-options.js';
 import type { ControllerOptions } from './controller-options.js';
+import type { ControllerKind } from './controller-definition.js';
 import { enqueueObject, enqueueOwner } from './handlers.js';
 import type { EnqueueOwnerOptions, Mapper } from './handlers.js';
 import { kindSource } from './kind-source.js';
@@ -91,38 +92,41 @@ export function controllerFor<T extends KubernetesObject>(
   refuseNoType('controllerFor', type);
   const { source, ...watch } = options;
   const self = source ?? kindSource(type, { ...watch, mapper: enqueueObject() });
-  return builder({ type, sources: [self], options: {} });
+  return builder({ type, sources: [self], kinds: [{ type, role: 'reconciled' }], options: {} });
 }
 
 interface Description {
   readonly type: TypeReference<KubernetesObject>;
   readonly sources: readonly Source[];
+  readonly kinds: readonly ControllerKind[];
   readonly options: ControllerOptions;
 }
 
 function builder(description: Description): ControllerBuilder {
-  const { type, sources, options } = description;
-  const withSource = (source: Source): ControllerBuilder =>
-    builder({ ...description, sources: [...sources, source] });
+  const { type, sources, kinds, options } = description;
+  const withSource = (source: Source, ...declared: readonly ControllerKind[]): ControllerBuilder =>
+    builder({ ...description, sources: [...sources, source], kinds: [...kinds, ...declared] });
   return {
     owns: (owned, owns = {}) => {
       refuseNoType('owns', owned);
       const { keepManagedFields = true } = owns;
       return withSource(
         kindSource(owned, { ...owns, keepManagedFields, mapper: enqueueOwner(type, owns) }),
+        { type: owned, role: 'owned' },
       );
     },
     watches: (watched, mapper, watches = {}) => {
       refuseNoType('watches', watched);
       refuseNoFunction('watches', mapper);
-      return withSource(kindSource(watched, { ...watches, mapper }));
+      const source = kindSource(watched, { ...watches, mapper });
+      return withSource(source, { type: watched, role: 'watched' });
     },
-    from: withSource,
+    from: (source) => withSource(source),
     withOptions: (more) => builder({ ...description, options: { ...options, ...named(more) } }),
     complete: (reconciler) => {
       refuseNoFunction('complete', reconciler);
       const resolved = resolveControllerOptions(type.kind, options);
-      return new Controller({ type, sources, reconciler, options: resolved });
+      return new Controller({ type, sources, kinds, reconciler, options: resolved });
     },
   };
 }

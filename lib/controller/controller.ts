@@ -3,7 +3,10 @@ import type { TypeReference } from '../object/resource-type.js';
 import { resolveRuntime } from './controller-runtime.js';
 import type { ControllerRuntime, MultiClusterRuntime } from './controller-runtime.js';
 import { RunningController } from './running-controller.js';
-import type { ControllerDefinition } from './controller-definition.js';
+import type { ControllerDefinition, ControllerKind } from './controller-definition.js';
+import { reconcileOnce } from './reconcile-once.js';
+import type { SingleReconcile } from './reconcile-once.js';
+import type { Result } from './result.js';
 
 /** A controller, ready to be started; it holds no state, so it can be started again and elsewhere. */
 export class Controller {
@@ -22,6 +25,23 @@ export class Controller {
   /** The kind whose objects are reconciled. */
   get type(): TypeReference<KubernetesObject> {
     return this.#definition.type;
+  }
+
+  /** The kinds that it declares: what it reconciles, then what it owns and watches. */
+  get kinds(): readonly ControllerKind[] {
+    return this.#definition.kinds;
+  }
+
+  /**
+   * Reconciles one key once, without having been started: no watch, no cache, no queue. For tools, such
+   * as one that plans.
+   * @returns what the reconciler returned
+   * @throws what it threw
+   * @throws OperatorError `Timeout`: it took longer than the controller's `reconcileTimeoutMs`
+   * @throws OperatorError `Aborted`: `signal` was aborted
+   */
+  reconcileOnce(reconcile: SingleReconcile): Promise<Result> {
+    return reconcileOnce(this.#definition, reconcile);
   }
 
   /**

@@ -15,6 +15,7 @@ export type {
   ReconciledEvent,
   ReconcileOutcome,
 } from './controller-event.js';
+export type { ControllerKind } from './controller-definition.js';
 export type { ControllerOptions } from './controller-options.js';
 export type {
   ControllerRuntime,
@@ -52,6 +53,7 @@ export type { EventPredicates, Predicate } from './predicates.js';
 export type { LastError } from './last-errors.js';
 export type { ReconcileKey } from './reconcile-key.js';
 export type { ReconcileClient } from './reconcile-client.js';
+export type { SingleReconcile } from './reconcile-once.js';
 export type { ReconcileContext, Reconciler } from './reconciler.js';
 export { done, requeueAfter } from './result.js';
 export type { Done, RequeueAfter, Result } from './result.js';

@@ -11,6 +11,8 @@ interface Makers {
   readonly client: () => ReconcileClient;
   readonly logger: () => Logger;
   readonly span: Span;
+  /** @defaultValue false */
+  readonly planning?: boolean;
 }
 
 /** Where a key comes from that was handed out before anybody could say why. */
@@ -29,6 +31,7 @@ export class LazyContext implements ReconcileContext {
   readonly moreTriggers: number;
   readonly reconcileID: string;
   readonly span: Span;
+  readonly planning: boolean;
   declare readonly signal: AbortSignal;
   declare readonly logger: Logger;
   declare readonly client: ReconcileClient;
@@ -46,6 +49,7 @@ export class LazyContext implements ReconcileContext {
     this.moreTriggers = known.more;
     this.reconcileID = run.reconcileID;
     this.span = makers.span;
+    this.planning = makers.planning ?? false;
     this.#run = run;
     this.#makers = makers;
     Object.defineProperty(this, 'signal', LazyContext.#signalProperty);

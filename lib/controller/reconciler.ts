@@ -26,6 +26,11 @@ export interface ReconcileContext {
   readonly reconcileID: string;
   /** Of this reconcile; begin children of it for what takes long. It notes nothing where no tracer is. */
   readonly span: Span;
+  /**
+   * Nothing of this reconcile is to last: writes to the cluster are dry runs, and whoever reaches
+   * outside of it should hold back.
+   */
+  readonly planning: boolean;
 }
 
 /**

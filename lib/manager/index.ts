@@ -12,6 +12,7 @@ export { isLeaseForbidden, LeaseForbiddenError } from './lease-store.js';
 export type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 export { Manager } from './manager.js';
 export type { Added, ControllerPhase, ManagerAddOptions } from './manager-entries.js';
+export type { OperatorDefinition, OperatorResource } from './operator-definition.js';
 export type { ManagerOptions, ManagerWebhookOptions } from './manager-options.js';
 export type {
   ElectionStatus,

@@ -5,11 +5,14 @@ import type { Client } from '../client/client.js';
 import type { Controller } from '../controller/controller.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
+import { controllerAccess, mergedAccess } from './access/controller-access.js';
+import { neededAccess } from './access/needed-access.js';
+import type { RequiredAccess } from './access/required-access.js';
 import { resolveHealthOptions } from './health/health-options.js';
 import type { HealthCheck } from './health-check.js';
 import { RecentReconciles, bindInspector } from './inspector/index.js';
 import { LateMetrics } from './late-metrics.js';
-import { leadershipOf } from './leadership.js';
+import { electionAccess, leadershipOf } from './leadership.js';
 import type { Leadership } from './leadership.js';
 import { ManagedCluster } from './managed-cluster.js';
 import type { ManagerCluster } from './managed-cluster.js';
@@ -232,6 +235,29 @@ export class Manager {
    */
   async runUntilSignal(): Promise<void> {
     await untilSignal((signal) => this.run(signal), this.#options.logger);
+  }
+
+  /** The controllers that were added, in that order. */
+  get controllers(): readonly Controller[] {
+    return [...this.#entries].flatMap((entry) =>
+      entry.type === 'controller' ? [entry.controller] : [],
+    );
+  }
+
+  /**
+   * What the operator has to be allowed to do on its first cluster, as far as it declares it: to watch
+   * what its controllers reconcile, own and watch, to make what they own and write the status of what
+   * they reconcile (where `requires` does not say it otherwise), all that `requires` says, and what its
+   * own parts do, such as the election. Each kind, subresource and namespace is there once. It asks no
+   * server.
+   */
+  requiredAccess(): readonly RequiredAccess[] {
+    const { requires, leaderElection } = this.#options;
+    const declared = [...this.#entries].flatMap((entry) =>
+      entry.type === 'controller' ? controllerAccess(entry) : entry.requires,
+    );
+    const needed = neededAccess(this.#home, [...declared, ...requires]);
+    return mergedAccess([...needed, ...electionAccess(leaderElection)]);
   }
 
   /** What it is doing. */

@@ -1,0 +1,92 @@
+import type { Client } from '../client/client.js';
+import type { ObjectKey } from '../object/kubernetes-object.js';
+import { systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import { silentLogger } from '../system/logger.js';
+import type { Logger } from '../system/logger.js';
+import { OperatorError } from '../system/operator-error.js';
+import { systemRandom } from '../system/random.js';
+import type { Random } from '../system/random.js';
+import { noSpan } from '../system/tracer.js';
+import { whenAborted } from '../system/when-aborted.js';
+import type { ControllerDefinition } from './controller-definition.js';
+import { LazyContext } from './lazy-context.js';
+import { reconcileClient } from './reconcile-client.js';
+import { workKeyOf } from './reconcile-key.js';
+import { ReconcileRun } from './reconcile-run.js';
+import type { RunEnd } from './reconcile-run.js';
+import type { Result } from './result.js';
+
+/** One reconcile, of a controller that need not run. */
+export interface SingleReconcile {
+  readonly key: ObjectKey;
+  /** What the reconciler reads and writes with. */
+  readonly client: Client;
+  /** Tells the reconciler that nothing is to last; the client has to see to it. @defaultValue false */
+  readonly planning?: boolean | undefined;
+  /** Ends it. @defaultValue none */
+  readonly signal?: AbortSignal | undefined;
+  /** @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+  /** @defaultValue the machine's */
+  readonly random?: Random | undefined;
+  /** @defaultValue drops everything */
+  readonly logger?: Logger | undefined;
+}
+
+/** Reconciles one key once; see `Controller.reconcileOnce`. */
+export async function reconcileOnce(
+  { type, options, reconciler }: ControllerDefinition,
+  reconcile: SingleReconcile,
+): Promise<Result> {
+  const { key, planning = false, signal, clock = systemClock } = reconcile;
+  const { random = systemRandom, logger: parent = silentLogger } = reconcile;
+  const reconcileID = random.uuid();
+  const facts = { controller: options.name, kind: type.kind, ...key, reconcileID };
+  const triggers = { triggers: [], more: 0 };
+  const run = new ReconcileRun({ work: workKeyOf(key), reconcileID, triggers }, clock);
+  const client = reconcileClient(reconcile.client, {
+    get signal() {
+      return run.signal;
+    },
+    isOver: () => run.isOver,
+    track: (write) => run.track(write),
+    observe: () => () => undefined,
+  });
+  const logger = parent.child(facts);
+  const making = { client: () => client, logger: () => logger, span: noSpan, planning };
+  const running = run.run(
+    () => reconciler(new LazyContext(run, making)),
+    options.reconcileTimeoutMs,
+  );
+  return resultOf(await endOf(running, run, signal), run);
+}
+
+/** Waits for the end of a run; a signal that is aborted ends it, however long its handler goes on. */
+async function endOf(
+  running: Promise<RunEnd>,
+  run: ReconcileRun,
+  signal: AbortSignal | undefined,
+): Promise<RunEnd> {
+  if (signal === undefined) return running;
+  const ended = new AbortController();
+  const stopped = whenAborted(AbortSignal.any([signal, ended.signal])).then((): RunEnd => {
+    if (signal.aborted) {
+      run.abort(new OperatorError('Aborted', `reconcile of ${run.work.text}: it was ended`));
+    }
+    return { type: 'timedOut' };
+  });
+  try {
+    return await Promise.race([running, stopped]);
+  } finally {
+    ended.abort();
+  }
+}
+
+async function resultOf(end: RunEnd, run: ReconcileRun): Promise<Result> {
+  if (end.type === 'timedOut') throw run.signal.reason;
+  // What it has not awaited goes on after it.
+  await run.whenEnded();
+  if (end.type === 'threw') throw end.error;
+  return end.result;
+}

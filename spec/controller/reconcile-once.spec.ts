@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import { controllerFor, done, requeueAfter } from '../../lib/controller/index.js';
+import type { ReconcileContext } from '../../lib/controller/index.js';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+
+describe('A single reconcile', () => {
+  const key = { namespace: 'default', name: 'a' };
+  let cluster: EmbeddedCluster;
+
+  before(async () => {
+    cluster = await EmbeddedCluster.start();
+  });
+
+  after(() => cluster.stop());
+
+  it('tells the reconciler what it is given, and what it returned', async () => {
+    let seen: ReconcileContext | undefined;
+    const controller = controllerFor(ConfigMap).complete(async (context) => {
+      seen = context;
+      await context.client.create(configMap('made'));
+      return requeueAfter(5);
+    });
+    const client = cluster.client();
+    const result = await controller.reconcileOnce({ key, client, planning: true });
+    expect(result).to.deep.equal(requeueAfter(5));
+    expect(seen).to.include({ planning: true, cluster: '' });
+    expect(seen?.key).to.deep.equal(key);
+    expect(
+      (await client.get(ConfigMap, { namespace: 'default', name: 'made' })).data,
+    ).to.deep.equal({
+      x: 'y',
+    });
+  });
+
+  it('is no plan unless it is said to be one', async () => {
+    let planning: boolean | undefined;
+    const controller = controllerFor(ConfigMap).complete((context) => {
+      ({ planning } = context);
+      return Promise.resolve(done());
+    });
+    await controller.reconcileOnce({ key, client: cluster.client() });
+    expect(planning).to.equal(false);
+  });
+
+  it('throws what the reconciler throws', async () => {
+    const broken = new Error('broken');
+    const controller = controllerFor(ConfigMap).complete(() => Promise.reject(broken));
+    expect(await caught(controller.reconcileOnce({ key, client: cluster.client() }))).to.equal(
+      broken,
+    );
+  });
+
+  it('ends when its time is over, and writes no more', async () => {
+    const clock = new VirtualClock();
+    let late: Promise<unknown> | undefined;
+    const controller = controllerFor(ConfigMap)
+      .withOptions({ reconcileTimeoutMs: 1_000 })
+      .complete(async ({ signal, client }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        late = caught(client.create(configMap('late')));
+        return done();
+      });
+    const reconciling = caught(controller.reconcileOnce({ key, client: cluster.client(), clock }));
+    await clock.advance(1_000);
+    expect(await reconciling).to.include({ code: 'Timeout' });
+    expect(await late).to.include({ code: 'Timeout' });
+  });
+
+  it('ends with its signal, even when the reconciler does not', async () => {
+    const stop = new AbortController();
+    const controller = controllerFor(ConfigMap).complete(() => {
+      stop.abort();
+      return new Promise(() => undefined);
+    });
+    const { signal } = stop;
+    const once = controller.reconcileOnce({ key, client: cluster.client(), signal });
+    expect(await caught(once)).to.include({ code: 'Aborted' });
+  });
+});
+
+function caught(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+function configMap(name: string): ConfigMap {
+  return {
+    ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+    ...{ metadata: { namespace: 'default', name }, data: { x: 'y' } },
+  };
+}

@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { defineResource, s } from '../../../lib/crd/index.js';
+import { controllerFor, done } from '../../../lib/controller/index.js';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { Manager } from '../../../lib/manager/index.js';
+import type { ManagerOptions, RequiredAccess } from '../../../lib/manager/index.js';
+import { ConfigMap, Deployment, Pod, Secret } from '../../../lib/object/kinds.js';
+import { apiVersionOf } from '../../../lib/object/resource-type.js';
+
+const spec = s.object({ replicas: s.integer() });
+
+const Shop = defineResource({
+  ...{ group: 'shops.example', kind: 'Shop' },
+  versions: [{ name: 'v1', schema: s.object({ spec }), status: s.object({ ready: s.boolean() }) }],
+});
+
+const Plain = defineResource({
+  ...{ group: 'shops.example', kind: 'Plain' },
+  versions: [{ name: 'v1', schema: s.object({ spec }) }],
+});
+
+/** `shops.example/v1 Shop/status: update patch`, and where. */
+function line({ type, subresource, verbs, namespace }: RequiredAccess): string {
+  const kind = subresource === undefined ? type.kind : `${type.kind}/${subresource}`;
+  const where = namespace === undefined ? '' : ` in ${namespace}`;
+  return `${apiVersionOf(type)} ${kind}: ${verbs.join(' ')}${where}`;
+}
+
+describe('The access that a manager requires', () => {
+  let cluster: EmbeddedCluster;
+
+  before(async () => {
+    cluster = await EmbeddedCluster.start();
+  });
+
+  after(() => cluster.stop());
+
+  const managerWith = (options: ManagerOptions = {}): Manager =>
+    new Manager({ client: cluster.client(), ...options });
+  const reconciler = () => Promise.resolve(done());
+
+  it('is what its controllers declare', () => {
+    const manager = managerWith();
+    manager.add(
+      controllerFor(Shop)
+        .owns(Deployment)
+        .watches(Secret, () => [])
+        .complete(reconciler),
+    );
+    expect(manager.requiredAccess().map(line)).to.deep.equal([
+      'shops.example/v1 Shop: get list watch',
+      'shops.example/v1 Shop/status: update patch',
+      'shops.example/v1 Shop/finalizers: update',
+      'apps/v1 Deployment: get list watch create update patch delete',
+      'v1 Secret: get list watch',
+    ]);
+  });
+
+  it('has no status for a resource that has none', () => {
+    const manager = managerWith();
+    manager.add(controllerFor(Plain).complete(reconciler));
+    expect(manager.requiredAccess().map(line)).to.deep.equal([
+      'shops.example/v1 Plain: get list watch',
+      'shops.example/v1 Plain/finalizers: update',
+    ]);
+  });
+
+  it('is narrower where the operator says how it writes', () => {
+    const manager = managerWith({ requires: [{ type: Pod, verbs: ['list'] }] });
+    manager.add(controllerFor(Shop).owns(ConfigMap).complete(reconciler), {
+      requires: [
+        { type: ConfigMap, verbs: ['patch'] },
+        { type: Shop, subresource: 'status', verbs: ['patch'] },
+      ],
+    });
+    expect(manager.requiredAccess().map(line)).to.deep.equal([
+      'shops.example/v1 Shop: get list watch',
+      'shops.example/v1 Shop/finalizers: update',
+      'v1 ConfigMap: get list watch patch',
+      'shops.example/v1 Shop/status: patch',
+      'v1 Pod: list',
+    ]);
+  });
+
+  it('is that of several controllers once, in the namespaces that are cached, with the Lease', () => {
+    const manager = managerWith({
+      cacheOptions: { namespaces: ['a', 'b'] },
+      leaderElection: { namespace: 'system', name: 'shops' },
+    });
+    manager.add(controllerFor(ConfigMap).complete(reconciler));
+    manager.add(controllerFor(Plain).owns(ConfigMap).complete(reconciler), {
+      requires: [{ type: ConfigMap, verbs: ['create'] }],
+    });
+    const lines = manager.requiredAccess().map(line);
+    expect(lines).to.include('v1 ConfigMap: get list watch create in a');
+    expect(lines).to.include('v1 ConfigMap: get list watch create in b');
+    expect(lines).to.include('coordination.k8s.io/v1 Lease: get create update in system');
+    expect(lines).to.have.lengthOf(new Set(lines).size);
+  });
+
+  it('asks no server', () => {
+    const since = cluster.requests.mark();
+    const manager = managerWith();
+    manager.add(controllerFor(Shop).owns(Deployment).complete(reconciler));
+    manager.requiredAccess();
+    expect(manager.controllers.map(({ name }) => name)).to.deep.equal(['shop']);
+    expect(cluster.requests.since(since).byVerbAndResource()).to.deep.equal({});
+  });
+});
