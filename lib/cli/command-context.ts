@@ -10,6 +10,8 @@ export interface TextOutput {
 /** All that a command has of its process, so that it can run in any other. */
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The directory that relative paths are of, absolute. */
+  readonly cwd: string;
   /** For results. */
   readonly stdout: TextOutput;
   /** For whatever is said about them: problems, progress, logs. */

@@ -26,6 +26,7 @@ function stopSignal(): AbortSignal {
 void runCli(process.argv.slice(2), {
   clock: systemClock,
   env: process.env,
+  cwd: process.cwd(),
   stdout: process.stdout,
   stderr: process.stderr,
   readStdin: () => text(process.stdin),

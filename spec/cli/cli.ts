@@ -11,6 +11,8 @@ export interface CliSettings {
   readonly stdin?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly clock?: Clock | undefined;
+  /** @defaultValue that of the process */
+  readonly cwd?: string | undefined;
 }
 
 /** What a command line came to. */
@@ -31,11 +33,11 @@ export interface RunningCli {
 
 /** Starts a command line, without the name of the program. */
 export function startCli(args: readonly string[], settings: CliSettings = {}): RunningCli {
-  const { stdin = '', env = {}, clock = systemClock } = settings;
+  const { stdin = '', env = {}, clock = systemClock, cwd = process.cwd() } = settings;
   const out = { stdout: '', stderr: '' };
   const stop = new AbortController();
   const ended = runCli(args, {
-    ...{ env, clock },
+    ...{ env, clock, cwd },
     stdout: { write: (text) => (out.stdout += text) },
     stderr: { write: (text) => (out.stderr += text) },
     readStdin: () => Promise.resolve(stdin),

@@ -1,0 +1,74 @@
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { asError } from '../../system/as-error.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { exists } from './find-project.js';
+
+/** Where a project has its operator, from its root. */
+export const operatorFile = 'src/operator.ts';
+
+/** A project's operator as one module. */
+export interface OperatorBundle {
+  /** ESM; packages are imported, not in it. */
+  readonly code: string;
+  /** The files of the project that it was made of, absolute. */
+  readonly files: readonly string[];
+}
+
+/** What is used of esbuild: it is the project's own, of whatever version. */
+interface Esbuild {
+  build(options: object): Promise<{
+    readonly outputFiles: readonly { readonly text: string }[];
+    readonly metafile: { readonly inputs: Readonly<Record<string, unknown>> };
+  }>;
+  formatMessages(messages: readonly object[], options: object): Promise<readonly string[]>;
+}
+
+/**
+ * Makes one module of a project's operator, with the project's own esbuild.
+ * @param root - of the project, absolute
+ * @throws OperatorError `InvalidConfig`: it has no operator, or no esbuild, or does not compile
+ */
+export async function bundleOperator(root: string): Promise<OperatorBundle> {
+  if (!(await exists(join(root, operatorFile)))) {
+    const remedy = 'it is to export an OperatorDefinition as operator';
+    throw new OperatorError('InvalidConfig', `${root} has no ${operatorFile}: ${remedy}`);
+  }
+  const esbuild = await esbuildOf(root);
+  try {
+    const { outputFiles, metafile } = await esbuild.build({
+      ...{ absWorkingDir: root, entryPoints: [operatorFile], outfile: 'operator.mjs' },
+      ...{ bundle: true, packages: 'external', platform: 'node', format: 'esm', target: 'node20' },
+      ...{ write: false, metafile: true, sourcemap: 'inline', logLevel: 'silent' },
+    });
+    const files = Object.keys(metafile.inputs).map((file) => resolve(root, file));
+    return { code: outputFiles[0]?.text ?? '', files };
+  } catch (error) {
+    const messages = await messagesOf(error, esbuild);
+    const what = `${operatorFile} of ${root} does not compile:\n${messages}`;
+    throw new OperatorError('InvalidConfig', what, { cause: error });
+  }
+}
+
+async function esbuildOf(root: string): Promise<Esbuild> {
+  let path: string;
+  try {
+    path = createRequire(join(root, 'package.json')).resolve('esbuild');
+  } catch (error) {
+    const remedy = 'npm install, or npm install --save-dev esbuild where package.json lacks it';
+    throw new OperatorError('InvalidConfig', `${root} has no esbuild: ${remedy}`, { cause: error });
+  }
+  const loaded = (await import(pathToFileURL(path).href)) as Esbuild & {
+    readonly default?: Esbuild;
+  };
+  // Of a CommonJS module not every export has a name.
+  return loaded.default ?? loaded;
+}
+
+async function messagesOf(thrown: unknown, esbuild: Esbuild): Promise<string> {
+  const { errors } = thrown as { readonly errors?: unknown };
+  if (!Array.isArray(errors) || errors.length === 0) return asError(thrown).message;
+  const texts = await esbuild.formatMessages(errors as object[], { kind: 'error', color: false });
+  return texts.map((text) => text.trimEnd()).join('\n');
+}

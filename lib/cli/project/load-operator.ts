@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { OperatorDefinition } from '../../manager/index.js';
+import { asError } from '../../system/as-error.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { fileError } from '../file-error.js';
+import { bundleOperator, operatorFile } from './bundle-operator.js';
+import { checkedDefinition } from './checked-definition.js';
+import { findProject } from './find-project.js';
+
+/** An operator that was loaded from its sources. */
+export interface LoadedProject {
+  /** Of the project, absolute. */
+  readonly root: string;
+  readonly operator: OperatorDefinition;
+  /** The files of the project that it was made of, absolute. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Loads the operator of a project from its sources, as they are now.
+ * @param directory - in the project, absolute
+ * @throws OperatorError `InvalidConfig`: there is no project, it does not compile, it can't be loaded,
+ * or what it exports is no operator; the message says what to do
+ */
+export async function loadOperator(directory: string): Promise<LoadedProject> {
+  const root = await findProject(resolve(directory));
+  const { code, files } = await bundleOperator(root);
+  const module = await loadedModule(root, code);
+  return { root, files, operator: checkedDefinition(module, operatorFile) };
+}
+
+/** It is a file of the project while it is loaded: that is where its packages are looked for. */
+async function loadedModule(root: string, code: string): Promise<object> {
+  const folder = join(root, 'node_modules/.cache/operator-builder');
+  const hash = createHash('sha256').update(code).digest('hex').slice(0, 12);
+  // Node loads what has one name once.
+  const file = join(folder, `operator-${process.pid}-${hash}.mjs`);
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeFile(file, code);
+  } catch (error) {
+    throw fileError(file, 'written', error);
+  }
+  try {
+    return (await import(pathToFileURL(file).href)) as object;
+  } catch (thrown) {
+    const error = asError(thrown);
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
+    const remedy = isMissing ? '\nnpm install may help' : '';
+    const message = `${operatorFile} of ${root} can't be loaded: ${error.message}${remedy}`;
+    throw new OperatorError('InvalidConfig', message, { cause: error });
+  } finally {
+    await rm(file, { force: true });
+  }
+}

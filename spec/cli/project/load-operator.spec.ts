@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { loadOperator } from '../../../lib/cli/project/load-operator.js';
+import { scratchDirectory } from '../cli.js';
+import { shopProject } from './shop-project.js';
+
+const repository = join(import.meta.dirname, '../../..');
+
+/** Why an operator can't be loaded. */
+async function refusal(directory: string): Promise<string> {
+  const error = await loadOperator(directory).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).to.include({ code: 'InvalidConfig' });
+  return (error as Error).message;
+}
+
+describe('The operator of a project', () => {
+  const scratch = scratchDirectory();
+  let count = 0;
+
+  /** A project with these files, and esbuild. */
+  async function projectOf(files: Readonly<Record<string, string>>): Promise<string> {
+    const root = scratch(`project-${count++}`);
+    const all = { 'package.json': '{ "type": "module" }', ...files };
+    for (const [name, text] of Object.entries(all)) {
+      await mkdir(dirname(join(root, name)), { recursive: true });
+      await writeFile(join(root, name), text);
+    }
+    await mkdir(join(root, 'node_modules'));
+    await symlink(join(repository, 'node_modules/esbuild'), join(root, 'node_modules/esbuild'));
+    return root;
+  }
+
+  const exporting = (operator: string) =>
+    projectOf({ 'src/operator.ts': `export const operator = ${operator};\n` });
+
+  it('is loaded from its sources, from anywhere in the project', async () => {
+    const { root, operator, files } = await loadOperator(join(shopProject, 'src/controllers'));
+    expect(root).to.equal(shopProject);
+    expect(operator.name).to.equal('shops');
+    expect(operator.resources?.map(({ kind }) => kind)).to.deep.equal(['Shop']);
+    expect(files).to.include(join(shopProject, 'src/controllers/shop-controller.ts'));
+  });
+
+  it('is loaded again as it is then', async () => {
+    const root = await exporting(`{ name: 'one', setup() {} }`);
+    expect((await loadOperator(root)).operator.name).to.equal('one');
+    const changed = `export const operator = { name: 'two', setup() {} };`;
+    await writeFile(join(root, 'src/operator.ts'), changed);
+    expect((await loadOperator(root)).operator.name).to.equal('two');
+  });
+
+  it('is refused where there is no project', async () => {
+    expect(await refusal('/'))
+      .to.include('is in no project')
+      .and.include('operator-builder init');
+  });
+
+  it('is refused where there is none', async () => {
+    expect(await refusal(await projectOf({}))).to.include('has no src/operator.ts');
+  });
+
+  it('is refused without esbuild', async () => {
+    const root = scratch('bare');
+    await mkdir(join(root, 'src'), { recursive: true });
+    await writeFile(join(root, 'package.json'), '{}');
+    await writeFile(join(root, 'src/operator.ts'), '');
+    // One that is further up does not count, then.
+    await mkdir(join(root, 'node_modules/esbuild'), { recursive: true });
+    await writeFile(join(root, 'node_modules/esbuild/package.json'), '{ "exports": {} }');
+    expect(await refusal(root))
+      .to.include('has no esbuild')
+      .and.include('npm install');
+  });
+
+  it('is refused with what esbuild says where it does not compile', async () => {
+    const root = await projectOf({
+      'src/operator.ts': `import './other.js';\nimport './missing.js';`,
+      'src/other.ts': 'const = 1;',
+    });
+    const message = await refusal(root);
+    expect(message).to.include('does not compile').and.include('src/other.ts:1:6');
+    expect(message).to.include('src/operator.ts:2:7').and.include('./missing.js');
+  });
+
+  it('is refused where a package is missing, or it throws', async () => {
+    const lacking = await projectOf({ 'src/operator.ts': `import 'no-such-package';` });
+    expect(await refusal(lacking))
+      .to.include('no-such-package')
+      .and.include('npm install');
+    const throwing = await projectOf({ 'src/operator.ts': `throw new Error('no door');` });
+    expect(await refusal(throwing)).to.include("can't be loaded: no door");
+  });
+
+  it('is refused where it is not exported', async () => {
+    const root = await projectOf({ 'src/operator.ts': 'export const shops = 1, bars = 2;' });
+    const message = await refusal(root);
+    expect(message).to.include('exports bars, shops, no operator').and.include('add: export const');
+  });
+
+  for (const [what, operator, says] of [
+    ['no object', '5', 'want an object, got number'],
+    ['no name', '{ setup() {} }', 'name: want a text, got undefined'],
+    ['a bad name', `{ name: 'Shops!', setup() {} }`, 'name "Shops!": '],
+    ['no setup', `{ name: 'a', setup: 1 }`, 'setup: want a function, got number'],
+    ['other resources', `{ name: 'a', setup() {}, resources: [{}] }`, 'resources[0]: want what'],
+    ['no list of webhooks', `{ name: 'a', setup() {}, webhooks: {} }`, 'webhooks: want a list'],
+  ] as const) {
+    it(`is refused with ${what}`, async () => {
+      expect(await refusal(await exporting(operator))).to.include(says);
+    });
+  }
+});
