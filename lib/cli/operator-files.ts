@@ -1,5 +1,4 @@
 import { parse } from 'node:path';
-import { checkControllers } from '../declarative/operator/check-controllers.js';
 import { isInvalidSpec, loadOperators } from '../declarative/index.js';
 import type { LoadedOperator } from '../declarative/index.js';
 import { OperatorError } from '../system/operator-error.js';
@@ -51,7 +50,7 @@ function listed(problems: readonly string[]): string {
 function operatorsOf(text: string, file: string): FileOperator[] {
   const source = file === '-' ? 'standard input' : file;
   const own = file === '-' ? 'operator' : parse(file).name;
-  return loadOperators(text, source, { check: checkControllers }).map((loaded) => ({
+  return loadOperators(text, source).map((loaded) => ({
     ...loaded,
     name: loaded.name ?? own,
   }));

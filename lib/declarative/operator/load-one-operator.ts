@@ -2,7 +2,6 @@ import { InvalidSpecError } from '../spec/invalid-spec-error.js';
 import { loadOperators } from '../spec/load-operator.js';
 import type { LoadedOperator } from '../spec/load-operator.js';
 import { nearestName } from '../nearest-name.js';
-import { checkControllers } from './check-controllers.js';
 
 /**
  * The operator of a name in a YAML text, or the only one in it.
@@ -11,7 +10,7 @@ import { checkControllers } from './check-controllers.js';
  * has several, and none is called so.
  */
 export function loadOneOperator(name: string, text: string, source: string): LoadedOperator {
-  const operators = loadOperators(text, source, { check: checkControllers });
+  const operators = loadOperators(text, source);
   const named = operators.find((operator) => operator.name === name);
   const [only, ...others] = operators;
   if (named !== undefined) return named;

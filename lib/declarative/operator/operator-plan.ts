@@ -6,7 +6,7 @@ import type { ControllerSpec, OperatorSpec } from '../spec/operator-spec.js';
 import { readOperatorSpec } from '../spec/read-operator-spec.js';
 import { compileContext, formatSpecPath } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';
-import { pathOfController, problemsOfController } from './check-controllers.js';
+import { pathOfController, problemsOfController } from '../spec/check-controllers.js';
 
 /** An operator as it was written: `{ controllers: […] }`, an `Operator` object, or one of a file. */
 export type OperatorInput = OperatorDocument | OperatorResource | LoadedOperator;

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { GroupKind, ResourceType, TypeReference } from '../../object/resource-type.js';
 import { operatorOfViewGroup, viewGroupOf } from '../spec/operator-spec.js';
 import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';
-import type { PipelineInput } from './compile-controller.js';
+import type { PipelineInput } from '../spec/compile-controller.js';
 
 /** What kinds are looked up with. */
 export interface KindSearch {

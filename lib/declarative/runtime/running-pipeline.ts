@@ -8,7 +8,7 @@ import type { PipelinePlan } from '../engine/pipeline-plan.js';
 import type { SpecPath } from '../spec-problem.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import type { ControllerSpec } from '../spec/operator-spec.js';
-import type { PipelineInput } from './compile-controller.js';
+import type { PipelineInput } from '../spec/compile-controller.js';
 import { createTargetWriter } from './create-target-writer.js';
 import type { DocumentSource } from './document-source.js';
 import { PipelineRun } from './pipeline-run.js';

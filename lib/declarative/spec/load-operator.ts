@@ -3,6 +3,7 @@ import type { Document as YamlDocument } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
 import { compileContext } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';
+import { checkControllers } from './check-controllers.js';
 import { InvalidSpecError } from './invalid-spec-error.js';
 import type { LocatedProblem } from './invalid-spec-error.js';
 import type { OperatorSpec } from './operator-spec.js';
@@ -19,23 +20,15 @@ export interface LoadedOperator {
   readonly locate: (problem: SpecProblem) => LocatedProblem;
 }
 
-/** Options of {@link loadOperators}. */
-export interface LoadOptions {
-  /** Looks further than the form of a specification, and adds what it finds to `problems`. */
-  readonly check?: ((spec: OperatorSpec, problems: SpecProblem[]) => void) | undefined;
-}
-
 /**
- * Reads every operator of a YAML text: `Operator` objects, or `controllers:` alone. Objects of other
- * kinds are left out, so that a file may have what the operator works on beside it.
+ * Reads every operator of a YAML text: `Operator` objects, or `controllers:` alone, and compiles the
+ * pipelines of its controllers to see that they can be run. Objects of other kinds are left out, so that
+ * a file may have what the operator works on beside it.
  * @param source - the name of the file, for problems
- * @throws InvalidSpecError the text is no YAML, or an operator is wrong; it has everything that is.
+ * @throws InvalidSpecError the text is no YAML, or an operator is wrong; it has everything that is, in
+ * the order of the file.
  */
-export function loadOperators(
-  text: string,
-  source: string,
-  { check }: LoadOptions = {},
-): readonly LoadedOperator[] {
+export function loadOperators(text: string, source: string): readonly LoadedOperator[] {
   const lines = new LineCounter();
   const problems: LocatedProblem[] = [];
   const documents = parseAllDocuments(text, { lineCounter: lines });
@@ -46,19 +39,17 @@ export function loadOperators(
       const said = message.replace(/ at line \d+, column \d+:[^]*$/, '');
       problems.push({ path: [], message: said, line, column });
     }
-    return document.errors.length > 0
-      ? []
-      : readDocument(document, { source, check, lines, problems });
+    return document.errors.length > 0 ? [] : readDocument(document, { source, lines, problems });
   });
   if (problems.length === 0 && operators.length === 0) {
     const message = 'there is no operator: want kind: Operator, or controllers';
     problems.push({ path: [], message });
   }
-  if (problems.length > 0) throw new InvalidSpecError(source, problems);
+  if (problems.length > 0) throw new InvalidSpecError(source, problems.toSorted(byPlace));
   return operators;
 }
 
-interface Reading extends LoadOptions {
+interface Reading {
   readonly source: string;
   readonly lines: LineCounter;
   readonly problems: LocatedProblem[];
@@ -66,7 +57,7 @@ interface Reading extends LoadOptions {
 
 function readDocument(
   document: YamlDocument.Parsed,
-  { source, check, lines, problems }: Reading,
+  { source, lines, problems }: Reading,
 ): LoadedOperator[] {
   const value: unknown = document.toJS();
   if (!isJsonObject(value)) return [];
@@ -75,7 +66,7 @@ function readDocument(
   const inside: SpecPath = isObject ? ['spec'] : [];
   const found: SpecProblem[] = [];
   const spec = readOperatorSpec(isObject ? value['spec'] : value, compileContext(found));
-  check?.(spec, found);
+  checkControllers(spec, found);
   const locate = (problem: SpecProblem): LocatedProblem => {
     const path = [...inside, ...problem.path];
     return { ...problem, path, ...positionOf(document, path, lines) };
@@ -96,6 +87,12 @@ function isOperator({ apiVersion, kind }: Readonly<Record<string, unknown>>): bo
 function nameOf(metadata: unknown): string | undefined {
   const name = isJsonObject(metadata) ? metadata['name'] : undefined;
   return typeof name === 'string' ? name : undefined;
+}
+
+/** In the order in which somebody reads the file. */
+function byPlace(one: LocatedProblem, other: LocatedProblem): number {
+  const lines = (one.line ?? 0) - (other.line ?? 0);
+  return lines === 0 ? (one.column ?? 0) - (other.column ?? 0) : lines;
 }
 
 /** Where a path stands; where nothing stands there, the nearest thing around it. */

@@ -2,7 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { Group, Operator } from '../../../lib/declarative/operator/index.js';
+import type { OperatorInput } from '../../../lib/declarative/operator/index.js';
 import { isInvalidSpec } from '../../../lib/declarative/spec/invalid-spec-error.js';
 import { loadOperators } from '../../../lib/declarative/spec/load-operator.js';
 import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
@@ -109,9 +111,18 @@ describe('Operator', () => {
   });
 
   it('names file and line of what only its controllers find out', () => {
-    const [loaded] = loadOperators(bad.replace(', typ: Watcher', ''), 'operator.yaml');
+    const mended = bad.replace(', typ: Watcher', '');
+    const [loaded] = loadOperators(
+      mended.replace('concatt', 'concat').replace('sell', 'sel'),
+      'operator.yaml',
+    );
     if (loaded === undefined) throw new Error('nothing was loaded');
-    const operator = Operator.create('shop', manager, loaded);
+    const { spec } =
+      Operator.create('shop', manager, parse(mended) as OperatorInput).listControllers()[1] ?? {};
+    const controllers = loaded.spec.controllers.map((one) =>
+      one.name === spec?.name ? spec : one,
+    );
+    const operator = Operator.create('shop', manager, { ...loaded, spec: { controllers } });
     const [prices, stocks] = operator.getStatus().controllers;
     expect(prices?.conditions?.[0]).to.include({ status: 'Unknown', reason: 'Starting' });
     expect(stocks?.conditions?.[0]?.message).to.include('operator.yaml:13:');

@@ -19,7 +19,7 @@ spec:
         - { kind: HealthView, as: health }
         - { kind: Tick, type: Periodic, parameters: { period: 1m30s } }
         - { apiGroup: source.dcontroller.io, kind: OneShot }
-      pipeline: []
+      pipeline: { '@join': true }
       target: { apiGroup: "", kind: Service, type: Patcher }
 ---
 apiVersion: v1
@@ -101,6 +101,34 @@ describe('Operators in files', () => {
       'operator.yaml:12:21: spec.controllers[0].sources[0].namspace: namspace is no field here: want apiGroup, version, kind, type, as, namespace, labelSelector, predicate, parameters; did you mean namespace?',
       'operator.yaml:19:52: spec.controllers[0].target.type: type Pather: want Updater, Patcher; did you mean Patcher?',
     ]);
+  });
+
+  it('have the pipelines of all controllers looked at, in the order of the file', () => {
+    const text = `
+controllers:
+  - name: form
+    sources: [{ apiGroup: "", kind: Pod, typ: Watcher }]
+    pipeline: [{ '@sellect': true }]
+    target: { kind: A }
+  - name: pipeline
+    sources: [{ apiGroup: "", kind: Pod }, { apiGroup: "", kind: Node }]
+    pipeline: [{ '@project': { metadata: { name: { '@concatt': [a] } } } }]
+    target: { kind: B, type: Pather }
+  - name: unreadable
+    sources: [{ apiGroup: "" }]
+    pipeline: [{ '@sellect': true }]
+    target: { kind: C }
+`;
+    const places = problemsOf(text).map((line) => line.split(': ').slice(0, 2).join(' '));
+    expect(places).to.deep.equal([
+      'operator.yaml:4:47 controllers[0].sources[0].typ',
+      'operator.yaml:5:30 controllers[0].pipeline[0]["@sellect"]',
+      'operator.yaml:9:15 controllers[1].pipeline',
+      'operator.yaml:9:64 controllers[1].pipeline[0]["@project"].metadata.name["@concatt"]',
+      'operator.yaml:10:30 controllers[1].target.type',
+      'operator.yaml:12:15 controllers[2].sources[0].kind',
+    ]);
+    expect(problemsOf(text)[1]).to.include('did you mean @select?');
   });
 
   for (const [what, text, want] of [

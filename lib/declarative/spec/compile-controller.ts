@@ -3,7 +3,7 @@ import type { PipelinePlan } from '../engine/pipeline-plan.js';
 import type { ExpressionOptions } from '../expression/expression-options.js';
 import { compileContext } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';
-import type { ControllerSpec, SourceSpec } from '../spec/operator-spec.js';
+import type { ControllerSpec, SourceSpec } from './operator-spec.js';
 
 /** A source whose documents go through the pipeline. */
 export interface PipelineInput {

@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import type { Client } from '../../../lib/client/client.js';
+import { OperatorResource } from '../../../lib/declarative/crd/operator-resource.js';
+import type { OperatorStatus } from '../../../lib/declarative/crd/operator-resource.js';
+import { writeStatus } from '../../../lib/declarative/crd/write-status.js';
+import { EmbeddedCluster } from '../../../lib/embedded/embedded-cluster.js';
+import { whenEstablished } from '../../../lib/embedded/established.js';
+import type { CustomResourceDefinition } from '../../../lib/object/kinds.js';
+
+const condition = {
+  ...{ type: 'Ready', status: 'True', reason: 'Ready', message: 'it runs' },
+  ...{ observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' },
+} as const;
+const controller = { name: 'one', conditions: [condition], lastErrors: ['an error'] };
+const status: OperatorStatus = {
+  observedGeneration: 1,
+  conditions: [condition],
+  controllers: [{ ...controller, target: { kind: 'View', type: 'Updater' } }],
+};
+
+/** A definition whose schema knows names, conditions and errors of controllers, and nothing else. */
+function lesserDefinition(): CustomResourceDefinition {
+  const text = { type: 'string' };
+  const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const properties = {
+    name: text,
+    conditions: { type: 'array', items: anything },
+    lastErrors: { type: 'array', items: text },
+  };
+  const controllers = { type: 'array', items: { type: 'object', properties } };
+  const lesser = { type: 'object', required: ['controllers'], properties: { controllers } };
+  const openAPIV3Schema = { type: 'object', properties: { spec: anything, status: lesser } };
+  const { crd } = OperatorResource;
+  const [version] = crd.spec.versions;
+  const versions = [{ ...version, schema: { openAPIV3Schema } }];
+  return { ...crd, spec: { ...crd.spec, versions } } as unknown as CustomResourceDefinition;
+}
+
+describe('The status of an Operator object', () => {
+  let cluster: EmbeddedCluster;
+  let client: Client;
+  beforeEach(async () => {
+    cluster = await EmbeddedCluster.start();
+    client = cluster.client();
+  });
+  afterEach(() => cluster.stop());
+
+  async function operatorBy(definition: CustomResourceDefinition): Promise<OperatorResource> {
+    await client.create(definition);
+    await whenEstablished(client, definition);
+    const sources = [{ apiGroup: '', kind: 'Pod' }];
+    const controllers = [{ name: 'one', sources, target: { kind: 'View' } }];
+    return client.create(
+      OperatorResource.object({ metadata: { name: 'shop' }, spec: { controllers } }),
+    );
+  }
+  const signal = new AbortController().signal;
+
+  it('is written as a whole where the definition is ours', async () => {
+    const operator = await operatorBy(OperatorResource.crd);
+    const written = await writeStatus(operator, status, { client, signal });
+    expect(written.status).to.deep.equal(status);
+  });
+
+  it('is written as far as the definition of the cluster knows it, and no second time', async () => {
+    const operator = await operatorBy(lesserDefinition());
+    const written = await writeStatus(operator, status, { client, signal });
+    expect(written.status).to.deep.equal({ controllers: [controller] });
+    const again = await writeStatus(operator, status, { client, signal });
+    expect(again.metadata.resourceVersion).to.equal(written.metadata.resourceVersion);
+  });
+
+  it('is not tried twice where something else is wrong', async () => {
+    const operator = await operatorBy(OperatorResource.crd);
+    await client.delete(OperatorResource, { name: 'shop' });
+    let error: unknown;
+    await writeStatus(operator, status, { client, signal }).catch((thrown: unknown) => {
+      error = thrown;
+    });
+    expect(error).to.have.property('status').that.is.oneOf([404, 409]);
+  });
+});
