@@ -20,6 +20,7 @@ import type { OperatorStatus } from './operator-resource.js';
 import { continued, isStarting } from './status-changes.js';
 import { StatusPace } from './status-pace.js';
 import { formerControllers, unrecorded, withRecords } from './status-record.js';
+import { writeStatus } from './write-status.js';
 
 const fieldManager = 'operator-builder-operators';
 const finalizer = cleanUpFinalizer;
@@ -182,16 +183,4 @@ function withFailure(status: OperatorStatus, { message }: Error, clock: Clock): 
     message: trimMiddle(message),
   };
   return { ...status, conditions: setCondition(conditions, ready, clock) };
-}
-
-async function writeStatus(
-  { apiVersion, kind, metadata: { name, uid } }: OperatorResource,
-  status: OperatorStatus,
-  { client, signal }: Pick<ReconcileContext, 'client' | 'signal'>,
-): Promise<OperatorResource> {
-  // With the uid, so that it never gets into another object of the name.
-  const metadata = { name, ...(uid !== undefined && { uid }) };
-  const object = { apiVersion, kind, metadata, status } as OperatorResource;
-  const options = { fieldManager, force: true, subresource: 'status', signal };
-  return (await client.apply(object, options)).object;
 }

@@ -5,12 +5,17 @@ import type { OperatorStatus } from '../../../lib/declarative/crd/operator-resou
 import { writeStatus } from '../../../lib/declarative/crd/write-status.js';
 import { EmbeddedCluster } from '../../../lib/embedded/embedded-cluster.js';
 import { whenEstablished } from '../../../lib/embedded/established.js';
+import type { Condition } from '../../../lib/object/conditions.js';
 import type { CustomResourceDefinition } from '../../../lib/object/kinds.js';
 
-const condition = {
-  ...{ type: 'Ready', status: 'True', reason: 'Ready', message: 'it runs' },
-  ...{ observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' },
-} as const;
+const condition: Condition = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'Ready',
+  message: 'it runs',
+  observedGeneration: 1,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+};
 const controller = { name: 'one', conditions: [condition], lastErrors: ['an error'] };
 const status: OperatorStatus = {
   observedGeneration: 1,
