@@ -60,7 +60,7 @@ function commandsOf(command: Command, parents: readonly string[] = []): readonly
 function programThatDoesNothing(): Command {
   const nowhere = { write: () => undefined, columns: 100 };
   return createProgram({
-    ...{ env: {}, clock: systemClock, stdout: nowhere, stderr: nowhere },
+    ...{ env: {}, cwd: '/', clock: systemClock, stdout: nowhere, stderr: nowhere },
     readStdin: () => Promise.resolve(''),
     stopSignal: () => new AbortController().signal,
     setExitCode: () => undefined,
