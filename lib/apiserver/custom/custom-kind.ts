@@ -11,6 +11,7 @@ import { keptFor, StoredObjects } from './stored-objects.js';
 import { WebhookConverter } from './webhook-converter.js';
 import type { Crd, CrdVersion } from './crd.js';
 import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { validateScaleSpec, validateScaleStatus } from './scale-range.js';
 import { finalizerWarnings } from './custom-warnings.js';
 import { customColumns } from './custom-columns.js';
 import { dropNulls, fillInDefaults } from '../../crd/validation/default-fields.js';
@@ -162,6 +163,7 @@ function decodeCustom(
 
 function customRules(crd: Crd['spec'], version: CrdVersion, hasStatus: boolean): KindRules {
   const schema = version.schema?.openAPIV3Schema;
+  const scale = version.subresources?.scale;
   const selectable = (version.selectableFields ?? []).map(({ jsonPath }) => ({
     name: jsonPath.replace(/^\./, ''),
     path: compileJsonPath(jsonPath),
@@ -172,13 +174,19 @@ function customRules(crd: Crd['spec'], version: CrdVersion, hasStatus: boolean):
     defaults: (object) => fillInDefaults(object, schema),
     validateCreate: (object, errors) => {
       if (schema !== undefined) validateResource(object, { schema, errors });
+      validateScaleSpec(object, scale, errors);
+      validateScaleStatus(object, scale, errors);
     },
     validateUpdate: (object, old, errors) => {
       if (schema !== undefined) validateResource(object, { schema, errors, old, warn: to(errors) });
+      validateScaleSpec(object, scale, errors);
+      validateScaleStatus(object, scale, errors);
     },
     validateStatusUpdate: (object, old, errors) => {
-      if (schema === undefined) return;
-      validateResource(object, { schema, errors, old, statusOnly: true, warn: to(errors) });
+      if (schema !== undefined) {
+        validateResource(object, { schema, errors, old, statusOnly: true, warn: to(errors) });
+      }
+      validateScaleStatus(object, scale, errors);
     },
     warnings: finalizerWarnings,
     specChanged: (object, old) => !deepEqual(counted(object, hasStatus), counted(old, hasStatus)),

@@ -2,7 +2,7 @@ import type { V1Service } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
 
 /** Fills in the defaults of a Service, in place; addresses come later. */
-export function defaultService({ spec }: Wire<V1Service>): void {
+export function defaultService({ spec, status }: Wire<V1Service>): void {
   if (spec === undefined) return;
   spec.sessionAffinity ??= 'None';
   if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
@@ -24,5 +24,9 @@ export function defaultService({ spec }: Wire<V1Service>): void {
     (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
   if (external) spec.externalTrafficPolicy ??= 'Cluster';
   if (spec.type !== 'ExternalName') spec.internalTrafficPolicy ??= 'Cluster';
-  if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
+  if (spec.type !== 'LoadBalancer') return;
+  spec.allocateLoadBalancerNodePorts ??= true;
+  for (const ingress of status?.loadBalancer?.ingress ?? []) {
+    if ((ingress.ip ?? '') !== '') ingress.ipMode ??= 'VIP';
+  }
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, setMember } from '../../object/json.js';
 import type { Decoding } from './decoding.js';
 import type { GoType } from './go-type.js';
+import { bytesType } from './scalar-types.js';
 
 /** A slice: null where it is empty and may not be left out. */
 export function listType(item: GoType): GoType {
@@ -33,7 +34,7 @@ export function mapType(item: GoType, keyName: string): GoType {
       for (const key of Object.keys(value).sort()) {
         const one = value[key];
         at.enterKey(key);
-        setMember(decoded, key, one === null ? item.zero() : item.decode(one, at));
+        setMember(decoded, key, one === null ? zeroEntry(item) : item.decode(one, at));
         at.leave();
       }
       return decoded;
@@ -41,6 +42,11 @@ export function mapType(item: GoType, keyName: string): GoType {
     zero: () => null,
     isEmpty: (value) => Object.keys(value as object).length === 0,
   };
+}
+
+/** No bytes are stored as none, of which an empty text is read. */
+function zeroEntry(item: GoType): unknown {
+  return item === bytesType ? '' : item.zero();
 }
 
 /** A field of a struct. */

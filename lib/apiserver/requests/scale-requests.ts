@@ -4,6 +4,7 @@ import type { TransportResponse } from '../../system/transport.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import { findObject } from '../server-core.js';
 import { badRequest, notFound } from '../status-error.js';
+import { checkName } from '../writes/check-name.js';
 import { decodeObject, decodePatched } from '../writes/decode-object.js';
 import { patchObject } from '../writes/patch-object.js';
 import { applyScale, liveScale, scaleKind, scaleOf, updateScale } from '../writes/scale.js';
@@ -32,7 +33,7 @@ function replace(context: ResourceContext, live: UnstructuredObject): Unstructur
   const { core, kind, info, request } = context;
   const write = scaleWriteOf(context, readWriteOptions(info.query, 'UpdateOptions'));
   const next = decodeObject({ ...write, kind: scaleKind(kind) }, readObject(request, 'Scale'));
-  checkName(info.name, next);
+  checkName(info.name, next.metadata);
   const admitted = admitScale(context, { request: write, live }, next);
   return updateScale(core, { request: write, live }, admitted);
 }
@@ -53,6 +54,7 @@ function patch(context: ResourceContext, live: UnstructuredObject): Unstructured
   const { value, duplicates } = parseJson(bodyText(request), refusePatch);
   const patched = patchObject(ofScale, liveScale(write), { type, value, duplicates });
   const next = decodePatched({ ...asked, kind: ofScale }, patched);
+  checkName(info.name, next.metadata);
   return updateScale(core, write, admitScale(context, write, next));
 }
 
@@ -69,11 +71,4 @@ function admitScale(
   const { dryRun } = write.request;
   const objectKind = scaleKind(context.kind);
   return admitSubresource(context, { objectKind, object, old: liveScale(write), dryRun });
-}
-
-function checkName(name: string, { metadata }: UnstructuredObject): void {
-  if (metadata.name === undefined || metadata.name === name) return;
-  throw badRequest(
-    `the name of the object (${metadata.name}) does not match the name on the URL (${name})`,
-  );
 }

@@ -7,6 +7,7 @@ import { findObject } from '../server-core.js';
 import { badRequest, conflict, notFound } from '../status-error.js';
 import { subjectOf } from '../kinds/served-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import { checkName } from '../writes/check-name.js';
 import { createObject } from '../writes/create-object.js';
 import { decodeApplied, decodeObject, decodePatched } from '../writes/decode-object.js';
 import { applyFields, trackUpdate } from '../writes/managed-fields.js';
@@ -69,6 +70,7 @@ export function handleUpdate(context: ResourceContext): TransportResponse {
   const { core, kind, info, request } = context;
   const write = writeOf(context, readWriteOptions(info.query, 'UpdateOptions'));
   const next = decodeObject(write, readObject(request, kind.type.kind));
+  checkName(info.name, next.metadata);
   const live = findObject(core, kind, info);
   if (live === undefined) {
     if (kind.rules.createOnUpdate !== true || info.subresource !== undefined) {
@@ -110,6 +112,7 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
   const { core, kind, info, request } = context;
   const { force } = readWriteOptions(info.query, 'PatchOptions', true);
   const applied = appliedObject(kind, parseYaml(bodyText(request), refusePatch).value);
+  checkName(info.name, applied.metadata);
   const live = findObject(core, kind, info);
   if (live === undefined) checkMissing(context, applied.metadata.uid);
   const merged = applyFields(core, { write, applied, force }, live);

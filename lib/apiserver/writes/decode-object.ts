@@ -83,8 +83,16 @@ export type DecodeRequest = Pick<WriteRequest, 'kind' | 'fieldValidation' | 'war
 
 function decodeStrictly(request: DecodeRequest, raw: RawObject): UnstructuredObject {
   const object = decodeLeniently(request, raw);
-  request.kind.custom?.dropNulls(object);
+  const { custom } = request.kind;
+  if (custom !== undefined) custom.dropNulls(object);
+  else if (clearsManagedFields(raw.value)) object.metadata.managedFields = [];
   return object;
+}
+
+/** An empty list clears them, none leaves them alone; of a custom resource both are none. */
+function clearsManagedFields({ metadata }: RawObject['value']): boolean {
+  const sent = isJsonObject(metadata) ? metadata['managedFields'] : undefined;
+  return Array.isArray(sent) && sent.length === 0;
 }
 
 /** Nulls stay where they are. */

@@ -10,7 +10,7 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import { subresourceKind } from '../kinds/subresource-kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
-import { internalError, invalid } from '../status-error.js';
+import { badRequest, internalError, internalFailure, invalid } from '../status-error.js';
 import { parentManagedFields, scaleManagedFields } from '../structured-merge/index.js';
 import type { ReplicasPaths } from '../structured-merge/index.js';
 import { FieldErrors } from '../validation/field-errors.js';
@@ -60,12 +60,23 @@ function written(object: unknown, [name, ...rest]: readonly string[], value: unk
 
 /** The Scale of an object, without managed fields. @throws StatusError 500: it has no replicas. */
 export function scaleOf(kind: ServedKind, object: UnstructuredObject): UnstructuredObject {
-  const members = membersOf(kind);
-  const replicas = read(object, members.replicas);
+  const replicas = read(object, membersOf(kind).replicas);
   if (typeof replicas !== 'number' && kind.custom !== undefined) {
-    const path = kind.custom.scale?.specReplicasPath ?? '';
-    throw internalError(`the spec replicas field "${path}" does not exist`);
+    throw internalError(`the spec replicas field ${pathText(kind)} does not exist`);
   }
+  return scaleWith(kind, object, replicas);
+}
+
+function pathText({ custom }: ServedKind): string {
+  return JSON.stringify(custom?.scale?.specReplicasPath ?? '');
+}
+
+function scaleWith(
+  kind: ServedKind,
+  object: UnstructuredObject,
+  replicas: unknown,
+): UnstructuredObject {
+  const members = membersOf(kind);
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const selector = selectorText(members.selector && read(object, members.selector));
   const observed = read(object, members.observed);
@@ -100,9 +111,15 @@ export interface ScaleWrite {
   readonly live: UnstructuredObject;
 }
 
+/** What a custom resource without replicas shows to who writes its Scale, so that a 0 is a change. */
+const noReplicas = -(2 ** 31);
+
 /** The parent's Scale with the managed fields that it shows to a writer. */
 export function liveScale({ request, live }: ScaleWrite): UnstructuredObject {
-  const scale = scaleOf(request.kind, live);
+  const { kind } = request;
+  const found = read(live, membersOf(kind).replicas);
+  const isMissing = typeof found !== 'number' && kind.custom !== undefined;
+  const scale = scaleWith(kind, live, isMissing ? noReplicas : found);
   const managedFields = scaleManagedFields(live.metadata.managedFields, pathsOf(request.kind));
   if (managedFields === undefined) return scale;
   return { ...scale, metadata: { ...scale.metadata, managedFields } };
@@ -128,8 +145,24 @@ export function applyScale(
   write: ScaleWrite,
   apply: Pick<ApplyRequest, 'applied' | 'force'>,
 ): UnstructuredObject {
-  const merged = applyFields(core, { write: scaleRequest(write), ...apply }, liveScale(write));
+  const live = liveScale(write);
+  if (write.request.kind.custom !== undefined && isFirstApply(live, apply.applied)) {
+    throw internalFailure(noFirstApply);
+  }
+  const merged = applyFields(core, { write: scaleRequest(write), ...apply }, live);
   return storeScale(core, write, decodeScale(merged));
+}
+
+/** The real server can't tell whose the replicas of a custom resource are that nobody is recorded for. */
+const noFirstApply =
+  'failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1';
+
+function isFirstApply(
+  { metadata, apiVersion, kind }: UnstructuredObject,
+  applied: UnstructuredObject,
+): boolean {
+  if (applied.apiVersion !== apiVersion || applied.kind !== kind) return false;
+  return (metadata.managedFields ?? []).length === 0;
 }
 
 function scaleRequest({ request }: ScaleWrite): WriteRequest {
@@ -142,6 +175,17 @@ function withoutTime(entry: ManagedFieldsEntry): ManagedFieldsEntry {
   return withoutMembers(entry, 'time');
 }
 
+function checkReplicas({ kind, name }: WriteRequest, replicas: number): void {
+  if (kind.custom !== undefined) {
+    // Others that can't be are refused where the whole object is checked.
+    if (replicas !== noReplicas) return;
+    throw badRequest(`the spec replicas field ${pathText(kind)} cannot be empty`);
+  }
+  const errors = new FieldErrors();
+  validateNonnegative(replicas, 'spec.replicas', errors);
+  if (!errors.empty) throw invalid({ group: 'autoscaling', kind: 'Scale', name }, errors.causes);
+}
+
 function storeScale(
   core: ServerCore,
   { request, live }: ScaleWrite,
@@ -149,12 +193,7 @@ function storeScale(
 ): UnstructuredObject {
   const { kind } = request;
   const replicas = read(scale, ['spec', 'replicas']) ?? 0;
-  const errors = new FieldErrors();
-  validateNonnegative(replicas as number, 'spec.replicas', errors);
-  if (!errors.empty) {
-    const { name = '' } = live.metadata;
-    throw invalid({ group: 'autoscaling', kind: 'Scale', name }, errors.causes);
-  }
+  checkReplicas(request, replicas as number);
   const managedFields = parentManagedFields(scale.metadata.managedFields, {
     entries: live.metadata.managedFields,
     paths: pathsOf(kind),

@@ -17,6 +17,7 @@ import {
   validateMetaUpdate,
   validateSameObject,
 } from '../validation/object-meta.js';
+import { checkName } from './check-name.js';
 import { deepEqual } from './deep-equal.js';
 import { trackUpdate } from './managed-fields.js';
 import { removeObject } from './remove-object.js';
@@ -89,12 +90,7 @@ function checkNames({ namespace, name }: WriteRequest, metadata: ObjectMeta): vo
       'the namespace of the provided object does not match the namespace sent on the request',
     );
   }
-  metadata.name ??= name;
-  if (metadata.name !== name) {
-    throw badRequest(
-      `the name of the object (${metadata.name}) does not match the name on the URL (${name})`,
-    );
-  }
+  checkName(name, metadata);
 }
 
 function checkVersion(kind: ServedKind, metadata: ObjectMeta, old: ObjectMeta): void {

@@ -1,0 +1,41 @@
+import type { FieldErrors } from '../../crd/validation/field-errors.js';
+import { goText, goTypeOf } from '../../object/go-text.js';
+import { isJsonObject } from '../../object/json.js';
+import type { ScalePaths } from '../kinds/served-kind.js';
+
+const maxInt32 = 2 ** 31 - 1;
+
+/** Checks the wanted number of replicas of a custom resource that has a scale subresource. */
+export function validateScaleSpec(
+  object: object,
+  scale: ScalePaths | undefined,
+  errors: FieldErrors,
+): void {
+  if (scale !== undefined) validateReplicas(object, scale.specReplicasPath, errors);
+}
+
+/** Checks the observed number of replicas of a custom resource that has a scale subresource. */
+export function validateScaleStatus(
+  object: object,
+  scale: ScalePaths | undefined,
+  errors: FieldErrors,
+): void {
+  if (scale !== undefined) validateReplicas(object, scale.statusReplicasPath, errors);
+}
+
+function validateReplicas(object: object, path: string, errors: FieldErrors): void {
+  const names = path.replace(/^\./, '').split('.');
+  const replicas = names.reduce<unknown>(
+    (value, name) => (isJsonObject(value) ? value[name] : undefined),
+    object,
+  );
+  if (replicas === undefined) return;
+  if (typeof replicas !== 'number' || !Number.isInteger(replicas)) {
+    const found = `${goText(replicas)} is of the type ${goTypeOf(replicas)}, expected int64`;
+    errors.invalid(path, 0, `.${names.join('.')} accessor error: ${found}`);
+  } else if (replicas < 0) {
+    errors.invalid(path, replicas, 'should be a non-negative integer');
+  } else if (replicas > maxInt32) {
+    errors.invalid(path, replicas, `should be less than or equal to ${maxInt32}`);
+  }
+}

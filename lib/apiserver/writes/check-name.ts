@@ -1,0 +1,20 @@
+import type { ObjectMeta } from '../../object/kubernetes-object.js';
+import { badRequest } from '../status-error.js';
+
+/**
+ * Whether the body of a write to the object `name` is one of that object.
+ * @throws StatusError 400: it has no name, or another one.
+ */
+export function checkName(name: string, metadata: ObjectMeta): void {
+  const { name: given = '' } = metadata;
+  if (given === '') {
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (given !== name) {
+    throw badRequest(
+      `the name of the object (${given}) does not match the name on the URL (${name})`,
+    );
+  }
+}
