@@ -1,7 +1,5 @@
 import { parseDuration } from '../../crd/cel/times.js';
 import { isJsonObject } from '../../object/json.js';
-import { labelRequirementsOf } from '../../object/label-selector.js';
-import type { LabelSelector } from '../../object/label-selector.js';
 import { dns1035LabelProblem } from '../../object/names.js';
 import type { CompileContext } from '../spec-problem.js';
 import { Members } from './members.js';
@@ -15,6 +13,7 @@ import type {
   TargetSpec,
 } from './operator-spec.js';
 import { readPredicate } from './read-predicate.js';
+import { readSelector } from './read-selector.js';
 
 /** The group of sources that are no objects of a server, in the form with a kind for the type. */
 const virtualGroup = 'source.dcontroller.io';
@@ -85,13 +84,14 @@ function readSource(value: unknown, context: CompileContext): SourceSpec {
   if (members === undefined) return noSource;
   const resource = readResource(members);
   const type = readType(members, resource);
-  const predicate = members.get('predicate');
+  const [selector, predicate] = [members.get('labelSelector'), members.get('predicate')];
   return {
     ...resource,
     type,
     as: readAlias(members),
     namespace: members.text('namespace'),
-    labelSelector: readSelector(members),
+    labelSelector:
+      selector === undefined ? undefined : readSelector(selector, context.at('labelSelector')),
     predicate:
       predicate === undefined ? undefined : readPredicate(predicate, context.at('predicate')),
     periodMs: type === 'Periodic' ? readPeriod(members) : 0,
@@ -122,23 +122,6 @@ function readAlias(members: Members): string | undefined {
   const problem = alias === undefined ? undefined : dns1035LabelProblem(alias.toLowerCase());
   if (problem !== undefined) members.context.report({ message: `as ${alias}: ${problem}` }, 'as');
   return alias;
-}
-
-function readSelector(members: Members): LabelSelector | undefined {
-  const value = members.get('labelSelector');
-  if (value === undefined) return undefined;
-  const context = members.context.at('labelSelector');
-  if (Members.of(value, ['matchLabels', 'matchExpressions'], context) === undefined) {
-    return undefined;
-  }
-  try {
-    // Only to find out whether it can be read.
-    labelRequirementsOf(value as LabelSelector);
-    return value as LabelSelector;
-  } catch (error) {
-    context.report({ message: error instanceof Error ? error.message : String(error) });
-    return undefined;
-  }
 }
 
 function readPeriod(members: Members): number {

@@ -44,6 +44,11 @@ function controller(fields: object): string {
   return JSON.stringify({ controllers: [{ ...usual, ...fields }] });
 }
 
+/** A selector of one expression. */
+function selecting(fields: object): object {
+  return { matchExpressions: [{ key: 'a', operator: 'In', ...fields }] };
+}
+
 describe('Operators in files', () => {
   it('are read with all their fields; other objects are left out', () => {
     const [operator, ...others] = loadOperators(whole, 'operator.yaml');
@@ -63,6 +68,22 @@ describe('Operators in files', () => {
     expect(health).to.deep.include({ apiGroup: undefined, as: 'health' });
     expect(tick).to.deep.include({ type: 'Periodic', periodMs: 90_000 });
     expect(once).to.deep.include({ type: 'OneShot', periodMs: 0 });
+  });
+
+  it('may leave parts of a selector empty', () => {
+    const labelSelector = {
+      matchLabels: null,
+      matchExpressions: [{ key: 'a', operator: 'Exists' }],
+    };
+    const sources = [
+      { kind: 'T', labelSelector },
+      { kind: 'U', labelSelector: {} },
+    ];
+    const pipeline = { '@join': true };
+    const [operator] = loadOperators(controller({ sources, pipeline }), 'one.json');
+    const read = operator?.spec.controllers[0]?.sources.map((source) => source.labelSelector);
+    const matchExpressions = [{ key: 'a', operator: 'Exists', values: [] }];
+    expect(read).to.deep.equal([{ matchExpressions }, {}]);
   });
 
   it('may name virtual sources by their group', () => {
@@ -187,6 +208,41 @@ controllers:
       'a selector that is a text',
       controller({ sources: [{ kind: 'T', labelSelector: 'a=b' }] }),
       'want a map with matchLabels, matchExpressions',
+    ],
+    [
+      'a label that is no text',
+      controller({ sources: [{ kind: 'T', labelSelector: { matchLabels: { on: true } } }] }),
+      'labelSelector.matchLabels.on: true: labels are texts; did you mean "true"?',
+    ],
+    [
+      'labels that are no map',
+      controller({ sources: [{ kind: 'T', labelSelector: { matchLabels: ['a'] } }] }),
+      'labelSelector.matchLabels: want a map of texts',
+    ],
+    [
+      'a value of a selector that is no text',
+      controller({ sources: [{ kind: 'T', labelSelector: selecting({ values: ['a', 1] }) }] }),
+      'labelSelector.matchExpressions[0].values[1]: 1: labels are texts; did you mean "1"?',
+    ],
+    [
+      'values that are no list',
+      controller({ sources: [{ kind: 'T', labelSelector: selecting({ values: 'a' }) }] }),
+      'labelSelector.matchExpressions[0].values: want a list of texts',
+    ],
+    [
+      'a selector without a key',
+      controller({ sources: [{ kind: 'T', labelSelector: selecting({ key: null }) }] }),
+      'key is missing: want a text',
+    ],
+    [
+      'a selector without values',
+      controller({ sources: [{ kind: 'T', labelSelector: selecting({}) }] }),
+      'In: wants at least one value',
+    ],
+    [
+      'expressions that are no list',
+      controller({ sources: [{ kind: 'T', labelSelector: { matchExpressions: { key: 'a' } } }] }),
+      'labelSelector.matchExpressions: want a list of maps with key, operator, values',
     ],
     [
       'a selector with an unknown operator',
