@@ -91,6 +91,17 @@ export default tseslint.config(
     },
   },
   {
+    // What `init` and `create` of the command line make a project of.
+    files: ['templates/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-unused-vars': ['error', { args: 'none' }],
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        { allowForKnownSafeCalls: [{ from: 'package', name: 'test', package: 'node:test' }] },
+      ],
+    },
+  },
+  {
     files: ['samples/**', 'bench/**', 'scripts/**', 'spec/cluster/control-plane/main.ts'],
     rules: { 'no-console': 'off' },
   },

@@ -1,14 +1,20 @@
 import { Command } from 'commander';
 import { packageVersion } from '../client/user-agent.js';
 import type { CommandContext } from './command-context.js';
+import { createCommand } from './commands/create.js';
 import { declarativeCommand } from './commands/declarative/declarative.js';
 import { graphCommand } from './commands/graph.js';
+import { initCommand } from './commands/init.js';
 
 /** The command `operator-builder`, with all below it. A command line is to be parsed by it once. */
 export function createProgram(context: CommandContext): Command {
   const program = new Command('operator-builder')
     .description('Builds and runs Kubernetes operators.')
     .version(packageVersion, '-V, --version', 'print the version')
+    // Else `create api --version v1` would ask for the program's own.
+    .enablePositionalOptions()
+    .addCommand(initCommand(context))
+    .addCommand(createCommand(context))
     .addCommand(graphCommand(context))
     .addCommand(declarativeCommand(context));
   settle(program, context);

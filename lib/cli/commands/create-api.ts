@@ -1,0 +1,54 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import type { CommandContext } from '../command-context.js';
+import { helpExamples } from '../help-examples.js';
+import type { CreateApiOptions } from '../scaffold/create-api.js';
+import { scaffoldCommand } from '../scaffold/scaffold-command.js';
+import { styles } from '../scaffold/styles.js';
+
+/** `operator-builder create api`. */
+export function createApiCommand(context: CommandContext): Command {
+  return scaffoldCommand('api')
+    .description(
+      'Adds a kind, or a version of one, to the project: its schema, and its controller.',
+    )
+    .requiredOption('--group <group>', 'the group of the kind, without the domain')
+    .requiredOption('--version <version>', 'for example v1alpha1')
+    .requiredOption('--kind <kind>', 'for example CronTab')
+    .option('--plural <plural>', 'the name in URLs (default: by the rules of English)')
+    .addOption(choice('--resource [wanted]', 'the schema, the CRD, a sample and roles'))
+    .addOption(choice('--controller [wanted]', 'the controller, and a test of it'))
+    .addOption(choice('--namespaced [wanted]', 'objects are in namespaces'))
+    .option('--no-resource', 'the kind is there already')
+    .option('--no-controller', 'without a controller')
+    .option('--no-namespaced', 'the kind is one of the whole cluster')
+    .addOption(
+      new Option('--style <style>', 'how the controller is written')
+        .choices(styles)
+        .default('builder'),
+    )
+    .addHelpText(
+      'after',
+      helpExamples({
+        'operator-builder create api --group shop --version v1alpha1 --kind Shop':
+          'a kind with a controller',
+        'operator-builder create api --group shop --version v1 --kind Shop':
+          'a second version of it',
+        'operator-builder create api --group shop --version v1 --kind Fleet --no-namespaced --dry-run':
+          'what a kind of the whole cluster would be',
+      }),
+    )
+    .action(async (options: CreateApiOptions) => {
+      // Loaded here: `--help` has no need of it.
+      const { createApi } = await import('../scaffold/create-api.js');
+      await createApi(options, context);
+    });
+}
+
+/** An option that is on, and may be written as `--x`, `--x=true` or `--x=false`. */
+function choice(flags: string, description: string): Option {
+  return new Option(flags, description).default(true).argParser((text: string) => {
+    if (text === 'true' || text === 'false') return text === 'true';
+    throw new InvalidArgumentError('want true or false.');
+  });
+}

@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import type { CommandContext } from '../command-context.js';
+import { helpExamples } from '../help-examples.js';
+import type { InitOptions } from '../scaffold/init-project.js';
+import { scaffoldCommand } from '../scaffold/scaffold-command.js';
+
+/** `operator-builder init`. */
+export function initCommand(context: CommandContext): Command {
+  return scaffoldCommand('init')
+    .description(
+      'Makes a project: an operator that builds, runs and deploys, without kinds as yet.',
+    )
+    .requiredOption(
+      '--domain <domain>',
+      'what the groups of the kinds end with, for example example.com',
+    )
+    .option('--name <name>', "what the operator is called (default: the folder's name)")
+    .option('--repo <url>', "the repository's address, for package.json")
+    .option('--license <license>', 'an SPDX identifier, for package.json')
+    .option('--owner <owner>', 'the author, for package.json')
+    .option(
+      '--package <version>',
+      'where operator-builder comes from: a version, or file:, a folder or a tarball (default: this version)',
+    )
+    .addHelpText(
+      'after',
+      helpExamples({
+        'operator-builder init --domain example.com': 'a project in this folder',
+        'operator-builder init --domain example.com --name shop -C shop --dry-run':
+          'what would be made in the folder shop',
+      }),
+    )
+    .action(async (options: InitOptions) => {
+      // Loaded here: `--help` has no need of it.
+      const { initProject } = await import('../scaffold/init-project.js');
+      await initProject(options, context);
+    });
+}

@@ -1,0 +1,90 @@
+import { initFiles } from './init-project.js';
+import { insertionsOf } from './insertions.js';
+import { camelCase, kebabCase } from './names.js';
+import type { WantedFile } from './plan-files.js';
+import type { Project, ProjectResource } from './project-file.js';
+import { readTemplate } from './template.js';
+import type { TemplateFile, TemplateValues } from './template.js';
+
+/** Of what files are wanted. */
+export interface ApiParts {
+  /** The schema, the CRD, a sample, roles for people. */
+  readonly withResource: boolean;
+  /** The controller, its test, and what it may do. */
+  readonly withController: boolean;
+}
+
+const controllerFiles = /^(?:src\/controllers|test)\//;
+
+/** What a kind adds to a project. */
+export async function apiFiles(
+  project: Project,
+  resource: ProjectResource,
+  parts: ApiParts,
+): Promise<readonly WantedFile[]> {
+  const files = await readTemplate('api', valuesOf(project, resource, parts));
+  const { withResource, withController } = parts;
+  const bare = new Map((await initFiles(project)).map(({ path, text }) => [path, text]));
+  return files.flatMap((file): WantedFile[] => {
+    const { path, text } = file;
+    const before = bare.get(path);
+    if (before !== undefined) {
+      const insertions = insertionsOf(before, text);
+      return insertions.length === 0 ? [] : [{ type: 'insert', path, insertions }];
+    }
+    const isWanted = controllerFiles.test(path) ? withController : withResource;
+    return isWanted ? [{ type: 'whole', path, text }] : [];
+  });
+}
+
+/** What a further version of a kind adds to a project. */
+export async function versionFiles(
+  project: Project,
+  first: ProjectResource,
+  resource: ProjectResource,
+): Promise<readonly WantedFile[]> {
+  const values = valuesOf(project, resource);
+  const words = { ...values.words, v98alpha98: first.version };
+  const bare = await bareFiles(project, first);
+  const files = await readTemplate('version', { ...values, words });
+  return files.map(({ path, text }): WantedFile => {
+    const before = bare.get(path);
+    if (before === undefined) return { type: 'whole', path, text };
+    return { type: 'insert', path, insertions: insertionsOf(before, text) };
+  });
+}
+
+/** A project with the first version of a kind. */
+async function bareFiles(
+  project: Project,
+  first: ProjectResource,
+): Promise<ReadonlyMap<string, string>> {
+  const files: readonly TemplateFile[] = [
+    ...(await initFiles(project)),
+    ...(await readTemplate('api', valuesOf(project, first))),
+  ];
+  return new Map(files.map(({ path, text }) => [path, text]));
+}
+
+function valuesOf(
+  project: Project,
+  resource: ProjectResource,
+  parts: ApiParts = { withResource: true, withController: resource.controller !== undefined },
+): TemplateValues {
+  const { group, version, kind, plural, scope, controller } = resource;
+  const conditions = [
+    scope === 'Cluster' ? 'cluster-scoped' : 'namespaced',
+    ...(parts.withController ? ['controller'] : []),
+    ...(parts.withResource ? ['resource'] : []),
+  ];
+  return {
+    words: {
+      ...{ 'operator-name': project.name, 'domain.example': project.domain, groupname: group },
+      ...{ KindName: kind, kindName: camelCase(kind), 'kind-name': kebabCase(kind) },
+      ...{ kindname: kind.toLowerCase(), kindnames: plural, v99alpha99: version },
+      ...{ V99alpha99: version.charAt(0).toUpperCase() + version.slice(1), Namespaced: scope },
+    },
+    conditions: new Set(conditions),
+    style: controller ?? 'builder',
+  };
+}

@@ -1,0 +1,26 @@
+import { resolve } from 'node:path';
+import type { CommandContext } from '../command-context.js';
+import { planFiles } from './plan-files.js';
+import type { WantedFile } from './plan-files.js';
+import { reportText } from './report.js';
+import type { ScaffoldOptions } from './scaffold-command.js';
+import { writeFiles } from './write-files.js';
+
+/** What a command asks for. */
+export interface Scaffold {
+  readonly wanted: readonly WantedFile[];
+  /** Command lines to go on with. */
+  readonly next: readonly string[];
+}
+
+/** Writes all that is wanted, or nothing, and says so. */
+export async function carryOut(
+  { wanted, next }: Scaffold,
+  { directory, dryRun, force, output }: ScaffoldOptions,
+  context: CommandContext,
+): Promise<void> {
+  const folder = resolve(context.cwd, directory);
+  const files = await planFiles(wanted, { folder, force });
+  if (!dryRun) await writeFiles(folder, files, context.stopSignal());
+  context.stdout.write(reportText({ folder, dryRun, files, next }, output));
+}

@@ -1,0 +1,131 @@
+import { join, resolve } from 'node:path';
+import { pluralOf } from '../../crd/definition/plural-of.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { CommandContext } from '../command-context.js';
+import { UsageError } from '../usage-error.js';
+import { apiFiles, versionFiles } from './api-files.js';
+import { carryOut } from './carry-out.js';
+import { checkGroup, checkKind, checkPlural, checkVersion } from './names.js';
+import { textIfExists } from './plan-files.js';
+import { isSameKind, parseProject, projectFileName, withResource } from './project-file.js';
+import type { Project, ProjectResource } from './project-file.js';
+import type { ScaffoldOptions } from './scaffold-command.js';
+import type { Style } from './styles.js';
+
+/** Options of `operator-builder create api`. */
+export interface CreateApiOptions extends ScaffoldOptions {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural?: string | undefined;
+  readonly resource: boolean;
+  readonly controller: boolean;
+  readonly namespaced: boolean;
+  readonly style: Style;
+}
+
+/**
+ * Adds a kind, a version of one, or the controller of one to a project.
+ * @throws UsageError a name is none, or what is asked for can't be.
+ * @throws OperatorError `InvalidConfig`: there is no project, or a file of it can't be changed.
+ */
+export async function createApi(options: CreateApiOptions, context: CommandContext): Promise<void> {
+  const path = join(resolve(context.cwd, options.directory), projectFileName);
+  const text = await textIfExists(path);
+  if (text === undefined) {
+    const remedy = 'go to the folder of a project, or make one with operator-builder init';
+    throw new OperatorError('InvalidConfig', `there is no file ${path}: ${remedy}`);
+  }
+  const project = parseProject(text, path);
+  checkNames(options, project);
+  const added = addedTo(project, options);
+  const { resource } = added;
+  const files = await (added.type === 'version'
+    ? versionFiles(project, added.first, resource)
+    : apiFiles(project, resource, added));
+  const noted = withResource(text, resource, path);
+  const wanted = [...files, { type: 'edited', path: projectFileName, text: noted } as const];
+  await carryOut({ wanted, next: nextSteps(added) }, options, context);
+}
+
+/** What is added to a project. */
+type Added = { readonly resource: ProjectResource } & (
+  | { readonly type: 'kind'; readonly withResource: boolean; readonly withController: boolean }
+  /** A further one, of a kind whose schema is with its first. */
+  | { readonly type: 'version'; readonly first: ProjectResource }
+);
+
+function checkNames({ group, version, kind, plural }: CreateApiOptions, project: Project): void {
+  checkGroup(group, project.domain);
+  checkVersion(version);
+  checkKind(kind);
+  if (plural !== undefined) checkPlural(plural);
+}
+
+function addedTo({ resources }: Project, options: CreateApiOptions): Added {
+  const { group, version, kind, namespaced, controller, style } = options;
+  const { plural = pluralOf(kind.toLowerCase()) } = options;
+  const scope = namespaced ? 'Namespaced' : 'Cluster';
+  refuseTwins(resources, { group, kind, plural });
+  const first = resources.find((one) => isSameKind(one, { group, kind }));
+  if (!options.resource) return controllerOf(first, options);
+  const named = { group, version, kind };
+  const own = controller ? style : undefined;
+  if (first === undefined || (options.force && first.version === version)) {
+    const resource = { ...named, plural, scope, controller: own } as const;
+    return { type: 'kind', resource, withResource: true, withController: controller };
+  }
+  if (resources.some((one) => isSameKind(one, named) && one.version === version)) {
+    const remedy = 'take another version, or --force, which overwrites its files';
+    throw new UsageError(`the project has ${kind} ${version} of ${group} already: ${remedy}`);
+  }
+  const { plural: samePlural, scope: sameScope } = first;
+  return {
+    type: 'version',
+    first,
+    resource: { ...named, plural: samePlural, scope: sameScope },
+  };
+}
+
+/** `--no-resource`: only the controller, of a kind that is there. */
+function controllerOf(
+  first: ProjectResource | undefined,
+  { kind, group, version, controller, style, force }: CreateApiOptions,
+): Added {
+  if (!controller) throw new UsageError('--no-resource and --no-controller: nothing is left to do');
+  if (first?.version !== version) {
+    const remedy = 'leave --no-resource out, and it is made';
+    throw new UsageError(`the project has no ${kind} ${version} of ${group}: ${remedy}`);
+  }
+  if (first.controller !== undefined && !force) {
+    const remedy = '--force overwrites it';
+    throw new UsageError(`${kind} has a controller already: ${remedy}`);
+  }
+  const resource = { ...first, controller: style };
+  return { type: 'kind', resource, withResource: false, withController: true };
+}
+
+/** Files are called by kinds, and objects in the cluster by plurals. */
+function refuseTwins(
+  resources: readonly ProjectResource[],
+  { group, kind, plural }: Pick<ProjectResource, 'group' | 'kind' | 'plural'>,
+): void {
+  for (const one of resources.filter((other) => !isSameKind(other, { group, kind }))) {
+    if (one.kind.toLowerCase() === kind.toLowerCase()) {
+      const remedy = 'files are called by it: take another name';
+      throw new UsageError(`--kind: the group ${one.group} has a kind ${one.kind}: ${remedy}`);
+    }
+    if (one.group === group && one.plural === plural) {
+      throw new UsageError(`--plural: ${one.kind} has the plural ${plural}: give another one`);
+    }
+  }
+}
+
+function nextSteps(added: Added): readonly string[] {
+  const check = ['npm test'];
+  const { resource } = added;
+  if (added.type === 'version') return ['npm run manifests', ...check];
+  const { group, version, kind } = resource;
+  const sample = `config/samples/${group}_${version}_${kind.toLowerCase()}.yaml`;
+  return [...check, 'kubectl apply -k config/crd', `kubectl apply -f ${sample}`];
+}

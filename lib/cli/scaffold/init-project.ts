@@ -1,0 +1,90 @@
+import { readdir } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { packageVersion } from '../../client/user-agent.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { CommandContext } from '../command-context.js';
+import { fileError } from '../file-error.js';
+import { carryOut } from './carry-out.js';
+import { checkDomain, checkProjectName } from './names.js';
+import type { ScaffoldOptions } from './scaffold-command.js';
+import { readTemplate } from './template.js';
+import type { TemplateFile } from './template.js';
+
+/** Options of `operator-builder init`. */
+export interface InitOptions extends ScaffoldOptions {
+  readonly domain: string;
+  readonly name?: string | undefined;
+  readonly repo?: string | undefined;
+  readonly license?: string | undefined;
+  readonly owner?: string | undefined;
+  /** What `operator-builder` is among the dependencies. @defaultValue this version, or a later one */
+  readonly package?: string | undefined;
+}
+
+/** May be there before. */
+const harmless: ReadonlySet<string> = new Set(['.git', '.DS_Store']);
+
+/**
+ * Makes a project.
+ * @throws UsageError a name is none. OperatorError `InvalidConfig`: the folder is not empty.
+ */
+export async function initProject(options: InitOptions, context: CommandContext): Promise<void> {
+  const folder = resolve(context.cwd, options.directory);
+  const { domain, name = basename(folder) } = options;
+  checkProjectName(name);
+  checkDomain(domain);
+  if (!options.force) await refuseFull(folder);
+  const files = await initFiles({ name, domain });
+  const wanted = files.map(({ path, text }) => {
+    const filled = path === 'package.json' ? packageText(text, options) : text;
+    return { type: 'whole', path, text: filled } as const;
+  });
+  const kind = '--group <group> --version v1alpha1 --kind <Kind>';
+  const next = ['npm install', `npx operator-builder create api ${kind}`, 'npm test'];
+  await carryOut({ wanted, next }, options, context);
+}
+
+/** The files of a project without kinds. */
+export function initFiles(
+  project: Readonly<Record<'name' | 'domain', string>>,
+): Promise<readonly TemplateFile[]> {
+  const { name, domain } = project;
+  const words = { 'operator-name': name, 'domain.example': domain };
+  return readTemplate('init', { words, conditions: new Set() });
+}
+
+async function refuseFull(folder: string): Promise<void> {
+  const found = (await namesIn(folder)).filter((name) => !harmless.has(name));
+  if (found.length === 0) return;
+  const some = found.slice(0, 5).join(', ') + (found.length > 5 ? ', …' : '');
+  const remedy = 'take an empty folder, or --force, which overwrites files of the same names';
+  throw new OperatorError('InvalidConfig', `${folder} is not empty (${some}): ${remedy}`);
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw fileError(folder, 'read', error);
+  }
+}
+
+function packageText(text: string, options: InitOptions): string {
+  const { repo, license, owner, package: source = `^${packageVersion}` } = options;
+  const { name, version, dependencies, ...rest } = JSON.parse(text) as Record<string, unknown>;
+  const content = {
+    ...{ name, version },
+    ...(license !== undefined && { license }),
+    ...(owner !== undefined && { author: owner }),
+    ...(repo !== undefined && { repository: repo }),
+    ...rest,
+    dependencies: { ...(dependencies as object), 'operator-builder': source },
+  };
+  return `${JSON.stringify(sorted(content), undefined, 2)}\n`;
+}
+
+/** What is developed with stands last, as npm writes it. */
+function sorted({ devDependencies, ...rest }: Readonly<Record<string, unknown>>): object {
+  return { ...rest, devDependencies };
+}

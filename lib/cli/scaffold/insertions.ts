@@ -1,0 +1,68 @@
+import { OperatorError } from '../../system/operator-error.js';
+
+/** How a line begins, after the characters of a comment, above which lines are inserted. */
+const markerWord = '+operator-builder:scaffold:';
+
+/** Lines to be inserted above a marker. */
+export interface Insertion {
+  /** The line of the marker, without the blanks around it. */
+  readonly marker: string;
+  /** As they stand in the template. */
+  readonly lines: readonly string[];
+  /** How far the marker is indented there. */
+  readonly indentation: string;
+}
+
+/** A text with all that was to be inserted, or the markers that it lacks. */
+export type Inserted =
+  | { readonly type: 'inserted'; readonly text: string }
+  | { readonly type: 'markers-missing'; readonly missing: readonly Insertion[] };
+
+/**
+ * What one text has more than another above their markers. So both are whole, valid files, and
+ * nothing of one is said in code.
+ * @throws OperatorError `InvalidConfig`: they have not the same markers: a mistake in the templates.
+ */
+export function insertionsOf(bare: string, more: string): readonly Insertion[] {
+  const bareLines = bare.split('\n');
+  const lines = more.split('\n');
+  return lines.flatMap((line, end) => {
+    if (!line.includes(markerWord)) return [];
+    const place = bareLines.indexOf(line);
+    const start = lines.lastIndexOf(bareLines[place - 1] ?? '', end - 1) + 1;
+    if (place < 1 || start < 1) {
+      throw new OperatorError('InvalidConfig', `the templates differ at ${line}`);
+    }
+    if (start === end) return [];
+    const marker = line.trim();
+    const indentation = line.slice(0, line.indexOf(marker));
+    return [{ marker, lines: lines.slice(start, end), indentation }];
+  });
+}
+
+/** Inserts what is not there yet, indented as the text's markers are. */
+export function insert(text: string, insertions: readonly Insertion[]): Inserted {
+  const present = new Set(text.split('\n').map((line) => line.trim()));
+  const wanted = insertions.filter(({ lines }) => !lines.every((line) => present.has(line.trim())));
+  const missing = wanted.filter(({ marker }) => !present.has(marker));
+  if (missing.length > 0) return { type: 'markers-missing', missing };
+  return { type: 'inserted', text: wanted.reduce(withInsertion, text) };
+}
+
+function withInsertion(text: string, { marker, lines, indentation }: Insertion): string {
+  const before = text.split('\n');
+  const place = before.findIndex((line) => line.trim() === marker);
+  const found = before[place] ?? '';
+  const own = found.slice(0, found.indexOf(marker));
+  // Files of Windows end their lines with two characters.
+  const ending = found.endsWith('\r') ? '\r' : '';
+  const added = lines.map((line) => own + line.slice(indentation.length) + ending);
+  return before.toSpliced(place, 0, ...added).join('\n');
+}
+
+/** What is to be added to a file by hand, as a diff: its markers are gone. */
+export function missingMarkers(path: string, missing: readonly Insertion[]): string {
+  const added = missing.flatMap(({ marker, lines }) => ['@@', ...lines, marker]);
+  const diff = added.map((line) => (line === '@@' ? line : `+${line}`));
+  return [`--- ${path}`, `+++ ${path}`, ...diff].join('\n');
+}

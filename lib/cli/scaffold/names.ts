@@ -1,0 +1,85 @@
+import { dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/index.js';
+import { UsageError } from '../usage-error.js';
+
+/** What the longest of the objects is called that a project's name is put before. */
+const longestSuffix = '-controller-manager-metrics';
+const longestName = 63 - longestSuffix.length;
+
+const versionPattern = /^v[1-9]\d*(?:(?:alpha|beta)[1-9]\d*)?$/;
+const kindPattern = /^[A-Z][A-Za-z0-9]*$/;
+
+/** Names that the generated code has already. A spec compares it with the templates. */
+const takenKinds: readonly string[] = [
+  ...['Builder', 'Deployment', 'EmbeddedCluster', 'Manager', 'ObjectOf', 'ObjectResult'],
+  ...['OperatorDefinition', 'ReconcileContext', 'Reconciler', 'VersionDefinition', 'VersionObject'],
+];
+
+/** @throws UsageError the name can't be one of an operator. */
+export function checkProjectName(name: string): void {
+  const problem =
+    dns1035LabelProblem(name) ??
+    (name.length > longestName
+      ? `has ${name.length} characters, at most ${longestName} are allowed: objects are named after it`
+      : undefined);
+  if (problem !== undefined) throw new UsageError(`--name: ${problem}`);
+}
+
+/** @throws UsageError the domain can't be the end of a group's name. */
+export function checkDomain(domain: string): void {
+  const problem = dns1123SubdomainProblem(domain);
+  if (problem !== undefined) throw new UsageError(`--domain: ${problem}`);
+}
+
+/**
+ * @param domain - the project's
+ * @throws UsageError there can't be such a group.
+ */
+export function checkGroup(group: string, domain: string): void {
+  const problem = dns1123SubdomainProblem(group) ?? dns1123SubdomainProblem(`${group}.${domain}`);
+  if (problem !== undefined) throw new UsageError(`--group: ${problem}`);
+  if (group !== domain && !group.endsWith(`.${domain}`)) return;
+  const remedy = `leave the domain out, it is added: ${group}.${domain}`;
+  throw new UsageError(`--group: ${remedy}`);
+}
+
+/** @throws UsageError Kubernetes does not know versions of that form. */
+export function checkVersion(version: string): void {
+  if (versionPattern.test(version)) return;
+  const wanted = 'want v1, v1beta1, v2alpha3 or alike';
+  throw new UsageError(`--version: ${wanted}, got ${JSON.stringify(version)}`);
+}
+
+/** @throws UsageError there can't be such a kind, or its code would not compile. */
+export function checkKind(kind: string): void {
+  const fail = (problem: string): never => {
+    throw new UsageError(`--kind: ${problem}`);
+  };
+  if (!kindPattern.test(kind)) {
+    fail(`want a capital, then letters and digits, as CronTab, got ${JSON.stringify(kind)}`);
+  }
+  const problem = dns1035LabelProblem(kind.toLowerCase());
+  if (problem !== undefined) fail(problem);
+  if (takenKinds.includes(kind) || kind in globalThis) {
+    fail(`the generated code has another ${kind}: take a longer name, as My${kind}`);
+  }
+}
+
+/** @throws UsageError there can't be such a plural. */
+export function checkPlural(plural: string): void {
+  const problem = dns1035LabelProblem(plural);
+  if (problem !== undefined) throw new UsageError(`--plural: ${problem}`);
+}
+
+/** `HTTPRoute` as `http-route`: how files are called. */
+export function kebabCase(kind: string): string {
+  return kind
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1-$2')
+    .toLowerCase();
+}
+
+/** `HTTPRoute` as `httpRoute`: how variables are called. */
+export function camelCase(kind: string): string {
+  const [first = '', ...rest] = kebabCase(kind).split('-');
+  return first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}

@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OperatorError } from '../../system/operator-error.js';
+import { fileError } from '../file-error.js';
+import { insert, missingMarkers } from './insertions.js';
+import type { Insertion } from './insertions.js';
+
+/** What a command wants of a file. */
+export type WantedFile = {
+  /** Below the project's folder, with slashes. */
+  readonly path: string;
+} & (
+  | { readonly type: 'whole'; readonly text: string }
+  /** The command has read it, and changed it: it is there. */
+  | { readonly type: 'edited'; readonly text: string }
+  | { readonly type: 'insert'; readonly insertions: readonly Insertion[] }
+);
+
+/** What becomes of a file. */
+export interface PlannedFile {
+  readonly path: string;
+  readonly action: 'create' | 'overwrite' | 'change' | 'keep';
+  readonly text: string;
+  /** What is there; undefined: nothing. */
+  readonly before: string | undefined;
+}
+
+/** Options of {@link planFiles}. */
+export interface PlanOptions {
+  /** The project's. */
+  readonly folder: string;
+  /** Whether files may be overwritten. */
+  readonly force: boolean;
+}
+
+/**
+ * Says what becomes of each file, and writes nothing.
+ * @throws OperatorError `InvalidConfig`: files would be overwritten, or lack what they are to be
+ * changed by. The message has all of them, and what to add to which.
+ */
+export async function planFiles(
+  wanted: readonly WantedFile[],
+  { folder, force }: PlanOptions,
+): Promise<readonly PlannedFile[]> {
+  const taken: string[] = [];
+  const problems: string[] = [];
+  const planned: PlannedFile[] = [];
+  for (const file of wanted) {
+    const before = await textIfExists(join(folder, file.path));
+    if (file.type === 'insert') {
+      const change = changed(file, before);
+      if (typeof change === 'string') problems.push(change);
+      else planned.push(change);
+      continue;
+    }
+    const { path, text } = file;
+    const action = actionOf(file, before);
+    if (action === 'overwrite' && !force) taken.push(path);
+    planned.push({ path, text, before, action });
+  }
+  if (taken.length > 0) {
+    const remedy = '--force overwrites them';
+    problems.unshift(`these files are there already (${remedy}): ${taken.join(', ')}`);
+  }
+  if (problems.length === 0) return planned;
+  throw new OperatorError('InvalidConfig', `${problems.join('\n')}\nNothing was written.`);
+}
+
+function actionOf({ type, text }: Exclude<WantedFile, { type: 'insert' }>, before?: string) {
+  if (before === undefined) return 'create';
+  if (before === text) return 'keep';
+  return type === 'edited' ? 'change' : 'overwrite';
+}
+
+function changed(
+  { path, insertions }: Extract<WantedFile, { type: 'insert' }>,
+  before: string | undefined,
+): PlannedFile | string {
+  if (before === undefined) {
+    return `${path} is not there, and was to be changed: take it from your version control`;
+  }
+  const inserted = insert(before, insertions);
+  if (inserted.type === 'markers-missing') {
+    const remedy = 'add this where it belongs, or the marker alone, and run the command again';
+    return `${path} has lost markers: ${remedy}\n${missingMarkers(path, inserted.missing)}`;
+  }
+  const { text } = inserted;
+  return { path, text, before, action: text === before ? 'keep' : 'change' };
+}
+
+/** The text of a file; undefined: it is not there. */
+export async function textIfExists(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw fileError(file, 'read', error);
+  }
+}

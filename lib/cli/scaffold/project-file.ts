@@ -1,0 +1,125 @@
+import { isMap, isSeq, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
+import { OperatorError } from '../../system/operator-error.js';
+import { styles } from './styles.js';
+import type { Style } from './styles.js';
+
+/** The name of the file that says what a project is made of. */
+export const projectFileName = 'PROJECT';
+
+const layout = 'operator-builder/v1';
+
+/** A version of a kind, as the file has it. */
+export interface ProjectResource {
+  /** Without the domain. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly scope: 'Namespaced' | 'Cluster';
+  /** Of the controller, with the first version of a kind; undefined: there is none. */
+  readonly controller?: Style | undefined;
+}
+
+/** What a project is made of. */
+export interface Project {
+  readonly name: string;
+  readonly domain: string;
+  readonly resources: readonly ProjectResource[];
+}
+
+/**
+ * Reads a project's file.
+ * @param path - for messages
+ * @throws OperatorError `InvalidConfig`: it is no YAML, of another layout, or lacks something.
+ */
+export function parseProject(text: string, path: string): Project {
+  const content: unknown = documentOf(text, path).toJS();
+  const { layout: found, name, domain, resources } = recordOf(content);
+  if (found !== layout) {
+    fail(path, `want layout: ${layout}, got ${JSON.stringify(found)}: is it another tool's?`);
+  }
+  if (!Array.isArray(resources)) return fail(path, 'want a list of resources');
+  return {
+    name: textOf('name', name, path),
+    domain: textOf('domain', domain, path),
+    resources: resources.map((one: unknown, index) =>
+      resourceOf(recordOf(one), (field) => `resources[${index}].${field}`, path),
+    ),
+  };
+}
+
+/**
+ * The text of a project's file with the version of a kind in it, in place of an entry for the same.
+ * Comments stay.
+ */
+export function withResource(text: string, resource: ProjectResource, path: string): string {
+  const document = documentOf(text, path);
+  const { resources } = parseProject(text, path);
+  const found = resources.findIndex((one) => isSameVersion(one, resource));
+  const list = document.get('resources');
+  // An empty list is written in brackets.
+  if (isSeq(list)) list.flow = false;
+  const { controller, ...rest } = resource;
+  const entry = { ...rest, ...(controller !== undefined && { controller }) };
+  document.setIn(['resources', found < 0 ? resources.length : found], document.createNode(entry));
+  return document.toString({ lineWidth: 0 });
+}
+
+/** Whether two entries are of one version of one kind. */
+export function isSameVersion(one: ProjectResource, other: ProjectResource): boolean {
+  return isSameKind(one, other) && one.version === other.version;
+}
+
+/** Whether two entries are of one kind. */
+export function isSameKind(
+  one: Pick<ProjectResource, 'group' | 'kind'>,
+  other: Pick<ProjectResource, 'group' | 'kind'>,
+): boolean {
+  return one.group === other.group && one.kind === other.kind;
+}
+
+function documentOf(text: string, path: string): Document {
+  const document = parseDocument(text);
+  const [problem] = document.errors;
+  if (problem !== undefined) fail(path, problem.message.trimEnd());
+  return isMap(document.contents) ? document : fail(path, 'it is empty');
+}
+
+function resourceOf(
+  entry: Readonly<Record<string, unknown>>,
+  at: (field: string) => string,
+  path: string,
+): ProjectResource {
+  const text = (field: string): string => textOf(at(field), entry[field], path);
+  const { scope, controller } = entry;
+  if (scope !== 'Namespaced' && scope !== 'Cluster') {
+    return fail(path, `${at('scope')}: want Namespaced or Cluster, got ${JSON.stringify(scope)}`);
+  }
+  const style = styles.find((one) => one === controller);
+  if (controller !== undefined && style === undefined) {
+    fail(path, `${at('controller')}: want ${styles.join(', ')}, got ${JSON.stringify(controller)}`);
+  }
+  return {
+    group: text('group'),
+    version: text('version'),
+    kind: text('kind'),
+    plural: text('plural'),
+    scope,
+    controller: style,
+  };
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function textOf(field: string, value: unknown, path: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  return fail(path, `${field}: want a text, got ${JSON.stringify(value)}`);
+}
+
+function fail(path: string, problem: string): never {
+  const remedy = 'repair it, or take it from your version control';
+  throw new OperatorError('InvalidConfig', `${path} can't be used: ${problem} (${remedy})`);
+}

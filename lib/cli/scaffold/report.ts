@@ -1,0 +1,44 @@
+import type { Output } from '../options/output-option.js';
+import type { PlannedFile } from './plan-files.js';
+
+/** What a command that makes files says. */
+export interface ScaffoldReport {
+  /** The project's, absolute. */
+  readonly folder: string;
+  readonly dryRun: boolean;
+  readonly files: readonly PlannedFile[];
+  /** Command lines to go on with. */
+  readonly next: readonly string[];
+}
+
+const verbs: Readonly<Record<PlannedFile['action'], readonly [done: string, planned: string]>> = {
+  create: ['created', 'would create'],
+  overwrite: ['overwrote', 'would overwrite'],
+  change: ['changed', 'would change'],
+  keep: ['kept', 'would keep'],
+};
+
+/** What is said, for people or for a program. */
+export function reportText(report: ScaffoldReport, output: Output): string {
+  const { folder, dryRun, files, next } = report;
+  if (output === 'json') {
+    const said = files.map(({ path, action }) => ({ path, action }));
+    return `${JSON.stringify({ folder, dryRun, files: said, next }, undefined, 2)}\n`;
+  }
+  const lines = files.flatMap((file) => {
+    const [done, planned] = verbs[file.action];
+    const line = `${dryRun ? planned : done} ${file.path}`;
+    return dryRun && file.action === 'change' ? [line, ...addedLines(file)] : [line];
+  });
+  const then = dryRun ? ['Nothing was written.'] : ['', 'Next:', ...next.map((one) => `  ${one}`)];
+  return `${[...lines, ...then].join('\n')}\n`;
+}
+
+/** Changes are insertions: what is new is all that there is to show. */
+function addedLines({ before = '', text }: PlannedFile): readonly string[] {
+  const known = new Set(before.split('\n'));
+  return text
+    .split('\n')
+    .filter((line) => !known.has(line))
+    .map((line) => `  + ${line}`);
+}

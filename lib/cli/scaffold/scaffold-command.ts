@@ -1,0 +1,21 @@
+import { Command } from 'commander';
+import { outputOption } from '../options/output-option.js';
+import type { Output } from '../options/output-option.js';
+
+/** Options of every command that makes files of a project. */
+export interface ScaffoldOptions {
+  /** The project's folder. */
+  readonly directory: string;
+  readonly dryRun: boolean;
+  readonly force: boolean;
+  readonly output: Output;
+}
+
+/** A command that makes files of a project. */
+export function scaffoldCommand(name: string): Command {
+  return new Command(name)
+    .option('-C, --directory <folder>', "the project's folder", '.')
+    .option('--dry-run', 'say what would be done to which file, and write nothing', false)
+    .option('--force', 'overwrite files that are there', false)
+    .addOption(outputOption());
+}

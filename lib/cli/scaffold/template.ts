@@ -1,0 +1,84 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import escapeRegExp from 'lodash/escapeRegExp.js';
+import { OperatorError } from '../../system/operator-error.js';
+
+// As deep below the package's root in lib/ as in dist/chunks/js/.
+const root = fileURLToPath(new URL('../../../templates/', import.meta.url));
+
+/** What a template is filled in with. */
+export interface TemplateValues {
+  /** Words of the templates, and what stands for them in the project. */
+  readonly words: Readonly<Record<string, string>>;
+  /** What holds of the regions `+operator-builder:if <condition>` … `+operator-builder:end`. */
+  readonly conditions: ReadonlySet<string>;
+  /** Of the files that are there once for each style, `name@style.ts`, those of which. */
+  readonly style?: string | undefined;
+}
+
+/** A file of a template, filled in. */
+export interface TemplateFile {
+  /** Below the project's folder, with slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * The files of a template: a folder of `templates/`, with its words replaced, in paths too. A leading
+ * `_` of a name is dropped: it keeps a tool of this repository from taking the file for its own.
+ */
+export async function readTemplate(
+  name: string,
+  values: TemplateValues,
+): Promise<readonly TemplateFile[]> {
+  const folder = join(root, name);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .map((path) => path.split(sep).join('/'))
+    .filter((path) => isOfStyle(path, values.style))
+    .toSorted();
+  return Promise.all(
+    paths.map(async (path) => ({
+      path: filledPath(path, values),
+      text: filledText(await readFile(join(folder, path), 'utf8'), values),
+    })),
+  );
+}
+
+function isOfStyle(path: string, style: string | undefined): boolean {
+  const [, own] = /@([a-z]+)\./.exec(path) ?? [];
+  return own === undefined || own === style;
+}
+
+function filledPath(path: string, values: TemplateValues): string {
+  const bare = path
+    .split('/')
+    .map((name) => name.replace(/^_/, ''))
+    .join('/');
+  return replaced(bare.replace(/@[a-z]+(?=\.)/, ''), values);
+}
+
+/** @throws OperatorError `InvalidConfig`: a region has no end: a mistake in the template. */
+function filledText(text: string, values: TemplateValues): string {
+  const lines: string[] = [];
+  let kept = true;
+  for (const line of text.split('\n')) {
+    const [, condition] = /\+operator-builder:if ([-a-z]+)$/.exec(line) ?? [];
+    if (condition !== undefined) kept = values.conditions.has(condition);
+    else if (line.endsWith('+operator-builder:end')) kept = true;
+    else if (kept) lines.push(line);
+  }
+  if (!kept) throw new OperatorError('InvalidConfig', 'a region of a template has no end');
+  return replaced(lines.join('\n'), values);
+}
+
+function replaced(text: string, { words, style }: TemplateValues): string {
+  const longestFirst = Object.keys(words).toSorted((one, other) => other.length - one.length);
+  const pattern = new RegExp(longestFirst.map(escapeRegExp).join('|'), 'g');
+  const filled = text.replaceAll(pattern, (word) => words[word] ?? word);
+  // What one file of a style says of another.
+  return style === undefined ? filled : filled.replaceAll(/@[a-z]+(?=\.js')/g, '');
+}

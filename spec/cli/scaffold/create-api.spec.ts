@@ -1,0 +1,184 @@
+import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { scratchDirectory } from '../cli.js';
+import { createApi, linkPackages, makeProject, textsIn } from './project.js';
+
+const markers = /^.*\+operator-builder:scaffold:.*\n/gm;
+
+describe('operator-builder create api', () => {
+  const file = scratchDirectory();
+
+  it('makes projects whose tests pass, of kinds in namespaces and of the cluster', async () => {
+    const kinds = [['Shop'], ['Fleet', 'v1', '--no-namespaced'], ['Shop', 'v1beta1']];
+    const results = await makeProject(file('whole'), ...kinds);
+    expect(results.map(({ code, stderr }) => `${code}${stderr}`).join()).to.equal('0,0,0,0');
+    await linkPackages(file('whole'));
+    // In one process: all that is imported takes longer than the tests.
+    const tests =
+      "import './test/shop-controller.test.ts'; import './test/fleet-controller.test.ts'";
+    const args = [
+      '--import',
+      'tsx',
+      '--test-reporter',
+      'tap',
+      '--input-type',
+      'module',
+      '-e',
+      tests,
+    ];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: file('whole') });
+    expect(stdout).to.include('# pass 2').and.include('# fail 0');
+  });
+
+  it('adds kinds to the operator, the project and the kustomizations, in order', async () => {
+    await makeProject(file('two'), ['Shop'], ['HTTPRoute', 'v1']);
+    const texts = await textsIn(file('two'));
+    expect(texts['src/operator.ts']).to.match(/Shop,\n {4}HTTPRoute,\n {4}\/\/ \+operator-builder/);
+    expect(texts).to.include.keys('src/api/v1/http-route.ts', 'test/http-route-controller.test.ts');
+    const project = parse(texts['PROJECT'] ?? '') as { resources: unknown };
+    const one = { group: 'shop', scope: 'Namespaced', controller: 'builder' };
+    expect(project.resources).to.deep.equal([
+      { ...one, version: 'v1alpha1', kind: 'Shop', plural: 'shops' },
+      { ...one, version: 'v1', kind: 'HTTPRoute', plural: 'httproutes' },
+    ]);
+    const crds = parse(texts['config/crd/kustomization.yaml'] ?? '') as { resources: unknown };
+    expect(crds.resources).to.deep.equal([
+      ...['bases/shop.example.com_shops.yaml', 'bases/shop.example.com_httproutes.yaml'],
+    ]);
+    const all = Object.entries(texts).flat().join('\n');
+    expect(all).not.to.match(
+      /kind-?name|groupname|v9[89]alpha|@builder|operator-builder:(?:if|end)/i,
+    );
+  });
+
+  it('adds a version to a kind, beside the first', async () => {
+    await makeProject(file('versions'), ['Shop'], ['Shop', 'v1']);
+    const texts = await textsIn(file('versions'));
+    expect(texts['src/api/v1alpha1/shop.ts'])
+      .to.include("import { shopV1 } from '../v1/shop.js';")
+      .and.match(/storage: true, .*\n {4}shopV1,\n/);
+    expect(texts['src/api/v1/shop.ts']).to.include("name: 'v1'");
+    expect(texts['src/operator.ts']?.match(/Shop,/g)).to.have.length(1);
+    expect(parse(texts['config/samples/kustomization.yaml'] ?? '')).to.deep.include({
+      resources: ['shop_v1alpha1_shop.yaml', 'shop_v1_shop.yaml'],
+    });
+  });
+
+  it('adds a controller later, once', async () => {
+    await makeProject(file('later'), ['Shop', 'v1', '--no-controller']);
+    expect(await textsIn(file('later'))).not.to.have.any.keys('test/shop-controller.test.ts');
+    expect(await createApi(file('later'), 'Shop', 'v1', '--no-resource')).to.include({ code: 0 });
+    const texts = await textsIn(file('later'));
+    expect(texts['src/operator.ts']).to.match(/\n {4}setupShopController\(manager\);\n/);
+    expect(texts['src/operator.ts']?.match(/import \{ Shop \}/g)).to.have.length(1);
+    expect(texts['config/rbac/role.yaml']).to.include('shops/finalizers');
+    const again = await createApi(file('later'), 'Shop', 'v1', '--no-resource');
+    expect(again.stderr).to.include('Shop has a controller already: --force overwrites it');
+  });
+
+  it('keeps what the user wrote, and shows what to add where a marker is gone', async () => {
+    await makeProject(file('edited'), ['Shop']);
+    const operator = file('edited', 'src/operator.ts');
+    const own = (await readFile(operator, 'utf8')).replace(markers, '') + '// mine\n';
+    await writeFile(operator, own);
+    const before = await textsIn(file('edited'));
+    const { code, stderr } = await createApi(file('edited'), 'Other');
+    expect(code).to.equal(1);
+    expect(stderr)
+      .to.include('src/operator.ts has lost markers')
+      .and.include("+import { setupOtherController } from './controllers/other-controller.js';")
+      .and.include('+// +operator-builder:scaffold:setup')
+      .and.include('Nothing was written.');
+    expect(await textsIn(file('edited'))).to.deep.equal(before);
+    // As the diff says, by hand; and the user's line ends, and indentation.
+    const added = own
+      .replace('// mine', '// +operator-builder:scaffold:imports')
+      .replace(/( +)(Shop,\n)/, '$1$2\t// +operator-builder:scaffold:resources\n')
+      .replace('(manager);\n', '(manager); setupOtherController(manager);\n')
+      .replace('  },\n};', '    setupOtherController(manager);\n  },\n};');
+    await writeFile(operator, added.replaceAll('\n', '\r\n'));
+    expect((await createApi(file('edited'), 'Other')).stderr).to.equal('');
+    const text = await readFile(operator, 'utf8');
+    expect(text).to.include('Shop,\r\n\tOther,\r\n\t// +operator-builder');
+    expect(text).not.to.match(/[^\r]\n/);
+  });
+
+  it('overwrites what is there only by force, and then adds nothing twice', async () => {
+    await makeProject(file('forced'), ['Shop']);
+    const made = await textsIn(file('forced'));
+    await writeFile(file('forced', 'src/controllers/shop-controller.ts'), 'mine');
+    const { stderr } = await createApi(file('forced'));
+    expect(stderr).to.include(
+      'has Shop v1alpha1 of shop already: take another version, or --force',
+    );
+    const { code, stdout } = await createApi(file('forced'), 'Shop', 'v1alpha1', '--force');
+    expect(code).to.equal(0);
+    expect(stdout).to.include('overwrote src/controllers/shop-controller.ts');
+    expect(stdout).to.include('kept src/operator.ts');
+    expect(await textsIn(file('forced'))).to.deep.equal(made);
+  });
+
+  it('names files that are in its way', async () => {
+    await makeProject(file('taken'));
+    await writeFile(file('taken', 'config/samples/shop_v1alpha1_shop.yaml'), 'mine');
+    const { code, stderr } = await createApi(file('taken'));
+    expect(code).to.equal(1);
+    expect(stderr).to.include('(--force overwrites them): config/samples/shop_v1alpha1_shop.yaml');
+    expect(await textsIn(file('taken'))).not.to.include.keys('src/api/v1alpha1/shop.ts');
+  });
+
+  describe('refuses', () => {
+    before(() => makeProject(file('own'), ['Shop']));
+
+    for (const [what, args, says] of [
+      ['a small kind', ['shop'], '--kind: want a capital'],
+      ['a kind that JavaScript has', ['Promise'], 'has another Promise: take a longer name'],
+      ['a kind that the templates import', ['Deployment'], 'as MyDeployment'],
+      ['a version of no form', ['Pot', '1.0'], '--version: want v1, v1beta1'],
+      ['a plural that is none', ['Pot', 'v1', '--plural', 'Pots'], '--plural: "Pots" must be'],
+      ['a plural that is taken', ['Pot', 'v1', '--plural', 'shops'], 'Shop has the plural shops'],
+      ['a kind of another group', ['Shop', 'v1', '--group', 'b'], 'the group shop has a kind Shop'],
+      [
+        'a group with the domain',
+        ['Pot', 'v1', '--group', 'a.example.com'],
+        'leave the domain out',
+      ],
+      ['nothing to do', ['Pot', 'v1', '--no-resource', '--no-controller'], 'nothing is left to do'],
+      ['a controller of nothing', ['Pot', 'v1', '--no-resource'], 'leave --no-resource out'],
+      ['no yes and no no', ['Pot', 'v1', '--controller=maybe'], 'want true or false'],
+    ] as const) {
+      it(what, async () => {
+        const before = await textsIn(file('own'));
+        const { code, stderr } = await createApi(file('own'), ...args);
+        expect(code).to.equal(1);
+        expect(stderr).to.include(says);
+        expect(await textsIn(file('own'))).to.deep.equal(before);
+      });
+    }
+
+    it('a folder without a project', async () => {
+      const { code, stderr } = await createApi(file('nowhere'));
+      expect(code).to.equal(1);
+      expect(stderr).to.include('or make one with operator-builder init');
+    });
+
+    for (const [what, text, says] of [
+      ['is no YAML', 'a: [', "PROJECT can't be used: "],
+      ["is another tool's", 'layout: [go.kubebuilder.io/v4]', 'want layout: operator-builder/v1'],
+      ['is empty', '', 'it is empty'],
+      ['lacks a name', 'layout: operator-builder/v1\nresources: []', 'name: want a text'],
+    ] as const) {
+      it(`a PROJECT that ${what}`, async () => {
+        const [name] = says.split(':');
+        await makeProject(file(`broken-${name}`));
+        await writeFile(file(`broken-${name}`, 'PROJECT'), text);
+        const { code, stderr } = await createApi(file(`broken-${name}`));
+        expect(code).to.equal(1);
+        expect(stderr).to.include(says).and.include('take it from your version control');
+      });
+    }
+  });
+});

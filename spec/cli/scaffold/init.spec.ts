@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { cli, scratchDirectory } from '../cli.js';
+import { makeProject, textsIn } from './project.js';
+
+describe('operator-builder init', () => {
+  const file = scratchDirectory();
+
+  it('makes a project that has the name and the domain, and no word of the templates', async () => {
+    const [result] = await makeProject(file('shops'));
+    expect(result).to.include({ code: 0, stderr: '' });
+    expect(result?.stdout).to.include('created src/main.ts').and.include('npm install');
+    const texts = await textsIn(file('shops'));
+    expect(Object.keys(texts)).to.include.members([
+      ...['.dockerignore', '.github/workflows/ci.yml', '.gitignore', 'Dockerfile', 'PROJECT'],
+      ...['package.json', 'src/main.ts', 'src/operator.ts', 'tsconfig.json'],
+      ...['config/default/kustomization.yaml', 'config/manager/manager.yaml'],
+    ]);
+    expect(parse(texts['PROJECT'] ?? '')).to.deep.equal({
+      ...{ layout: 'operator-builder/v1', name: 'shops', domain: 'example.com', resources: [] },
+    });
+    expect(texts['src/operator.ts']).to.include("name: 'shops'");
+    const all = Object.entries(texts).flat().join('\n');
+    expect(all).not.to.match(/operator-name|domain\.example|operator-builder:(?:if|end)/);
+  });
+
+  it('takes what package.json says, and the name of the folder', async () => {
+    const given = { repo: 'https://git.example/pots', license: 'MIT', owner: 'A <a@example.com>' };
+    const options = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
+    const args = ['init', '--domain', 'example.com', '-C', file('pots'), ...options];
+    expect((await cli([...args, '--package', 'file:../lib.tgz'])).code).to.equal(0);
+    const texts = await textsIn(file('pots'));
+    expect(JSON.parse(texts['package.json'] ?? '')).to.deep.include({
+      ...{ name: 'pots', repository: given.repo, license: 'MIT', author: given.owner },
+      dependencies: { 'operator-builder': 'file:../lib.tgz' },
+    });
+  });
+
+  it('writes nothing with --dry-run, and tells a program what it would', async () => {
+    const args = ['init', '--domain', 'example.com', '-C', file('dry'), '--dry-run'];
+    const { code, stdout } = await cli([...args, '--output', 'json']);
+    const said = JSON.parse(stdout) as Readonly<Record<'files', { path: string }[]>>;
+    expect(code).to.equal(0);
+    expect(said).to.deep.include({ folder: file('dry'), dryRun: true });
+    expect(said.files).to.deep.include({ path: 'src/main.ts', action: 'create' });
+    expect(await readdir(file())).not.to.include('dry');
+  });
+
+  it('refuses a folder with files, unless it is forced', async () => {
+    await mkdir(file('full'));
+    await writeFile(file('full', 'notes.txt'), 'mine');
+    await writeFile(file('full', 'README.md'), 'mine');
+    const args = ['init', '--domain', 'example.com', '-C', file('full')];
+    const refused = await cli(args);
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.include('is not empty (README.md, notes.txt)').and.include('--force');
+    expect(await textsIn(file('full'))).to.have.all.keys('README.md', 'notes.txt');
+    const { code, stdout } = await cli([...args, '--force']);
+    expect({ code, says: stdout.includes('overwrote README.md') }).to.deep.equal({
+      ...{ code: 0, says: true },
+    });
+    expect(await textsIn(file('full'))).to.deep.include({ 'notes.txt': 'mine' });
+  });
+
+  for (const [args, says] of [
+    [['--domain', 'Example'], '--domain: "Example" must be lower case letters'],
+    [['--domain', 'example.com', '--name', '1st'], '--name: "1st" must be'],
+    [['--domain', 'example.com', '--name', 'a'.repeat(37)], 'at most 36 are allowed'],
+    [[], "required option '--domain <domain>' not specified"],
+  ] as const) {
+    it(`refuses ${args.join(' ') || 'no domain'}, and makes nothing`, async () => {
+      const { code, stderr } = await cli(['init', '-C', file('bad'), ...args]);
+      expect(code).to.equal(1);
+      expect(stderr).to.include(says);
+      expect(await readdir(file())).not.to.include('bad');
+    });
+  }
+});

@@ -1,0 +1,59 @@
+import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { cli } from '../cli.js';
+import type { CliResult } from '../cli.js';
+
+/** Makes a project, and says what the commands said. */
+export async function makeProject(
+  folder: string,
+  ...apis: readonly (readonly string[])[]
+): Promise<readonly CliResult[]> {
+  const results = [await cli(['init', '--domain', 'example.com', '--name', 'shops', '-C', folder])];
+  for (const args of apis) results.push(await createApi(folder, ...args));
+  return results;
+}
+
+/** `create api` of a version of a kind in the group `shop`. */
+export function createApi(
+  folder: string,
+  kind = 'Shop',
+  version = 'v1alpha1',
+  ...more: readonly string[]
+): Promise<CliResult> {
+  const named = ['--group', 'shop', '--version', version, '--kind', kind];
+  return cli(['create', 'api', ...named, '-C', folder, ...more]);
+}
+
+/** The texts of all files below a folder, by their paths. */
+export async function textsIn(folder: string): Promise<Readonly<Record<string, string>>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+  const texts = paths.map(async (path) => {
+    return [path.slice(folder.length + 1), await readFile(path, 'utf8')] as const;
+  });
+  return Object.fromEntries(await Promise.all(texts));
+}
+
+/** Gives a project the packages of this repository, and this package by its sources. */
+export async function linkPackages(folder: string): Promise<void> {
+  const modules = join(folder, 'node_modules');
+  const own = join(modules, 'operator-builder');
+  await mkdir(own, { recursive: true });
+  for (const name of ['@types', 'esbuild', 'tsx', 'typescript']) {
+    await symlink(resolve('node_modules', name), join(modules, name));
+  }
+  const { name, version, type, exports } = JSON.parse(await readFile('package.json', 'utf8')) as {
+    readonly [field: string]: unknown;
+    readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+  };
+  const sources = Object.entries(exports).map(([entry, built]) => {
+    const file = typeof built === 'string' ? built : built.default;
+    return [entry, file.replace('./dist/', './lib/').replace(/\.js$/, '.ts')];
+  });
+  const content = { name, version, type, exports: Object.fromEntries(sources) as unknown };
+  await writeFile(join(own, 'package.json'), JSON.stringify(content));
+  await symlink(resolve('lib'), join(own, 'lib'));
+}

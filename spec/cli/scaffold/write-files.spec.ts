@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { writeFiles } from '../../../lib/cli/scaffold/write-files.js';
+import type { PlannedFile } from '../../../lib/cli/scaffold/plan-files.js';
+import { scratchDirectory } from '../cli.js';
+import { textsIn } from './project.js';
+
+const never = new AbortController().signal;
+
+function created(path: string): PlannedFile {
+  return { path, action: 'create', text: `new ${path}`, before: undefined };
+}
+
+describe('writeFiles', () => {
+  const folder = scratchDirectory();
+
+  beforeEach(async () => {
+    await mkdir(folder('old'), { recursive: true });
+    await writeFile(folder('old', 'kept'), 'old');
+  });
+
+  const changed: PlannedFile = { ...created('old/kept'), action: 'change', before: 'old' };
+
+  it('makes folders, and leaves what is kept', async () => {
+    const kept: PlannedFile = { ...changed, action: 'keep' };
+    await writeFiles(folder('made'), [created('a/b'), created('c'), kept], never);
+    expect(await textsIn(folder('made'))).to.deep.equal({ 'a/b': 'new a/b', c: 'new c' });
+  });
+
+  it('takes all back when one can not be written', async () => {
+    await mkdir(folder('old/taken'), { recursive: true });
+    await writeFile(folder('old/taken/inside'), '');
+    const before = await textsIn(folder());
+    // A folder is in its place, which shows only when it is put there.
+    const files = [changed, created('deep/er/file'), created('old/taken')];
+    let thrown: unknown;
+    await writeFiles(folder(), files, never).catch((error: unknown) => (thrown = error));
+    expect(thrown).to.have.property('code', 'InvalidConfig');
+    expect(String(thrown)).to.include("old/taken can't be written");
+    expect(await textsIn(folder())).to.deep.equal(before);
+    expect(await readdir(folder())).not.to.include('deep');
+  });
+
+  it('takes all back when it is stopped in the middle', async () => {
+    const before = await textsIn(folder());
+    for (const checks of [0, 1, 2, 3]) {
+      let left = checks;
+      const signal = {
+        get aborted() {
+          return left-- <= 0;
+        },
+      } as AbortSignal;
+      let thrown: unknown;
+      const files = [changed, created(`stopped-${checks}/file`)];
+      await writeFiles(folder(), files, signal).catch((error: unknown) => (thrown = error));
+      expect(String(thrown)).to.include('nothing was written');
+      expect(await textsIn(folder())).to.deep.equal(before);
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import { parseArgs } from 'node:util';
+
+const levels = ['debug', 'info', 'warn', 'error'] as const;
+
+/** What `--help` says. */
+export const usage = `Usage: operator-name [options]
+
+  --kubeconfig FILE     the cluster to work on (default: KUBECONFIG, in-cluster, or ~/.kube/config)
+  --namespace NAME      where the Lease of --leader-elect is (default: the variable POD_NAMESPACE)
+  --leader-elect        be one of several replicas: one of them works
+  --health-port PORT    serve /healthz and /readyz (default: 8081)
+  --metrics-port PORT   serve /metrics (default: 8080)
+  --log-level LEVEL     debug, info, warn or error (default: info)
+  --help                show this`;
+
+/** What the command line asks for. */
+export interface CommandLine {
+  readonly help: boolean;
+  readonly kubeconfig: string | undefined;
+  readonly namespace: string;
+  readonly leaderElect: boolean;
+  readonly healthPort: number;
+  readonly metricsPort: number;
+  readonly logLevel: (typeof levels)[number];
+}
+
+/** @throws TypeError an unknown option, or a value that is none of it. */
+export function readCommandLine(args: string[], env: NodeJS.ProcessEnv): CommandLine {
+  const { values } = parseArgs({
+    args,
+    options: {
+      kubeconfig: { type: 'string' },
+      namespace: { type: 'string', default: env['POD_NAMESPACE'] ?? '' },
+      'leader-elect': { type: 'boolean', default: false },
+      'health-port': { type: 'string', default: '8081' },
+      'metrics-port': { type: 'string', default: '8080' },
+      'log-level': { type: 'string', default: 'info' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { help, kubeconfig, namespace, 'leader-elect': leaderElect } = values;
+  if (leaderElect && namespace === '') {
+    throw new TypeError('--leader-elect: say --namespace, or set the variable POD_NAMESPACE');
+  }
+  return {
+    help,
+    kubeconfig,
+    namespace,
+    leaderElect,
+    healthPort: portOf('--health-port', values['health-port']),
+    metricsPort: portOf('--metrics-port', values['metrics-port']),
+    logLevel: levelOf(values['log-level']),
+  };
+}
+
+function portOf(option: string, text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new TypeError(`${option}: want 0 to 65535, got ${text}`);
+}
+
+function levelOf(text: string): CommandLine['logLevel'] {
+  const found = levels.find((level) => level === text);
+  if (found !== undefined) return found;
+  throw new TypeError(`--log-level: want ${levels.join(', ')}, got ${text}`);
+}

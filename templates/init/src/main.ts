@@ -1,0 +1,33 @@
+// The operator as it is deployed: JSON lines on the standard output, a clean stop on SIGTERM.
+import { Manager, defaultClient, pinoLogger } from 'operator-builder';
+import { readCommandLine, usage } from './command-line.js';
+import { operator } from './operator.js';
+
+async function main(): Promise<void> {
+  const line = readCommandLine(process.argv.slice(2), process.env);
+  if (line.help) {
+    process.stdout.write(`${usage}\n`);
+    return;
+  }
+  const { kubeconfig, namespace, healthPort, metricsPort, leaderElect } = line;
+  const logger = pinoLogger({ level: line.logLevel });
+  const client = await defaultClient({ path: kubeconfig, logger });
+  const manager = new Manager({
+    client,
+    logger,
+    health: { port: healthPort },
+    metrics: { port: metricsPort },
+    leaderElection: leaderElect ? { name: operator.name, namespace } : undefined,
+  });
+  try {
+    await operator.setup(manager);
+    await manager.runUntilSignal();
+  } finally {
+    await client.close();
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

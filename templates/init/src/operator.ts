@@ -1,0 +1,13 @@
+import type { OperatorDefinition } from 'operator-builder';
+// +operator-builder:scaffold:imports
+
+/** What the operator is made of. The commands of operator-builder read it, too. */
+export const operator: OperatorDefinition = {
+  name: 'operator-name',
+  resources: [
+    // +operator-builder:scaffold:resources
+  ],
+  setup(manager) {
+    // +operator-builder:scaffold:setup
+  },
+};
