@@ -1,4 +1,4 @@
-import type { FormerController } from '../operator/clean-up-target.js';
+import type { FormerController } from '../runtime/clean-up-target.js';
 import { sameTarget } from '../operator/targets.js';
 import type { TargetSpec } from '../spec/operator-spec.js';
 import type { OperatorControllerStatus, OperatorStatus } from './operator-resource.js';

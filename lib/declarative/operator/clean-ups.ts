@@ -1,7 +1,7 @@
 import type { TargetSpec } from '../spec/operator-spec.js';
 import { allSettled } from './all-settled.js';
-import { cleanUpTarget } from './clean-up-target.js';
-import type { CleanUpContext, FormerController } from './clean-up-target.js';
+import { cleanUpTarget } from '../runtime/clean-up-target.js';
+import type { CleanUpContext, FormerController } from '../runtime/clean-up-target.js';
 import { sameKind } from './targets.js';
 
 /** What becomes of what a removed controller wrote: `delete`: it goes; `orphan`: it stays. */

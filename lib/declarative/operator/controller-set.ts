@@ -1,8 +1,9 @@
 import { deepEqual } from '../../object/deep-equal.js';
 import { DeclarativeController } from '../runtime/declarative-controller.js';
-import type { TargetSpec } from '../spec/operator-spec.js';
+import { unableViewWriter } from '../runtime/as-view-writer.js';
+import type { ControllerSpec, TargetSpec } from '../spec/operator-spec.js';
 import { allSettled } from './all-settled.js';
-import type { FormerController } from './clean-up-target.js';
+import type { FormerController } from '../runtime/clean-up-target.js';
 import { CleanUps } from './clean-ups.js';
 import type { ControllerSetParts } from './controller-set-parts.js';
 import { InvalidController } from './operator-controller.js';
@@ -14,7 +15,7 @@ import { isOwnView, isView, sameTarget } from './targets.js';
 /** A controller of a plan. */
 interface Slot {
   readonly planned: PlannedController;
-  readonly controller: OperatorController;
+  readonly controller: DeclarativeController | InvalidController;
   /** Absent: it can't run. */
   readonly runnable?: DeclarativeController | undefined;
   /** Targets that controllers of its name wrote before it, and of which it is not known what to do. */
@@ -33,6 +34,7 @@ export class ControllerSet {
   readonly #cleanUps: CleanUps;
   #slots: readonly Slot[] = [];
   #isRunning = false;
+  #leaveUnread: () => void = () => undefined;
 
   constructor(parts: ControllerSetParts) {
     this.#parts = parts;
@@ -46,6 +48,7 @@ export class ControllerSet {
 
   /** Takes the first plan; nothing runs yet. */
   set(plan: OperatorPlan): void {
+    this.#noteUnread(plan);
     this.#slots = plan.controllers.map((planned) => this.#slotOf(planned));
   }
 
@@ -58,6 +61,7 @@ export class ControllerSet {
   async apply(plan: OperatorPlan, change: ResolvedOperatorChange): Promise<boolean> {
     const { operator } = this.#parts;
     const before = this.#slots;
+    this.#noteUnread(plan);
     this.#slots = plan.controllers.map((planned) => this.#keep(planned) ?? this.#slotOf(planned));
     const leaving = before.filter((slot) => !this.#slots.includes(slot));
     await stopAll(leaving);
@@ -84,6 +88,7 @@ export class ControllerSet {
   /** Ends all of them; what they wrote stays. */
   async end(): Promise<void> {
     this.#isRunning = false;
+    this.#leaveUnread();
     await stopAll(this.#slots);
   }
 
@@ -106,6 +111,15 @@ export class ControllerSet {
     await allSettled([this.#cleanUps.run(), manager.views.drop(operator)]);
   }
 
+  /** Of a plan that can't be read it is not known which views it is to fill: any of its own. */
+  #noteUnread({ problems, controllers }: OperatorPlan): void {
+    this.#leaveUnread();
+    this.#leaveUnread = () => undefined;
+    if (problems.length === 0 || controllers.length > 0) return;
+    const { manager, operator } = this.#parts;
+    this.#leaveUnread = manager.viewWriters.add(unableViewWriter(operator, unreadController));
+  }
+
   /** The one of the same specification; of one that can't run also its place, which problems name. */
   #keep({ name, spec, specPath, problems }: PlannedController): Slot | undefined {
     return this.#slots.find(
@@ -121,8 +135,7 @@ export class ControllerSet {
     const inherited: TargetSpec[] = [];
     const parts = { planned, inherited, isStarted: false };
     if (planned.problems.length > 0) {
-      const { clock } = this.#parts.manager;
-      return { ...parts, controller: new InvalidController(planned, clock) };
+      return { ...parts, controller: new InvalidController(planned, this.#parts) };
     }
     const { spec, specPath } = planned;
     const controller = new DeclarativeController({ ...this.#parts, spec, specPath });
@@ -162,10 +175,14 @@ export class ControllerSet {
   }
 }
 
+const unreadController: ControllerSpec = {
+  ...{ name: '(specification)', sources: [], pipeline: undefined },
+  target: { kind: '', type: 'Updater' },
+};
+
 /** What they wrote stays. */
 async function stopAll(slots: readonly Slot[]): Promise<void> {
-  const stops = slots.flatMap(({ runnable }) => (runnable === undefined ? [] : [runnable.stop()]));
-  await allSettled(stops);
+  await allSettled(slots.map(({ controller }) => controller.stop()));
 }
 
 /** What is still there of a controller that has ended, and of those before it. */

@@ -1,4 +1,4 @@
-export type { FormerController } from './clean-up-target.js';
+export type { FormerController } from '../runtime/clean-up-target.js';
 export type { CleanUpPolicy } from './clean-ups.js';
 export { ErrorStream, statusChannelBufferSize } from './error-stream.js';
 export type { ErrorStreamOptions } from './error-stream.js';

@@ -1,9 +1,10 @@
 import { setCondition } from '../../object/conditions.js';
-import type { Clock } from '../../system/clock.js';
+import { unableViewWriter } from '../runtime/as-view-writer.js';
 import type { DeclarativeControllerStatus, ReportedError } from '../runtime/controller-status.js';
 import type { ControllerSpec } from '../spec/operator-spec.js';
 import { InvalidSpecError } from '../spec/invalid-spec-error.js';
 import type { SpecProblem } from '../spec-problem.js';
+import type { DeclarativeManager } from '../views/index.js';
 import type { PlannedController } from './operator-plan.js';
 
 /** A controller of an operator: a `DeclarativeController`, or one that can't run. */
@@ -25,7 +26,16 @@ export interface OperatorController {
   whenSynced(signal?: AbortSignal): Promise<void>;
 }
 
-/** A controller that can't run, since the form of its specification is wrong. */
+/** What an {@link InvalidController} is part of. */
+export interface InvalidControllerParts {
+  readonly operator: string;
+  readonly manager: Pick<DeclarativeManager, 'clock' | 'viewWriters'>;
+}
+
+/**
+ * A controller that can't run, since the form of its specification is wrong. Who reads the views that it
+ * is to fill waits for it.
+ */
 export class InvalidController implements OperatorController {
   readonly name: string;
   readonly spec: ControllerSpec;
@@ -33,13 +43,23 @@ export class InvalidController implements OperatorController {
   readonly warnings: readonly SpecProblem[] = [];
   readonly #status: DeclarativeControllerStatus;
 
-  constructor({ name, spec, problems }: PlannedController, clock: Clock) {
+  readonly #leave: () => void;
+
+  constructor({ name, spec, problems }: PlannedController, parts: InvalidControllerParts) {
+    const { operator, manager } = parts;
     this.name = name;
     this.spec = spec;
     this.problems = problems;
     const ready = { type: 'Ready', status: 'False', reason: 'NotReady' } as const;
-    const conditions = setCondition([], ready, clock);
+    const conditions = setCondition([], ready, manager.clock);
     this.#status = { name, problems, conditions, lastErrors: [] };
+    this.#leave = manager.viewWriters.add(unableViewWriter(operator, spec));
+  }
+
+  /** Nobody waits for it any more. */
+  stop(): Promise<void> {
+    this.#leave();
+    return Promise.resolve();
   }
 
   status(): DeclarativeControllerStatus {

@@ -2,7 +2,7 @@ import { dns1123SubdomainProblem } from '../../object/names.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { DeclarativeManager, Views } from '../views/index.js';
-import type { FormerController } from './clean-up-target.js';
+import type { FormerController } from '../runtime/clean-up-target.js';
 import type { CleanUpPolicy } from './clean-ups.js';
 import { ErrorStream } from './error-stream.js';
 

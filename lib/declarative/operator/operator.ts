@@ -38,7 +38,8 @@ const anyTurn = 'operator';
  * old one has ended.
  *
  * ## Guarantees
- * - A controller that can't be run never keeps others from running; the status says what is wrong.
+ * - A controller that can't be run never keeps others from running, but for those that read views which
+ *   it fills: they wait, for nothing is taken away because it is not known. The status says what is wrong.
  * - Calls that change it follow one another, in the order in which they were made.
  *
  * @example
@@ -234,7 +235,8 @@ export class Operator {
   }
 
   /**
-   * Resolves when the first full pass of all controllers that can be run is written.
+   * Resolves when the first full pass of all controllers that can be run is written; not while one of
+   * them waits for views that a controller fills which can't be run.
    * @throws the signal's reason, as soon as it is aborted.
    */
   async whenSynced(signal?: AbortSignal): Promise<void> {

@@ -11,6 +11,8 @@ export interface HealthFacts {
   readonly trouble: string | undefined;
   /** How many things are wrong. */
   readonly troubleCount: number;
+  /** What it waits for that will not come by itself; undefined: for nothing such. */
+  readonly held: string | undefined;
   /** What it waits for; undefined: for nothing. */
   readonly waiting: string | undefined;
 }
@@ -36,7 +38,7 @@ export class ControllerHealth {
   }
 }
 
-function conditionOf({ refused, waiting, ...wrong }: HealthFacts): ConditionUpdate {
+function conditionOf({ refused, held, waiting, ...wrong }: HealthFacts): ConditionUpdate {
   const type = 'Ready';
   if (refused !== undefined) {
     return { type, status: 'False', reason: 'NotReady', message: trimMiddle(refused) };
@@ -46,6 +48,9 @@ function conditionOf({ refused, waiting, ...wrong }: HealthFacts): ConditionUpda
     const others = troubleCount <= 1 ? '' : ` (and ${troubleCount - 1} more)`;
     const message = trimMiddle(trouble) + others;
     return { type, status: 'Unknown', reason: 'ReconciliationFailed', message };
+  }
+  if (held !== undefined) {
+    return { type, status: 'Unknown', reason: 'Waiting', message: trimMiddle(held) };
   }
   if (waiting !== undefined) {
     return { type, status: 'Unknown', reason: 'Starting', message: waiting };

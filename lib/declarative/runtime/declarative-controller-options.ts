@@ -4,6 +4,7 @@ import type { Random } from '../../system/random.js';
 import type { SpecPath } from '../spec-problem.js';
 import type { ControllerSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/declarative-manager.js';
+import { isSecretSpec } from './as-view-writer.js';
 import type { DeclarativeControllerListener } from './controller-status.js';
 
 /** Options of `DeclarativeController`. */
@@ -22,8 +23,9 @@ export interface DeclarativeControllerOptions extends DeclarativeControllerListe
   /** @defaultValue the manager's */
   readonly logger?: Logger | undefined;
   /**
-   * Whether errors may show values of documents. Set it to false where a view holds what came from
-   * Secrets. @defaultValue true, false where a source is a Secret
+   * Whether errors may show values of documents. They never do where data of Secrets may be among them:
+   * where the operator reads Secrets, or views of other operators, or others write its views, and where
+   * the target is a Secret. @defaultValue true
    */
   readonly showValues?: boolean | undefined;
 }
@@ -48,11 +50,8 @@ export function resolveDeclarativeControllerOptions(
 ): ResolvedDeclarativeControllerOptions {
   const { operator, spec, specPath = [], manager, onError, onStatus = () => undefined } = options;
   const { clock = manager.clock, random = manager.random, logger = manager.logger } = options;
-  const readsSecrets = spec.sources.some(
-    ({ apiGroup, kind }) => apiGroup === '' && kind === 'Secret',
-  );
   const { showValues = true } = options;
-  const shown = showValues && !readsSecrets;
+  const shown = showValues && ![...spec.sources, spec.target].some(isSecretSpec);
   return {
     ...{ operator, spec, specPath, manager, onError, onStatus },
     ...{ clock, random, logger, showValues: shown },

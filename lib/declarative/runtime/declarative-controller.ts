@@ -8,9 +8,10 @@ import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import { InvalidSpecError } from '../spec/invalid-spec-error.js';
 import { formatSpecPath } from '../spec-problem.js';
 import type { SpecProblem } from '../spec-problem.js';
-import { viewGroupOf } from '../spec/operator-spec.js';
-import type { ControllerSpec, ResourceSpec } from '../spec/operator-spec.js';
+import type { ControllerSpec } from '../spec/operator-spec.js';
 import type { ViewWriter } from '../views/view-writers.js';
+import { asViewWriter, cannotRun } from './as-view-writer.js';
+import { cleanUpTarget } from './clean-up-target.js';
 import { compileController } from '../spec/compile-controller.js';
 import type { CompiledController } from '../spec/compile-controller.js';
 import { ControllerHealth } from './controller-health.js';
@@ -25,7 +26,6 @@ import { ReportedErrors } from './reported-errors.js';
 import { resolveKinds } from './resolve-kinds.js';
 import { RunningPipeline } from './running-pipeline.js';
 import type { RunningPipelineListener } from './running-pipeline.js';
-import { takeBack } from './take-back.js';
 
 /** Options of {@link DeclarativeController.stop}. */
 export interface StopControllerOptions {
@@ -43,7 +43,9 @@ export interface StopControllerOptions {
  * what is wanted with what is live; from then on each change costs what it touches.
  *
  * ## Guarantees
- * - Nothing is written before all sources are there. What is as it should be is not written.
+ * - Nothing is written before all sources are there, and before all controllers that fill the views
+ *   which it reads have written once. If one of them can't be run it waits, and says for whom: nothing is
+ *   taken away because something is not known. What is as it should be is not written.
  * - A write that fails is tried again, with what is wanted by then.
  * - Data that does not fit leaves its document out, is reported, and stops nothing else.
  *
@@ -65,7 +67,8 @@ export class DeclarativeController {
   readonly #changes = new ChangeNotifier();
   readonly #ending = new AbortController();
   readonly #writer: ViewWriter;
-  readonly #leaveWriters: (() => void) | undefined;
+  readonly #leaveWriters: () => void;
+  #hidesValues: boolean;
   #starting: Promise<unknown> | undefined;
   #running: RunningPipeline | undefined;
   #added: Added | undefined;
@@ -81,12 +84,26 @@ export class DeclarativeController {
     this.problems = this.#compiled.problems;
     this.warnings = this.#compiled.warnings;
     const onError = (error: ReportedError): void => this.#tell(() => options.onError(error));
-    this.#errors = new ReportedErrors({ operator, controller: spec.name, clock, onError });
+    this.#hidesValues = !showValues;
+    const mayShow = (): boolean => this.#mayShowValues();
+    const { name: controller } = spec;
+    this.#errors = new ReportedErrors({
+      operator,
+      controller,
+      clock,
+      onError,
+      showValues: mayShow,
+    });
     this.#health = new ControllerHealth(clock);
-    this.#writer = this.#asWriter();
-    // Before it starts: others may be quicker.
+    this.#writer = asViewWriter(operator, spec, {
+      progress: () => this.#progress,
+      trouble: () => this.#trouble,
+    });
+    // Before it starts: others may be quicker. And if it can't: they are not to take it for silence.
     const { viewWriters } = this.#options.manager;
-    this.#leaveWriters = this.problems.length > 0 ? undefined : viewWriters.add(this.#writer);
+    const leave = viewWriters.add(this.#writer);
+    const unlisten = viewWriters.listen(() => this.#othersChanged());
+    this.#leaveWriters = () => [leave, unlisten].forEach((end) => end());
     this.#refresh();
   }
 
@@ -121,9 +138,10 @@ export class DeclarativeController {
 
   /**
    * Ends it: what is being written may end within the manager's `gracefulShutdownMs`. Resolves when
-   * nothing of it goes on, and with `delete` when what it wrote is gone. A second call waits for the
-   * first.
-   * @throws AggregateError with `delete`: what could not be taken away; all else is.
+   * nothing of it goes on, and with `delete` when what it wrote is gone, in earlier processes, too. A
+   * second call waits for the first.
+   * @throws with `delete`: why its kind could not be looked up, or what could not be taken away; all else
+   * is.
    */
   stop({ cleanUp = 'orphan' }: StopControllerOptions = {}): Promise<void> {
     this.#stopped ??= this.#stop(cleanUp);
@@ -156,19 +174,23 @@ export class DeclarativeController {
     if (!this.#isSynced) throw this.#stoppedError();
   }
 
-  /** As others that read what it writes know it. */
-  #asWriter(): ViewWriter {
-    const { operator, spec } = this.#options;
-    const named = ({ apiGroup = viewGroupOf(operator), kind }: ResourceSpec): string =>
-      `${apiGroup}/${kind}`;
-    const isTried = (): boolean => this.#running?.isTried ?? false;
-    return {
-      sources: spec.sources.map(named),
-      target: named(spec.target),
-      get isTried() {
-        return isTried();
-      },
-    };
+  get #progress(): ViewWriter['progress'] {
+    if (this.#compiled.plan === undefined || this.#refusal !== undefined) return 'unable';
+    if (this.#running?.isTried === true) return 'tried';
+    return this.#running?.isListed === true ? 'listed' : 'beginning';
+  }
+
+  /** Why nothing that it writes is to be seen, as those ask who read it. */
+  get #trouble(): string | undefined {
+    if (this.#progress === 'unable') return cannotRun;
+    return this.#problem?.message ?? this.#running?.firstTrouble;
+  }
+
+  /** Once hidden, values stay hidden: what may be a Secret's may be here for longer than its source. */
+  #mayShowValues(): boolean {
+    const { operator, manager } = this.#options;
+    this.#hidesValues ||= manager.viewWriters.mayHoldSecrets(operator);
+    return !this.#hidesValues;
   }
 
   get #label(): string {
@@ -186,7 +208,7 @@ export class DeclarativeController {
   /** @returns false: a kind is not known yet */
   async #begin(): Promise<boolean> {
     const { plan, inputs } = this.#compiled;
-    const { operator, spec, specPath, manager, showValues } = this.#options;
+    const { operator, spec, specPath, manager } = this.#options;
     if (plan === undefined) return true;
     const { client, views } = manager;
     try {
@@ -194,6 +216,7 @@ export class DeclarativeController {
       this.#problem = undefined;
       if (this.#ending.signal.aborted) return true;
       const listener = this.#listener();
+      const showValues = (): boolean => this.#mayShowValues();
       const targetPath = [...specPath, 'target'];
       const whenFilled = (signal: AbortSignal): Promise<void> =>
         manager.viewWriters.whenWritten(this.#writer, signal);
@@ -250,6 +273,12 @@ export class DeclarativeController {
     this.#changed();
   }
 
+  /** As long as it waits for others, its condition says for which. */
+  #othersChanged(): void {
+    if (this.#running?.isFollowing === true || this.#ending.signal.aborted) return;
+    if (this.#refresh()) this.#tell(this.#options.onStatus);
+  }
+
   /** What can be asked of it may have changed. */
   #changed(): void {
     this.#changes.notify();
@@ -264,6 +293,8 @@ export class DeclarativeController {
 
   /** @returns whether the condition has changed */
   #refresh(): boolean {
+    // Now: who brought data of Secrets may be gone later, before what came of them.
+    this.#mayShowValues();
     const running = this.#running;
     const [problem] = this.problems;
     const refused =
@@ -273,7 +304,10 @@ export class DeclarativeController {
     const troubleCount = known === undefined ? (running?.troubleCount ?? 0) : 1;
     const isFollowing = running?.isFollowing === true;
     const waiting = isFollowing ? undefined : 'waits until all its sources are there';
-    return this.#health.update({ refused, trouble, troubleCount, waiting });
+    const held = isFollowing
+      ? undefined
+      : this.#options.manager.viewWriters.troubleOf(this.#writer);
+    return this.#health.update({ refused, trouble, troubleCount, held, waiting });
   }
 
   /** A listener that throws must not stop what it is told of. */
@@ -287,15 +321,14 @@ export class DeclarativeController {
 
   async #stop(cleanUp: 'orphan' | 'delete'): Promise<void> {
     this.#ending.abort(this.#stoppedError());
-    this.#leaveWriters?.();
+    this.#leaveWriters();
     this.#changes.notify();
     await this.#starting;
     await this.#added?.remove();
-    if (cleanUp === 'delete' && this.#running !== undefined) {
-      const { manager, clock, random } = this.#options;
-      const { liveClient: client } = manager;
-      await takeBack(this.#running.writer, { client, clock, random });
-    }
+    if (cleanUp === 'orphan') return;
+    const { operator, spec, manager } = this.#options;
+    // Whether it ran or not: an earlier process may have.
+    await cleanUpTarget(spec, { operator, manager });
   }
 }
 

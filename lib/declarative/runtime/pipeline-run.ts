@@ -66,6 +66,7 @@ export class PipelineRun implements StartedSource {
   #state: PipelineState | undefined;
   /** What is to take its place, once everything went through it. */
   #next: PipelineState | undefined;
+  #isFilled = false;
   #isListed = false;
   #isPassWanted = true;
   #isStopped = false;
@@ -84,6 +85,11 @@ export class PipelineRun implements StartedSource {
     this.#next = this.#newState();
     this.#startAll();
     for (const periodMs of parts.periodsMs) this.#arm(periodMs);
+  }
+
+  /** Whether all sources are listed; who fills them may have to come yet. */
+  get isListed(): boolean {
+    return this.#isListed;
   }
 
   /** Whether what is desired is known. */
@@ -118,11 +124,13 @@ export class PipelineRun implements StartedSource {
   /** Unlike other sources it waits for kinds that are not served, too: without them nothing is known. */
   async whenSynced(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#documents.map((documents) => documents.whenSynced(signal)));
+    this.#isListed = true;
+    this.#parts.listener.changed();
     if (this.#parts.whenFilled !== undefined) {
       await this.#parts.whenFilled(signal);
       await Promise.all(this.#documents.map(async (documents) => documents.caughtUp?.(signal)));
     }
-    this.#isListed = true;
+    this.#isFilled = true;
     this.#pump();
     await this.#changes.until(() => this.isSynced || this.#isStopped, { signal });
   }
@@ -237,7 +245,7 @@ export class PipelineRun implements StartedSource {
     }
     this.#next?.work(documentsInTurn);
     this.#report(this.#state);
-    if (this.#next?.isIdle === true && this.#isListed) this.#takeOver(this.#next);
+    if (this.#next?.isIdle === true && this.#isFilled) this.#takeOver(this.#next);
     if (this.#isPassWanted && this.#state?.isIdle === true && this.#next === undefined) {
       this.#isPassWanted = false;
       this.#enqueue(fullPassKey, { type: 'source', source: 'full pass' });

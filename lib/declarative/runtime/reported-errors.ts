@@ -1,4 +1,5 @@
 import type { Clock } from '../../system/clock.js';
+import { isDataError } from '../expression/data-error.js';
 import { formatSpecPath } from '../spec-problem.js';
 import type { SpecPath } from '../spec-problem.js';
 import { trimMiddle } from '../trim-middle.js';
@@ -18,6 +19,8 @@ export interface ReportedErrorsOptions {
   readonly operator: string;
   readonly controller: string;
   readonly clock: Clock;
+  /** Whether errors may show values of documents. */
+  readonly showValues: () => boolean;
   /** Told of each error, once it is kept. */
   readonly onError: (error: ReportedError) => void;
 }
@@ -37,15 +40,42 @@ export class ReportedErrors {
   }
 
   /** Notes an error, and tells of it. */
-  report(place: ErrorPlace, error: Error): void {
-    const { stage, subject } = place;
-    const { operator, controller, clock, onError } = this.#options;
-    const message = trimMiddle(`${operator}/${controller}: ${describe(place, error)}`);
+  report(place: ErrorPlace, thrown: Error): void {
+    const { operator, controller, clock, onError, showValues } = this.#options;
+    const shown = showValues();
+    const error = shown ? thrown : withoutValues(thrown);
+    const subject = shown ? place.subject : withoutText(place.subject);
+    const { stage } = place;
+    const message = trimMiddle(
+      `${operator}/${controller}: ${describe({ ...place, subject }, error)}`,
+    );
     const reported = { operator, controller, stage, subject, message, atMs: clock.now(), error };
     this.#errors.push(reported);
     if (this.#errors.length > kept) this.#errors.shift();
     onError(reported);
   }
+}
+
+/**
+ * The words for an error that show no value of a document. Names of objects are none; what could be no
+ * name may have been meant for one, and is left out.
+ */
+export function describeWithoutValues(place: ErrorPlace, error: Error): string {
+  return describe({ ...place, subject: withoutText(place.subject) }, withoutValues(error));
+}
+
+function withoutText(subject: string | undefined): string | undefined {
+  if (subject === undefined || subject.split(', ').every((part) => named.test(part)))
+    return subject;
+  return 'an object whose name is left out';
+}
+
+/** An object, or the alias of a source and its object. */
+const named = /^(?:a document without a name|(?:[\w-]+ )?(?:[a-z0-9.-]+\/)?[a-z0-9.:-]+)$/;
+
+/** A data error with the kind of the value in its place; other errors are as they were. */
+function withoutValues(error: Error): Error {
+  return isDataError(error) ? error.withoutValue() : error;
 }
 
 /** What is wrong, and where: without the names of operator and controller. */

@@ -13,7 +13,7 @@ import { createTargetWriter } from './create-target-writer.js';
 import type { DocumentSource } from './document-source.js';
 import { PipelineRun } from './pipeline-run.js';
 import type { PipelineRunListener } from './pipeline-run.js';
-import { describe } from './reported-errors.js';
+import { describe, describeWithoutValues } from './reported-errors.js';
 import type { ResolvedKinds } from './resolve-kinds.js';
 import { targetFieldManager } from './target-field-manager.js';
 import { TargetReconciler } from './target-reconciler.js';
@@ -30,7 +30,7 @@ export interface RunningPipelineParts {
   readonly plan: PipelinePlan;
   readonly inputs: readonly PipelineInput[];
   readonly kinds: ResolvedKinds;
-  readonly showValues: boolean;
+  readonly showValues: () => boolean;
   readonly listener: RunningPipelineListener;
   /** Waits until the views that it reads are filled. */
   readonly whenFilled: (signal: AbortSignal) => Promise<void>;
@@ -90,6 +90,11 @@ export class RunningPipeline {
     return [{ type: target, verbs: [...verbs, ...more] }];
   }
 
+  /** Whether all that its sources have is known; what views are filled with may come later. */
+  get isListed(): boolean {
+    return this.#started?.run.isListed ?? false;
+  }
+
   /** Whether all sources are there. */
   get isFollowing(): boolean {
     return this.#started?.run.isSynced ?? false;
@@ -115,12 +120,20 @@ export class RunningPipeline {
   get firstTrouble(): string | undefined {
     const { run } = this.#started ?? {};
     const [problem] = run?.problems() ?? [];
-    return problem ?? this.#reconciler.firstTrouble ?? describeFirst(run);
+    return problem ?? this.#reconciler.firstTrouble ?? this.#firstFailure;
   }
 
   /** What has caused the reconcile in which `event` happened. */
   causeOf(event: HotLoopEvent): ReturnType<TargetReconciler['causeOf']> {
     return this.#reconciler.causeOf(event);
+  }
+
+  get #firstFailure(): string | undefined {
+    const { run } = this.#started ?? {};
+    const [first] = run === undefined || run.failing === 0 ? [] : run.failures();
+    if (first === undefined) return undefined;
+    const say = this.#parts.showValues() ? describe : describeWithoutValues;
+    return say(first, first.error);
   }
 
   #start(context: SourceContext): StartedSource {
@@ -149,10 +162,4 @@ export class RunningPipeline {
       return type === undefined ? triggerDocument(name, spec) : watchedDocuments(name, type, spec);
     });
   }
-}
-
-function describeFirst(run: PipelineRun | undefined): string | undefined {
-  if (run === undefined || run.failing === 0) return undefined;
-  const [first] = run.failures();
-  return first && describe(first, first.error);
 }

@@ -45,8 +45,8 @@ export function bareObject(
 
 /**
  * What `document` wants of the object of `target`, whatever apiVersion and kind the document says. What
- * the server alone sets (a document may be made of the whole metadata of another object) is left out, and
- * null counts as absent.
+ * the server alone sets (a document may be made of the whole metadata of another object) is left out, with
+ * it the finalizers and owners of that object, and null counts as absent.
  * @throws OperatorError `InvalidObject`: the scope is wrong, or a member of a wrong type.
  */
 export function targetObject(target: TargetKey, document: Document): TargetObject {
@@ -83,10 +83,16 @@ export function scopeProblem({ type, key }: TargetKey): string | undefined {
 function metadataOf(target: TargetKey, document: Document): ObjectMeta {
   const metadata = memberOf(document, 'metadata');
   if (!isJsonObject(metadata)) return {};
-  const { finalizers, ownerReferences } = metadata as ObjectMeta;
-  return {
+  const texts = {
     ...textsOf(target, metadata, 'labels'),
     ...textsOf(target, metadata, 'annotations'),
+  };
+  const { uid, finalizers, ownerReferences } = metadata as ObjectMeta;
+  // Of metadata that is a copy of another object's these are about that one: nobody would ever take
+  // such a finalizer off, and owners need not be in the namespace.
+  if (!isNone(uid)) return texts;
+  return {
+    ...texts,
     ...(!isNone(finalizers) && { finalizers }),
     ...(!isNone(ownerReferences) && { ownerReferences: withoutNulls(ownerReferences) as never }),
   };

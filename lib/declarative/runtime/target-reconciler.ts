@@ -26,7 +26,7 @@ export interface TargetReconcilerParts {
   /** Asks for reconciles. */
   readonly enqueue: SourceContext['enqueue'];
   /** Whether errors may show what the server says of an object. */
-  readonly showValues: boolean;
+  readonly showValues: () => boolean;
   /** Told of each write that failed; `subject`: the object, absent: it was the search for them. */
   readonly failed: (error: Error, subject: string | undefined) => void;
   /** Told when its properties may have changed. */
@@ -144,7 +144,7 @@ export class TargetReconciler {
   /** @returns what to throw */
   #failed(subject: string | undefined, thrown: unknown): unknown {
     const { showValues, failed, changed } = this.#parts;
-    const error = showValues ? thrown : hideWords(thrown);
+    const error = showValues() ? thrown : hideWords(thrown);
     // Somebody else was quicker; it is tried again at once.
     if (isStaleWrite(error)) return error;
     const said = asError(error);

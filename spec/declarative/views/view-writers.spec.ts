@@ -1,10 +1,19 @@
 import { expect } from 'chai';
 import { nextTurn } from '../../../lib/system/event-loop.js';
-import { ViewWriters } from '../../../lib/declarative/views/view-writers.js';
+import { ViewWriters, anyKindOf } from '../../../lib/declarative/views/view-writers.js';
+import type { ViewWriter } from '../../../lib/declarative/views/view-writers.js';
 
-/** A controller that has not written yet. */
-function writer(sources: readonly string[], target: string) {
-  return { sources, target, isTried: false };
+type Changeable = { -readonly [Member in keyof ViewWriter]: ViewWriter[Member] };
+
+const group = 'op.view.dcontroller.io';
+
+/** A controller that has not written yet; kinds without a group are views of `op`. */
+function writer(sources: readonly string[], target: string, more: Partial<ViewWriter> = {}) {
+  const named = (kind: string): string => (kind.includes('/') ? kind : `${group}/${kind}`);
+  const own = { operator: 'op', name: target, sources: sources.map(named), target: named(target) };
+  const begins = { readsSecrets: false, progress: 'beginning', trouble: undefined } as const;
+  const made: Changeable = { ...own, ...begins, ...more };
+  return made;
 }
 
 async function isWaiting(wait: Promise<void>): Promise<boolean> {
@@ -25,24 +34,74 @@ describe('ViewWriters', () => {
     writers.add(reader);
     const wait = writers.whenWritten(reader, signal);
     expect(await isWaiting(wait)).to.equal(true);
-    one.isTried = true;
+    one.progress = 'tried';
     writers.notify();
     expect(await isWaiting(wait)).to.equal(true);
     leave();
     expect(await isWaiting(wait)).to.equal(false);
   });
 
-  it('have nobody wait for itself, or for those in a circle with it', async () => {
+  it('have those in a circle wait until all of them know their sources, and are fed', async () => {
     const writers = new ViewWriters();
-    const circle = [writer(['A'], 'B'), writer(['B'], 'C'), writer(['C', 'C2'], 'A')] as const;
+    const circle = [writer(['A'], 'B'), writer(['B'], 'C'), writer(['C', 'D'], 'A')] as const;
+    const [first, , last] = circle;
     const own = writer(['S'], 'S');
     for (const each of [...circle, own]) writers.add(each);
-    for (const each of [...circle, own]) {
+    expect(await isWaiting(writers.whenWritten(own, signal))).to.equal(false);
+    expect(await isWaiting(writers.whenWritten(first, signal))).to.equal(true);
+    for (const each of circle) each.progress = 'listed';
+    for (const each of circle) {
       expect(await isWaiting(writers.whenWritten(each, signal))).to.equal(false);
     }
-    // What feeds the circle is waited for.
-    writers.add(writer([], 'C2'));
-    expect(await isWaiting(writers.whenWritten(circle[2], signal))).to.equal(true);
+    // What feeds the circle, wherever, is waited for by all of it.
+    writers.add(writer([], 'D'));
+    expect(await isWaiting(writers.whenWritten(last, signal))).to.equal(true);
+    expect(await isWaiting(writers.whenWritten(first, signal))).to.equal(true);
+  });
+
+  it('have a reader wait for one that can not run, in a circle as well', async () => {
+    const writers = new ViewWriters();
+    const reader = writer(['V'], 'W');
+    writers.add(reader);
+    writers.add(writer(['W'], 'V', { progress: 'unable' }));
+    expect(await isWaiting(writers.whenWritten(reader, signal))).to.equal(true);
+  });
+
+  it('have it wait for one whose target is not known, if it may be what it reads', async () => {
+    const writers = new ViewWriters();
+    const [reader, foreign] = [writer(['V'], 'W'), writer([`${group}s/V`, 'ex/V'], 'x/W')];
+    for (const each of [reader, foreign]) writers.add(each);
+    writers.add(writer([], anyKindOf(group), { progress: 'unable' }));
+    expect(await isWaiting(writers.whenWritten(reader, signal))).to.equal(true);
+    expect(await isWaiting(writers.whenWritten(foreign, signal))).to.equal(false);
+  });
+
+  it('name who keeps a reader waiting, however far away, circles or not', () => {
+    const writers = new ViewWriters();
+    const [reader, near] = [writer(['V'], 'W'), writer(['U'], 'V')];
+    const far = writer(['W'], 'U', { name: 'far' });
+    for (const each of [reader, near, far]) writers.add(each);
+    expect(writers.troubleOf(reader)).to.equal(undefined);
+    far.trouble = 'no';
+    expect(writers.troubleOf(reader)).to.equal(`waits for op/far, which fills ${group}/U: no`);
+    for (const each of [near, far]) each.progress = 'tried';
+    expect(writers.troubleOf(reader)).to.equal(undefined);
+  });
+
+  it('know to which operators data of Secrets may come', () => {
+    const writers = new ViewWriters();
+    writers.add(writer(['/ConfigMap'], 'V'));
+    expect(writers.mayHoldSecrets('op')).to.equal(false);
+    for (const [one, operator] of [
+      [writer(['/Secret'], 'V', { readsSecrets: true }), 'op'],
+      [writer(['other.view.dcontroller.io/V'], 'V'), 'op'],
+      [writer(['/Pod'], 'V', { operator: 'other' }), 'op'],
+    ] as const) {
+      const leave = writers.add(one);
+      expect(writers.mayHoldSecrets(operator)).to.equal(true);
+      leave();
+      expect(writers.mayHoldSecrets(operator)).to.equal(false);
+    }
   });
 
   it('let a wait end with its signal', async () => {

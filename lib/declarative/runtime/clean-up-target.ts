@@ -1,10 +1,10 @@
 import { asError } from '../../system/as-error.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import type { ResourceType } from '../../object/resource-type.js';
-import { createTargetWriter } from '../runtime/create-target-writer.js';
-import { resolveKinds } from '../runtime/resolve-kinds.js';
-import { takeBack } from '../runtime/take-back.js';
-import { targetFieldManager } from '../runtime/target-field-manager.js';
+import { createTargetWriter } from './create-target-writer.js';
+import { resolveKinds } from './resolve-kinds.js';
+import { takeBack } from './take-back.js';
+import { targetFieldManager } from './target-field-manager.js';
 import type { TargetSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/index.js';
 
@@ -18,7 +18,7 @@ export interface FormerController {
 export interface CleanUpContext {
   /** The name of the operator. */
   readonly operator: string;
-  readonly manager: DeclarativeManager;
+  readonly manager: Pick<DeclarativeManager, 'views' | 'liveClient' | 'clock' | 'random'>;
 }
 
 /**
@@ -65,7 +65,9 @@ async function typeOf(
     );
     return kinds.target;
   } catch (error) {
-    if (isOperatorError(error, 'UnknownKind')) return undefined;
+    // Views that have ended have no objects either.
+    if (isOperatorError(error, 'UnknownKind') || isOperatorError(error, 'Stopped'))
+      return undefined;
     throw error;
   }
 }

@@ -1,0 +1,112 @@
+import { inspect } from 'node:util';
+import { expect } from 'chai';
+import { Group } from '../../../lib/declarative/operator/index.js';
+import type { ReportedError } from '../../../lib/declarative/runtime/controller-status.js';
+import { ControllerScene, sameName, views } from './controller-scene.js';
+import type { Thing } from './controller-scene.js';
+
+/** Not even a part of it is to be seen. */
+const password = 'xyzzy/stno1';
+
+const secret: Thing = {
+  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a', namespace: 'default' } },
+  data: { password: Buffer.from(password).toString('base64') },
+};
+
+/** Passes what is secret on from a source to a view. */
+function passedOn(name: string, source: object, kind: string) {
+  const metadata = sameName;
+  const pipeline = [{ '@project': { metadata, data: '$.data' } }];
+  return { name, sources: [source], pipeline, target: { kind } };
+}
+
+/** Whatever fails on the value: stages, the name of the result, and the server that refuses a write. */
+function failing(source: object) {
+  const projected = (metadata: object, data: object) => [{ '@project': { metadata, ...data } }];
+  const configMaps = { apiGroup: '', version: 'v1', kind: 'ConfigMap' };
+  const one = { sources: [source] };
+  return [
+    { ...one, name: 'sum', target: { kind: 'Sum' } },
+    { ...one, name: 'named', target: { kind: 'Named' } },
+    { ...one, name: 'refused', target: configMaps },
+  ].map((each, place) => ({
+    ...each,
+    pipeline: [
+      projected(sameName, { sum: { '@add': ['$.data.password', 1] } }),
+      projected({ ...sameName, name: '$.data.password' }, {}),
+      projected(sameName, { data: { password: ['$.data.password'] } }),
+    ][place],
+  }));
+}
+
+describe('Data of Secrets', () => {
+  let scene: ControllerScene;
+  afterEach(async () => scene.end());
+
+  /** All that is said anywhere, once each controller of `failing` has failed. */
+  async function saidBy(group: Group, name: string): Promise<string> {
+    const told: ReportedError[] = [];
+    const reading = (async () => {
+      for await (const error of group.errors) told.push(error);
+    })();
+    const over = new AbortController();
+    const running = group.start(over.signal);
+    await scene.eventually(() => {
+      const controllers = group.getOperator(name)?.listControllers() ?? [];
+      const failed = controllers.filter((one) => one.reportErrors().length > 0);
+      expect(failed.map((one) => one.name)).to.deep.equal(['sum', 'named', 'refused']);
+    }, 10);
+    const status = group.listOperators().map((one) => one.getStatus());
+    const errors = group.listOperators().flatMap((one) => one.listControllers());
+    const events = await scene.client.list<Thing>({ apiVersion: 'v1', kind: 'Event' });
+    const all = [
+      ...[status, scene.base.lines, events.items, scene.manager.status()],
+      ...errors.map((one) => one.reportErrors()),
+    ];
+    over.abort();
+    await scene.during(running);
+    await scene.during(reading);
+    return inspect([...all, told], { depth: 20, maxStringLength: 100_000 });
+  }
+
+  const secrets = { apiGroup: '', version: 'v1', kind: 'Secret' };
+
+  it('show nowhere when controllers two views further on fail on them', async () => {
+    scene = await ControllerScene.start();
+    await scene.put(secret);
+    const group = new Group({ manager: scene.manager });
+    const first = passedOn('first', secrets, 'One');
+    const second = passedOn('second', { kind: 'One' }, 'Two');
+    await group.addOperator('far', { controllers: [first, second] as never });
+    const third = { apiGroup: 'far.view.dcontroller.io', kind: 'Two' };
+    await group.addOperator('near', { controllers: failing(third) as never });
+    const said = await saidBy(group, 'near');
+    expect(said).to.include('near/sum').and.include('a string');
+    expect(said)
+      .to.not.include('xyz')
+      .and.not.include(secret['data'] as never);
+  });
+
+  it('show nowhere when another operator brings them into views', async () => {
+    scene = await ControllerScene.start();
+    await scene.put(secret);
+    const group = new Group({ manager: scene.manager });
+    const feeds = {
+      ...passedOn('first', secrets, 'One'),
+      target: { apiGroup: views.split('/')[0], kind: 'One' },
+    };
+    await group.addOperator('op', { controllers: failing({ kind: 'One' }) as never });
+    await group.addOperator('feeder', { controllers: [feeds] as never });
+    const said = await saidBy(group, 'op');
+    expect(said).to.include('op/sum').and.include('a string');
+    expect(said).to.not.include('xyz');
+  });
+
+  it('show nowhere when the controller that reads them fails', async () => {
+    scene = await ControllerScene.start();
+    await scene.put(secret);
+    const group = new Group({ manager: scene.manager });
+    await group.addOperator('op', { controllers: failing(secrets) as never });
+    expect(await saidBy(group, 'op')).to.not.include('xyz');
+  });
+});
