@@ -1,11 +1,16 @@
 import { asError } from '../system/as-error.js';
-import { OperatorError } from '../system/operator-error.js';
+import { OperatorError, isOperatorError } from '../system/operator-error.js';
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
+  EBUSY: 'it is in use',
+  EEXIST: 'there is a file of this name',
   EISDIR: 'it is a directory',
   ENOENT: 'there is no such file or directory',
+  ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of its path is no directory',
+  EPERM: 'permission denied',
+  EROFS: 'it is on a disk that is read only',
 };
 
 /** What is said of a file that can't be read or written: the path, and why. */
@@ -14,4 +19,16 @@ export function fileError(file: string, done: 'read' | 'written', thrown: unknow
   const { code = '' } = cause as NodeJS.ErrnoException;
   const reason = reasons[code] ?? cause.message;
   return new OperatorError('InvalidConfig', `${file} can't be ${done}: ${reason}`, { cause });
+}
+
+/**
+ * Lets somebody write a file, or files of a directory. @param file - what is named when it fails
+ * @throws OperatorError `InvalidConfig`: it can't be written; what else the writer throws of its own
+ */
+export async function whileWriting<T>(file: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    throw isOperatorError(error) ? error : fileError(file, 'written', error);
+  }
 }

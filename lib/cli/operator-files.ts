@@ -1,6 +1,7 @@
 import { parse } from 'node:path';
 import { isInvalidSpec, loadOperators } from '../declarative/index.js';
 import type { LoadedOperator } from '../declarative/index.js';
+import { dns1123SubdomainProblem } from '../object/names.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { CommandContext } from './command-context.js';
 import { readText } from './read-text.js';
@@ -56,10 +57,24 @@ function operatorsOf(text: string, file: string): FileOperator[] {
   }));
 }
 
+/** @throws UsageError an operator can't be run by its name, which may be that of its file */
+export function refuseOddNames(operators: readonly FileOperator[]): void {
+  for (const { name, source } of operators) {
+    const problem = dns1123SubdomainProblem(name);
+    if (problem === undefined) continue;
+    const remedy = 'give it another metadata.name, or, where it has none, rename the file';
+    throw new UsageError(`${source}: its operator's name ${problem}: ${remedy}`);
+  }
+}
+
 function refuseTwins(operators: readonly FileOperator[]): void {
   const seen = new Map<string, string>();
   for (const { name, source } of operators) {
     const other = seen.get(name);
+    if (other === source) {
+      const remedy = 'give one of them another metadata.name, or the file once';
+      throw new UsageError(`${source} has an operator ${name} twice: ${remedy}`);
+    }
     if (other !== undefined) {
       const remedy = 'give one of them another metadata.name';
       throw new UsageError(`${other} and ${source} both have an operator ${name}: ${remedy}`);

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { CommandContext } from './command-context.js';
-import { fileError } from './file-error.js';
+import { whileWriting } from './file-error.js';
 
 /**
  * Writes what a command was asked for.
@@ -16,9 +16,5 @@ export async function writeResult(
     stdout.write(text);
     return;
   }
-  try {
-    await writeFile(file, text);
-  } catch (error) {
-    throw fileError(file, 'written', error);
-  }
+  await whileWriting(file, () => writeFile(file, text));
 }

@@ -8,19 +8,37 @@ export interface PinoLoggerOptions {
   readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent' | undefined;
   /** Where the JSON lines go. @defaultValue standard output */
   readonly destination?: DestinationStream | undefined;
+  /** Whether errors are written with their stacks. @defaultValue true */
+  readonly stacks?: boolean | undefined;
 }
 
 /** A {@link Logger} that writes JSON lines by pino. */
 export function pinoLogger(options: PinoLoggerOptions = {}): Logger {
-  const { level = 'info', destination } = options;
+  const { level = 'info', destination, stacks = true } = options;
   const settings = {
     level,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     base: null,
-    serializers: { error: stdSerializers.errWithCause },
+    serializers: { error: stacks ? stdSerializers.errWithCause : withoutStack },
   };
   return adapt(destination === undefined ? pino(settings) : pino(settings, destination));
+}
+
+/** An error as `errWithCause` writes it, without the stacks of itself and its causes. */
+function withoutStack(error: Error): unknown {
+  return strip(stdSerializers.errWithCause(error));
+}
+
+function strip(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { cause, aggregateErrors, ...rest } = value as Record<string, unknown>;
+  delete rest['stack'];
+  return {
+    ...rest,
+    ...(cause !== undefined && { cause: strip(cause) }),
+    ...(Array.isArray(aggregateErrors) && { aggregateErrors: aggregateErrors.map(strip) }),
+  };
 }
 
 function adapt(inner: Pino): Logger {

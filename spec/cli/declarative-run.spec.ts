@@ -107,6 +107,24 @@ describe('operator-builder declarative run', () => {
     expect(code, stderr).to.equal(0);
   }
 
+  it('says what to do about a file whose name is no name of an operator', async () => {
+    await writeFile(file('My Shop.yaml'), operator.slice(operator.indexOf('controllers:')));
+    const args = ['declarative', 'run', file('My Shop.yaml'), '--kubeconfig', file('kubeconfig')];
+    const { code, stderr } = await cli(args);
+    expect(code).to.equal(1);
+    expect(stderr).to.include('"My Shop" must be').and.include('rename the file');
+  });
+
+  it('writes errors without their stacks, unless told to', async () => {
+    const busy = ['--health-port', new URL(cluster.url).port];
+    const { code, stderr } = await start(...busy).ended;
+    expect(code).to.equal(1);
+    expect(stderr).to.include('the port is in use').and.not.include('    at ');
+    const args = ['declarative', 'run', file('operator.yaml'), '--kubeconfig', file('kubeconfig')];
+    const debugged = await cli([...args, ...busy], { env: { OPERATOR_BUILDER_DEBUG: '1' } });
+    expect(debugged.stderr).to.include('    at ');
+  });
+
   it('runs nothing when one of the operators is wrong', async () => {
     const wrong = operator.replace(
       'kind: Setting }\n    - name: copy',
@@ -127,7 +145,7 @@ describe('operator-builder declarative run', () => {
     [
       'plain HTTP for others',
       ['--api-server-port', '0', '--api-server-host', '0.0.0.0'],
-      'HTTP is for loopback only',
+      'give --api-server-keys',
     ],
     ['a Lease without a namespace', ['--leader-election', 'shop'], 'as shop/operator'],
   ] as const) {

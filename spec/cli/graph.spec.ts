@@ -72,9 +72,34 @@ describe('operator-builder graph', () => {
     expect(stderr).to.match(/and \d+ more\n$/);
   });
 
+  it('draws the operators of a list, as kubectl writes them, and says where one is wrong', async () => {
+    const items = ['one', 'two'].map((name) => ({
+      apiVersion: 'dcontroller.io/v1alpha1',
+      kind: 'Operator',
+      metadata: { name },
+      spec: { controllers: [{ name: 'c', sources: [{ kind: 'A' }], target: { kind: 'B' } }] },
+    }));
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    const { code, stdout } = await cli(['graph', '-'], { stdin: list });
+    expect(code).to.equal(0);
+    expect(stdout).to.include('["one"]').and.include('["two"]');
+    const wrong = await cli(['graph', '-'], { stdin: list.replace('target', 'targt') });
+    expect(wrong.code).to.equal(1);
+    expect(wrong.stderr).to.include('items[0].spec.controllers[0].targt');
+  });
+
+  it('refuses an alias of nothing as the fault of the file', async () => {
+    const { code, stderr } = await cli(['graph', '-'], { stdin: 'controllers: *none' });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^error: standard input: Unresolved alias/);
+    expect(stderr).to.not.include('DEBUG');
+  });
+
   it('refuses two operators of one name with code 1', async () => {
     const { code, stderr } = await cli(['graph', '-', '-'], { stdin: named });
     expect(code).to.equal(1);
-    expect(stderr).to.include('both have an operator shop: give one of them another metadata.name');
+    expect(stderr).to.include(
+      'standard input has an operator shop twice: give one of them another',
+    );
   });
 });

@@ -59,6 +59,12 @@ describe('operator-builder declarative keys and config', () => {
     expect(await readFile(file('keys', 'token.key'), 'utf8')).to.equal(before);
   });
 
+  it('say which directory of keys is a file, and leave nothing', async () => {
+    const { code, stderr } = await cli(['declarative', 'keys', '-d', 'package.json']);
+    expect(code).to.equal(1);
+    expect(stderr).to.equal("error: package.json can't be written: there is a file of this name\n");
+  });
+
   it('say for programs where the keys are', async () => {
     const args = ['declarative', 'keys', '-d', file('other'), '--output', 'json'];
     const { stdout } = await cli(args);
@@ -131,6 +137,11 @@ describe('operator-builder declarative keys and config', () => {
     ['no user', ['-n', 'a'], '--user is missing'],
     ['no namespace', ['-u', 'a'], '--namespaces is missing'],
     ['an empty name', ['-u', 'a', '-n', 'a,,b'], 'Want names, separated by commas'],
+    [
+      'a namespace that there can be none of',
+      ['-u', 'a', '-n', 'A B'],
+      'The namespace "A B" must be',
+    ],
     ['no duration', ['-u', 'a', '-n', 'a', '--expires', '1 day'], 'for example 90m'],
     ['no time at all', ['-u', 'a', '-n', 'a', '--expires', '0s'], 'Want a duration above 0'],
     ['less than a second', ['-u', 'a', '-n', 'a', '--expires', '1ms'], 'token: want validForMs'],
@@ -140,6 +151,11 @@ describe('operator-builder declarative keys and config', () => {
     ['no YAML', ['-u', 'a', '-n', 'a', '--rules', 'README.md'], 'README.md is no YAML'],
     ['missing rules', ['-u', 'a', '-n', 'a', '--rules', 'x'], "x can't be read"],
     ['a file that is there', ['-u', 'a', '-n', 'a', '-o', 'package.json'], 'exists already'],
+    [
+      'a missing directory',
+      ['--server', 'http://127.0.0.1:1', '-o', 'no/x'],
+      "no/x can't be written",
+    ],
     ['missing keys', ['-u', 'a', '-n', 'a', '--keys', 'no'], "no/tls.crt can't be read"],
   ] as const) {
     it(`refuse ${what}, and write nothing`, async () => {

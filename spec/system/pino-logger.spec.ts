@@ -53,6 +53,15 @@ describe('pinoLogger', () => {
     expect(error['stack']).to.contain('pino-logger.spec');
     expect(error['cause']).to.have.property('message', 'inner');
   });
+
+  it('leaves the stacks out of an error and its causes where it is told to', () => {
+    const { lines, logger } = setUp({ stacks: false });
+    const cause = new AggregateError([new Error('one')], 'inner');
+    logger.error('failed', { error: new Error('outer', { cause }) });
+    logger.error('failed', { error: 'a text' });
+    expect(JSON.stringify(lines)).to.include('outer').and.include('inner').and.include('a text');
+    expect(JSON.stringify(lines)).to.not.include('stack').and.not.include('    at ');
+  });
 });
 
 describe('silentLogger', () => {

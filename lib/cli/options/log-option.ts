@@ -19,8 +19,10 @@ export function logLevelOption(): Option {
 /** The logger of a command. */
 export async function commandLogger(
   { logLevel: level }: LogOptions,
-  { stderr }: CommandContext,
+  { stderr, env }: CommandContext,
 ): Promise<Logger> {
   const { pinoLogger } = await import('../../system/pino-logger.js');
-  return pinoLogger({ level, destination: { write: (line) => void stderr.write(line) } });
+  const destination = { write: (line: string): void => void stderr.write(line) };
+  const stacks = level === 'debug' || env['OPERATOR_BUILDER_DEBUG'] !== undefined;
+  return pinoLogger({ level, destination, stacks });
 }

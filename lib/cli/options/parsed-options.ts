@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../crd/cel/times.js';
+import { dns1123LabelProblem } from '../../object/names.js';
 
 /** Reads a port. */
 export function portOf(text: string): number {
@@ -28,4 +29,15 @@ export function namesOf(text: string, before: readonly string[] = []): readonly 
     throw new InvalidArgumentError('Want names, separated by commas.');
   }
   return [...before, ...names];
+}
+
+/** Collects namespaces as {@link namesOf} does; `*` is all of them. */
+export function namespacesOf(text: string, before?: readonly string[]): readonly string[] {
+  const names = namesOf(text, before);
+  for (const name of names) {
+    const problem = name === '*' ? undefined : dns1123LabelProblem(name);
+    if (problem === undefined) continue;
+    throw new InvalidArgumentError(`The namespace ${problem}.`);
+  }
+  return names;
 }

@@ -33,7 +33,7 @@ export async function writePrivateFiles(
 
 /** What is said of a file that must not be overwritten. */
 export function existsAlready(path: string, cause?: unknown): OperatorError {
-  const message = `${path} exists already: give force to replace it`;
+  const message = `${path} exists already: give force (--force) to replace it`;
   return new OperatorError('InvalidOption', message, { cause });
 }
 

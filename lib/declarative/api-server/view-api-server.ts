@@ -128,12 +128,9 @@ export class ViewApiServer {
     try {
       return await listenHttp(this.#handle, { port, host, tls, admit: this.#admit });
     } catch (thrown) {
-      const cause = asError(thrown);
-      const remedy = 'choose another port, or end what listens there';
-      const message = `views: ${host} port ${port}: ${cause.message} (${remedy})`;
       // Whoever has made room may start it again.
       if (!this.#isStopped()) this.#state = 'new';
-      throw new OperatorError('ListenFailed', message, { cause });
+      throw listenFailed(asError(thrown), `${host}:${port}`);
     }
   }
 
@@ -152,6 +149,14 @@ export class ViewApiServer {
       throw error;
     }
   };
+}
+
+function listenFailed(cause: Error, where: string): OperatorError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const why = code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
+  const remedy = 'choose another port, or end what listens there';
+  const message = `API server of views: can't listen on ${where}: ${why} (${remedy})`;
+  return new OperatorError('ListenFailed', message, { cause });
 }
 
 function isAborted(signal: AbortSignal | undefined): boolean {

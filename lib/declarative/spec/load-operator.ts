@@ -1,6 +1,7 @@
 import { LineCounter, isNode, parseAllDocuments } from 'yaml';
 import type { Document as YamlDocument } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
+import { asError } from '../../system/as-error.js';
 import { compileContext } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';
 import { checkControllers } from './check-controllers.js';
@@ -21,9 +22,9 @@ export interface LoadedOperator {
 }
 
 /**
- * Reads every operator of a YAML text: `Operator` objects, or `controllers:` alone, and compiles the
- * pipelines of its controllers to see that they can be run. Objects of other kinds are left out, so that
- * a file may have what the operator works on beside it.
+ * Reads every operator of a YAML text: `Operator` objects, lists of them, or `controllers:` alone, and
+ * compiles the pipelines of its controllers to see that they can be run. Objects of other kinds are left
+ * out, so that a file may have what the operator works on beside it.
  * @param source - the name of the file, for problems
  * @throws InvalidSpecError the text is no YAML, or an operator is wrong; it has everything that is, in
  * the order of the file.
@@ -55,15 +56,39 @@ interface Reading {
   readonly problems: LocatedProblem[];
 }
 
-function readDocument(
-  document: YamlDocument.Parsed,
-  { source, lines, problems }: Reading,
-): LoadedOperator[] {
-  const value: unknown = document.toJS();
+function readDocument(document: YamlDocument.Parsed, reading: Reading): LoadedOperator[] {
+  const value = valueOf(document, reading);
   if (!isJsonObject(value)) return [];
-  const isObject = value['kind'] !== undefined || value['apiVersion'] !== undefined;
+  // As `kubectl get operators -o yaml` writes them.
+  const { kind, items } = value;
+  if ((kind === 'List' || kind === 'OperatorList') && Array.isArray(items)) {
+    return items.flatMap((item, index) => readValue(item, ['items', index], { document, reading }));
+  }
+  return readValue(value, [], { document, reading });
+}
+
+/** An alias that means nothing, or far too much, is found out only here. */
+function valueOf(document: YamlDocument.Parsed, { problems }: Reading): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    problems.push({ path: [], message: asError(error).message });
+    return undefined;
+  }
+}
+
+interface Place {
+  readonly document: YamlDocument.Parsed;
+  readonly reading: Reading;
+}
+
+function readValue(value: unknown, at: SpecPath, { document, reading }: Place): LoadedOperator[] {
+  const { source, lines, problems } = reading;
+  if (!isJsonObject(value)) return [];
+  const isObject =
+    at.length > 0 || value['kind'] !== undefined || value['apiVersion'] !== undefined;
   if (isObject && !isOperator(value)) return [];
-  const inside: SpecPath = isObject ? ['spec'] : [];
+  const inside: SpecPath = isObject ? [...at, 'spec'] : [];
   const found: SpecProblem[] = [];
   const spec = readOperatorSpec(isObject ? value['spec'] : value, compileContext(found));
   checkControllers(spec, found);

@@ -49,7 +49,7 @@ async function serve(options: ApiServerOptions, context: CommandContext): Promis
   const { runGroup } = await import('./run-group.js');
   await runGroup(
     {
-      ...{ options, viewServer: { port, host, keys } },
+      ...{ options, viewServer: { port, host, keys, keysOption: '--keys' } },
       fill: async (group, running) => {
         if (installCrd) await install(running);
         running.manager.add(operatorCrdController({ group }), { requires: operatorCrdAccess });

@@ -1,10 +1,11 @@
 import { Command, Option } from 'commander';
 import type { Clock } from '../../../system/clock.js';
 import type { CommandContext } from '../../command-context.js';
+import { whileWriting } from '../../file-error.js';
 import { helpExamples } from '../../help-examples.js';
 import { outputOption } from '../../options/output-option.js';
 import type { Output } from '../../options/output-option.js';
-import { durationMsOf, namesOf } from '../../options/parsed-options.js';
+import { durationMsOf, namespacesOf } from '../../options/parsed-options.js';
 import { UsageError } from '../../usage-error.js';
 import { defaultKeyDirectory, defaultViewPort } from './defaults.js';
 import type { AccessLevel } from './view-rules.js';
@@ -52,7 +53,7 @@ function addOptions(command: Command): Command {
     .option(
       '-n, --namespaces <names>',
       "where it is good, separated by commas; '*' is everywhere",
-      namesOf,
+      namespacesOf,
     )
     .addOption(
       new Option('--access <level>', 'what it allows: to look at all views, or to change them, too')
@@ -84,7 +85,9 @@ async function makeConfig(
   const secured = server.startsWith('http://') ? undefined : await credentials(options, clock);
   const [first] = namespaces;
   const namespace = first === '*' ? undefined : first;
-  await writeViewKubeConfig(file, { server, user, namespace, force, ...secured });
+  await whileWriting(file, () =>
+    writeViewKubeConfig(file, { server, user, namespace, force, ...secured }),
+  );
   const made = { file, server, ...(secured !== undefined && { user, namespaces, expiresAt }) };
   if (output === 'json') {
     stdout.write(`${JSON.stringify(made, undefined, 2)}\n`);

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { CommandContext } from '../../command-context.js';
+import { whileWriting } from '../../file-error.js';
 import { helpExamples } from '../../help-examples.js';
 import { outputOption } from '../../options/output-option.js';
 import type { Output } from '../../options/output-option.js';
@@ -44,7 +45,9 @@ export function keysCommand(context: CommandContext): Command {
 async function makeKeys(options: KeysOptions, { stdout }: CommandContext): Promise<void> {
   const { directory, host: hostNames, days: validForDays, force, output } = options;
   const { generateKeys } = await import('../../../declarative/api-server/index.js');
-  const files = await generateKeys({ directory, hostNames, validForDays, force });
+  const files = await whileWriting(directory, () =>
+    generateKeys({ directory, hostNames, validForDays, force }),
+  );
   if (output === 'json') {
     stdout.write(`${JSON.stringify(files, undefined, 2)}\n`);
     return;

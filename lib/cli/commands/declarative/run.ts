@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { CommandContext } from '../../command-context.js';
 import { helpExamples } from '../../help-examples.js';
+import type { FileOperator } from '../../operator-files.js';
 import { addClusterOptions } from '../../options/cluster-options.js';
 import type { ClusterOptions } from '../../options/cluster-options.js';
 import { logLevelOption } from '../../options/log-option.js';
@@ -58,11 +59,16 @@ async function runFiles(
   if (options.watch === true && files.includes('-')) {
     throw new UsageError('--watch is for files: the standard input does not change');
   }
-  const { readOperatorFiles } = await import('../../operator-files.js');
+  const { readOperatorFiles, refuseOddNames } = await import('../../operator-files.js');
   const { runGroup } = await import('./run-group.js');
   const { FileOperators } = await import('./file-operators.js');
   const { watchFiles } = await import('./watch-files.js');
-  const operators = await readOperatorFiles(files, context);
+  const read = async (): Promise<readonly FileOperator[]> => {
+    const operators = await readOperatorFiles(files, context);
+    refuseOddNames(operators);
+    return operators;
+  };
+  const operators = await read();
   await runGroup(
     {
       ...{ options, viewServer },
@@ -70,8 +76,7 @@ async function runFiles(
         const running = new FileOperators(group, logger);
         await running.set(operators);
         if (options.watch !== true) return undefined;
-        const onChange = async (): Promise<void> =>
-          running.set(await readOperatorFiles(files, context));
+        const onChange = async (): Promise<void> => running.set(await read());
         const { clock } = context;
         return (signal) => watchFiles(files, { clock, logger, signal, onChange });
       },
@@ -83,5 +88,6 @@ async function runFiles(
 function viewServerOf(options: RunOptions): ViewServerOptions | undefined {
   const { apiServerPort, apiServerHost: host, apiServerKeys: keys } = options;
   if (apiServerPort === undefined && host === undefined && keys === undefined) return undefined;
-  return { port: apiServerPort ?? defaultViewPort, host, keys };
+  const keysOption = '--api-server-keys';
+  return { port: apiServerPort ?? defaultViewPort, host, keys, keysOption };
 }

@@ -1,4 +1,4 @@
-import { watch } from 'node:fs/promises';
+import { readFile, watch } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { asError } from '../../../system/as-error.js';
 import { sleep } from '../../../system/clock.js';
@@ -11,7 +11,7 @@ export interface WatchSettings {
   readonly logger: Logger;
   /** Ends it. */
   readonly signal: AbortSignal;
-  /** Called after changes, never twice at once. What it throws is logged. */
+  /** Called when a file is not as it was before, never twice at once. What it throws is logged. */
   readonly onChange: () => Promise<void>;
 }
 
@@ -25,6 +25,7 @@ const settleMs = 100;
  */
 export async function watchFiles(files: readonly string[], settings: WatchSettings): Promise<void> {
   let last = Promise.resolve();
+  let before: string | undefined;
   let waits = false;
   const changed = (): void => {
     if (waits) return;
@@ -33,12 +34,23 @@ export async function watchFiles(files: readonly string[], settings: WatchSettin
       await sleep(settings.clock, settleMs, settings.signal).catch(() => undefined);
       // From here on a change is one that may not have been seen.
       waits = false;
-      if (!settings.signal.aborted) await settle(settings);
+      const now = await contentOf(files);
+      // Their directories have other files, too; the log may be one of them.
+      if (settings.signal.aborted || now === before) return;
+      before = now;
+      await settle(settings);
     });
   };
   const directories = new Set(files.map(dirname));
   await Promise.all([...directories].map((each) => watchDirectory(each, settings, changed)));
   await last;
+}
+
+/** Equal as long as the files are as they were. */
+async function contentOf(files: readonly string[]): Promise<string> {
+  const read = (file: string): Promise<unknown> =>
+    readFile(file, 'utf8').catch((error: unknown) => ({ unreadable: asError(error).message }));
+  return JSON.stringify(await Promise.all(files.map(read)));
 }
 
 async function settle({ onChange, logger }: WatchSettings): Promise<void> {
