@@ -162,6 +162,27 @@ describe('the life of declarative controllers', () => {
       expect(await scene.get(ConfigMaps, keyOfA)).to.deep.include({ data: { x: '1' } });
     });
 
+    it('takes away what earlier processes wrote, though it was not begun itself', async () => {
+      scene = await ControllerScene.start();
+      await scene.client.apply(
+        { ...Secrets, metadata: { name: 'left', namespace: 'default' }, data: { x: 'MQ==' } },
+        { fieldManager: 'op/secrets' },
+      );
+      await scene.during(scene.controller(secrets).stop({ cleanUp: 'delete' }));
+      expect(await scene.names(Secrets)).to.deep.equal([]);
+    });
+
+    it('fails where it can not be found out what is to be taken away', async () => {
+      scene = await ControllerScene.start();
+      const fault = scene.base.cluster.faults.add({
+        match: { verb: 'list', resource: 'secrets' },
+        effect: { type: 'status', code: 403, reason: 'Forbidden', message: 'no' },
+      });
+      const stopped = failureOf(scene.controller(secrets).stop({ cleanUp: 'delete' }));
+      expect(String(await scene.during(stopped))).to.include('clean-up of op/secrets: ');
+      expect(fault.struck).to.be.above(0);
+    });
+
     it('ends the wait for a kind, and for the first pass', async () => {
       scene = await ControllerScene.start();
       const controller = scene.controller({
