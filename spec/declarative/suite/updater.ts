@@ -36,6 +36,22 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap)).metadata).to.deep.include({ labels: { app: 'web' } });
   });
 
+  it('takes no finalizers and no owners from the metadata of another object, but its own', async () => {
+    const scene = await open();
+    const updater = scene.updater(ConfigMap);
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'no-such-uid' };
+    const theirs = { finalizers: ['shop.example.com/theirs'], ownerReferences: [owner] };
+    await updater.write({ metadata: { ...theirs, uid: 'other', labels: { app: 'web' } } });
+    const { metadata } = await scene.get(ConfigMap);
+    expect(metadata)
+      .to.include.keys('labels')
+      .and.not.include.keys('finalizers', 'ownerReferences');
+    await updater.write({ metadata: { finalizers: theirs.finalizers } });
+    expect((await scene.get(ConfigMap)).metadata.finalizers).to.deep.equal(theirs.finalizers);
+    await updater.write({ metadata: { labels: { app: 'web' } } });
+    expect((await scene.get(ConfigMap)).metadata).not.to.have.property('finalizers');
+  });
+
   it('takes what the document no longer has out of the content', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
