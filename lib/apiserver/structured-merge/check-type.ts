@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { TypeMeta, UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Atom } from './atom.js';
 import { metadataOf } from './managed-fields-list.js';
 import { throwProblems } from './type-problems.js';
@@ -18,7 +18,9 @@ export function checkType(object: UnstructuredObject, atom: Atom, options: Check
 }
 
 /** A kind as the server names it in messages: `/v1, Kind=ConfigMap`. */
-export function kindText({ apiVersion, kind }: UnstructuredObject): string {
+export function kindText(object: Partial<TypeMeta>): string {
+  // What is applied to a Scale may be without.
+  const { apiVersion = '', kind = '' } = object;
   const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
   return `${groupVersion}, Kind=${kind}`;
 }

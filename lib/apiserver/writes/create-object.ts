@@ -52,6 +52,8 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
     object: shown(kind, ruling, object),
     old: undefined,
   });
+  // Where the schema does not say what it is, a null is refused by nothing but the next read.
+  ruling.custom?.dropNulls(object);
   return store(core, request, object);
 }
 

@@ -71,7 +71,7 @@ function jsonPatched(live: UnstructuredObject, value: unknown): unknown {
     throw failure(413, 'RequestEntityTooLarge', message);
   }
   try {
-    return applyJsonPatch(live, value as readonly JsonPatchOperation[]);
+    return applyJsonPatch(live, value as readonly JsonPatchOperation[], { dialect: 'kubernetes' });
   } catch (error) {
     if (!(error instanceof JsonPatchError)) throw error;
     throw failure(

@@ -19,6 +19,7 @@ import { Decoding } from '../go-json/decoding.js';
 import { goType } from '../go-json/go-types.js';
 import type { ApplyRequest } from './managed-fields.js';
 import { applyFields, trackUpdate } from './managed-fields.js';
+import { deepEqual } from './deep-equal.js';
 import { updateObject } from './update-object.js';
 import type { WriteRequest } from './write-request.js';
 import { withoutMembers } from '../without-members.js';
@@ -146,16 +147,27 @@ export function applyScale(
   apply: Pick<ApplyRequest, 'applied' | 'force'>,
 ): UnstructuredObject {
   const live = liveScale(write);
-  if (write.request.kind.custom !== undefined && isFirstApply(live, apply.applied)) {
-    throw internalFailure(noFirstApply);
+  const { custom } = write.request.kind;
+  if (custom !== undefined && isFirstApply(live, apply.applied)) {
+    throw internalFailure(
+      `failed to create manager for existing fields: failed to convert live object (/; ${notCustom}`,
+    );
   }
   const merged = applyFields(core, { write: scaleRequest(write), ...apply }, live);
+  if (custom !== undefined && !deepEqual(unmanaged(merged), unmanaged(live))) {
+    const { namespace = '', name = '' } = apply.applied.metadata;
+    throw internalFailure(`failed to convert new object (${namespace}/${name}; ${notCustom}`);
+  }
   return storeScale(core, write, decodeScale(merged));
 }
 
-/** The real server can't tell whose the replicas of a custom resource are that nobody is recorded for. */
-const noFirstApply =
-  'failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1';
+// The real server takes the Scale of a custom resource for one itself, and comes to grief.
+const notCustom =
+  'autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1';
+
+function unmanaged(object: UnstructuredObject): UnstructuredObject {
+  return { ...object, metadata: withoutMembers(object.metadata, 'managedFields') };
+}
 
 function isFirstApply(
   { metadata, apiVersion, kind }: UnstructuredObject,

@@ -59,6 +59,8 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
     object: kind === ruling ? prepared : kind.fromStorage(prepared),
     old: live,
   });
+  // Where the schema does not say what it is, a null is refused by nothing but the next read.
+  ruling.custom?.dropNulls(prepared);
   const settled = keepManagedFieldsTimes(old, prepared);
   if (deepEqual(settled, old)) return { object: live, created: false };
   return store(core, { request, ruling, object: settled, old });

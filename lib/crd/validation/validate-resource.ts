@@ -68,7 +68,8 @@ function validateStatus(
   errors: FieldErrors,
 ): void {
   const { status } = object;
-  if (schema === undefined || status === undefined) return;
+  // A status that is null is none.
+  if (schema === undefined || status === undefined || status === null) return;
   const own = new FieldErrors();
   validateSchema(status, { schema, path: '', errors: own, old: old?.['status'] });
   for (const cause of own.causes) {
