@@ -9,7 +9,10 @@ const hidden = 'what the server says may show data of a Secret';
 export function hideWords(error: unknown): unknown {
   if (!isApiError(error)) return error;
   const { body, context, causes } = error;
-  const fields = causes.flatMap(({ field }) => field ?? []);
+  const fields = [
+    ...causes.flatMap(({ field }) => field ?? []),
+    ...undeclaredIn(body.message ?? ''),
+  ];
   const about = fields.length === 0 ? '' : `, about ${fields.join(', ')}`;
   const details = {
     ...body.details,
@@ -20,4 +23,11 @@ export function hideWords(error: unknown): unknown {
   };
   const message = `(left out${about}: ${hidden})`;
   return new ApiError({ ...body, message, details }, { ...context, text: undefined });
+}
+
+/** A field that the kind has not, of which the server tells in its message only: its path has no values. */
+function undeclaredIn(message: string): readonly string[] {
+  const [, path] =
+    /(?<![^\s:])((?:\.[A-Za-z]\w*)+): field not declared in schema/.exec(message) ?? [];
+  return path === undefined ? [] : [path.slice(1)];
 }

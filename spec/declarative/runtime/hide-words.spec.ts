@@ -1,0 +1,36 @@
+import { inspect } from 'node:util';
+import { expect } from 'chai';
+import { hideWords } from '../../../lib/declarative/runtime/hide-words.js';
+import { ApiError } from '../../../lib/object/api-error.js';
+
+const context = { verb: 'apply', text: 'Secret: xyzzy' } as const;
+
+/** What is left to be seen of an answer. */
+function hidden(code: number, message: string, field?: string): string {
+  const details = { causes: [{ reason: 'FieldValueInvalid', message, field }] };
+  const status = { apiVersion: 'v1', kind: 'Status', status: 'Failure', code, message } as const;
+  const body = { ...status, ...(field !== undefined && { details }) };
+  return inspect(hideWords(new ApiError(body as never, context as never)), { depth: 9 });
+}
+
+describe('The words of a server about a Secret', () => {
+  it('are left out, but for the paths of fields', () => {
+    const said = hidden(422, 'data[a]: Invalid value: "xyzzy"', 'data[a]');
+    expect(said).to.include('about data[a]').and.not.include('xyzzy');
+  });
+
+  it('leave a field that the kind has not', () => {
+    const said = hidden(
+      500,
+      'failed: (default/xyzzy; /v1): .spec.binaryData: field not declared in schema',
+    );
+    expect(said).to.include('about spec.binaryData').and.not.include('xyzzy');
+    const keyed = hidden(500, 'failed: .spec.list[name="xyzzy"].nam: field not declared in schema');
+    expect(keyed).to.not.include('xyzzy').and.not.include('about');
+  });
+
+  it('are no matter of other errors', () => {
+    const error = new Error('no connection');
+    expect(hideWords(error)).to.equal(error);
+  });
+});
