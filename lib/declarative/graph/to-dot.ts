@@ -5,9 +5,8 @@ import type { OperatorGraph } from './operator-graph.js';
 type Attributes = Readonly<Record<string, string>>;
 
 const font = 'Helvetica';
-// Wide margins: in a picture the reader's font may be wider than the one that it was measured with.
 const allNodes: Attributes = {
-  ...{ shape: 'box', style: 'rounded,filled', margin: '0.2,0.06', fontname: font, fontsize: '11' },
+  ...{ shape: 'box', style: 'rounded,filled', margin: '0.12,0.06', fontname: font, fontsize: '11' },
 };
 
 const looks: Readonly<Record<NodeLook, Attributes>> = {

@@ -141,6 +141,14 @@ describe('A graph', () => {
     });
     await fc.assert(property, { numRuns: 25 });
   });
+
+  it('leave room in a picture for a font that is wider than the one that was measured', async () => {
+    const svg = await toSvg(graphOf(operator));
+    const sizes = [...svg.matchAll(/ font-size="([\d.]+)"/g)].map(([, size]) => Number(size));
+    expect(sizes.length).to.be.greaterThan(5);
+    // Measured with 10, 11, 12 and 14 points.
+    expect([...new Set(sizes)]).to.have.members([8.6, 9.5, 10.3, 12]);
+  });
 });
 
 /** The texts of a picture. */
