@@ -7,8 +7,7 @@ await build({
   entryPoints: ['src/main.ts'],
   outdir: 'dist',
   bundle: true,
-  // What is imported when it is first needed stays in files of its own.
-  splitting: true,
+  // No splitting: of a package that is no ES module, a file of its own exports nothing by name.
   format: 'esm',
   platform: 'node',
   target: 'node20.19',

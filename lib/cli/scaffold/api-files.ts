@@ -1,6 +1,9 @@
+import { join } from 'node:path';
+import { withCrdVersion } from './crd-version.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
 import { camelCase, kebabCase } from './names.js';
+import { textIfExists } from './plan-files.js';
 import type { WantedFile } from './plan-files.js';
 import type { Project, ProjectResource } from './project-file.js';
 import { readTemplate } from './template.js';
@@ -14,6 +17,7 @@ export interface ApiParts {
   readonly withController: boolean;
 }
 
+const crdFiles = /^config\/crd\/bases\//;
 const controllerFiles = /^(?:src\/controllers|test)\//;
 
 /** What a kind adds to a project. */
@@ -41,17 +45,23 @@ export async function apiFiles(
 export async function versionFiles(
   project: Project,
   first: ProjectResource,
-  resource: ProjectResource,
+  { resource, folder }: { readonly resource: ProjectResource; readonly folder: string },
 ): Promise<readonly WantedFile[]> {
   const values = valuesOf(project, resource);
   const words = { ...values.words, v98alpha98: first.version };
   const bare = await bareFiles(project, first);
   const files = await readTemplate('version', { ...values, words });
-  return files.map(({ path, text }): WantedFile => {
+  const wanted = files.map(async ({ path, text }): Promise<WantedFile> => {
     const before = bare.get(path);
     if (before === undefined) return { type: 'whole', path, text };
-    return { type: 'insert', path, insertions: insertionsOf(before, text) };
+    if (!crdFiles.test(path))
+      return { type: 'insert', path, insertions: insertionsOf(before, text) };
+    const own = await textIfExists(join(folder, path));
+    // The user's may have changed since; what is generated has no markers.
+    const edited = own === undefined ? text : withCrdVersion(own, text, resource.version);
+    return { type: 'edited', path, text: edited };
   });
+  return Promise.all(wanted);
 }
 
 /** A project with the first version of a kind. */

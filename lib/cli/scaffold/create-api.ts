@@ -30,7 +30,8 @@ export interface CreateApiOptions extends ScaffoldOptions {
  * @throws OperatorError `InvalidConfig`: there is no project, or a file of it can't be changed.
  */
 export async function createApi(options: CreateApiOptions, context: CommandContext): Promise<void> {
-  const path = join(resolve(context.cwd, options.directory), projectFileName);
+  const folder = resolve(context.cwd, options.directory);
+  const path = join(folder, projectFileName);
   const text = await textIfExists(path);
   if (text === undefined) {
     const remedy = 'go to the folder of a project, or make one with operator-builder init';
@@ -41,7 +42,7 @@ export async function createApi(options: CreateApiOptions, context: CommandConte
   const added = addedTo(project, options);
   const { resource } = added;
   const files = await (added.type === 'version'
-    ? versionFiles(project, added.first, resource)
+    ? versionFiles(project, added.first, { resource, folder })
     : apiFiles(project, resource, added));
   const noted = withResource(text, resource, path);
   const wanted = [...files, { type: 'edited', path: projectFileName, text: noted } as const];
@@ -124,7 +125,6 @@ function refuseTwins(
 function nextSteps(added: Added): readonly string[] {
   const check = ['npm test'];
   const { resource } = added;
-  if (added.type === 'version') return ['npm run manifests', ...check];
   const { group, version, kind } = resource;
   const sample = `config/samples/${group}_${version}_${kind.toLowerCase()}.yaml`;
   return [...check, 'kubectl apply -k config/crd', `kubectl apply -f ${sample}`];

@@ -6,6 +6,10 @@ import { parse } from 'yaml';
 import { scratchDirectory } from '../cli.js';
 import { createApi, linkPackages, makeProject, textsIn } from './project.js';
 
+interface Crd {
+  readonly spec: { readonly versions: readonly { readonly name: string; storage: boolean }[] };
+}
+
 const markers = /^.*\+operator-builder:scaffold:.*\n/gm;
 
 describe('operator-builder create api', () => {
@@ -62,6 +66,13 @@ describe('operator-builder create api', () => {
       .and.match(/storage: true, .*\n {4}shopV1,\n/);
     expect(texts['src/api/v1/shop.ts']).to.include("name: 'v1'");
     expect(texts['src/operator.ts']?.match(/Shop,/g)).to.have.length(1);
+    const crd = parse(texts['config/crd/bases/shop.example.com_shops.yaml'] ?? '') as Crd;
+    expect(crd.spec.versions.map(({ name, storage }) => [name, storage])).to.deep.equal([
+      ...[
+        ['v1alpha1', true],
+        ['v1', false],
+      ],
+    ]);
     expect(parse(texts['config/samples/kustomization.yaml'] ?? '')).to.deep.include({
       resources: ['shop_v1alpha1_shop.yaml', 'shop_v1_shop.yaml'],
     });

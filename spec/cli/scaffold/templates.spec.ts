@@ -16,14 +16,18 @@ async function manifestOf(path: string): Promise<Manifest> {
 
 describe('The templates', () => {
   for (const style of styles) {
-    it(`have the CRD of the schema, of style ${style}`, async () => {
-      const resource = `../../../templates/api/src/api/v99alpha99/kind-name@${style}.ts`;
-      const { KindName } = (await import(resource)) as { KindName: { crd: object } };
-      const path = `templates/api/config/crd/bases/groupname.domain.example_kindnames@${style}.yaml`;
-      expect(parse(await readFile(path, 'utf8'))).to.deep.equal(
-        JSON.parse(JSON.stringify(KindName.crd)),
-      );
-    });
+    for (const [folder, version] of [
+      ['api', 'v99alpha99'],
+      ['version', 'v98alpha98'],
+    ] as const) {
+      it(`have the CRD of the schema, of ${folder} and style ${style}`, async () => {
+        const resource = `../../../templates/${folder}/src/api/${version}/kind-name@${style}.ts`;
+        const { KindName } = (await import(resource)) as { KindName: { crd: object } };
+        const name = `groupname.domain.example_kindnames@${style}.yaml`;
+        const text = await readFile(`templates/${folder}/config/crd/bases/${name}`, 'utf8');
+        expect(parse(text)).to.deep.equal(JSON.parse(JSON.stringify(KindName.crd)));
+      });
+    }
   }
 
   it('are developed with the versions that this package is', async () => {
