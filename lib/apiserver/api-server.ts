@@ -326,7 +326,8 @@ export class EmbeddedApiServer {
       this.requests.add({ verb: 'get', resource, ...none, user, code, ...denied });
       return;
     }
-    const { verb, resource, group, subresource, namespace, name } = info;
+    const { verb, resource, group, subresource, namespace, name, query } = info;
+    const dryRun = query.getAll('dryRun').includes('All') ? { dryRun: true as const } : {};
     this.requests.add({
       verb,
       resource,
@@ -337,6 +338,7 @@ export class EmbeddedApiServer {
       user,
       code,
       ...denied,
+      ...dryRun,
     });
   }
 }

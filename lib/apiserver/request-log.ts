@@ -17,6 +17,8 @@ export interface RequestEntry {
   readonly code: number;
   /** The user had no right to it. Absent: it had. */
   readonly denied?: true;
+  /** It was said to be a dry run by its query; a delete may say it in its body, too. Absent: it was not. */
+  readonly dryRun?: true;
 }
 
 /** A place in the log; see {@link RequestLog.since}. */

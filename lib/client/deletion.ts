@@ -14,6 +14,14 @@ export function deleteBody(options: DeleteOptions): object {
 }
 
 /**
+ * The query of a delete. The server goes by the body; this is for who reads a log of requests, where
+ * bodies are not.
+ */
+export function dryRunQuery({ dryRun = false }: DeleteOptions): { readonly dryRun?: 'All' } {
+  return dryRun ? { dryRun: 'All' } : {};
+}
+
+/**
  * The object that a delete left in place, or undefined. For most kinds the server answers with a
  * `Status` once an object is gone, but for some (Pods, Services) with the object as it last was.
  */

@@ -19,7 +19,7 @@ import type {
 } from './client.js';
 import { resolveClientOptions } from './client-options.js';
 import type { ClientOptions } from './client-options.js';
-import { deleteBody, remainingObject } from './deletion.js';
+import { deleteBody, dryRunQuery, remainingObject } from './deletion.js';
 import { Discovery } from './discovery.js';
 import { Exchange } from './exchange.js';
 import { flattened } from './flattened.js';
@@ -251,7 +251,8 @@ class HttpClient implements ConnectedClient {
   ): Promise<T | undefined> {
     const type = await this.resourceType(reference);
     const target = { verb: 'delete', ...keyOf(key) };
-    const request = requestFor(type, target, { signal: options.signal, fences: options.fences });
+    const { signal, fences } = options;
+    const request = requestFor(type, target, { query: dryRunQuery(options), signal, fences });
     const body = JSON.stringify(deleteBody(options));
     return remainingObject<T>(
       await this.#send({ ...request, method: 'DELETE', ...json, body, repeatable: false }),
@@ -265,7 +266,7 @@ class HttpClient implements ConnectedClient {
     const type = await this.resourceType(reference);
     const { namespace, labelSelector, fieldSelector, signal, fences } = options;
     const target = { verb: 'deletecollection', namespace };
-    const query = { labelSelector, fieldSelector };
+    const query = { labelSelector, fieldSelector, ...dryRunQuery(options) };
     const request = requestFor(type, target, { query, signal, fences });
     const body = JSON.stringify(deleteBody(options));
     await this.#send({ ...request, method: 'DELETE', ...json, body, repeatable: false });

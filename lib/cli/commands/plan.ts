@@ -1,0 +1,102 @@
+import { Command } from 'commander';
+import { resolve } from 'node:path';
+import type { ResourcePlan } from '../plan/plan-resource.js';
+import { exitCodes } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
+import { helpExamples } from '../help-examples.js';
+import { addClusterOptions, clusterClient } from '../options/cluster-options.js';
+import type { ClusterOptions } from '../options/cluster-options.js';
+import { commandLogger, logLevelOption } from '../options/log-option.js';
+import type { LogOptions } from '../options/log-option.js';
+import { outputOption } from '../options/output-option.js';
+import type { Output } from '../options/output-option.js';
+
+interface PlanOptions extends ClusterOptions, LogOptions {
+  readonly filename: readonly string[];
+  readonly project: string;
+  readonly namespace: string;
+  readonly unchanged?: boolean | undefined;
+  readonly color: boolean;
+  readonly output: Output;
+}
+
+/** `operator-builder plan`. */
+export function planCommand(context: CommandContext): Command {
+  return addClusterOptions(new Command('plan'))
+    .description(
+      'Says what the operator of the project would change once custom resources are applied: its ' +
+        'controllers reconcile them with writes that are dry runs. Ends with code 2 when there are ' +
+        'changes, 0 when there are none.',
+    )
+    .requiredOption(
+      '-f, --filename <file...>',
+      'custom resources, as YAML; - is the standard input',
+    )
+    .option('--project <directory>', 'where the operator is', '.')
+    .option('-n, --namespace <name>', 'of resources that name none', 'default')
+    .option('--unchanged', 'list objects that stay as they are, too')
+    .option('--no-color', 'do not colour what is for people (also: NO_COLOR=1)')
+    .addOption(outputOption())
+    .addOption(logLevelOption().default('error'))
+    .addHelpText(
+      'after',
+      helpExamples({
+        'operator-builder plan -f shop.yaml': 'on the cluster of your kubeconfig',
+        'operator-builder plan -f config/samples/*.yaml --context staging': 'of several, elsewhere',
+        'operator-builder plan -f shop.yaml --output json': 'for a program',
+      }),
+    )
+    .action((options: PlanOptions) => plan(options, context));
+}
+
+async function plan(options: PlanOptions, context: CommandContext): Promise<void> {
+  const { loadOperator } = await import('../project/load-operator.js');
+  const { readResources } = await import('../plan/resource-files.js');
+  const { planResource } = await import('../plan/plan-resource.js');
+  const signal = context.stopSignal();
+  const resources = await readResources(options.filename, context);
+  const { operator } = await loadOperator(resolve(context.cwd, options.project));
+  const logger = await commandLogger(options, context);
+  const client = await clusterClient(options, context, logger);
+  try {
+    const { namespace } = options;
+    const { clock } = context;
+    const plans: ResourcePlan[] = [];
+    for (const resource of resources) {
+      const planning = { operator, client, namespace, logger, clock, signal };
+      plans.push(await planResource(resource, planning));
+    }
+    await say(plans, options, context);
+  } finally {
+    await client.close();
+  }
+}
+
+async function say(
+  plans: readonly ResourcePlan[],
+  { output, color, unchanged = false }: PlanOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { stdout, env } = context;
+  if (output === 'json') {
+    stdout.write(`${JSON.stringify({ plans: plans.map(forPrograms) }, undefined, 2)}\n`);
+  } else {
+    const { renderPlan } = await import('../../builder/index.js');
+    const isColored = color && stdout.columns !== undefined && (env['NO_COLOR'] ?? '') === '';
+    const texts = plans.map((each) => {
+      const rest = each.settled || each.error !== undefined ? '' : `\n${notSettled}`;
+      return `${renderPlan(each, { color: isColored, unchanged })}${rest}\n`;
+    });
+    stdout.write(texts.join('\n'));
+  }
+  if (plans.some(({ changed }) => changed)) context.setExitCode(exitCodes.changes);
+  const failed = plans.find(({ error }) => error !== undefined);
+  if (failed?.error !== undefined) throw failed.error;
+}
+
+const notSettled = 'The operator goes on after this: each reconcile changes something more.';
+
+/** Errors are no JSON. */
+function forPrograms({ error, ...plan }: ResourcePlan): object {
+  return { ...plan, ...(error !== undefined && { error: error.message }) };
+}

@@ -1,0 +1,92 @@
+import omit from 'lodash/omit.js';
+import { desiredDifferences } from '../../builder/desired-differences.js';
+import type { Plan, PlannedObject, PlannedRollout } from '../../builder/index.js';
+import { rollsPods } from '../../builder/kind-traits.js';
+import { appliedHashAnnotation } from '../../builder/marks.js';
+import { updatesOnDelete } from '../../builder/rollout-state.js';
+import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
+import type { FieldChange } from '../../object/diff-by-path.js';
+import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { referenceTo } from '../../object/object-reference.js';
+import { redactChanges } from '../../object/redact.js';
+import type { PlannedObjects, PlannedObjectState } from './planned-objects.js';
+
+/** Bookkeeping that says nothing to who reads a plan. */
+const ignore = [
+  ...serverSetFields,
+  `metadata.annotations[${JSON.stringify(appliedHashAnnotation)}]`,
+];
+
+/** What was written in a plan, as the builder says it. @param owner - whom the plan is for */
+export function planOf(planned: PlannedObjects, owner: KubernetesObject): Plan {
+  const states = planned.all.filter(({ before, after }) => before ?? after);
+  const objects = states.map(plannedObject);
+  const rollouts = states.flatMap((state, index) => {
+    const [object] = objects.slice(index, index + 1);
+    return object === undefined ? [] : rolloutOf(state, { object, objects });
+  });
+  const changed = objects.some(({ action }) => action !== 'unchanged');
+  return { owner: { ...referenceTo(owner) }, objects, rollouts, changed };
+}
+
+function plannedObject(state: PlannedObjectState): PlannedObject {
+  const { before, after, guessed, recreated = false } = state;
+  const ref = referenceTo((before ?? after) as UnstructuredObject);
+  const base = {
+    ...{ ref, approximate: guessed !== undefined },
+    ...(guessed !== undefined && { reason: guessed }),
+  };
+  if (after === undefined) return { ...base, action: 'prune', changes: [] };
+  if (before === undefined) return { ...base, action: 'create', changes: creationOf(state, after) };
+  const changes = redactChanges(ref.kind, diffObjects(before, after, { ignore }));
+  if (recreated) {
+    return { ...base, action: 'recreate', changes, reason: 'it is deleted and made again' };
+  }
+  return { ...base, action: changes.length > 0 ? 'configure' : 'unchanged', changes };
+}
+
+/** Every field that was wanted: defaults of the server would hide them. */
+function creationOf(
+  { wanted }: PlannedObjectState,
+  after: UnstructuredObject,
+): readonly FieldChange[] {
+  const { metadata, ...fields } = wanted ?? after;
+  const { labels, annotations = {} } = metadata;
+  const own = omit(annotations, appliedHashAnnotation);
+  const shown = { labels, ...(Object.keys(own).length > 0 && { annotations: own }) };
+  const whole = { metadata: shown, ...omit(fields, ['apiVersion', 'kind']) };
+  return redactChanges(after.kind, desiredDifferences(whole, { metadata: {} }));
+}
+
+interface InPlan {
+  readonly object: PlannedObject;
+  readonly objects: readonly PlannedObject[];
+}
+
+/** The rollout that a change of a workload causes, and which fields or objects cause that. */
+function rolloutOf(
+  { before, after }: PlannedObjectState,
+  { object, objects }: InPlan,
+): readonly PlannedRollout[] {
+  const { ref, action } = object;
+  if (before === undefined || after === undefined) return [];
+  if (!rollsPods(ref) || updatesOnDelete(after)) return [];
+  const changes = object.changes.filter(({ path }) => path.startsWith('spec.template'));
+  if (changes.length === 0 && action !== 'recreate') return [];
+  const causes = objects.filter(
+    (other) => other.action !== 'unchanged' && changes.some((change) => isHashOf(change, other)),
+  );
+  const isExplained = changes.every((change) => causes.some((each) => isHashOf(change, each)));
+  return [{ ref, changes, causes: isExplained ? causes.map((each) => each.ref) : [] }];
+}
+
+/** Whether a change is that of the variable by which the builder rolls pods on a changed object. */
+function isHashOf(
+  { path, from, to }: FieldChange,
+  { ref: { kind, name } }: PlannedObject,
+): boolean {
+  if (kind !== 'ConfigMap' && kind !== 'Secret') return false;
+  if (!/\.env(?:\[|$)/.test(path)) return false;
+  const variable = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
+  return `${path} ${JSON.stringify([from, to])}`.includes(variable);
+}

@@ -1,0 +1,305 @@
+import omit from 'lodash/omit.js';
+import type { ApplyOptions, Applied, Client, DeleteOptions } from '../../client/client.js';
+import type { WriteOptions } from '../../client/client.js';
+import { getIfExists } from '../../client/get-if-exists.js';
+import { ApiError, isNotFound } from '../../object/api-error.js';
+import { applyJsonPatch } from '../../object/json-patch.js';
+import { applyMergePatch, createMergePatch } from '../../object/merge-patch.js';
+import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { keyOf } from '../../object/object-key.js';
+import type { Patch } from '../../object/patch.js';
+import type { ResourceType, TypeReference } from '../../object/resource-type.js';
+import { applyStrategicMergePatch } from '../../object/strategic-merge-patch.js';
+import type { Random } from '../../system/random.js';
+import type { PlannedObjects, PlannedObjectState } from './planned-objects.js';
+
+/** What {@link PlannedWrites} works with. */
+export interface PlannedWritesParts {
+  /** Its writes are dry runs. */
+  readonly dry: Client;
+  /** Only read from. */
+  readonly reads: Client;
+  readonly planned: PlannedObjects;
+  readonly random: Random;
+}
+
+interface Target {
+  readonly type: TypeReference<KubernetesObject>;
+  readonly key: ObjectKey;
+}
+
+/** How an object is made. */
+interface Creation {
+  readonly verb: 'create' | 'apply';
+  readonly options: ApplyOptions;
+}
+
+/** Version of an object that the server does not have. */
+const plannedVersion = '1';
+
+const setByServer = [
+  ...['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'managedFields'],
+] as const;
+
+const dependents = ['foregroundDeletion', 'orphan'];
+
+/** Writes of a plan: dry runs, whose answers are put together with those before. */
+export class PlannedWrites {
+  readonly #parts: PlannedWritesParts;
+
+  constructor(parts: PlannedWritesParts) {
+    this.#parts = parts;
+  }
+
+  async create(object: KubernetesObject, options: WriteOptions): Promise<UnstructuredObject> {
+    const { name } = object.metadata;
+    const state = name === undefined ? undefined : this.#parts.planned.get(object, keyOf(object));
+    if (state?.after !== undefined) throw alreadyExists(object);
+    return this.#created(object, state, { verb: 'create', options });
+  }
+
+  async apply(
+    object: KubernetesObject,
+    options: ApplyOptions,
+  ): Promise<Applied<UnstructuredObject>> {
+    const state = await this.#stateOf({ type: object, key: keyOf(object) }, options);
+    if (state.after === undefined) {
+      if (options.subresource !== undefined) throw missing('apply', state);
+      const answer = await this.#created(object, state, { verb: 'apply', options });
+      return { object: answer, created: true };
+    }
+    if (isNew(state) && options.subresource !== undefined) {
+      return {
+        object: this.#note(state, withStatusOf(state.after, object), options),
+        created: false,
+      };
+    }
+    const answer = await this.#answerToApply(object, state, options);
+    const writer = writerOf(options);
+    const isAlone = [...state.writers].every((each) => each === writer);
+    const base = state.before ?? {};
+    const change = isNew(state) ? answer : createMergePatch(base, answer);
+    const together = isAlone
+      ? answer
+      : (applyMergePatch(state.after, change) as UnstructuredObject);
+    return { object: this.#note(state, together, options), created: false };
+  }
+
+  /** An apply that was a dry run anyway: nothing is noted. */
+  async tryApply<T extends KubernetesObject>(
+    object: T,
+    options: ApplyOptions,
+  ): Promise<Applied<T>> {
+    const state = this.#parts.planned.get(object, keyOf(object));
+    const isUnknown = state === undefined || !isNew(state) || options.subresource !== undefined;
+    if (isUnknown) return this.#parts.dry.apply(object, options);
+    const answer = await this.#answerToApply(object, state, options);
+    return { object: answer as unknown as T, created: state.after === undefined };
+  }
+
+  async update(object: KubernetesObject, options: WriteOptions): Promise<UnstructuredObject> {
+    const state = await this.#stateOf({ type: object, key: keyOf(object) }, options);
+    const { after } = state;
+    if (after === undefined) throw missing('update', state);
+    if (options.subresource !== undefined && isNew(state)) {
+      return this.#note(state, withStatusOf(after, object), options);
+    }
+    const answer = isNew(state)
+      ? await this.#tryCreation(object, state, options)
+      : ((await this.#parts.dry.update(object, options)) as UnstructuredObject);
+    const isStatus = options.subresource !== undefined;
+    const keepsStatus = isNew(state) || [...state.writers].some((each) => each.endsWith('/status'));
+    if (isStatus) return this.#note(state, withStatusOf(after, answer), options);
+    return this.#note(state, keepsStatus ? withStatusOf(answer, after) : answer, options);
+  }
+
+  async patch(target: Target, patch: Patch, options: WriteOptions): Promise<UnstructuredObject> {
+    const state = await this.#stateOf(target, options);
+    const { type, key } = target;
+    if (state.after === undefined) throw missing('patch', state);
+    if (!isNew(state) && (state.writers.size === 0 || patch.type === 'strategic')) {
+      const answer: unknown = await this.#parts.dry.patch(type, key, patch, options);
+      const change = createMergePatch(state.before ?? {}, answer as object);
+      return this.#note(state, applyMergePatch(state.after, change) as UnstructuredObject, options);
+    }
+    return this.update(patched(state.after, patch), options);
+  }
+
+  async delete(
+    type: TypeReference<KubernetesObject>,
+    key: ObjectKey,
+    options: DeleteOptions,
+  ): Promise<UnstructuredObject | undefined> {
+    const state = await this.#stateOf({ type, key }, options);
+    if (state.after === undefined) throw missing('delete', state);
+    const left: unknown = isNew(state)
+      ? undefined
+      : await this.#parts.dry.delete(type as ResourceType, key, options);
+    const { finalizers = [] } = state.after.metadata;
+    if (finalizers.every((each) => dependents.includes(each))) {
+      this.#parts.planned.set({ ...state, after: undefined, recreated: false });
+      return left as UnstructuredObject | undefined;
+    }
+    const deletionTimestamp = state.after.metadata.deletionTimestamp ?? new Date(0).toISOString();
+    const after = { ...state.after, metadata: { ...state.after.metadata, deletionTimestamp } };
+    return this.#note(state, after, {});
+  }
+
+  /** What is known of an object; read from the server before the first write. */
+  async #stateOf({ type, key }: Target, { signal }: DeleteOptions): Promise<PlannedObjectState> {
+    const known = this.#parts.planned.get(type, key);
+    if (known !== undefined) return known;
+    const before = await getIfExists(this.#parts.reads, type as ResourceType, key, { signal });
+    return { type, key, before, after: before, writers: new Set() };
+  }
+
+  async #created(
+    object: KubernetesObject,
+    known: PlannedObjectState | undefined,
+    how: Creation,
+  ): Promise<UnstructuredObject> {
+    const { answer, guessed } = await this.#tried(object, known, how);
+    const { uid = this.#parts.random.uuid() } = answer.metadata;
+    const metadata = { ...answer.metadata, uid, resourceVersion: plannedVersion };
+    const after = { ...answer, metadata };
+    const key = keyOf(after);
+    const before = known?.before;
+    const wanted = structuredClone(object) as UnstructuredObject;
+    const recreated = before !== undefined;
+    const writers = new Set([writerOf(how.options)]);
+    const state = { type: known?.type ?? object, key, before, writers, recreated, guessed, wanted };
+    this.#parts.planned.set({ ...state, after });
+    return structuredClone(after);
+  }
+
+  /** A guess, where the server can't be asked: the namespace is not there yet either. */
+  async #tried(
+    object: KubernetesObject,
+    known: PlannedObjectState | undefined,
+    { verb, options }: Creation,
+  ): Promise<{ readonly answer: UnstructuredObject; readonly guessed?: string }> {
+    try {
+      if (known?.before !== undefined) {
+        return { answer: await this.#tryCreation(object, known, options) };
+      }
+      const answer: unknown =
+        verb === 'apply'
+          ? (await this.#parts.dry.apply(anew(object), options)).object
+          : await this.#parts.dry.create(anew(object), options);
+      return { answer: answer as UnstructuredObject };
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      const answer = structuredClone(object) as UnstructuredObject;
+      return { answer, guessed: 'its namespace does not exist yet' };
+    }
+  }
+
+  /**
+   * What an object would be that is made anew. Where the server still has the one that was deleted
+   * before, it is asked under another name.
+   */
+  async #tryCreation(
+    object: KubernetesObject,
+    { before, after }: PlannedObjectState,
+    options: WriteOptions,
+  ): Promise<UnstructuredObject> {
+    const { name = '', ...metadata } = anew(object).metadata;
+    const isTaken = before !== undefined;
+    const named = isTaken ? { ...metadata, generateName: `${name}-` } : { ...metadata, name };
+    const { fieldManager, signal, fieldValidation } = options;
+    const settings = { fieldManager, signal, fieldValidation };
+    const bare = { ...omit(object, 'status'), metadata: named } as KubernetesObject;
+    const answer = await this.#parts.dry.create(bare, settings);
+    const made = omit(answer.metadata, 'generateName');
+    const { uid, creationTimestamp } = after?.metadata ?? made;
+    const own = { name, uid, creationTimestamp, resourceVersion: plannedVersion };
+    return { ...answer, metadata: { ...made, ...own } } as UnstructuredObject;
+  }
+
+  async #answerToApply(
+    object: KubernetesObject,
+    state: PlannedObjectState,
+    options: ApplyOptions,
+  ): Promise<UnstructuredObject> {
+    if (!isNew(state))
+      return (await this.#parts.dry.apply(object, options)).object as UnstructuredObject;
+    if (state.before !== undefined || state.guessed !== undefined) {
+      return state.guessed === undefined
+        ? this.#tryCreation(object, state, options)
+        : (applyMergePatch(state.after, object) as UnstructuredObject);
+    }
+    const { object: answer } = await this.#parts.dry.apply(anew(object), options);
+    const { uid, creationTimestamp } = state.after?.metadata ?? answer.metadata;
+    const own = { uid, creationTimestamp, resourceVersion: plannedVersion };
+    const status = state.after?.['status'];
+    const kept = status === undefined ? {} : { status };
+    return { ...answer, ...kept, metadata: { ...answer.metadata, ...own } } as UnstructuredObject;
+  }
+
+  /** @returns a copy of it: what the caller does with it is not to change the plan. */
+  #note(
+    state: PlannedObjectState,
+    object: UnstructuredObject,
+    options: WriteOptions,
+  ): UnstructuredObject {
+    const { deletionTimestamp, finalizers = [] } = object.metadata;
+    const isGone = deletionTimestamp !== undefined && finalizers.length === 0;
+    // Dry runs don't change the version on the server, which the next write has to name.
+    const { resourceVersion = plannedVersion } = (state.after ?? object).metadata;
+    const after = { ...object, metadata: { ...object.metadata, resourceVersion } };
+    const writers = new Set([...state.writers, writerOf(options)]);
+    this.#parts.planned.set({ ...state, after: isGone ? undefined : after, writers });
+    return structuredClone(after);
+  }
+}
+
+/** Whether the server has no such object, or only one that was to be deleted before. */
+function isNew({ before, recreated = false }: PlannedObjectState): boolean {
+  return before === undefined || recreated;
+}
+
+function writerOf({ fieldManager = '', subresource = '' }: WriteOptions): string {
+  return `${fieldManager}/${subresource}`;
+}
+
+/** `object` without what only the server gives. */
+function anew<T extends KubernetesObject>(object: T): T {
+  return { ...object, metadata: omit(object.metadata, setByServer) };
+}
+
+function withStatusOf(object: UnstructuredObject, other: KubernetesObject): UnstructuredObject {
+  const { status } = other as UnstructuredObject;
+  return { ...object, status };
+}
+
+function patched(object: UnstructuredObject, patch: Patch): UnstructuredObject {
+  switch (patch.type) {
+    case 'json':
+      return applyJsonPatch(object, patch.operations, {
+        dialect: 'kubernetes',
+      }) as UnstructuredObject;
+    case 'merge':
+      return applyMergePatch(object, patch.body) as UnstructuredObject;
+    case 'strategic':
+      return applyStrategicMergePatch(
+        object,
+        patch.body as Record<string, unknown>,
+        undefined,
+      ) as UnstructuredObject;
+  }
+}
+
+function missing(verb: string, { type: { kind }, key }: PlannedObjectState): ApiError {
+  const { namespace, name } = key;
+  const message = `${kind} "${name}" not found`;
+  const body = { kind: 'Status', status: 'Failure', code: 404, reason: 'NotFound', message };
+  return new ApiError(body, { verb, kind, namespace, name, status: 404 });
+}
+
+function alreadyExists({ kind, metadata }: KubernetesObject): ApiError {
+  const { namespace, name = '' } = metadata;
+  const message = `${kind} "${name}" already exists`;
+  const body = { kind: 'Status', status: 'Failure', code: 409, reason: 'AlreadyExists', message };
+  return new ApiError(body, { verb: 'create', kind, namespace, name, status: 409 });
+}

@@ -1,0 +1,129 @@
+import type { ApplyOptions, Client, DeleteOptions, WriteOptions } from '../../client/client.js';
+import { dryRun } from '../../client/dry-run.js';
+import { forwarding } from '../../client/forwarding.js';
+import { ApiError } from '../../object/api-error.js';
+import { keyOf } from '../../object/object-key.js';
+import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import { groupOf, groupOfType } from '../../object/resource-type.js';
+import type { TypeReference } from '../../object/resource-type.js';
+import { systemRandom } from '../../system/random.js';
+import type { Random } from '../../system/random.js';
+import type { PlannedObjects } from './planned-objects.js';
+import { PlannedWrites } from './planned-writes.js';
+
+/** What a {@link planningClient} works with. */
+export interface PlanningParts {
+  readonly planned: PlannedObjects;
+  /** Of the uids of what is not there yet. @defaultValue the machine's */
+  readonly random?: Random | undefined;
+}
+
+/** Kinds that are asked, or told, but change nothing of what a plan is about. */
+const passing = ['authentication.k8s.io', 'authorization.k8s.io', 'events.k8s.io'];
+
+/**
+ * A client whose writes are dry runs, laid over what it reads: whoever writes with it and reads again
+ * sees what would be, but nothing is stored. Dry runs don't build upon each other; where several writes
+ * meet in one object, what they come to is put together here.
+ *
+ * ## Caveats
+ * - A watch shows what the server has.
+ * - What would follow from a write by others' doing (garbage collection, controllers) does not.
+ * - Subresources other than `status` are written as dry runs, and not laid over anything.
+ */
+export function planningClient(
+  client: Client,
+  { planned, random = systemRandom }: PlanningParts,
+): Client {
+  const dry = dryRun(client);
+  const writes = new PlannedWrites({ dry, reads: client, planned, random });
+  const writer = writesOf(dry, writes);
+  return {
+    ...forwarding(dry),
+    ...writer,
+    get: async <T extends KubernetesObject>(
+      ...[type, key, options = {}]: Parameters<Client['get']>
+    ) => {
+      const state = isWhole(options.subresource) ? planned.get(type, key) : undefined;
+      if (state === undefined) return (await client.get(type, key, options)) as unknown as T;
+      if (state.after === undefined) throw notFound('get', type, key);
+      return structuredClone(state.after) as unknown as T;
+    },
+    list: async (type, options = {}) => {
+      const list = await client.list(type, options);
+      return { ...list, items: planned.laidOver(list.items, type, options) };
+    },
+    pages: async function* (type, options = {}) {
+      const list = await client.list(type, options);
+      yield { ...list, items: planned.laidOver(list.items, type, options) };
+    },
+    deleteCollection: async (type, options = {}) => {
+      const { items } = await client.list(type, options);
+      const all = planned.laidOver(items, type, options);
+      await dry.deleteCollection(type, options);
+      if (options.dryRun === true) return;
+      for (const object of all) await writes.delete(type, keyOf(object), {});
+    },
+  };
+}
+
+type Writes = Pick<Client, 'create' | 'update' | 'patch' | 'apply' | 'delete'>;
+
+function writesOf(dry: Client, writes: PlannedWrites): Writes {
+  const isPlanned = (
+    type: TypeReference<KubernetesObject>,
+    { dryRun: isDry, subresource, parent }: WriteOptions,
+  ): boolean => isDry !== true && isWhole(subresource) && parent === undefined && !isPassing(type);
+  return {
+    create: async <T extends KubernetesObject>(object: T, options: WriteOptions = {}) => {
+      if (!isPlanned(object, options)) return dry.create(object, options);
+      return (await writes.create(object, options)) as unknown as T;
+    },
+    update: async <T extends KubernetesObject>(object: T, options: WriteOptions = {}) => {
+      if (!isPlanned(object, options)) return dry.update(object, options);
+      return (await writes.update(object, options)) as unknown as T;
+    },
+    patch: async <T extends KubernetesObject>(
+      type: TypeReference<T>,
+      key: ObjectKey,
+      ...[patch, options = {}]: [Parameters<Client['patch']>[2], WriteOptions?]
+    ) => {
+      if (!isPlanned(type, options)) return dry.patch(type, key, patch, options);
+      return (await writes.patch({ type, key }, patch, options)) as unknown as T;
+    },
+    apply: async <T extends KubernetesObject>(object: T, options: ApplyOptions = {}) => {
+      if (!isPlanned(object, options)) return writes.tryApply(object, options);
+      const { object: answer, created } = await writes.apply(object, options);
+      return { object: answer as unknown as T, created };
+    },
+    delete: async <T extends KubernetesObject>(
+      type: TypeReference<T>,
+      key: ObjectKey,
+      options: DeleteOptions = {},
+    ) => {
+      if (!isPlanned(type, { dryRun: options.dryRun })) return dry.delete(type, key, options);
+      return (await writes.delete(type, key, options)) as unknown as T | undefined;
+    },
+  };
+}
+
+/** Whether it is the object itself that is meant, or its status, which is a part of it. */
+function isWhole(subresource: string | undefined): boolean {
+  return subresource === undefined || subresource === 'status';
+}
+
+function isPassing(type: TypeReference<KubernetesObject>): boolean {
+  const group = 'apiVersion' in type ? groupOf(type.apiVersion) : groupOfType(type);
+  return passing.includes(group) || (group === '' && type.kind === 'Event');
+}
+
+/** What the server says of an object that it does not have. */
+function notFound(
+  verb: string,
+  { kind }: TypeReference<KubernetesObject>,
+  { namespace, name }: ObjectKey,
+): ApiError {
+  const message = `${kind} "${name}" not found, as planned`;
+  const body = { kind: 'Status', status: 'Failure', code: 404, reason: 'NotFound', message };
+  return new ApiError(body, { verb, kind, namespace, name, status: 404 });
+}

@@ -1,0 +1,45 @@
+import { resolve } from 'node:path';
+import { isJsonObject } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { CommandContext } from '../command-context.js';
+import { readText } from '../read-text.js';
+
+/**
+ * The objects of YAML or JSON files; those of a `List` are apart.
+ * @param files - paths; `-` is the standard input
+ * @throws OperatorError `InvalidConfig`: one can't be read, or holds something else
+ */
+export async function readResources(
+  files: readonly string[],
+  context: CommandContext,
+): Promise<readonly UnstructuredObject[]> {
+  const { parseAllDocuments } = await import('yaml');
+  const all: UnstructuredObject[] = [];
+  for (const file of files) {
+    const text =
+      file === '-' ? await context.readStdin() : await readText(resolve(context.cwd, file));
+    const documents = parseAllDocuments(text);
+    for (const document of 'empty' in documents ? [] : documents) {
+      const [error] = document.errors;
+      if (error !== undefined)
+        throw new OperatorError('InvalidConfig', `${file}: ${error.message}`);
+      all.push(...objectsIn(document.toJS(), file));
+    }
+  }
+  if (all.length > 0) return all;
+  throw new OperatorError('InvalidConfig', `${files.join(', ')}: there is no object in it`);
+}
+
+function objectsIn(value: unknown, file: string): readonly UnstructuredObject[] {
+  if (value === null || value === undefined) return [];
+  if (isJsonObject(value) && value['kind'] === 'List' && Array.isArray(value['items'])) {
+    return value['items'].flatMap((item) => objectsIn(item, file));
+  }
+  const { apiVersion, kind, metadata } = isJsonObject(value) ? value : {};
+  const name = isJsonObject(metadata) ? metadata['name'] : undefined;
+  const isObject = [apiVersion, kind, name].every((text) => typeof text === 'string');
+  if (isObject) return [value as unknown as UnstructuredObject];
+  const message = `${file}: want objects with an apiVersion, a kind and a metadata.name`;
+  throw new OperatorError('InvalidConfig', message);
+}

@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import { writeFile } from 'node:fs/promises';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { Manager } from '../../../lib/manager/index.js';
+import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
+import { eventually } from '../../../lib/testing/index.js';
+import { cli, scratchDirectory } from '../cli.js';
+import type { CliResult } from '../cli.js';
+import { shopProject } from '../project/shop-project.js';
+import { operator } from '../project/shop/src/operator.js';
+import { Shop } from '../project/shop/src/shop.js';
+
+interface Planned {
+  readonly action: string;
+  readonly ref: { readonly kind: string; readonly name: string };
+  readonly changes: readonly { path: string; from?: unknown; to?: unknown }[];
+}
+
+interface Plans {
+  readonly plans: readonly {
+    readonly changed: boolean;
+    readonly settled: boolean;
+    readonly error?: string;
+    readonly objects: readonly Planned[];
+    readonly rollouts: readonly { ref: { name: string }; causes: readonly { name: string }[] }[];
+  }[];
+}
+
+const readVerbs: readonly string[] = ['get', 'list', 'watch'];
+
+describe('operator-builder plan', () => {
+  const file = scratchDirectory();
+  let cluster: EmbeddedCluster;
+
+  beforeEach(async () => {
+    cluster = await EmbeddedCluster.start({ crds: [Shop], port: 0 });
+    await cluster.writeKubeConfig(file('kubeconfig'));
+  });
+
+  afterEach(() => cluster.stop());
+
+  const shop = (spec: object): object => ({
+    ...{ apiVersion: 'shops.example/v1', kind: 'Shop', metadata: { name: 'a' } },
+    spec,
+  });
+
+  /** A plan for the shop with this spec; that it stores nothing is looked at. */
+  async function plan(spec: object, ...args: readonly string[]): Promise<CliResult> {
+    await writeFile(file('shop.yaml'), JSON.stringify(shop(spec)));
+    const since = cluster.requests.mark();
+    const before = JSON.stringify(await everything());
+    const result = await cli([
+      ...['plan', '-f', file('shop.yaml'), '--project', shopProject],
+      ...['--kubeconfig', file('kubeconfig'), ...args],
+    ]);
+    const stored = cluster.requests
+      .since(since)
+      .count(({ verb, dryRun }) => !readVerbs.includes(verb) && dryRun !== true);
+    expect(stored, 'writes that were no dry runs').to.equal(0);
+    expect(JSON.stringify(await everything())).to.equal(before);
+    return result;
+  }
+
+  async function planned(spec: object): Promise<Plans['plans'][0]> {
+    const { stdout, stderr } = await plan(spec, '--output', 'json');
+    const { plans } = JSON.parse(stdout) as Plans;
+    const [only] = plans;
+    if (only === undefined || plans.length > 1) throw new Error(stderr);
+    return only;
+  }
+
+  async function everything(): Promise<readonly unknown[]> {
+    const client = cluster.client();
+    const lists = [client.list(Shop), client.list(Deployment), client.list(ConfigMap)] as const;
+    const all = await Promise.all(lists);
+    return all.map(({ items }) => items);
+  }
+
+  /** Applies a shop, and lets the operator do its work. */
+  async function reconcile(spec: object): Promise<void> {
+    const client = cluster.client();
+    await client.apply(namespaced(shop(spec)), { fieldManager: 'user' });
+    const manager = new Manager({ client, rbacPreflight: 'off' });
+    await operator.setup(manager);
+    const stop = new AbortController();
+    const running = manager.run(stop.signal);
+    await eventually(async () => {
+      const { status, spec: is } = await client.get(Shop, { namespace: 'default', name: 'a' });
+      expect(status?.image).to.equal(is.image);
+    });
+    stop.abort();
+    await running;
+  }
+
+  const did = ({ objects }: Plans['plans'][0]): readonly string[] =>
+    objects.map(({ action, ref: { kind, name } }) => `${action} ${kind} ${name}`);
+
+  it('shows what becomes of a resource that is not there yet', async () => {
+    const { code, stdout, stderr } = await plan({ greeting: 'hello', image: 'shop:2' });
+    expect({ code, stderr }).to.deep.equal({ code: 2, stderr: '' });
+    expect(stdout).to.include('Plan for Shop default/a');
+    expect(stdout).to.include('+ Deployment default/web create');
+    expect(stdout).to.include('+ data: {"greeting":"hello"}');
+    expect(stdout).to.include('"image":"shop:2"');
+    expect(stdout).to.include('3 to create');
+  });
+
+  it('ends with 0 and says nothing is to do when all is as it should be', async () => {
+    await reconcile({ greeting: 'hello' });
+    const { code, stdout, stderr } = await plan({ greeting: 'hello' });
+    expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.include('0 to create, 0 to configure, 0 to recreate, 0 to prune');
+  });
+
+  it('shows the fields that change, and the workload that restarts for them', async () => {
+    await reconcile({ image: 'shop:1' });
+    const { code, stdout } = await plan({ image: 'shop:2' });
+    expect(code).to.equal(2);
+    expect(stdout).to.include(
+      '~ spec.template.spec.containers[name=web].image: "shop:1" → "shop:2"',
+    );
+    expect(stdout).to.match(/its pods are replaced, for spec\.template\S*image changed/);
+    expect(stdout).to.include('1 to roll out');
+  });
+
+  it('names the ConfigMap for whose change pods are replaced', async () => {
+    await reconcile({ greeting: 'hello' });
+    const { objects, rollouts } = await planned({ greeting: 'welcome' });
+    const map = objects.find(({ ref }) => ref.kind === 'ConfigMap');
+    expect(map?.changes).to.deep.include({ path: 'data.greeting', from: 'hello', to: 'welcome' });
+    expect(
+      rollouts.map(({ ref, causes }) => [ref.name, causes.map(({ name }) => name)]),
+    ).to.deep.equal([['web', ['texts']]]);
+  });
+
+  it('shows what is pruned', async () => {
+    await reconcile({ greeting: 'hello' });
+    expect(did(await planned({}))).to.include('prune ConfigMap texts');
+  });
+
+  it('plans what is done', async () => {
+    await reconcile({ greeting: 'hello' });
+    const wanted = { replicas: 3, image: 'shop:3', greeting: 'hi' };
+    const { objects } = await planned(wanted);
+    await reconcile(wanted);
+    const client = cluster.client();
+    const [web] = (await client.list(Deployment)).items;
+    for (const { ref, changes } of objects.filter((each) => each.ref.kind === 'Deployment')) {
+      expect(ref.name).to.equal(web?.metadata.name);
+      expect(changes).to.deep.include({ path: 'spec.replicas', from: 1, to: 3 });
+    }
+    expect((await planned(wanted)).changed).to.equal(false);
+  });
+
+  it('tells the operator that it is a plan', async () => {
+    const { code, stderr } = await plan({ image: 'rung' });
+    expect({ code, stderr }).to.deep.equal({ code: 2, stderr: '' });
+  });
+
+  it('ends with 1 where the operator fails, and says what is planned before', async () => {
+    const { code, stdout, stderr } = await plan({ image: 'broken' });
+    expect(code).to.equal(1);
+    expect(stdout).to.include('+ Shop default/a create');
+    expect(stderr).to.include('error: the image is broken');
+  });
+
+  it('refuses what the cluster refuses', async () => {
+    const { code, stdout, stderr } = await plan({ replicas: -1 });
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr).to.include('spec.replicas');
+  });
+
+  for (const [what, text, says] of [
+    ['no YAML', 'a: [', 'shop.yaml: '],
+    ['no object', 'kind: Shop', 'want objects with an apiVersion, a kind and a metadata.name'],
+    ['an empty file', '', 'there is no object in it'],
+    [
+      'a kind of others',
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }',
+      'operator shops reconciles no ConfigMap of v1; what it does: Shop',
+    ],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      await writeFile(file('shop.yaml'), text);
+      const args = ['--project', shopProject, '--kubeconfig', file('kubeconfig')];
+      const { code, stderr } = await cli(['plan', '-f', file('shop.yaml'), ...args]);
+      expect(code).to.equal(1);
+      expect(stderr).to.include(says);
+    });
+  }
+});
+
+function namespaced<T extends object>(object: T): T & Shop {
+  const { metadata } = object as unknown as Shop;
+  return { ...object, metadata: { ...metadata, namespace: 'default' } } as unknown as T & Shop;
+}
