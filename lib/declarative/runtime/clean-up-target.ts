@@ -18,7 +18,10 @@ export interface FormerController {
 export interface CleanUpContext {
   /** The name of the operator. */
   readonly operator: string;
-  readonly manager: Pick<DeclarativeManager, 'views' | 'liveClient' | 'clock' | 'random'>;
+  readonly manager: Pick<
+    DeclarativeManager,
+    'views' | 'liveClient' | 'clock' | 'random' | 'namespacesOf'
+  >;
 }
 
 /**
@@ -37,7 +40,9 @@ export async function cleanUpTarget(
   const fieldManager = targetFieldManager(operator, name);
   const { liveClient: client, clock, random } = manager;
   try {
-    await takeBack(createTargetWriter({ type, target, fieldManager }), { client, clock, random });
+    await takeBack(createTargetWriter({ type, target, fieldManager }), {
+      ...{ client, clock, random, namespaces: manager.namespacesOf(type) },
+    });
   } catch (error) {
     throw new Error(`clean-up of ${operator}/${name}: ${reasonsOf(error)}`, { cause: error });
   }

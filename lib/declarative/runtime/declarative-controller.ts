@@ -220,7 +220,9 @@ export class DeclarativeController {
       const targetPath = [...specPath, 'target'];
       const whenFilled = (signal: AbortSignal): Promise<void> =>
         manager.viewWriters.whenWritten(this.#writer, signal);
+      const namespaces = manager.namespacesOf(kinds.target);
       this.#running = new RunningPipeline({
+        namespaces,
         ...{ operator, spec, targetPath, plan, inputs, kinds, showValues, listener, whenFilled },
       });
     } catch (error) {

@@ -31,6 +31,8 @@ export interface RunningPipelineParts {
   readonly inputs: readonly PipelineInput[];
   readonly kinds: ResolvedKinds;
   readonly showValues: () => boolean;
+  /** Where to look for what is written; undefined: everywhere. */
+  readonly namespaces: readonly string[] | undefined;
   readonly listener: RunningPipelineListener;
   /** Waits until the views that it reads are filled. */
   readonly whenFilled: (signal: AbortSignal) => Promise<void>;
@@ -58,13 +60,14 @@ export class RunningPipeline {
   #started: { readonly run: PipelineRun; readonly context: SourceContext } | undefined;
 
   constructor(parts: RunningPipelineParts) {
-    const { operator, spec, kinds, showValues, listener } = parts;
+    const { operator, spec, kinds, showValues, namespaces, listener } = parts;
     const { name, target } = spec;
     const fieldManager = targetFieldManager(operator, name);
     this.#parts = parts;
     this.writer = createTargetWriter({ type: kinds.target, target, fieldManager });
     this.#reconciler = new TargetReconciler({
       writer: this.writer,
+      namespaces,
       desired: () => this.#started?.run.desired,
       enqueue: (key, request) => this.#started?.context.enqueue(key, request) ?? false,
       showValues,

@@ -13,6 +13,8 @@ export interface TakeBackParts {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
+  /** Where to look; undefined: everywhere. */
+  readonly namespaces: readonly string[] | undefined;
 }
 
 /**
@@ -22,8 +24,9 @@ export interface TakeBackParts {
  * @throws AggregateError what could not be taken away; all else is.
  */
 export async function takeBack(writer: TargetWriter, parts: TakeBackParts): Promise<void> {
-  const { client, clock, random } = parts;
-  const context: WriteContext = { client, signal: new AbortController().signal };
+  const { client, clock, random, namespaces } = parts;
+  const { signal } = new AbortController();
+  const context: WriteContext = { client, signal, namespaces };
   const errors: unknown[] = [];
   for (const key of await writtenKeys(writer, context)) {
     const remove = (): Promise<unknown> => writer.write(key, undefined, context);

@@ -21,6 +21,8 @@ import type { TargetWriter } from './target-writer.js';
 /** What a {@link TargetReconciler} works with. */
 export interface TargetReconcilerParts {
   readonly writer: TargetWriter;
+  /** Where to look for what is written; undefined: everywhere. */
+  readonly namespaces: readonly string[] | undefined;
   /** What objects are to be; undefined: it is not known (yet). */
   readonly desired: () => ReadonlyMap<string, DesiredObject> | undefined;
   /** Asks for reconciles. */
@@ -114,7 +116,8 @@ export class TargetReconciler {
     desired: ReadonlyMap<string, DesiredObject>,
     { client, signal }: ReconcileContext,
   ): Promise<void> {
-    const written = await this.#parts.writer.written({ client: client.live, signal });
+    const { writer, namespaces } = this.#parts;
+    const written = await writer.written({ client: client.live, signal, namespaces });
     const keys = new Map(written.map((key) => [keyString(key), key]));
     for (const [text, { key }] of desired) keys.set(text, key);
     this.#firstPass ??= new Set(keys.keys());

@@ -10,6 +10,8 @@ export interface WriteContext {
   /** One that reads from the server, not from a cache. */
   readonly client: Client;
   readonly signal: AbortSignal;
+  /** Where `written` looks. @defaultValue everywhere */
+  readonly namespaces?: readonly string[] | undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../../object/kubernetes-object.js';
+import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
 import type { WriteContext } from './target-writer.js';
 import type { WriterOptions } from './updater.js';
@@ -9,17 +9,21 @@ import type { WriterOptions } from './updater.js';
  */
 export async function writtenKeys(
   { type, fieldManager }: WriterOptions,
-  { client, signal }: WriteContext,
+  { client, signal, namespaces }: WriteContext,
 ): Promise<readonly ObjectKey[]> {
   const keys: ObjectKey[] = [];
-  for await (const { items } of client.pages(type, { metadataOnly: true, signal })) {
-    for (const object of items) {
-      const { managedFields = [] } = object.metadata;
-      if (
-        managedFields.some((entry) => entry.manager === fieldManager && entry.operation === 'Apply')
-      )
-        keys.push(keyOf(object));
+  for (const namespace of namespaces ?? [undefined]) {
+    const options = { metadataOnly: true, signal, namespace } as const;
+    for await (const { items } of client.pages(type, options)) {
+      keys.push(...items.filter((object) => isAppliedBy(fieldManager, object)).map(keyOf));
     }
   }
   return keys;
+}
+
+function isAppliedBy(fieldManager: string, { metadata }: KubernetesObject): boolean {
+  const { managedFields = [] } = metadata;
+  return managedFields.some(
+    ({ manager, operation }) => manager === fieldManager && operation === 'Apply',
+  );
 }

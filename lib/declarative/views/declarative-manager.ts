@@ -3,7 +3,7 @@ import { Manager } from '../../manager/manager.js';
 import type { ManagerOptions } from '../../manager/manager-options.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { groupOfType } from '../../object/resource-type.js';
-import type { TypeReference } from '../../object/resource-type.js';
+import type { ResourceType, TypeReference } from '../../object/resource-type.js';
 import { systemClock } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
 import { silentLogger } from '../../system/logger.js';
@@ -20,6 +20,11 @@ export interface DeclarativeManagerOptions extends Omit<ManagerOptions, 'client'
   readonly client: Client;
 }
 
+type CacheScope = Pick<
+  NonNullable<ManagerOptions['cacheOptions']>,
+  'namespaces' | 'allNamespacesOf'
+>;
+
 /**
  * A `Manager` whose clients and caches know views beside the objects of the cluster. The views end
  * with `run`.
@@ -32,10 +37,12 @@ export class DeclarativeManager extends Manager {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly #scope: CacheScope;
   #hasRun = false;
 
   private constructor(options: ManagerOptions, views: Views) {
     super(options);
+    this.#scope = options.cacheOptions ?? {};
     const { clock = systemClock, random = systemRandom, logger = silentLogger } = options;
     this.views = views;
     this.clock = clock;
@@ -58,6 +65,16 @@ export class DeclarativeManager extends Manager {
       await views.stop();
       throw error;
     }
+  }
+
+  /**
+   * The namespaces to which it is limited, as far as objects of `type` are concerned: beyond them nothing
+   * is its own. undefined: all of them.
+   */
+  namespacesOf(type: ResourceType): readonly string[] | undefined {
+    const { namespaces, allNamespacesOf } = this.#scope;
+    const isLimited = type.namespaced && allNamespacesOf?.(type) !== true;
+    return isLimited ? namespaces : undefined;
   }
 
   /** As `Manager.run`; when it has ended, the views are gone. */

@@ -162,6 +162,21 @@ describe('the life of declarative controllers', () => {
       expect(await scene.get(ConfigMaps, keyOfA)).to.deep.include({ data: { x: '1' } });
     });
 
+    it('and a full pass leave what a process of another namespace wrote', async () => {
+      scene = await ControllerScene.start({ cacheOptions: { namespaces: ['default'] } });
+      const left = (namespace: string) => ({ ...Secrets, metadata: { name: 'left', namespace } });
+      for (const namespace of ['default', 'kube-system']) {
+        const object = { ...left(namespace), data: { x: 'MQ==' } };
+        await scene.client.apply(object, { fieldManager: 'op/secrets' });
+      }
+      const [controller] = (await scene.run(secrets)) as [DeclarativeController];
+      const there = async (): Promise<unknown[]> =>
+        (await scene.client.list(Secrets)).items.map(({ metadata }) => metadata.namespace);
+      expect(await there()).to.deep.equal(['kube-system']);
+      await scene.during(controller.stop({ cleanUp: 'delete' }));
+      expect(await there()).to.deep.equal(['kube-system']);
+    });
+
     it('takes away what earlier processes wrote, though it was not begun itself', async () => {
       scene = await ControllerScene.start();
       await scene.client.apply(
