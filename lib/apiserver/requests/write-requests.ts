@@ -112,11 +112,11 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
   const { core, kind, info, request } = context;
   const { force } = readWriteOptions(info.query, 'PatchOptions', true);
   const applied = appliedObject(kind, parseYaml(bodyText(request), refusePatch).value);
-  checkName(info.name, applied.metadata);
   const live = findObject(core, kind, info);
   if (live === undefined) checkMissing(context, applied.metadata.uid);
   const merged = applyFields(core, { write, applied, force }, live);
   const next = decodeApplied(write, merged);
+  checkName(info.name, next.metadata);
   if (live !== undefined) return updateObject(core, { request: write, live, next, tracked: true });
   delete next.metadata.resourceVersion;
   return createObject(core, { request: write, object: next, tracked: true });

@@ -68,8 +68,9 @@ function validateStatus(
   errors: FieldErrors,
 ): void {
   const { status } = object;
-  // A status that is null is none.
-  if (schema === undefined || status === undefined || status === null) return;
+  if (schema === undefined || status === undefined) return;
+  // Where there was none a null changes nothing.
+  if (status === null && (old?.['status'] ?? null) === null) return;
   const own = new FieldErrors();
   validateSchema(status, { schema, path: '', errors: own, old: old?.['status'] });
   for (const cause of own.causes) {

@@ -45,6 +45,7 @@ export const topics = [
   'access',
   'webhooks',
   'policies',
+  'owners',
 ] as const;
 
 /** Those that are about who may do what. */

@@ -18,10 +18,6 @@ const contentTypes = {
 
 /** Steps in which the embedded server is known to answer otherwise, by scenario: it ends there. */
 const known: Readonly<Record<string, { readonly step: number; readonly reason: string }>> = {
-  'managedFields may be edited, and nonsense is ignored': {
-    step: 4,
-    reason: 'decoding leaves out an empty list, so it can no longer be told from none',
-  },
   'an entry that another manager set a field of stays': {
     step: 2,
     reason: 'PodTemplates are not validated',
