@@ -11,6 +11,7 @@ import type { Trigger } from '../../controller/trigger.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { keyString, sameKey } from '../../object/object-key.js';
 import { asError } from '../../system/as-error.js';
+import { nextTurn } from '../../system/event-loop.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
 import { hideWords } from './hide-words.js';
@@ -42,6 +43,9 @@ export interface WriteCause {
   live: KubernetesObject | undefined;
 }
 
+/** So many objects are written before whatever else waits in the process has its turn. */
+const writesInTurn = 8;
+
 /**
  * Brings the objects of a target to what a pipeline wants. What is wanted is read when it is written:
  * a write that failed is tried again with what is wanted then.
@@ -52,6 +56,7 @@ export class TargetReconciler {
   readonly #failing = new Map<string, string>();
   /** Of the reconciles that go on. */
   readonly #causes = new Map<string, WriteCause>();
+  #reconciles = 0;
   /** What the first full pass has to write yet; undefined: it has not begun. */
   #firstPass: Set<string> | undefined;
   #untried: Set<string> | undefined;
@@ -99,6 +104,8 @@ export class TargetReconciler {
     const isPass = sameKey(key, fullPassKey);
     const cause: WriteCause = { trigger, live: undefined };
     this.#causes.set(text, cause);
+    // Views are in this process: thousands of writes would have nobody else's turn come in between.
+    if (++this.#reconciles % writesInTurn === 0) await nextTurn();
     try {
       if (isPass) await this.#pass(desired, context);
       else await this.#write(desired.get(text)?.document, context, cause);

@@ -1,0 +1,28 @@
+import { expect } from 'chai';
+import type { ReconcileContext } from '../../../lib/controller/reconciler.js';
+import { TargetReconciler } from '../../../lib/declarative/runtime/target-reconciler.js';
+import { nextTurn } from '../../../lib/system/event-loop.js';
+
+describe('The writes of a declarative controller', () => {
+  it('let others in the process have their turn, though views are written without any I/O', async () => {
+    const { reconcile } = new TargetReconciler({
+      writer: { write: () => Promise.resolve('unchanged'), written: () => Promise.resolve([]) },
+      desired: () => new Map(),
+      enqueue: () => true,
+      namespaces: undefined,
+      showValues: () => true,
+      failed: () => undefined,
+      changed: () => undefined,
+    });
+    const counted = { turns: 0, isOver: false };
+    const counting = (async () => {
+      for (; !counted.isOver; counted.turns++) await nextTurn();
+    })();
+    const { signal } = new AbortController();
+    const context = { key: { name: 'a' }, client: { live: {} }, signal } as ReconcileContext;
+    for (let n = 0; n < 100; n++) await reconcile(context);
+    counted.isOver = true;
+    await counting;
+    expect(counted.turns).to.be.within(10, 50);
+  });
+});
