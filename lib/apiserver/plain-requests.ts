@@ -2,7 +2,7 @@ import type { TransportRequest, TransportResponse } from '../system/transport.js
 import type { DiscoveryHandler } from './discovery/discovery-handler.js';
 import { openApiDocument, openApiIndex } from './openapi/openapi-v3.js';
 import type { OpenApiSource } from './openapi/openapi-v3.js';
-import { swaggerDocument } from './openapi/openapi-v2.js';
+import { emptySwaggerProto, swaggerDocument, swaggerProtoType } from './openapi/openapi-v2.js';
 import { discoveryData } from './kinds/discovery-data.js';
 import type { PlainRequest } from './requests/request-info.js';
 import { jsonResponse, textResponse } from './requests/responses.js';
@@ -28,7 +28,11 @@ export function handlePlain(
   if (root === 'healthz' || root === 'livez' || root === 'readyz') {
     return textResponse(200, 'text/plain; charset=utf-8', 'ok');
   }
-  if (root === 'openapi') return openApi({ kinds: core.kinds, serves: discovery.serves }, info);
+  if (root === 'openapi') {
+    const wantsProto = accept.trim().startsWith(swaggerProtoType);
+    if (wantsProto && info.segments[1] === 'v2') return swaggerProto();
+    return openApi({ kinds: core.kinds, serves: discovery.serves }, info);
+  }
   const answer = discovery.handle(info, accept);
   return answer ?? pageNotFound();
 }
@@ -40,6 +44,11 @@ function openApi(source: OpenApiSource, { segments }: PlainRequest): TransportRe
   if (name.length === 0) return jsonResponse(200, openApiIndex(source));
   const document = openApiDocument(source, name.join('/'));
   return document === undefined ? pageNotFound() : jsonResponse(200, document);
+}
+
+function swaggerProto(): TransportResponse {
+  // As it is asked for, it is no media type that a client of Go could read.
+  return textResponse(200, swaggerProtoType.replace('@', '.'), emptySwaggerProto());
 }
 
 function pageNotFound(): TransportResponse {

@@ -7,8 +7,8 @@ import type { OpenApiSource } from './openapi-v3.js';
 import { withoutMembers } from '../without-members.js';
 
 /**
- * `/openapi/v2`: every definition in the form of Swagger 2.0, without paths. As JSON only: the
- * protobuf form that some clients ask for is not there.
+ * `/openapi/v2`: every definition in the form of Swagger 2.0, without paths. This is the JSON; see
+ * {@link emptySwaggerProto} for the protobuf form.
  */
 export function swaggerDocument(source: OpenApiSource): object {
   const definitions: Record<string, unknown> = {};
@@ -29,6 +29,24 @@ export function swaggerDocument(source: OpenApiSource): object {
     },
     security: [{ BearerToken: [] }],
   };
+}
+
+/** What a client of {@link emptySwaggerProto} asks for. */
+export const swaggerProtoType = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+
+/**
+ * The same in protobuf, without any definition. Kubectl asks for it where version 3 does not know a
+ * kind, and checks nothing of what is not in it, so that it comes to say which kind is missing.
+ */
+export function emptySwaggerProto(): string {
+  const { version } = discoveryData();
+  const info = textField(1, 'Kubernetes') + textField(2, `${version['major']}.${version['minor']}`);
+  return textField(1, '2.0') + textField(2, info);
+}
+
+/** Of fewer than 16 fields, and texts of fewer than 128 characters of ASCII. */
+function textField(field: number, text: string): string {
+  return String.fromCharCode((field << 3) | 2, text.length) + text;
 }
 
 function* allDefinitions(source: OpenApiSource): Generator<[string, RawSchema]> {

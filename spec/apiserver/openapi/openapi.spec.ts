@@ -1,3 +1,4 @@
+import { emptySwaggerProto, swaggerProtoType } from '../../../lib/apiserver/openapi/openapi-v2.js';
 import { expect } from 'chai';
 import { Api } from '../api.js';
 import { installed } from '../custom/widgets.js';
@@ -54,5 +55,14 @@ describe('OpenAPI v2', () => {
     const { body } = await api.get('/openapi/v2');
     const { definitions } = body as unknown as { definitions: Record<string, object> };
     expect(definitions).to.include.keys('io.k8s.api.core.v1.Pod', 'com.example.v1.Widget');
+  });
+
+  it('has no definitions in protobuf, where kubectl looks for kinds that are nowhere else', () => {
+    // Fields 1, swagger, and 2, info, which has title and version; each with its length.
+    const [three, ten, four] = [3, 10, 4].map((length) => String.fromCharCode(length));
+    const [first, second] = [0x0a, 0x12].map((field) => String.fromCharCode(field));
+    expect(emptySwaggerProto()).to.include(`${first}${three}2.0${second}`);
+    expect(emptySwaggerProto()).to.include(`${first}${ten}Kubernetes${second}${four}1.`);
+    expect(swaggerProtoType).to.match(/protobuf$/);
   });
 });
