@@ -26,7 +26,8 @@ export function planCommand(context: CommandContext): Command {
     .description(
       'Says what the operator of the project would change once custom resources are applied: its ' +
         'controllers reconcile them with writes that are dry runs. Ends with code 2 when there are ' +
-        'changes, 0 when there are none.',
+        'changes, 0 when there are none. What the operator does only after something else, such as a ' +
+        'rollout, is not in it.',
     )
     .requiredOption(
       '-f, --filename <file...>',

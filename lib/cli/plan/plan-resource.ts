@@ -42,6 +42,7 @@ const mostReconciles = 10;
 /**
  * What an operator would do once `object` is applied: its own controllers reconcile it, with a client
  * whose writes are dry runs, until they change nothing more. What they fail with is part of the plan.
+ * What they do only once something else has happened is not, such as pruning after a rollout.
  * @throws OperatorError `InvalidConfig`: no controller of the operator reconciles its kind
  * @throws OperatorError `UnknownKind`: the cluster does not serve its kind
  * @throws ApiError the cluster refuses the object
