@@ -82,9 +82,10 @@ function valuesOf(
   parts: ApiParts = { withResource: true, withController: resource.controller !== undefined },
 ): TemplateValues {
   const { group, version, kind, plural, scope, controller } = resource;
+  const style = controller ?? 'builder';
   const conditions = [
     scope === 'Cluster' ? 'cluster-scoped' : 'namespaced',
-    ...(parts.withController ? ['controller'] : []),
+    ...(parts.withController ? ['controller', `controller-${style}`] : []),
     ...(parts.withResource ? ['resource'] : []),
   ];
   return {
@@ -95,6 +96,6 @@ function valuesOf(
       ...{ V99alpha99: version.charAt(0).toUpperCase() + version.slice(1), Namespaced: scope },
     },
     conditions: new Set(conditions),
-    style: controller ?? 'builder',
+    style,
   };
 }

@@ -10,8 +10,9 @@ const kindPattern = /^[A-Z][A-Za-z0-9]*$/;
 
 /** Names that the generated code has already. A spec compares it with the templates. */
 const takenKinds: readonly string[] = [
-  ...['Builder', 'Deployment', 'EmbeddedCluster', 'Manager', 'ObjectOf', 'ObjectResult'],
-  ...['OperatorDefinition', 'ReconcileContext', 'Reconciler', 'VersionDefinition', 'VersionObject'],
+  ...['Builder', 'Deployment', 'EmbeddedCluster', 'Event', 'Framework', 'Manager', 'ObjectOf'],
+  ...['ObjectResult', 'OperatorDefinition', 'ReconcileContext', 'Reconciler', 'Resource'],
+  ...['ResourceContext', 'ResourceRouter', 'ResourceSet', 'VersionDefinition', 'VersionObject'],
 ];
 
 /** @throws UsageError the name can't be one of an operator. */

@@ -15,8 +15,12 @@ const markers = /^.*\+operator-builder:scaffold:.*\n/gm;
 describe('operator-builder create api', () => {
   const file = scratchDirectory();
 
-  it('makes projects whose tests pass, of kinds in namespaces and of the cluster', async () => {
-    const kinds = [['Shop'], ['Fleet', 'v1', '--no-namespaced'], ['Shop', 'v1beta1']];
+  it('makes projects whose tests pass, of kinds in namespaces and of the cluster, in every style', async () => {
+    const kinds = [
+      ['Shop'],
+      ['Fleet', 'v1', '--no-namespaced', '--style', 'resources'],
+      ['Shop', 'v1beta1'],
+    ];
     const results = await makeProject(file('whole'), ...kinds);
     expect(results.map(({ code, stderr }) => `${code}${stderr}`).join()).to.equal('0,0,0,0');
     await linkPackages(file('whole'));

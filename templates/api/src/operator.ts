@@ -1,6 +1,6 @@
 import type { OperatorDefinition } from 'operator-builder';
 // +operator-builder:if resource
-import { KindName } from './api/v99alpha99/kind-name@builder.js';
+import { KindName } from './api/v99alpha99/kind-name.js';
 // +operator-builder:end
 // +operator-builder:if controller
 import { setupKindNameController } from './controllers/kind-name-controller@builder.js';

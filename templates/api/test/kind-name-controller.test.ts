@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Deployment, Manager, isConditionTrue } from 'operator-builder';
 import { EmbeddedCluster, eventually } from 'operator-builder/testing';
-import { KindName } from '../src/api/v99alpha99/kind-name@builder.js';
+import { KindName } from '../src/api/v99alpha99/kind-name.js';
 import { setupKindNameController } from '../src/controllers/kind-name-controller@builder.js';
 
 const key = {

@@ -12,7 +12,7 @@ import {
   systemClock,
 } from 'operator-builder';
 import type { Manager, ObjectResult, ReconcileContext, Reconciler } from 'operator-builder';
-import { KindName } from '../api/v99alpha99/kind-name@builder.js';
+import { KindName } from '../api/v99alpha99/kind-name.js';
 
 /** Who owns the fields that are written: keep it, or what was written under the old name stays behind. */
 const controllerName = 'operator-name';

@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Deployment, getIfExists, ownVerbs, rolloutStatus, setCondition } from 'operator-builder';
+import { Event, systemClock } from 'operator-builder';
+import type { Manager } from 'operator-builder';
+import { Framework, ResourceRouter, ResourceSet, withRetry, wrap } from 'operator-builder/resource';
+import { objectsResource } from 'operator-builder/resource';
+import type { Resource, ResourceContext } from 'operator-builder/resource';
+import { KindName } from '../api/v99alpha99/kind-name.js';
+
+/** Names the finalizer, and who owns the fields that are written: keep it. */
+const frameworkName = 'kindname';
+
+/** What an object becomes. */
+function deploymentOf({ metadata: { name = '', namespace }, spec }: KindName): Deployment {
+  const matchLabels = { app: name };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: namespace ?? 'default' },
+    spec: {
+      replicas: spec.replicas,
+      selector: { matchLabels },
+      template: {
+        metadata: { labels: matchLabels },
+        spec: { containers: [{ name: 'app', image: spec.image }] },
+      },
+    },
+  };
+}
+
+/** The first of the chain: the Deployment. */
+const deployment = objectsResource({
+  name: 'deployment',
+  types: [Deployment],
+  getDesiredState: (_context, object: KindName) => [deploymentOf(object)],
+});
+
+/** The last of the chain: says on the object how far it is. */
+const status: Resource<KindName> = {
+  name: 'status',
+  ensureCreated: writeStatus,
+  // It goes with the object.
+  ensureDeleted: async () => undefined,
+};
+
+async function writeStatus({ client, signal }: ResourceContext, object: KindName): Promise<void> {
+  const { generation: observedGeneration = 0, name = '', namespace } = object.metadata;
+  const { metadata } = deploymentOf(object);
+  const key = { name, namespace: metadata.namespace };
+  const found = await getIfExists(client, Deployment, key);
+  const rollout = found === undefined ? { complete: false } : rolloutStatus(found);
+  const condition = {
+    type: 'Ready',
+    status: rollout.complete ? 'True' : 'False',
+    reason: rollout.complete ? 'RolledOut' : 'RollingOut',
+    observedGeneration,
+  } as const;
+  const conditions = setCondition(object.status?.conditions ?? [], condition, systemClock);
+  const wanted = { observedGeneration, conditions };
+  // A write that changes nothing would wake this controller again.
+  if (isDeepStrictEqual(wanted, object.status)) return;
+  const patch = { type: 'merge', body: { status: wanted } } as const;
+  await client.patch(KindName, { name, namespace }, patch, { subresource: 'status', signal });
+}
+
+/** Adds the controller to the manager. */
+export function setupKindNameController(manager: Manager): void {
+  const resources = wrap([deployment, status], withRetry);
+  const set = new ResourceSet({ name: 'v1', handles: () => true, resources });
+  const framework = new Framework({
+    name: frameworkName,
+    type: KindName,
+    client: manager.client,
+    resourceRouter: new ResourceRouter({ resourceSets: [set] }),
+    configure: (controller) => controller.owns(Deployment),
+  });
+  framework.addTo(manager, {
+    // Beside watching: what `manifests` makes the role from, and what is asked for at the start.
+    requires: [
+      { type: KindName, subresource: 'status', verbs: ['patch'] },
+      { type: Deployment, verbs: ownVerbs },
+      { type: Event, verbs: ['create', 'patch'] },
+    ],
+  });
+}
