@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import omit from 'lodash/omit.js';
+import type { Client } from '../../lib/client/index.js';
+import { Namespace } from '../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import type { CrashCluster } from '../../lib/testing/index.js';
+import type { BuilderTarget } from '../builder/suite/target.js';
+import { rolloutScenario } from '../declarative/suite/crash-scenario.js';
+import { clusterTarget } from './cluster-target.js';
+import { crashNamespace } from './crash-namespace.js';
+import { expectSameEnd } from './expect-same-end.js';
+
+/** What the controllers of workloads write, and how often, is their own affair. */
+function comparable({ metadata, ...content }: UnstructuredObject): UnstructuredObject {
+  const { annotations = {}, managedFields = [] } = metadata;
+  const others = Object.entries(annotations).filter(([name]) => name !== revision);
+  return {
+    ...content,
+    metadata: {
+      ...omit(metadata, 'namespace'),
+      annotations: Object.fromEntries(others),
+      managedFields: managedFields.filter(({ manager = '' }) => manager.startsWith('shop/')),
+    },
+    status: undefined,
+  };
+}
+
+const revision = 'deployment.kubernetes.io/revision';
+
+describe('A declarative operator on a real API server, killed at some of its requests', function () {
+  this.timeout(120_000);
+  const namespaces: string[] = [];
+  let target: BuilderTarget;
+  let operator: Client;
+
+  before(async () => {
+    target = await clusterTarget();
+    operator = (await target.operator()).client;
+  });
+
+  after(async () => {
+    try {
+      await target.eventually(async () => {
+        const { items } = await target.admin.list(Namespace);
+        const names = items.map(({ metadata }) => metadata.name ?? '');
+        expect(names.filter((name) => namespaces.includes(name))).to.deep.equal([]);
+      });
+    } finally {
+      await target.close();
+    }
+  });
+
+  it('comes to the same end, with an Updater behind a view, and a Patcher', async () => {
+    const cluster = async (): Promise<CrashCluster> => {
+      const made = await crashNamespace(target, operator);
+      namespaces.push(made.namespace ?? '');
+      return made;
+    };
+    const scenario = { ...rolloutScenario<CrashCluster>(), comparable, timeoutMs: 60_000, cluster };
+    await expectSameEnd(scenario, { count: 6, seed: 7 });
+  });
+});
