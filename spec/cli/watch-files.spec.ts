@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { watchFiles } from '../../lib/cli/commands/declarative/watch-files.js';
 import { VirtualClock, silentLogger } from '../../lib/system/index.js';
 import { eventually } from '../../lib/testing/index.js';
@@ -31,7 +31,9 @@ describe('Watched files', () => {
   /** Writes a file until its directory is heard to have changed, and lets that settle. */
   async function written(name: string, text: string): Promise<void> {
     await eventually(async () => {
-      await writeFile(file(name), text);
+      // At once: nobody reads half of it.
+      await writeFile(file('draft'), text);
+      await rename(file('draft'), file(name));
       expect(clock.pendingTimers).to.equal(1);
     });
     await clock.advance(100);
