@@ -40,6 +40,7 @@ const plannedVersion = '1';
 
 const setByServer = [
   ...['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'managedFields'],
+  ...['deletionTimestamp', 'deletionGracePeriodSeconds'],
 ] as const;
 
 const dependents = ['foregroundDeletion', 'orphan'];
@@ -107,7 +108,10 @@ export class PlannedWrites {
     }
     const answer = isNew(state)
       ? await this.#tryCreation(object, state, options)
-      : ((await this.#parts.dry.update(object, options)) as UnstructuredObject);
+      : ((await this.#parts.dry.update(
+          knownToServer(object, state),
+          options,
+        )) as UnstructuredObject);
     const isStatus = options.subresource !== undefined;
     const keepsStatus = isNew(state) || [...state.writers].some((each) => each.endsWith('/status'));
     if (isStatus) return this.#note(state, withStatusOf(after, answer), options);
@@ -243,11 +247,15 @@ export class PlannedWrites {
     object: UnstructuredObject,
     options: WriteOptions,
   ): UnstructuredObject {
-    const { deletionTimestamp, finalizers = [] } = object.metadata;
+    const { finalizers = [] } = object.metadata;
+    // The server does not know of a deletion that is planned.
+    const { deletionTimestamp = object.metadata.deletionTimestamp } = state.after?.metadata ?? {};
     const isGone = deletionTimestamp !== undefined && finalizers.length === 0;
     // Dry runs don't change the version on the server, which the next write has to name.
     const { resourceVersion = plannedVersion } = (state.after ?? object).metadata;
-    const after = { ...object, metadata: { ...object.metadata, resourceVersion } };
+    const deletion = deletionTimestamp === undefined ? {} : { deletionTimestamp };
+    const metadata = { ...object.metadata, ...deletion, resourceVersion };
+    const after = { ...object, metadata };
     const writers = new Set([...state.writers, writerOf(options)]);
     this.#parts.planned.set({ ...state, after: isGone ? undefined : after, writers });
     return structuredClone(after);
@@ -257,6 +265,12 @@ export class PlannedWrites {
 /** Whether the server has no such object, or only one that was to be deleted before. */
 function isNew({ before, recreated = false }: PlannedObjectState): boolean {
   return before === undefined || recreated;
+}
+
+/** `object` without a deletion that is only planned. */
+function knownToServer(object: KubernetesObject, { before }: PlannedObjectState): KubernetesObject {
+  if (before?.metadata.deletionTimestamp !== undefined) return object;
+  return { ...object, metadata: omit(object.metadata, 'deletionTimestamp') };
 }
 
 function writerOf({ fieldManager = '', subresource = '' }: WriteOptions): string {
