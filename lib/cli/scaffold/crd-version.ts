@@ -28,6 +28,6 @@ function find({ items }: YAMLSeq, name: string): YAMLMap | undefined {
 }
 
 function noVersions(): OperatorError {
-  const remedy = 'npm run manifests writes it anew';
+  const remedy = 'give it back its versions, or delete it and begin anew';
   return new OperatorError('InvalidConfig', `a file below config/crd has no versions: ${remedy}`);
 }

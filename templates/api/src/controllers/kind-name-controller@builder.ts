@@ -77,7 +77,7 @@ async function writeStatus(
 /** Adds the controller to the manager. */
 export function setupKindNameController(manager: Manager): void {
   manager.add(controllerFor(KindName).owns(Deployment).complete(reconcileKindName), {
-    // Beside watching: what `manifests` makes the role from, and what is asked for at the start.
+    // Beside watching: what config/rbac/role.yaml has to allow, and what is asked for at the start.
     requires: [
       { type: KindName, subresource: 'status', verbs: ['patch'] },
       { type: Deployment, verbs: ownVerbs },

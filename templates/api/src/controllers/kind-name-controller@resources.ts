@@ -75,7 +75,7 @@ export function setupKindNameController(manager: Manager): void {
     configure: (controller) => controller.owns(Deployment),
   });
   framework.addTo(manager, {
-    // Beside watching: what `manifests` makes the role from, and what is asked for at the start.
+    // Beside watching: what config/rbac/role.yaml has to allow, and what is asked for at the start.
     requires: [
       { type: KindName, subresource: 'status', verbs: ['patch'] },
       { type: Deployment, verbs: ownVerbs },
