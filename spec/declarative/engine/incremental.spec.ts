@@ -5,9 +5,11 @@ import type { Delta } from '../../../lib/declarative/engine/delta.js';
 import { documentKey } from '../../../lib/declarative/engine/document-key.js';
 import { evaluateWhole } from '../../../lib/declarative/engine/evaluate-whole.js';
 import { OutputCollector } from '../../../lib/declarative/engine/output-collector.js';
+import type { OutputChange } from '../../../lib/declarative/engine/output-collector.js';
 import { Pipeline } from '../../../lib/declarative/engine/pipeline.js';
 import type { StageFailure } from '../../../lib/declarative/engine/stage-failure.js';
 import { ZSet } from '../../../lib/declarative/engine/z-set.js';
+import { keyString } from '../../../lib/object/object-key.js';
 import { inOrder, listed, planOf } from './pipelines.js';
 import { scenario } from './random-pipelines.js';
 import type { Batch, Scenario } from './random-pipelines.js';
@@ -127,4 +129,73 @@ describe('a pipeline, change by change', () => {
     });
     fc.assert(property);
   });
+});
+
+/** Pipelines in a row: what one wants of its target are the objects of the next. */
+class Chain {
+  readonly #links: readonly { source: string; pipeline: Pipeline; collector: OutputCollector }[];
+  readonly #views: Map<string, Document>[];
+
+  constructor(scenarios: readonly Scenario[]) {
+    this.#links = scenarios.map(({ kinds, stages }) => ({
+      source: kinds[0] ?? '',
+      pipeline: new Pipeline(planOf(stages, kinds)),
+      collector: new OutputCollector(),
+    }));
+    this.#views = scenarios.map(() => new Map<string, Document>());
+  }
+
+  push({ source, deltas }: Batch): void {
+    let changes = deltas;
+    for (const [place, { source: own, pipeline, collector }] of this.#links.entries()) {
+      const out = collector.apply(pipeline.push(place === 0 ? source : own, changes));
+      changes = out.flatMap((change) => this.#seen(place, change));
+    }
+  }
+
+  desired(): Readonly<Record<string, Document>>[] {
+    return this.#links.map(({ collector }) => Object.fromEntries(collector.desired()));
+  }
+
+  /** A change of an object, as who follows the objects sees it. */
+  #seen(place: number, { type, key, document }: OutputChange): Delta[] {
+    const views = this.#views[place];
+    const name = keyString(key);
+    const before = views?.get(name);
+    if (type === 'delete') views?.delete(name);
+    else views?.set(name, document);
+    return [
+      ...(before === undefined ? [] : [{ document: before, weight: -1 }]),
+      ...(type === 'delete' ? [] : [{ document, weight: 1 }]),
+    ];
+  }
+}
+
+describe('controllers in a row, change by change', () => {
+  for (const [sources, numRuns] of [
+    [1, 100],
+    [2, 100],
+    [3, 40],
+  ] as const) {
+    it(`want what they would want of all at once: ${sources} sources at the first`, () => {
+      const property = fc.property(
+        scenario(sources),
+        fc.array(scenario(1), { minLength: 1, maxLength: 3 }),
+        (first, others) => {
+          const chain = new Chain([first, ...others]);
+          const all = new Sources();
+          for (const batch of first.batches) {
+            chain.push(batch);
+            all.change(batch);
+          }
+          const fresh = new Chain([first, ...others]);
+          for (const [source, documents] of Object.entries(all.documents())) {
+            fresh.push({ source, deltas: documents.map((document) => ({ document, weight: 1 })) });
+          }
+          expect(chain.desired()).to.deep.equal(fresh.desired());
+        },
+      );
+      fc.assert(property, { numRuns });
+    });
+  }
 });
