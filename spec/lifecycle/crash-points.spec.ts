@@ -5,6 +5,10 @@ import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { crashPoints } from '../../lib/testing/index.js';
 import { lifecycleScenario } from './suite/crash-scenario.js';
 
+// A request whose answer is never seen leaves the server as one that was answered does, and this
+// operator acts on nothing else.
+const modes = ['before', 'answered'] as const;
+
 describe('A lifecycle operator, killed at any request', function () {
   this.timeout(120_000);
   const cluster = () =>
@@ -13,13 +17,10 @@ describe('A lifecycle operator, killed at any request', function () {
     });
 
   it('comes to the same end: deployment, upgrade, deletion', async () => {
-    const { requests, results } = await crashPoints({
-      ...lifecycleScenario(),
-      steadyMs: 20_000,
-      cluster,
-    });
+    const scenario = { ...lifecycleScenario(), steadyMs: 20_000, cluster };
+    const { requests, results } = await crashPoints(scenario, { modes });
     expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);
-    expect(results.length).to.be.above(requests.length * 2);
+    expect(results.length).to.be.above(requests.length);
     const writes = requests.filter(({ write }) => write).map(({ step, kind }) => `${step} ${kind}`);
     expect(writes).to.include.members([
       ...['deploy LocalConfig', 'deploy Deployment', 'upgrade Deployment', 'upgrade ConfigMap'],
