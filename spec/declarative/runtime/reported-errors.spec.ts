@@ -10,7 +10,13 @@ describe('ReportedErrors', () => {
     const told: ReportedError[] = [];
     const onError = (error: ReportedError): void => void told.push(error);
     const clock = new VirtualClock();
-    const errors = new ReportedErrors({ operator: 'op', controller: 'c', clock, onError, showValues });
+    const errors = new ReportedErrors({
+      operator: 'op',
+      controller: 'c',
+      clock,
+      onError,
+      showValues,
+    });
     for (let n = 0; n < 12; n++) {
       errors.report({ stage: 'target', subject: 'ns/a' }, new Error(`no ${n}`));
     }
@@ -23,7 +29,13 @@ describe('ReportedErrors', () => {
   it('trims long messages in the middle', () => {
     const clock = new VirtualClock();
     const onError = (): void => undefined;
-    const errors = new ReportedErrors({ operator: 'op', controller: 'c', clock, onError, showValues });
+    const errors = new ReportedErrors({
+      operator: 'op',
+      controller: 'c',
+      clock,
+      onError,
+      showValues,
+    });
     errors.report({ stage: 'source Pod' }, new Error(`begin ${'x'.repeat(5_000)} end`));
     const [error] = errors.all();
     expect(error?.message).to.match(/^op\/c: source Pod: begin x+ … x+ end$/);
