@@ -11,12 +11,12 @@ import { keptFor, StoredObjects } from './stored-objects.js';
 import { WebhookConverter } from './webhook-converter.js';
 import type { Crd, CrdVersion } from './crd.js';
 import type { FieldErrors } from '../../crd/validation/field-errors.js';
-import { validateScaleSpec, validateScaleStatus } from './scale-range.js';
 import { finalizerWarnings } from './custom-warnings.js';
 import { customColumns } from './custom-columns.js';
 import { dropNulls, fillInDefaults } from '../../crd/validation/default-fields.js';
 import { compileJsonPath, readJsonPath } from '../../crd/validation/json-path.js';
 import { prune } from '../../crd/validation/prune.js';
+import { validateScaleSpec, validateScaleStatus } from '../../crd/validation/scale-range.js';
 import { validateResource } from '../../crd/validation/validate-resource.js';
 import { withoutMembers } from '../without-members.js';
 

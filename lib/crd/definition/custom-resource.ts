@@ -12,6 +12,7 @@ import { defaultFields } from '../validation/default-fields.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import { jsonProblem } from '../validation/json-problem.js';
 import { prune } from '../validation/prune.js';
+import { validateScaleSpec, validateScaleStatus } from '../validation/scale-range.js';
 import { validateResource } from '../validation/validate-resource.js';
 import { convertObject } from './convert-object.js';
 import { crdObject, wholeSchema } from './crd-object.js';
@@ -138,8 +139,8 @@ export class CustomResource<out T extends KubernetesObject, in I>
 
   /**
    * What the API server would refuse in an object, in its words: what the schema and its CEL rules
-   * say after unknown fields are dropped and defaults filled in. Empty: nothing. Of the metadata
-   * nothing is checked but what the schema says of it.
+   * say after unknown fields are dropped and defaults filled in, and the range of the replicas of a
+   * scale. Empty: nothing. Of the metadata nothing is checked but what the schema says of it.
    * @param old - what is stored: then it is an update, transition rules count, and what did not
    * change may stay invalid
    * @throws OperatorError `InvalidObject`: it is of another kind or version
@@ -152,10 +153,15 @@ export class CustomResource<out T extends KubernetesObject, in I>
     const { statusOnly = false } = options;
     const errors = new FieldErrors();
     const schema = this.#schemaOf(object);
-    validateResource(this.#asStored(object), {
+    const stored = this.#asStored(object);
+    validateResource(stored, {
       ...{ schema, errors, statusOnly },
       old: old === undefined ? undefined : this.#asStored(old),
     });
+    const version = versionOf(object.apiVersion);
+    const scale = this.#definition.versions.find(({ name }) => name === version)?.scale;
+    if (!statusOnly) validateScaleSpec(stored, scale, errors);
+    validateScaleStatus(stored, scale, errors);
     return errors.causes;
   }
 

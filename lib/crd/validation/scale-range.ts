@@ -1,14 +1,19 @@
-import type { FieldErrors } from '../../crd/validation/field-errors.js';
 import { goText, goTypeOf } from '../../object/go-text.js';
 import { isJsonObject } from '../../object/json.js';
-import type { ScalePaths } from '../kinds/served-kind.js';
+import type { FieldErrors } from './field-errors.js';
 
 const maxInt32 = 2 ** 31 - 1;
+
+/** Where an object keeps its numbers of replicas, for example `.spec.replicas`. */
+export interface ReplicasPaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+}
 
 /** Checks the wanted number of replicas of a custom resource that has a scale subresource. */
 export function validateScaleSpec(
   object: object,
-  scale: ScalePaths | undefined,
+  scale: ReplicasPaths | undefined,
   errors: FieldErrors,
 ): void {
   if (scale !== undefined) validateReplicas(object, scale.specReplicasPath, errors);
@@ -17,7 +22,7 @@ export function validateScaleSpec(
 /** Checks the observed number of replicas of a custom resource that has a scale subresource. */
 export function validateScaleStatus(
   object: object,
-  scale: ScalePaths | undefined,
+  scale: ReplicasPaths | undefined,
   errors: FieldErrors,
 ): void {
   if (scale !== undefined) validateReplicas(object, scale.statusReplicasPath, errors);
