@@ -410,9 +410,5 @@ async function readOnce(): Promise<void> {
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 200; turn++) {
-    if (await isSo()) return;
-    await readOnce();
-  }
-  throw new Error('it did not come true');
+  while (!(await isSo())) await readOnce();
 }
