@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rename, writeFile } from 'node:fs/promises';
-import { watchFiles } from '../../lib/cli/commands/declarative/watch-files.js';
+import { watchFiles } from '../../lib/cli/watch-files.js';
 import { VirtualClock, silentLogger } from '../../lib/system/index.js';
 import { eventually } from '../../lib/testing/index.js';
 import { scratchDirectory } from './cli.js';

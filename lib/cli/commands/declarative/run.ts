@@ -62,7 +62,7 @@ async function runFiles(
   const { readOperatorFiles, refuseOddNames } = await import('../../operator-files.js');
   const { runGroup } = await import('./run-group.js');
   const { FileOperators } = await import('./file-operators.js');
-  const { watchFiles } = await import('./watch-files.js');
+  const { watchFiles } = await import('../../watch-files.js');
   const read = async (): Promise<readonly FileOperator[]> => {
     const operators = await readOperatorFiles(files, context);
     refuseOddNames(operators);
