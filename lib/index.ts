@@ -18,6 +18,7 @@ export {
 } from './system/index.js';
 export type {
   Clock,
+  ConnectionErrorOptions,
   Counter,
   ErrorCode,
   Gauge,
@@ -222,6 +223,7 @@ export {
 export type {
   Applied,
   ApplyOptions,
+  Call,
   CallOptions,
   Client,
   ClientOptions,
@@ -250,6 +252,8 @@ export type {
   ListOptions,
   PodLogLinesOptions,
   PodLogOptions,
+  RateLimit,
+  RetryLimits,
   RetryOnConflictOptions,
   StreamOptions,
   WaitForOptions,
@@ -315,6 +319,7 @@ export {
   requeueAfterOf,
 } from './builder/index.js';
 export type {
+  BuilderChain,
   BuilderOptions,
   ChainNames,
   ChainReferences,
@@ -434,6 +439,7 @@ export type {
   MultiClusterRuntime,
   OwnsOptions,
   Predicate,
+  ReadyKeyStatus,
   ReconcileClient,
   ReconcileContext,
   ReconcileKey,
@@ -477,6 +483,8 @@ export {
   isLeaseForbidden,
   mutated,
   mutatingWebhook,
+  operatorWebhooks,
+  builderAccess,
   ownVerbs,
   shardSelector,
   validatingWebhook,
@@ -528,6 +536,7 @@ export type {
   MutatingHandler,
   OperatorDefinition,
   OperatorResource,
+  OperatorWebhooksOptions,
   PreflightMode,
   RequiredAccess,
   Runnable,

@@ -1,3 +1,4 @@
+export { builderAccess } from './access/builder-access.js';
 export { ownVerbs, watchVerbs } from './access/required-access.js';
 export type { AccessVerb, RequiredAccess } from './access/required-access.js';
 export type { PreflightMode } from './access/preflight.js';
@@ -13,6 +14,8 @@ export type { ManagerCacheOptions, ManagerCluster } from './managed-cluster.js';
 export { Manager } from './manager.js';
 export type { Added, ControllerPhase, ManagerAddOptions } from './manager-entries.js';
 export type { OperatorDefinition, OperatorResource } from './operator-definition.js';
+export { operatorWebhooks } from './operator-webhooks.js';
+export type { OperatorWebhooksOptions } from './operator-webhooks.js';
 export type { ManagerOptions, ManagerWebhookOptions } from './manager-options.js';
 export type {
   ElectionStatus,

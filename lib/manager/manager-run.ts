@@ -230,7 +230,10 @@ export class ManagerRun {
         clusters: clusters.byName.values(),
       },
       required: [...options.requires, ...[...entries].flatMap(({ requires }) => requires)],
-      requiredAtHome: electionAccess(options.leaderElection),
+      requiredAtHome: [
+        ...electionAccess(options.leaderElection),
+        ...(options.webhooks?.certificates.access ?? []),
+      ],
       failed: (error: unknown) => this.#fail(error),
     };
     await reviewClusters(review, signal);

@@ -248,8 +248,8 @@ export class Manager {
    * What the operator has to be allowed to do on its first cluster, as far as it declares it: to watch
    * what its controllers reconcile, own and watch, to make what they own and write the status of what
    * they reconcile (where `requires` does not say it otherwise), all that `requires` says, and what its
-   * own parts do, such as the election. Each kind, subresource and namespace is there once. It asks no
-   * server.
+   * own parts do: the election, the certificate of the webhooks. Each kind, subresource, namespace and
+   * list of names is there once. It asks no server.
    */
   requiredAccess(): readonly RequiredAccess[] {
     const { requires, leaderElection } = this.#options;
@@ -257,7 +257,8 @@ export class Manager {
       entry.type === 'controller' ? controllerAccess(entry) : entry.requires,
     );
     const needed = neededAccess(this.#home, [...declared, ...requires]);
-    return mergedAccess([...needed, ...electionAccess(leaderElection)]);
+    const { access = [] } = this.#options.webhooks?.certificates ?? {};
+    return mergedAccess([...needed, ...electionAccess(leaderElection), ...access]);
   }
 
   /** What it is doing. */

@@ -29,6 +29,8 @@ export { eventually } from './eventually.js';
 export type { EventuallyOptions } from './eventually.js';
 export { faultOn, faults } from './fault-on.js';
 export type { FaultTarget } from './fault-on.js';
+export { serveLocalWebhooks } from '../manager/webhooks/local-webhooks.js';
+export type { LocalWebhooks, LocalWebhooksOptions } from '../manager/webhooks/local-webhooks.js';
 export { operatorAssertions } from './operator-assertions.js';
 export type { ChaiAssertion, ChaiLike } from './operator-assertions.js';
 export type { RequestFilter, RequestSource } from './request-filter.js';

@@ -5,6 +5,7 @@ import type { ClusterRole, ClusterRoleBinding } from '../../lib/object/kinds.js'
 export interface Rule {
   readonly apiGroups?: readonly string[];
   readonly resources?: readonly string[];
+  readonly resourceNames?: readonly string[];
   readonly nonResourceURLs?: readonly string[];
   readonly verbs: readonly string[];
 }

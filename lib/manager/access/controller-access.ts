@@ -56,12 +56,12 @@ function hasStatus(type: TypeReference<KubernetesObject>): boolean {
   );
 }
 
-/** `access` with one entry for each kind, subresource and namespace, in the order of their first. */
+/** `access` with one entry for each kind, subresource, namespace and names, in the order of their first. */
 export function mergedAccess(access: readonly RequiredAccess[]): readonly RequiredAccess[] {
   const merged = new Map<string, RequiredAccess>();
   for (const each of access) {
-    const { type, subresource = '', namespace = '' } = each;
-    const place = [apiVersionOf(type), type.kind, subresource, namespace].join(' ');
+    const { type, subresource = '', namespace = '', names = [] } = each;
+    const place = [apiVersionOf(type), type.kind, subresource, namespace, ...names].join(' ');
     const verbs = [...(merged.get(place)?.verbs ?? []), ...each.verbs];
     const known = merged.get(place)?.type ?? type;
     // Where it is served is known of one that says it.

@@ -11,6 +11,8 @@ export interface MissingAccess {
   readonly verb: AccessVerb;
   /** `''`: all namespaces, or none. */
   readonly namespace: string;
+  /** @defaultValue all objects */
+  readonly name?: string | undefined;
 }
 
 interface SelfSubjectAccessReview extends KubernetesObject {
@@ -50,7 +52,7 @@ async function accessOf(
   required: readonly RequiredAccess[],
 ): Promise<ReadonlyMap<string, MissingAccess>> {
   const all = new Map<string, MissingAccess>();
-  for (const { type, verbs, subresource, namespace = '' } of required) {
+  for (const { type, verbs, subresource, namespace = '', names = [undefined] } of required) {
     const served = await client.resourceType(type).catch((error: unknown) => {
       if (isOperatorError(error, 'UnknownKind')) return undefined;
       throw error;
@@ -58,25 +60,28 @@ async function accessOf(
     if (served === undefined) continue;
     const { group, plural } = served;
     const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
+    const place = { group, resource, namespace: served.namespaced ? namespace : '' };
     for (const verb of verbs) {
-      const access = { group, resource, verb, namespace: served.namespaced ? namespace : '' };
-      all.set(nameOf(access), access);
+      for (const name of names) {
+        const access = { ...place, verb, ...(name !== undefined && { name }) };
+        all.set(nameOf(access), access);
+      }
     }
   }
   return all;
 }
 
-function nameOf({ group, resource, verb, namespace }: MissingAccess): string {
-  return [group, resource, verb, namespace].join(' ');
+function nameOf({ group, resource, verb, namespace, name = '' }: MissingAccess): string {
+  return [group, resource, verb, namespace, name].join(' ');
 }
 
 async function isAllowed(
   client: Client,
-  { group, resource, verb, namespace }: MissingAccess,
+  { group, resource, verb, namespace, name }: MissingAccess,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const [name = '', subresource = ''] = resource.split('/');
-  const resourceAttributes = { group, resource: name, subresource, verb, namespace };
+  const [plural = '', subresource = ''] = resource.split('/');
+  const resourceAttributes = { group, resource: plural, subresource, verb, namespace, name };
   const answer = await client.create<SelfSubjectAccessReview>(
     {
       apiVersion: 'authorization.k8s.io/v1',

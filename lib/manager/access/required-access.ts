@@ -13,6 +13,11 @@ export interface RequiredAccess {
   readonly subresource?: string | undefined;
   /** Only there. @defaultValue all namespaces, or the cluster-scoped collection */
   readonly namespace?: string | undefined;
+  /**
+   * Only to the objects of these names. RBAC knows no names of what is to be created, listed or
+   * watched. @defaultValue all
+   */
+  readonly names?: readonly string[] | undefined;
 }
 
 /** What a cache needs of each kind. */

@@ -4,6 +4,8 @@ import type { MissingAccess } from './missing-access.js';
 interface Rule {
   readonly group: string;
   readonly resources: string[];
+  /** Empty: all objects. */
+  readonly names: readonly string[];
   readonly verbs: readonly string[];
 }
 
@@ -32,10 +34,11 @@ function roleOf(
     ...(namespace === '' ? [] : [`  namespace: ${namespace}`]),
     'rules:',
   ];
-  for (const { group, resources, verbs } of rulesOf(missing)) {
+  for (const { group, resources, names, verbs } of rulesOf(missing)) {
     lines.push(
       `- apiGroups: ${list([group])}`,
       `  resources: ${list(resources)}`,
+      ...(names.length === 0 ? [] : [`  resourceNames: ${list(names)}`]),
       `  verbs: ${list(verbs)}`,
     );
   }
@@ -43,19 +46,22 @@ function roleOf(
 }
 
 function rulesOf(missing: readonly MissingAccess[]): readonly Rule[] {
-  const verbsOf = new Map<string, { group: string; resource: string; verbs: string[] }>();
-  for (const { group, resource, verb } of missing) {
-    const name = `${group}/${resource}`;
-    const entry = verbsOf.get(name) ?? { group, resource, verbs: [] };
+  const places = new Map<string, { access: MissingAccess; verbs: string[] }>();
+  for (const access of missing) {
+    const { group, resource, name = '', verb } = access;
+    const place = `${group}/${resource}/${name}`;
+    const entry = places.get(place) ?? { access, verbs: [] };
     entry.verbs.push(verb);
-    verbsOf.set(name, entry);
+    places.set(place, entry);
   }
   const rules = new Map<string, Rule>();
-  for (const { group, resource, verbs } of verbsOf.values()) {
-    const name = `${group} ${verbs.join()}`;
-    const rule = rules.get(name) ?? { group, resources: [], verbs };
+  for (const { access, verbs } of places.values()) {
+    const { group, resource, name = '' } = access;
+    const alike = `${group} ${name} ${verbs.join()}`;
+    const names = name === '' ? [] : [name];
+    const rule = rules.get(alike) ?? { group, resources: [], names, verbs };
     rule.resources.push(resource);
-    rules.set(name, rule);
+    rules.set(alike, rule);
   }
   return [...rules.values()];
 }

@@ -3,6 +3,7 @@ import { getIfExists } from '../../client/get-if-exists.js';
 import { Secret } from '../../object/kinds.js';
 import type { ObjectKey } from '../../object/kubernetes-object.js';
 import { OperatorError } from '../../system/operator-error.js';
+import type { RequiredAccess } from '../access/required-access.js';
 import type { CertificateState } from './rotation-step.js';
 import { readCertificate } from '../../system/x509.js';
 
@@ -76,6 +77,15 @@ export class CertificateSecret {
     const metadata = { ...secret.metadata, annotations };
     await this.#client.update<Secret>({ ...secret, metadata, data }, { signal });
   }
+}
+
+/** What {@link CertificateSecret} does on the cluster. */
+export function secretAccess({ namespace, name }: ObjectKey): readonly RequiredAccess[] {
+  return [
+    { type: Secret, namespace, names: [name], verbs: ['get', 'update'] },
+    // What is not there yet has no name that RBAC would know.
+    { type: Secret, namespace, verbs: ['create'] },
+  ];
 }
 
 const mark = { [generatedAnnotation]: 'true' };

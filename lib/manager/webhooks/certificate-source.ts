@@ -1,5 +1,6 @@
 import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
+import type { RequiredAccess } from '../access/required-access.js';
 
 /** What a TLS server shows, in PEM. */
 export interface ServingCertificate {
@@ -20,6 +21,8 @@ export interface CertificateContext {
 
 /** Where the certificate of a webhook server comes from. */
 export interface CertificateSource {
+  /** What it does on the cluster, for the preflight of permissions. @defaultValue nothing */
+  readonly access?: readonly RequiredAccess[] | undefined;
   /**
    * Resolves with the first certificate, and tells of later ones until `signal` is aborted.
    * @throws OperatorError there is none.

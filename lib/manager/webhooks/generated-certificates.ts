@@ -4,8 +4,9 @@ import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
 import { CertificateRotation } from './certificate-rotation.js';
 import type { CertificateRotationOptions } from './certificate-rotation.js';
-import { CertificateSecret } from './certificate-secret.js';
+import { CertificateSecret, secretAccess } from './certificate-secret.js';
 import type { CertificateSource } from './certificate-source.js';
+import { trustAccess } from './trust.js';
 import type { TrustTargets } from './trust.js';
 
 const dayMs = 24 * 60 * 60_000;
@@ -53,7 +54,9 @@ export interface GeneratedCertificatesOptions {
  */
 export function generatedCertificates(options: GeneratedCertificatesOptions): CertificateSource {
   const resolved = resolveOptions(options);
+  const { secret, trustedBy = {} } = options;
   return {
+    access: [...secretAccess(secret), ...trustAccess(trustedBy)],
     start: async (context) => {
       const rotation = new CertificateRotation(resolved, context);
       const { certificate, privateKey } = await rotation.begin();

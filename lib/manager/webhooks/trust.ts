@@ -5,6 +5,7 @@ import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { Logger } from '../../system/logger.js';
+import type { RequiredAccess } from '../access/required-access.js';
 
 /** Whose `caBundle` is kept up to date, by name. */
 export interface TrustTargets {
@@ -70,6 +71,15 @@ export async function trustAuthorities(
     targetsOf(targets).map((target) => trust(target, caBundle, context)),
   );
   return done.every(Boolean);
+}
+
+/** What {@link trustAuthorities} does on the cluster. */
+export function trustAccess(targets: TrustTargets): readonly RequiredAccess[] {
+  const named = targetsOf(targets);
+  return [...new Set(named.map(({ type }) => type))].map((type) => {
+    const names = named.filter((target) => target.type === type).map(({ name }) => name);
+    return { type, names, verbs: ['get', 'patch'] };
+  });
 }
 
 function targetsOf(targets: TrustTargets): readonly Target[] {

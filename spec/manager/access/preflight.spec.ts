@@ -100,6 +100,23 @@ describe('The preflight of permissions', () => {
     );
   });
 
+  it('asks about single objects by their names', async () => {
+    const requires = [{ type: Secret, names: ['tls'], namespace: 'a', verbs: ['get'] }] as const;
+    const [granted, refused] = [['tls'], ['other']].map((resourceNames) => ({
+      ...{ apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames },
+    }));
+    for (const [rule, code] of [
+      [granted, undefined],
+      [refused, 'MissingPermission'],
+    ] as const) {
+      const setup = await ManagerSetup.start({ rbac: true });
+      await grant(setup.person, rule === undefined ? [] : [rule]);
+      await setup.run(setup.manager({ rbacPreflight: 'fail', requires }));
+      const error = (await setup.end()) as { readonly code?: string } | undefined;
+      expect(error?.code).to.equal(code);
+    }
+  });
+
   it('goes on where the server can not say, unless it is to fail', async () => {
     const match = { resource: 'selfsubjectaccessreviews' };
     for (const rbacPreflight of ['warn', 'fail'] as const) {
@@ -140,5 +157,27 @@ describe('roleManifest', () => {
     expect(text.split('---\n').length).to.equal(2);
     expect(text).to.include('resources: ["pods", "pods/status"]\n  verbs: ["get"]');
     expect(text).to.include('resources: ["secrets"]\n  verbs: ["get", "list"]');
+  });
+
+  it('writes the names that a rule is for', () => {
+    const access = { group: '', resource: 'secrets', namespace: 'a' } as const;
+    const text = roleManifest(
+      [
+        { ...access, verb: 'get', name: 'tls' },
+        { ...access, verb: 'update', name: 'tls' },
+        { ...access, verb: 'create' },
+      ],
+      'me',
+    );
+    expect(
+      text
+        .split('rules:\n')[1]
+        ?.split('\n')
+        .map((line) => line.trim()),
+    ).to.deep.equal([
+      ...['- apiGroups: [""]', 'resources: ["secrets"]'],
+      ...['resourceNames: ["tls"]', 'verbs: ["get", "update"]'],
+      ...['- apiGroups: [""]', 'resources: ["secrets"]', 'verbs: ["create"]', ''],
+    ]);
   });
 });
