@@ -31,7 +31,7 @@ const timeAndChance = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist', 'coverage', 'node_modules', '.cache', 'bench/results'] },
+  { ignores: ['dist', 'coverage', 'node_modules', '.cache', 'site', 'bench/results'] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {

@@ -185,6 +185,7 @@ export class EmbeddedApiServer {
   /**
    * What answers the connections of a listener, for who listens by itself.
    * @param access - who may come in, and what they may do. @defaultValue what the server itself says
+   * @internal
    */
   entrance(access?: ListenerAccess): Entrance {
     if (access === undefined) return { handler: (request, from) => this.#handleAs(request, from) };

@@ -86,6 +86,7 @@ export class Faults {
   /**
    * Strikes a request before it is handled. @returns whether its connection breaks after it.
    * @throws StatusError or `ConnectionFailed`, as a rule wants it.
+   * @internal
    */
   async strike(info: ResourceRequest, user: string, signal?: AbortSignal): Promise<boolean> {
     let resetAfter = false;

@@ -8,6 +8,7 @@ export type { AccessAttributes } from './auth/access-attributes.js';
 export type { Authorizer, Decision } from './auth/authorizer.js';
 export type { ListenerAccess, RequestHead, Session, Visitor } from './auth/listener-access.js';
 export type { UserInfo, UserOptions } from './auth/user-info.js';
+export type { Verb } from './requests/request-info.js';
 export { EmbeddedApiServer } from './api-server.js';
 export type { EmbeddedApiServerOptions, Entrance } from './api-server.js';
 export type { Fault, FaultEffect, FaultMatch, FaultRule, Faults } from './faults.js';

@@ -49,7 +49,7 @@ import { Run } from './run.js';
  * deleted. Before anything is written they throw `DuplicateObject`, `UnknownReference`, `InvalidOwner`
  * or `InvalidOption` where the chain itself makes no sense.
  */
-class BuilderChain<Names extends ChainNames> {
+export class BuilderChain<Names extends ChainNames> {
   readonly #options: BuilderOptions<Names['order']>;
   readonly #settings: BuilderSettings;
   #links: readonly Link[] = [];
@@ -226,7 +226,7 @@ class BuilderChain<Names extends ChainNames> {
   }
 
   /**
-   * What {@link Builder.reconcile} would do, without writing. Dry runs where the server allows them;
+   * What {@link BuilderChain.reconcile | Builder.reconcile} would do, without writing. Dry runs where the server allows them;
    * elsewhere the change is computed here and marked `approximate`.
    */
   async plan(): Promise<Plan> {

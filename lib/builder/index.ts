@@ -1,4 +1,5 @@
 export { Builder } from './builder.js';
+export type { BuilderChain } from './builder.js';
 export type { BuilderOptions, HashPrefixes } from './builder-options.js';
 export type { ChainedName, ChainNames, NoNames, WithName } from './chain-names.js';
 export type {

@@ -1,5 +1,6 @@
 export { createClient } from './http-client.js';
 export type { ConnectedClient } from './http-client.js';
+export type { Call } from './call.js';
 export type { ClientOptions, ClientSettings } from './client-options.js';
 export { anonymous, basicAuth, bearerToken } from './credentials.js';
 export type { CredentialHeaders, Credentials } from './credentials.js';
@@ -32,6 +33,8 @@ export { getIfExists } from './get-if-exists.js';
 export { namespaced } from './namespaced.js';
 export { podLog, podLogLines } from './pod-log.js';
 export type { PodLogLinesOptions, PodLogOptions } from './pod-log.js';
+export type { RateLimit } from './rate-limit.js';
+export type { RetryLimits } from './retry-policy.js';
 export { isStaleWrite, retryOnConflict } from './retry-on-conflict.js';
 export type { RetryOnConflictOptions } from './retry-on-conflict.js';
 export { setControllerReference } from './set-controller-reference.js';

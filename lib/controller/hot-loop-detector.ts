@@ -10,7 +10,7 @@ import type { Clock } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Resolved } from '../system/resolved.js';
 
-/** Options of {@link HotLoopDetector}. */
+/** When a key counts as a hot loop. */
 export interface HotLoopOptions {
   /**
    * So many writes of one object within `windowMs` are fine that leave it as one of the last two

@@ -87,4 +87,10 @@ export type {
   TriggerList,
 } from './trigger.js';
 export { WorkQueue } from './work-queue.js';
-export type { AddOptions, WaitingKey, WorkItem, WorkQueueOptions } from './work-queue.js';
+export type {
+  AddOptions,
+  ReadyKeyStatus,
+  WaitingKey,
+  WorkItem,
+  WorkQueueOptions,
+} from './work-queue.js';

@@ -1,5 +1,6 @@
 export type { Convertible } from './convertible.js';
 export { CelCompileError } from './cel/compile-error.js';
+export type { CelIssue } from './cel/compile-error.js';
 export { CustomResource } from './definition/custom-resource.js';
 export type {
   NamedDefinition,

@@ -27,6 +27,7 @@ export type {
   UsedRolesOptions,
   UserInfo,
   UserOptions,
+  Verb,
   RequestHandler,
   WebhookServices,
   Loopback,

@@ -1,6 +1,7 @@
 export { sleep, systemClock } from './clock.js';
 export type { Clock, Timer } from './clock.js';
 export { ConnectionError } from './connection-error.js';
+export type { ConnectionErrorOptions } from './connection-error.js';
 export { errorCodes } from './error-codes.js';
 export type { ErrorCode } from './error-codes.js';
 export { silentLogger } from './logger.js';

@@ -2,7 +2,7 @@ import { ConfigMap, Secret } from '../../object/kinds.js';
 import type { Link, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 
-/** Options of {@link Builder.configMap}. */
+/** Options of {@link BuilderChain.configMap | Builder.configMap}. */
 export interface ConfigMapOptions<Name extends string = string> extends ObjectOptions<Name> {
   readonly data?: Readonly<Record<string, string | undefined>> | undefined;
   /** Values in base64. */
@@ -11,7 +11,7 @@ export interface ConfigMapOptions<Name extends string = string> extends ObjectOp
   readonly immutable?: boolean | undefined;
 }
 
-/** Options of {@link Builder.secret}. */
+/** Options of {@link BuilderChain.secret | Builder.secret}. */
 export interface SecretOptions<Name extends string = string> extends ObjectOptions<Name> {
   /** @defaultValue the server's: `Opaque` */
   readonly type?: string | undefined;

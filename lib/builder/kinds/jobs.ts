@@ -6,14 +6,14 @@ import { podTemplateOf } from './pod-template.js';
 import type { PodOptions } from './pod-template.js';
 import type { SpecOf } from './specified.js';
 
-/** Options of {@link Builder.job}. `restartPolicy` of the pods defaults to `Never`. */
+/** Options of {@link BuilderChain.job | Builder.job}. `restartPolicy` of the pods defaults to `Never`. */
 export interface JobOptions<Names extends ChainNames = ChainNames, Name extends string = string>
   extends ObjectOptions<Name>, PodOptions<Names> {
   /** Any other field of the specification. */
   readonly spec?: Partial<Omit<SpecOf<Job>, 'template'>> | undefined;
 }
 
-/** Options of {@link Builder.cronJob}. `restartPolicy` of the pods defaults to `Never`. */
+/** Options of {@link BuilderChain.cronJob | Builder.cronJob}. `restartPolicy` of the pods defaults to `Never`. */
 export interface CronJobOptions<Names extends ChainNames = ChainNames, Name extends string = string>
   extends ObjectOptions<Name>, PodOptions<Names> {
   /** In cron's form, for example `0 3 * * *`. */

@@ -16,7 +16,7 @@ import { objectLink } from './object-link.js';
 /** The `spec` of objects of type `T`, as it may be given. */
 export type SpecOf<T extends { spec?: unknown }> = Lenient<NonNullable<T['spec']>>;
 
-/** Options of {@link Builder.service}. */
+/** Options of {@link BuilderChain.service | Builder.service}. */
 export interface ServiceOptions<Name extends string = string> extends ObjectOptions<Name> {
   /**
    * Without a `selector`, the pods of the workload named by `workload` are selected; with an empty
@@ -27,46 +27,46 @@ export interface ServiceOptions<Name extends string = string> extends ObjectOpti
   readonly workload?: string | undefined;
 }
 
-/** Options of {@link Builder.persistentVolumeClaim}. */
+/** Options of {@link BuilderChain.persistentVolumeClaim | Builder.persistentVolumeClaim}. */
 export interface PersistentVolumeClaimOptions<Name extends string = string>
   extends ObjectOptions<Name>, ClaimOptions {
   /** The requested storage may grow later; nothing else may change. */
   readonly spec: SpecOf<PersistentVolumeClaim>;
 }
 
-/** Options of {@link Builder.networkPolicy}. */
+/** Options of {@link BuilderChain.networkPolicy | Builder.networkPolicy}. */
 export interface NetworkPolicyOptions extends ObjectOptions {
   readonly spec: SpecOf<NetworkPolicy>;
 }
 
-/** Options of {@link Builder.ingress}. */
+/** Options of {@link BuilderChain.ingress | Builder.ingress}. */
 export interface IngressOptions extends ObjectOptions {
   readonly spec: SpecOf<Ingress>;
 }
 
-/** Options of {@link Builder.podDisruptionBudget}. */
+/** Options of {@link BuilderChain.podDisruptionBudget | Builder.podDisruptionBudget}. */
 export interface PodDisruptionBudgetOptions extends ObjectOptions {
   readonly spec: SpecOf<PodDisruptionBudget>;
 }
 
-/** Options of {@link Builder.horizontalPodAutoscaler}. */
+/** Options of {@link BuilderChain.horizontalPodAutoscaler | Builder.horizontalPodAutoscaler}. */
 export interface HorizontalPodAutoscalerOptions extends ObjectOptions {
   /** `replicas` of the workload that `scaleTargetRef` names is set at its creation only. */
   readonly spec: SpecOf<HorizontalPodAutoscaler>;
 }
 
-/** Options of {@link Builder.serviceAccount}. */
+/** Options of {@link BuilderChain.serviceAccount | Builder.serviceAccount}. */
 export interface ServiceAccountOptions extends ObjectOptions {
   readonly automountServiceAccountToken?: boolean | undefined;
   readonly imagePullSecrets?: NonNullable<ServiceAccount['imagePullSecrets']> | undefined;
 }
 
-/** Options of {@link Builder.role}. */
+/** Options of {@link BuilderChain.role | Builder.role}. */
 export interface RoleOptions extends ObjectOptions {
   readonly rules: NonNullable<Role['rules']>;
 }
 
-/** Options of {@link Builder.roleBinding}. */
+/** Options of {@link BuilderChain.roleBinding | Builder.roleBinding}. */
 export interface RoleBindingOptions extends ObjectOptions {
   /** Immutable; see `onImmutable`. */
   readonly roleRef: RoleBinding['roleRef'];

@@ -45,7 +45,7 @@ export interface WorkloadOptions<
   readonly progressDeadlineSeconds?: number | undefined;
 }
 
-/** Options of {@link Builder.deployment}. */
+/** Options of {@link BuilderChain.deployment | Builder.deployment}. */
 export interface DeploymentOptions<
   Names extends ChainNames = ChainNames,
   Name extends string = string,
@@ -63,7 +63,7 @@ export interface DeploymentOptions<
   readonly spec?: Partial<Omit<SpecOf<Deployment>, 'template' | 'selector'>> | undefined;
 }
 
-/** Options of {@link Builder.statefulSet}. */
+/** Options of {@link BuilderChain.statefulSet | Builder.statefulSet}. */
 export interface StatefulSetOptions<
   Names extends ChainNames = ChainNames,
   Name extends string = string,
@@ -94,7 +94,7 @@ export interface StatefulSetOptions<
   readonly spec?: Partial<Omit<SpecOf<StatefulSet>, 'template' | 'selector'>> | undefined;
 }
 
-/** Options of {@link Builder.daemonSet}. */
+/** Options of {@link BuilderChain.daemonSet | Builder.daemonSet}. */
 export interface DaemonSetOptions<
   Names extends ChainNames = ChainNames,
   Name extends string = string,

@@ -1,5 +1,5 @@
 import { CelCompileError } from './compile-error.js';
-import type { Issue } from './compile-error.js';
+import type { CelIssue } from './compile-error.js';
 import { qualifiedName } from './expression.js';
 import type {
   CallExpression,
@@ -67,7 +67,7 @@ export function checkExpression(
 }
 
 class Checker {
-  readonly issues: Issue[] = [];
+  readonly issues: CelIssue[] = [];
   readonly unification = new Unification();
   readonly overloads = new Map<CallExpression, readonly Overload[]>();
   readonly qualified = new Set<CallExpression>();

@@ -1,5 +1,5 @@
 /** Something wrong in an expression, and where: an offset in code points. */
-export interface Issue {
+export interface CelIssue {
   readonly at: number;
   readonly message: string;
 }
@@ -7,9 +7,9 @@ export interface Issue {
 /** An expression that can't be compiled; the message is laid out as the API server does. */
 export class CelCompileError extends Error {
   override readonly name = 'CelCompileError';
-  readonly issues: readonly Issue[];
+  readonly issues: readonly CelIssue[];
 
-  constructor(source: string, issues: readonly Issue[]) {
+  constructor(source: string, issues: readonly CelIssue[]) {
     super(issues.map((issue) => issueText(source, issue)).join('\n'));
     this.issues = issues;
   }
@@ -22,15 +22,15 @@ export class CelConstantError extends Error {
 
 /** Made by the parser, which stops at the first one. */
 export class SyntaxIssue extends Error {
-  readonly issue: Issue;
+  readonly issue: CelIssue;
 
-  constructor(issue: Issue) {
+  constructor(issue: CelIssue) {
     super(issue.message);
     this.issue = issue;
   }
 }
 
-function issueText(source: string, { at, message }: Issue): string {
+function issueText(source: string, { at, message }: CelIssue): string {
   const before = Array.from(source).slice(0, at);
   const line = before.filter((character) => character === '\n').length;
   const column = before.length - (before.lastIndexOf('\n') + 1);

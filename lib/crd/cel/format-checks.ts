@@ -1,13 +1,13 @@
 import { childrenOf } from './children.js';
-import type { Issue } from './compile-error.js';
+import type { CelIssue } from './compile-error.js';
 import type { CallExpression, Expression } from './expression.js';
 import type { CelType } from './types.js';
 
 type TypeOf = (expression: Expression) => CelType;
 
 /** What is wrong with the arguments of `format`, where text and list are written out. */
-export function formatIssues(expression: Expression, typeOf: TypeOf): Issue[] {
-  const issues: Issue[] = [];
+export function formatIssues(expression: Expression, typeOf: TypeOf): CelIssue[] {
+  const issues: CelIssue[] = [];
   const visit = (one: Expression): void => {
     if (one.type === 'call' && one.name === 'format') {
       const issue = formatIssue(one, typeOf);
@@ -21,7 +21,7 @@ export function formatIssues(expression: Expression, typeOf: TypeOf): Issue[] {
 
 const clause = /%(?:%|(?:\.\d+)?([\s\S]?))/g;
 
-function formatIssue({ target, args, at }: CallExpression, typeOf: TypeOf): Issue | undefined {
+function formatIssue({ target, args, at }: CallExpression, typeOf: TypeOf): CelIssue | undefined {
   const [list] = args;
   if (target?.type !== 'literal' || typeof target.value !== 'string') return undefined;
   if (list?.type !== 'list') return undefined;

@@ -1,12 +1,12 @@
 import { childrenOf } from './children.js';
-import type { Issue } from './compile-error.js';
+import type { CelIssue } from './compile-error.js';
 import type { Expression } from './expression.js';
 import { GoPattern, goPattern } from './go-pattern.js';
 import { parseDuration, parseTimestamp } from './times.js';
 
 /** What is wrong with arguments that are written out: patterns, times and time spans. */
-export function literalIssues(expression: Expression): Issue[] {
-  const issues: Issue[] = [];
+export function literalIssues(expression: Expression): CelIssue[] {
+  const issues: CelIssue[] = [];
   visit(expression, (one) => {
     if (one.type !== 'call') return;
     const arg = one.args.at(-1);

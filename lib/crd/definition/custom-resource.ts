@@ -57,6 +57,7 @@ export class CustomResource<out T extends KubernetesObject, in I>
   readonly #definition: ResolvedDefinition;
   #schemas: ReadonlyMap<string, Schema> | undefined;
 
+  /** @internal Use `defineResource`. */
   constructor(definition: ResolvedDefinition) {
     const { group, kind, plural, scope, versions } = definition;
     this.group = group;

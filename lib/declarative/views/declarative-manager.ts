@@ -32,7 +32,7 @@ type CacheScope = Pick<
 export class DeclarativeManager extends Manager {
   /** The views of its operators. */
   readonly views: Views;
-  /** Who writes them. */
+  /** Who writes them. @internal */
   readonly viewWriters = new ViewWriters();
   readonly clock: Clock;
   readonly random: Random;

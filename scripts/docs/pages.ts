@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+
+/** Pages that belong together, in the order in which they are read. */
+export interface Section {
+  readonly title: string;
+  /** Files, for example `docs/builder.md`. */
+  readonly pages: readonly string[];
+}
+
+/** The navigation of the site; the reference of the API follows it. */
+export const sections: readonly Section[] = [
+  {
+    title: 'Styles',
+    pages: docs('builder', 'resource-chains', 'lifecycle', 'declarative', 'declarative-reference'),
+  },
+  {
+    title: 'Testing and tools',
+    pages: docs('testing', 'embedded-cluster', 'command-line'),
+  },
+  {
+    title: 'In depth',
+    pages: [
+      ...docs('custom-resources', 'controller', 'manager', 'cache', 'webhooks', 'leader-election'),
+      ...docs('sharding', 'metrics', 'inspector', 'errors'),
+    ],
+  },
+  {
+    title: 'Samples',
+    pages: ['parseable', 'resource-chain', 'lifecycle', 'declarative'].map(
+      (name) => `samples/${name}/README.md`,
+    ),
+  },
+];
+
+/** All pages of the navigation, in its order. */
+export const pages: readonly string[] = sections.flatMap((section) => section.pages);
+
+/** The first heading of `page`, by which the navigation calls it. */
+export async function titleOf(page: string): Promise<string> {
+  const [, title] = /^# (.+)$/m.exec(await readFile(page, 'utf8')) ?? [];
+  if (title === undefined) throw new Error(`${page} has no heading of the first level`);
+  return title.replaceAll('`', '');
+}
+
+function docs(...names: readonly string[]): readonly string[] {
+  return names.map((name) => `docs/${name}.md`);
+}

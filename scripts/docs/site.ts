@@ -1,0 +1,122 @@
+// Makes the site of the docs: the pages, and the reference of the API from the comments of what the
+// package exports. Anything that TypeDoc warns of is an error: a link that leads nowhere, a type that is
+// mentioned but not exported.
+import { readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { Application, Converter, KindRouter, ReflectionKind, UnionType } from 'typedoc';
+import type { Context, DeclarationReflection, DocumentReflection, Reflection } from 'typedoc';
+import ts from 'typescript';
+import { pages, sections, titleOf } from './pages.js';
+
+const out = 'site';
+
+/** Types that only compute others, which are shown as they are written. */
+const machinery = [
+  ...['Lenient', 'WireKey', 'Flat', 'NamesOf', 'InputIn', 'ValueIn', 'StatusOf', 'Required'],
+  ...['Conditions', 'Embedded', 'DeploymentSpec', 'ServiceSpec', 'WithWorkload'],
+  // The schemas that the types of declarative operators are read off.
+  ...['basicPredicates', 'sourceTypes', 'targetTypes'],
+  ...['controller', 'controllerStatus', 'spec', 'status'],
+  // Steps of a compiled pipeline can be called only by the pipeline.
+  ...['JoinPlan', 'DocumentStep', 'GatherStep'],
+];
+
+interface PackageFile {
+  readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+}
+
+/** Module specifiers by the file of lib/ that each stands for. */
+const entries = entriesOf(JSON.parse(await readFile('package.json', 'utf8')) as PackageFile);
+const titles = new Map(
+  await Promise.all(pages.map(async (page) => [page, await titleOf(page)] as const)),
+);
+
+/** Pages keep the names of their files, so that addresses outlive titles. */
+class PageRouter extends KindRouter {
+  protected override getIdealBaseName(reflection: Reflection): string {
+    if (!reflection.isDocument()) return super.getIdealBaseName(reflection);
+    return pageOf(reflection).replace(/(\/README)?\.md$/, '');
+  }
+}
+
+const app = await Application.bootstrap({
+  name: 'operator-builder',
+  entryPoints: [...entries.keys()],
+  tsconfig: 'tsconfig.build.json',
+  readme: 'README.md',
+  projectDocuments: [...pages],
+  out,
+  router: 'pages',
+  groupOrder: [...sections.map(({ title }) => title), 'Modules', '*'],
+  navigation: { includeGroups: true },
+  intentionallyNotExported: [...machinery],
+  // Those that the pages use.
+  highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'toml', 'dockerfile', 'mermaid', 'docker'],
+  disableSources: true,
+  excludeInternal: true,
+  excludePrivate: true,
+  includeVersion: true,
+  // `npm run typecheck` is for that.
+  skipErrorChecking: true,
+});
+app.renderer.defineRouter('pages', PageRouter);
+app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_: unknown, document: DocumentReflection) => {
+  const page = pageOf(document);
+  document.name = titles.get(page) ?? page;
+  const section = sections.find((each) => each.pages.includes(page));
+  document.frontmatter['group'] = section?.title;
+});
+app.converter.on(Converter.EVENT_CREATE_DECLARATION, nameModule);
+app.converter.on(Converter.EVENT_CREATE_DECLARATION, keepWrittenType);
+
+const project = await app.convert();
+if (project !== undefined) {
+  app.validate(project);
+  await app.generateOutputs(project);
+}
+if (app.logger.hasErrors() || app.logger.hasWarnings()) process.exitCode = 1;
+
+function pageOf(document: DocumentReflection): string {
+  return relative('.', app.files.getReflectionPath(document) ?? '');
+}
+
+/** Calls a module what it is imported by, not by its file. */
+function nameModule(context: Context, reflection: DeclarationReflection): void {
+  if (!reflection.kindOf(ReflectionKind.Module)) return;
+  const file = context.getSymbolFromReflection(reflection)?.declarations?.[0]?.getSourceFile();
+  reflection.name = entries.get(relative('.', file?.fileName ?? '')) ?? reflection.name;
+}
+
+/**
+ * Shows the type of a property as it was written. TypeDoc writes an alias that is part of a union out,
+ * and a Pod's specification is 100 kB long.
+ */
+function keepWrittenType(context: Context, reflection: DeclarationReflection): void {
+  if (!reflection.kindOf(ReflectionKind.Property)) return;
+  const declaration = context.getSymbolFromReflection(reflection)?.declarations?.[0];
+  if (declaration === undefined || !ts.isPropertySignature(declaration)) return;
+  const { type } = declaration;
+  if (type === undefined) return;
+  const parts = ts.isUnionTypeNode(type) ? [...type.types] : [type];
+  const shown = parts.filter(
+    ({ kind }) => !reflection.flags.isOptional || kind !== ts.SyntaxKind.UndefinedKeyword,
+  );
+  const types = shown.map((part) => context.converter.convertType(context, part));
+  const [first] = types;
+  if (first !== undefined) reflection.type = types.length === 1 ? first : new UnionType(types);
+}
+
+/** Files of `lib/` by which each module of the package is made, and what it is imported by. */
+function entriesOf({ exports }: PackageFile): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(exports).flatMap(([path, target]) =>
+      typeof target === 'string'
+        ? []
+        : [[sourceOf(target.types), join('operator-builder', path)] as const],
+    ),
+  );
+}
+
+function sourceOf(types: string): string {
+  return types.replace(/^\.\/dist\//, 'lib/').replace(/\.d\.ts$/, '.ts');
+}
