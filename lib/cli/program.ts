@@ -5,6 +5,7 @@ import { createCommand } from './commands/create.js';
 import { declarativeCommand } from './commands/declarative/declarative.js';
 import { graphCommand } from './commands/graph.js';
 import { initCommand } from './commands/init.js';
+import { manifestsCommand } from './commands/manifests.js';
 import { planCommand } from './commands/plan.js';
 
 /** The command `operator-builder`, with all below it. A command line is to be parsed by it once. */
@@ -16,6 +17,7 @@ export function createProgram(context: CommandContext): Command {
     .enablePositionalOptions()
     .addCommand(initCommand(context))
     .addCommand(createCommand(context))
+    .addCommand(manifestsCommand(context))
     .addCommand(planCommand(context))
     .addCommand(graphCommand(context))
     .addCommand(declarativeCommand(context));

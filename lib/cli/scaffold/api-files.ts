@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { parseRoleFile } from '../manifests/role-file.js';
+import { rolePath } from '../manifests/role-path.js';
 import { withCrdVersion } from './crd-version.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
@@ -24,13 +26,15 @@ const controllerFiles = /^(?:src\/controllers|test)\//;
 export async function apiFiles(
   project: Project,
   resource: ProjectResource,
-  parts: ApiParts,
+  { parts, folder }: { readonly parts: ApiParts; readonly folder: string },
 ): Promise<readonly WantedFile[]> {
   const files = await readTemplate('api', valuesOf(project, resource, parts));
   const { withResource, withController } = parts;
   const bare = new Map((await initFiles(project)).map(({ path, text }) => [path, text]));
-  return files.flatMap((file): WantedFile[] => {
+  const role = withController ? await mergedRole(folder, files) : [];
+  const others = files.flatMap((file): WantedFile[] => {
     const { path, text } = file;
+    if (path === rolePath) return [];
     const before = bare.get(path);
     if (before !== undefined) {
       const insertions = insertionsOf(before, text);
@@ -39,6 +43,20 @@ export async function apiFiles(
     const isWanted = controllerFiles.test(path) ? withController : withResource;
     return isWanted ? [{ type: 'whole', path, text }] : [];
   });
+  return [...others, ...role];
+}
+
+/** What `operator-builder manifests` will make of it, of a project that can't be loaded yet. */
+async function mergedRole(
+  folder: string,
+  files: readonly TemplateFile[],
+): Promise<readonly WantedFile[]> {
+  const { text = '' } = files.find(({ path }) => path === rolePath) ?? {};
+  const { rules } = parseRoleFile(text, rolePath);
+  // It goes without one where the user has none.
+  const own = (await textIfExists(join(folder, rolePath))) ?? text;
+  const role = parseRoleFile(own, rolePath);
+  return [{ type: 'edited', path: rolePath, text: role.withRules([...role.rules, ...rules]) }];
 }
 
 /** What a further version of a kind adds to a project. */
@@ -47,7 +65,8 @@ export async function versionFiles(
   first: ProjectResource,
   { resource, folder }: { readonly resource: ProjectResource; readonly folder: string },
 ): Promise<readonly WantedFile[]> {
-  const values = valuesOf(project, resource);
+  // The status is of the style of the controller, which is with the first version.
+  const values = valuesOf(project, { ...resource, controller: first.controller });
   const words = { ...values.words, v98alpha98: first.version };
   const bare = await bareFiles(project, first);
   const files = await readTemplate('version', { ...values, words });

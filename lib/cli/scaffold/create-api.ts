@@ -43,7 +43,7 @@ export async function createApi(options: CreateApiOptions, context: CommandConte
   const { resource } = added;
   const files = await (added.type === 'version'
     ? versionFiles(project, added.first, { resource, folder })
-    : apiFiles(project, resource, added));
+    : apiFiles(project, resource, { parts: added, folder }));
   const noted = withResource(text, resource, path);
   const wanted = [...files, { type: 'edited', path: projectFileName, text: noted } as const];
   await carryOut({ wanted, next: nextSteps(added) }, options, context);
@@ -101,6 +101,10 @@ function controllerOf(
   if (first.controller !== undefined && !force) {
     const remedy = '--force overwrites it';
     throw new UsageError(`${kind} has a controller already: ${remedy}`);
+  }
+  if ((first.controller === 'lifecycle') !== (style === 'lifecycle')) {
+    const remedy = 'leave --no-resource out, with --force';
+    throw new UsageError(`--style ${style} needs another status of ${kind}: ${remedy}`);
   }
   const resource = { ...first, controller: style };
   return { type: 'kind', resource, withResource: false, withController: true };

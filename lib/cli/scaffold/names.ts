@@ -10,9 +10,11 @@ const kindPattern = /^[A-Z][A-Za-z0-9]*$/;
 
 /** Names that the generated code has already. A spec compares it with the templates. */
 const takenKinds: readonly string[] = [
-  ...['Builder', 'Deployment', 'EmbeddedCluster', 'Event', 'Framework', 'Manager', 'ObjectOf'],
-  ...['ObjectResult', 'OperatorDefinition', 'ReconcileContext', 'Reconciler', 'Resource'],
-  ...['ResourceContext', 'ResourceRouter', 'ResourceSet', 'VersionDefinition', 'VersionObject'],
+  ...['Builder', 'CrManager', 'Deployment', 'EmbeddedCluster', 'Event', 'EventRecorder'],
+  ...['Framework', 'KubernetesObject', 'LifecycleReconciler', 'Manager', 'ObjectOf'],
+  ...['ObjectResult', 'OperatorDefinition', 'ReconcileContext', 'Reconciler', 'Recorder', 'Resource'],
+  ...['ResourceBuilder', 'ResourceContext', 'ResourceRouter', 'ResourceSet', 'Service'],
+  ...['VersionDefinition', 'VersionObject'],
 ];
 
 /** @throws UsageError the name can't be one of an operator. */

@@ -14,12 +14,15 @@ export type WantedFile = {
   /** The command has read it, and changed it: it is there. */
   | { readonly type: 'edited'; readonly text: string }
   | { readonly type: 'insert'; readonly insertions: readonly Insertion[] }
+  /** It goes, if it is there. */
+  | { readonly type: 'delete' }
 );
 
 /** What becomes of a file. */
 export interface PlannedFile {
   readonly path: string;
-  readonly action: 'create' | 'overwrite' | 'change' | 'keep';
+  readonly action: 'create' | 'overwrite' | 'change' | 'keep' | 'delete';
+  /** Empty where it goes. */
   readonly text: string;
   /** What is there; undefined: nothing. */
   readonly before: string | undefined;
@@ -53,6 +56,10 @@ export async function planFiles(
       else planned.push(change);
       continue;
     }
+    if (file.type === 'delete') {
+      if (before !== undefined) planned.push(goingFile(file.path, before));
+      continue;
+    }
     const { path, text } = file;
     const action = actionOf(file, before);
     if (action === 'overwrite' && !force) taken.push(path);
@@ -66,7 +73,14 @@ export async function planFiles(
   throw new OperatorError('InvalidConfig', `${problems.join('\n')}\nNothing was written.`);
 }
 
-function actionOf({ type, text }: Exclude<WantedFile, { type: 'insert' }>, before?: string) {
+function goingFile(path: string, before: string): PlannedFile {
+  return { path, text: '', before, action: 'delete' };
+}
+
+function actionOf(
+  { type, text }: Exclude<WantedFile, { type: 'insert' | 'delete' }>,
+  before?: string,
+) {
   if (before === undefined) return 'create';
   if (before === text) return 'keep';
   return type === 'edited' ? 'change' : 'overwrite';

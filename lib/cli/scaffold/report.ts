@@ -16,6 +16,7 @@ const verbs: Readonly<Record<PlannedFile['action'], readonly [done: string, plan
   overwrite: ['overwrote', 'would overwrite'],
   change: ['changed', 'would change'],
   keep: ['kept', 'would keep'],
+  delete: ['deleted', 'would delete'],
 };
 
 /** What is said, for people or for a program. */

@@ -7,13 +7,18 @@ import { OperatorError } from '../../system/operator-error.js';
 // As deep below the package's root in lib/ as in dist/chunks/js/.
 const root = fileURLToPath(new URL('../../../templates/', import.meta.url));
 
+const styleOfPath = /@([a-z]+)\./;
+
 /** What a template is filled in with. */
 export interface TemplateValues {
   /** Words of the templates, and what stands for them in the project. */
   readonly words: Readonly<Record<string, string>>;
   /** What holds of the regions `+operator-builder:if <condition>` … `+operator-builder:end`. */
   readonly conditions: ReadonlySet<string>;
-  /** Of the files that are there once for each style, `name@style.ts`, those of which. */
+  /**
+   * Of the files that are there for each style, `name@style.ts`, those of which. One stands in for the
+   * plain `name.ts`, where there is that, too.
+   */
   readonly style?: string | undefined;
 }
 
@@ -38,7 +43,7 @@ export async function readTemplate(
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .map((path) => path.split(sep).join('/'))
-    .filter((path) => isOfStyle(path, values.style))
+    .filter(isOfStyle(values.style))
     .toSorted();
   return Promise.all(
     paths.map(async (path) => ({
@@ -48,9 +53,13 @@ export async function readTemplate(
   );
 }
 
-function isOfStyle(path: string, style: string | undefined): boolean {
-  const [, own] = /@([a-z]+)\./.exec(path) ?? [];
-  return own === undefined || own === style;
+/** Where a style has a file of its own, that stands in for the plain one. */
+function isOfStyle(style: string | undefined) {
+  return (path: string, _index: number, all: readonly string[]): boolean => {
+    const [, own] = styleOfPath.exec(path) ?? [];
+    if (own !== undefined) return own === style;
+    return !all.some((other) => other.replace(`@${style ?? ''}.`, '.') === path && other !== path);
+  };
 }
 
 function filledPath(path: string, values: TemplateValues): string {

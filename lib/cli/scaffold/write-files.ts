@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { OperatorError } from '../../system/operator-error.js';
-import { fileError } from '../file-error.js';
+import { fileError, whileWriting } from '../file-error.js';
 import type { PlannedFile } from './plan-files.js';
 
 /** How what was done is taken back; the last first. */
@@ -20,7 +20,7 @@ export async function writeFiles(
   const undos: Undo[] = [];
   const staged: { file: PlannedFile; place: string; temporary: string }[] = [];
   try {
-    for (const file of files.filter(({ action }) => action !== 'keep')) {
+    for (const file of files.filter(({ action }) => action !== 'keep' && action !== 'delete')) {
       refuseAborted(signal);
       const place = join(folder, file.path);
       const temporary = await stage(place, file.text, undos);
@@ -31,6 +31,12 @@ export async function writeFiles(
       await putInPlace(temporary, place);
       const { before } = file;
       undos.push(() => (before === undefined ? rm(place) : writeFile(place, before)));
+    }
+    for (const { path, before = '' } of files.filter(({ action }) => action === 'delete')) {
+      refuseAborted(signal);
+      const place = join(folder, path);
+      await whileWriting(place, () => rm(place));
+      undos.push(() => writeFile(place, before));
     }
   } catch (error) {
     for (const undo of undos.toReversed()) await undo();

@@ -2,6 +2,7 @@ import { addFinalizer } from '../../client/finalizers.js';
 import { getIfExists } from '../../client/get-if-exists.js';
 import { done, requeueAfter } from '../../controller/result.js';
 import type { Result } from '../../controller/result.js';
+import type { RequiredAccess } from '../../manager/index.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { CrManager } from '../cr-manager.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
@@ -14,6 +15,7 @@ import { joined } from './joined-errors.js';
 import type { LifecycleReconcilerOptions } from './lifecycle-reconciler-options.js';
 import { Pass } from './pass.js';
 import type { LifecycleRequest } from './pass.js';
+import { lifecycleAccess } from './lifecycle-access.js';
 import { reportFailure } from './report-failure.js';
 import { resolveSettings } from './settings.js';
 import type { Settings } from './settings.js';
@@ -51,6 +53,14 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
     this.#settings = resolveSettings(options);
     this.type = this.#settings.crManager.type;
     this.ownedKinds = new OwnedKinds(this.type, options.watchRegistrator);
+  }
+
+  /**
+   * What it does beside watching the configurations, for `Manager.add`: to the kinds that the CrManager
+   * names, in whatever namespace. Roles among the objects need all rights that they give, too.
+   */
+  get requires(): readonly RequiredAccess[] {
+    return lifecycleAccess(this.#settings);
   }
 
   /**

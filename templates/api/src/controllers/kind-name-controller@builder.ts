@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   Builder,
   Deployment,
+  builderAccess,
   controllerFor,
   done,
   getIfExists,
-  ownVerbs,
   requeueAfter,
   requeueAfterOf,
   setCondition,
@@ -80,7 +80,7 @@ export function setupKindNameController(manager: Manager): void {
     // Beside watching: what config/rbac/role.yaml has to allow, and what is asked for at the start.
     requires: [
       { type: KindName, subresource: 'status', verbs: ['patch'] },
-      { type: Deployment, verbs: ownVerbs },
+      ...builderAccess([Deployment]),
     ],
   });
 }

@@ -1,0 +1,95 @@
+import type { Client } from '../../client/client.js';
+import { Manager } from '../../manager/index.js';
+import type { OperatorDefinition, RequiredAccess } from '../../manager/index.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { ResourceType, TypeReference } from '../../object/resource-type.js';
+import { asError } from '../../system/as-error.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+import type { RoleRule } from './role-rules.js';
+import { unreachableClient } from './unreachable-client.js';
+
+/** The operator's own namespace, as the files of a project call it: kustomize knows the real one. */
+export const ownNamespace = 'system';
+
+/** What an operator has to be allowed, by where. */
+export interface DeclaredRules {
+  /** In all namespaces, and of what is in none. */
+  readonly everywhere: readonly RoleRule[];
+  /** By namespaces. The operator's own is {@link ownNamespace}; it always has the Lease of the election. */
+  readonly inNamespaces: ReadonlyMap<string, readonly RoleRule[]>;
+}
+
+/**
+ * What an operator declares that it does, by a manager that never runs, and knows no cluster.
+ * @throws OperatorError `InvalidConfig`: its `setup` throws, or asks a cluster; or it does something to
+ * a kind of which it does not say where it is served.
+ */
+export async function declaredRules(operator: OperatorDefinition): Promise<DeclaredRules> {
+  const { name, setup, resources = [] } = operator;
+  const client = unreachableClient((request) => {
+    const remedy = 'add a runnable to the manager that does it, once that runs';
+    return `setup of the operator ${name} asks the cluster (${request}), and there is none: ${remedy}`;
+  });
+  // Shards take the rest from the election.
+  const shards = { name, namespace: ownNamespace };
+  const manager = new Manager({ client, rbacPreflight: 'off', shards });
+  try {
+    await setup.call(operator, manager);
+  } catch (error) {
+    if (isOperatorError(error, 'InvalidConfig')) throw error;
+    const message = `setup of the operator ${name} failed: ${asError(error).message}`;
+    throw new OperatorError('InvalidConfig', message, { cause: error });
+  }
+  return rulesOf(manager.requiredAccess(), { name, servedAt: servedAt(resources, client) });
+}
+
+interface RulesContext {
+  /** Of the operator, and so of its Lease. */
+  readonly name: string;
+  readonly servedAt: (type: TypeReference<KubernetesObject>) => Promise<ResourceType>;
+}
+
+async function rulesOf(
+  access: readonly RequiredAccess[],
+  { name, servedAt }: RulesContext,
+): Promise<DeclaredRules> {
+  const everywhere: RoleRule[] = [];
+  const inNamespaces = new Map([[ownNamespace, electionRules(name)]]);
+  for (const { type, subresource, verbs, namespace } of access) {
+    const { group, plural, namespaced } = await servedAt(type);
+    const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
+    const rule = { apiGroups: [group], resources: [resource], verbs };
+    if (namespace === undefined || !namespaced) everywhere.push(rule);
+    else inNamespaces.set(namespace, [...(inNamespaces.get(namespace) ?? []), rule]);
+  }
+  return { everywhere, inNamespaces };
+}
+
+/** What `src/main.ts` does to its Lease. Who creates something can't be held to a name. */
+function electionRules(name: string): readonly RoleRule[] {
+  const leases = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+  return [
+    { ...leases, verbs: ['create'] },
+    { ...leases, resourceNames: [name], verbs: ['get', 'update'] },
+  ];
+}
+
+function servedAt(own: readonly ResourceType<KubernetesObject>[], client: Client) {
+  return async (type: TypeReference<KubernetesObject>): Promise<ResourceType> => {
+    if ('plural' in type) return type as ResourceType;
+    const known = own.find(
+      (each) => each.kind === type.kind && apiVersionOf(each) === apiVersionOf(type),
+    );
+    if (known !== undefined) return known as ResourceType;
+    try {
+      return await client.resourceType(type);
+    } catch (cause) {
+      const { kind } = type;
+      const what = `the operator works on ${kind} of ${apiVersionOf(type)}`;
+      const remedy = `name it with its plural: { group, version, kind: '${kind}', plural, namespaced }`;
+      const message = `${what}, and only a cluster knows where that is served: ${remedy}`;
+      throw new OperatorError('InvalidConfig', message, { cause });
+    }
+  };
+}

@@ -1,0 +1,75 @@
+import { parseDocument } from 'yaml';
+import { isJsonObject } from '../../object/json.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { allowTheSame, normalRules, ruleLines } from './role-rules.js';
+import type { RoleRule } from './role-rules.js';
+
+/** The last line of what is generated in the file of a role; what is below it is the user's. */
+export const roleMarker = '# +operator-builder:scaffold:rules';
+
+/** The file of a role, of which the rules above a marker are generated. */
+export interface RoleFile {
+  /** Those that are generated. */
+  readonly rules: readonly RoleRule[];
+  /** The text with these rules instead; as it is, where they allow the same. All else stays. */
+  withRules(rules: readonly RoleRule[]): string;
+}
+
+/**
+ * Reads the file of a role.
+ * @param path - for messages
+ * @throws OperatorError `InvalidConfig`: the marker is gone, or the rules above it are none that are
+ * generated.
+ */
+export function parseRoleFile(text: string, path: string): RoleFile {
+  const lines = text.split('\n');
+  const bare = lines.map((line) => line.trimEnd());
+  const marker = bare.findIndex((line) => line.trim() === roleMarker);
+  const start = bare.lastIndexOf('rules:', marker) + 1;
+  if (marker < 0 || start === 0) {
+    const remedy = `put a line rules: before those that are generated, and ${roleMarker} after them`;
+    throw new OperatorError(
+      'InvalidConfig',
+      `${path} does not say which rules are generated: ${remedy}`,
+    );
+  }
+  const rules = rulesIn(lines.slice(start, marker).join('\n'), path);
+  const withRules = (wanted: readonly RoleRule[]): string => {
+    if (allowTheSame(rules, wanted)) return text;
+    // Files of Windows end their lines with two characters.
+    const ending = lines[marker]?.endsWith('\r') === true ? '\r' : '';
+    const written = ruleLines(normalRules(wanted)).map((line) => line + ending);
+    return lines.toSpliced(start, marker - start, ...written).join('\n');
+  };
+  return { rules, withRules };
+}
+
+function rulesIn(text: string, path: string): readonly RoleRule[] {
+  const document = parseDocument(text);
+  const [problem] = document.errors;
+  if (problem !== undefined) throw refused(path, problem.message.trimEnd());
+  const list: unknown = document.toJS() ?? [];
+  if (!Array.isArray(list)) throw refused(path, 'want a list of rules');
+  return list.map((entry: unknown) => {
+    const { apiGroups, resources, resourceNames, verbs, ...others } = isJsonObject(entry)
+      ? entry
+      : {};
+    const isRule = [apiGroups, resources, resourceNames ?? [], verbs].every(isTextList);
+    if (!isRule || Object.keys(others).length > 0) {
+      throw refused(path, `${JSON.stringify(entry)} is none that is generated`);
+    }
+    return entry as unknown as RoleRule;
+  });
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+function refused(path: string, problem: string): OperatorError {
+  const remedy = `move rules of your own below the line ${roleMarker}`;
+  return new OperatorError(
+    'InvalidConfig',
+    `${path} has rules that can't be read: ${problem}; ${remedy}`,
+  );
+}

@@ -1,0 +1,92 @@
+/** What a role allows, of resources. */
+export interface RoleRule {
+  readonly apiGroups: readonly string[];
+  /** With subresources, for example `pods/status`. */
+  readonly resources: readonly string[];
+  /** Of these objects only. @defaultValue all */
+  readonly resourceNames?: readonly string[] | undefined;
+  readonly verbs: readonly string[];
+}
+
+/** One verb on the resources of one group. */
+interface Right {
+  readonly group: string;
+  readonly resource: string;
+  readonly names: readonly string[];
+  readonly verbs: ReadonlySet<string>;
+}
+
+// Of reading before those of writing, as people write them; what is none of them comes last.
+const verbOrder = ['*', 'get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+
+/**
+ * The same rights in the one form that they are written in: what may be done alike to resources of a
+ * group is one rule, nothing stands there twice, and all is sorted. So rules that allow the same are
+ * equal, in whatever order they became known.
+ */
+export function normalRules(rules: readonly RoleRule[]): readonly RoleRule[] {
+  const merged = new Map<string, RoleRule>();
+  for (const { group, resource, names, verbs } of rightsOf(rules)) {
+    const sorted = sortedVerbs(verbs);
+    const alike = JSON.stringify([group, names, sorted]);
+    const resources = [...(merged.get(alike)?.resources ?? []), resource].toSorted(byCharacters);
+    const rest = names.length > 0 ? { resourceNames: names } : {};
+    merged.set(alike, { apiGroups: [group], resources, ...rest, verbs: sorted });
+  }
+  return [...merged.values()].toSorted((one, other) => byCharacters(placeOf(one), placeOf(other)));
+}
+
+/** Whether rules allow the same, as far as can be told without knowing what there is. */
+export function allowTheSame(some: readonly RoleRule[], others: readonly RoleRule[]): boolean {
+  return JSON.stringify(normalRules(some)) === JSON.stringify(normalRules(others));
+}
+
+/** Rules as lines of YAML: the entries of a list, indented by two. */
+export function ruleLines(rules: readonly RoleRule[]): readonly string[] {
+  return rules.flatMap(({ apiGroups, resources, resourceNames, verbs }) => [
+    `  - apiGroups: ${flowList(apiGroups)}`,
+    `    resources: ${flowList(resources)}`,
+    ...(resourceNames === undefined ? [] : [`    resourceNames: ${flowList(resourceNames)}`]),
+    `    verbs: ${flowList(verbs)}`,
+  ]);
+}
+
+function rightsOf(rules: readonly RoleRule[]): Iterable<Right> {
+  const rights = new Map<string, Right>();
+  for (const { apiGroups, resources, resourceNames = [], verbs } of rules) {
+    const names = [...new Set(resourceNames)].toSorted(byCharacters);
+    for (const group of apiGroups) {
+      for (const resource of resources) {
+        const place = JSON.stringify([group, resource, names]);
+        const known = rights.get(place)?.verbs ?? [];
+        rights.set(place, { group, resource, names, verbs: new Set([...known, ...verbs]) });
+      }
+    }
+  }
+  return rights.values();
+}
+
+function sortedVerbs(verbs: ReadonlySet<string>): readonly string[] {
+  const rank = (verb: string): number => verbOrder.indexOf(verb) + 1 || verbOrder.length + 1;
+  return [...verbs].toSorted((one, other) => rank(one) - rank(other) || byCharacters(one, other));
+}
+
+function placeOf({ apiGroups, resources, resourceNames = [], verbs }: RoleRule): string {
+  // A character that no name has, and that is before all that they have.
+  return [apiGroups, resources, resourceNames, verbs].map((each) => each.join()).join('\0');
+}
+
+/** Not by the language of the machine: the files are shared. */
+function byCharacters(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
+
+const plain = /^[a-z][a-z0-9./-]*$/i;
+const meansElse = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
+
+function flowList(items: readonly string[]): string {
+  const quoted = items.map((item) =>
+    plain.test(item) && !meansElse.test(item) ? item : `'${item.replaceAll("'", "''")}'`,
+  );
+  return `[${quoted.join(', ')}]`;
+}

@@ -1,0 +1,34 @@
+import { defineResource, s } from 'operator-builder/crd';
+import type { ObjectOf } from 'operator-builder/crd';
+import { lifecycleStatusProperties } from 'operator-builder/lifecycle';
+// +operator-builder:scaffold:imports
+
+const spec = s.object({
+  image: s.string({ minLength: 1, description: 'What the pods run.' }),
+  replicas: s.defaulted(
+    s.integer({ format: 'int32', minimum: 0, description: 'How many pods there are.' }),
+    1,
+  ),
+});
+
+// What a cluster-wide owner reads: phase, conditions, versions. Yours may stand beside them.
+const status = s.object(lifecycleStatusProperties);
+
+/** The configuration: its type, its CustomResourceDefinition and its validation. */
+export const KindName = defineResource({
+  group: 'groupname.domain.example',
+  kind: 'KindName',
+  plural: 'kindnames',
+  scope: 'Namespaced',
+  versions: [
+    { name: 'v99alpha99', storage: true, schema: s.object({ spec }), status },
+    // +operator-builder:scaffold:versions
+  ],
+  printerColumns: [
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Version', type: 'string', jsonPath: '.status.observedVersion' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});
+/** A configuration. */
+export type KindName = ObjectOf<typeof KindName>;

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Deployment, Manager, getIfExists } from 'operator-builder';
+import { EmbeddedCluster, eventually } from 'operator-builder/testing';
+import { KindName } from '../src/api/v99alpha99/kind-name@lifecycle.js';
+import { setupKindNameController } from '../src/controllers/kind-name-controller@lifecycle.js';
+
+const key = {
+  name: 'sample',
+  // +operator-builder:if namespaced
+  namespace: 'default',
+  // +operator-builder:end
+};
+
+test('KindName: a configuration is deployed, says so, and takes all with it', async (t) => {
+  const cluster = await EmbeddedCluster.start({ crds: [KindName], simulateWorkloads: true });
+  const manager = new Manager({ client: cluster.client({ user: 'operator' }) });
+  setupKindNameController(manager);
+  const stop = new AbortController();
+  const running = manager.run(stop.signal);
+  t.after(async () => {
+    stop.abort();
+    await running;
+    await cluster.stop();
+  });
+
+  const client = cluster.client();
+  const spec = { image: 'registry.example/app:1', replicas: 2 };
+  await client.create(KindName.object({ metadata: key, spec }));
+  await eventually(async () => {
+    const { status } = await client.get(KindName, key);
+    assert.equal(status?.phase, 'Deployed');
+  });
+  const deployment = { name: key.name, namespace: 'default' };
+  const made = await client.get(Deployment, deployment);
+  assert.equal(made.status?.readyReplicas, 2);
+
+  await client.delete(KindName, key);
+  await eventually(async () => {
+    assert.equal(await getIfExists(client, KindName, key), undefined);
+  });
+  assert.equal(await getIfExists(client, Deployment, deployment), undefined);
+});

@@ -1,0 +1,36 @@
+import { defineResource, s } from 'operator-builder/crd';
+import type { ObjectOf } from 'operator-builder/crd';
+import { lifecycleStatusProperties } from 'operator-builder/lifecycle';
+import { kindNameV99alpha99 } from '../v99alpha99/kind-name@lifecycle.js';
+// +operator-builder:scaffold:imports
+
+const spec = s.object({
+  image: s.string({ minLength: 1, description: 'What the pods run.' }),
+  replicas: s.defaulted(
+    s.integer({ format: 'int32', minimum: 0, description: 'How many pods there are.' }),
+    1,
+  ),
+});
+
+// What a cluster-wide owner reads: phase, conditions, versions. Yours may stand beside them.
+const status = s.object(lifecycleStatusProperties);
+
+/** The configuration: its type, its CustomResourceDefinition and its validation. */
+export const KindName = defineResource({
+  group: 'groupname.domain.example',
+  kind: 'KindName',
+  plural: 'kindnames',
+  scope: 'Namespaced',
+  versions: [
+    { name: 'v98alpha98', storage: true, schema: s.object({ spec }), status },
+    kindNameV99alpha99,
+    // +operator-builder:scaffold:versions
+  ],
+  printerColumns: [
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Version', type: 'string', jsonPath: '.status.observedVersion' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});
+/** A configuration. */
+export type KindName = ObjectOf<typeof KindName>;
