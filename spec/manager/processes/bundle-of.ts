@@ -2,12 +2,13 @@ import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 
+const lib = new URL('../../../lib/', import.meta.url);
 const bundles = new Map<string, string>();
 
 /**
  * A program of these specs as one file of JavaScript, made once in each process: dozens of processes
  * begin with it, and to load hundreds of modules takes each a second of a core.
- * @param program - a TypeScript file that reads no files beside it
+ * @param program - a TypeScript file that reads no files beside it; those of lib/ are found
  */
 export function bundleOf(program: URL): string {
   const path = fileURLToPath(program);
@@ -21,6 +22,8 @@ export function bundleOf(program: URL): string {
   buildSync({
     ...{ entryPoints: [path], outfile, bundle: true, packages: 'external' },
     ...{ platform: 'node', format: 'esm', target: 'node20', logLevel: 'silent' },
+    // Modules of lib/ read data files by a path relative to their own, which is two folders deep.
+    define: { 'import.meta.url': JSON.stringify(new URL('crd/openapi/any.js', lib).href) },
   });
   bundles.set(path, outfile);
   process.once('exit', () => rmSync(outfile, { force: true }));

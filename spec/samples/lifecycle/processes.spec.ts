@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { bundleOf } from '../../manager/processes/bundle-of.js';
 import { Script } from '../parseable/suite/script.js';
 
 describe('The SampleConfig sample as a process', function () {
@@ -8,7 +9,7 @@ describe('The SampleConfig sample as a process', function () {
 
   it('tells its story without a cluster, in plain lines, and ends with a summary', async () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [
-      ...['--import', 'tsx', 'samples/lifecycle/demo.ts'],
+      bundleOf(new URL('../../../samples/lifecycle/demo.ts', import.meta.url)),
     ]);
     const lines = stdout.split('\n').map((line) => line.trim());
     expect(lines).to.include.members([

@@ -22,14 +22,14 @@ describe('The Parseable sample as a process', function () {
   this.timeout(60_000);
 
   it('tells its story without a cluster, in plain lines, and ends with a summary', async () => {
-    const demo = new Script('demo.ts');
-    expect(await demo.ends(), demo.output).to.equal(0);
-    expect(demo.output).to.match(/9 objects created/);
-    expect(demo.output).to.match(/4 pods rolled {2}ingestor: 2, querier: 2/);
-    expect(demo.output).to.match(/because of ConfigMap parseable-demo\/ingestor-back changed/);
-    expect(demo.output).to.match(/3 objects pruned {2}.*Deployment stateless-console/);
-    expect(demo.output).to.match(/\d\d events written/);
-    expect(demo.output).not.to.include('\u001b');
+    const args = ['--import', 'tsx', 'samples/parseable/demo.ts'];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    expect(stdout).to.match(/9 objects created/);
+    expect(stdout).to.match(/4 pods rolled {2}ingestor: 2, querier: 2/);
+    expect(stdout).to.match(/because of ConfigMap parseable-demo\/ingestor-back changed/);
+    expect(stdout).to.match(/3 objects pruned {2}.*Deployment stateless-console/);
+    expect(stdout).to.match(/\d\d events written/);
+    expect(stdout).not.to.include('\u001b');
   });
 
   it('operates as deployed: installs its CRD, logs JSON lines, ends well on SIGTERM', async () => {
@@ -38,7 +38,7 @@ describe('The Parseable sample as a process', function () {
     try {
       const kubeConfig = join(folder, 'kubeconfig');
       await cluster.writeKubeConfig(kubeConfig);
-      const operator = new Script('main.ts', '--kubeconfig', kubeConfig);
+      const operator = new Script('parseable/main.ts', '--kubeconfig', kubeConfig);
       await operator.writes('"ready"');
       const client = cluster.client();
       await client.get(CustomResourceDefinition, { name: 'parseabletenants.parseable.io' });
@@ -66,8 +66,8 @@ describe('The Parseable sample as a process', function () {
     await cluster.writeKubeConfig(kubeConfig);
     await cluster.stop();
     const args = ['--kubeconfig', kubeConfig, `--health-port=${health}`];
-    const patient = new Script('main.ts', ...args);
-    const stopped = new Script('main.ts', '--kubeconfig', kubeConfig);
+    const patient = new Script('parseable/main.ts', ...args);
+    const stopped = new Script('parseable/main.ts', '--kubeconfig', kubeConfig);
     let restarted: EmbeddedCluster | undefined;
     try {
       await Promise.all([patient, stopped].map((each) => each.writes('tried again in')));
@@ -101,7 +101,7 @@ describe('The Parseable sample as a process', function () {
 
   for (const [title, args, message] of wrongUses) {
     it(`says what is wrong with ${title}, and ends with 1`, async () => {
-      const operator = new Script('main.ts', ...args);
+      const operator = new Script('parseable/main.ts', ...args);
       expect(await operator.ends()).to.equal(1);
       expect(operator.output).to.match(message);
       expect(operator.output.trim().split('\n').length).to.be.at.most(3);

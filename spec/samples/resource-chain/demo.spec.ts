@@ -1,13 +1,15 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { bundleOf } from '../../manager/processes/bundle-of.js';
+
+const program = new URL('../../../samples/resource-chain/main.ts', import.meta.url);
 
 describe('The demo of resource chains as a process', function () {
   this.timeout(60_000);
 
   it('tells the life of a site, in plain lines, and ends by itself', async () => {
-    const args = ['--import', 'tsx', 'samples/resource-chain/main.ts'];
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [bundleOf(program)]);
     expect(stdout).to.match(/\+ Deployment mailer\n/);
     expect(stdout).to.include('2/2 Deployments ready');
     expect(stdout).to.match(/- Deployment mailer\n/);
@@ -21,7 +23,7 @@ describe('The demo of resource chains as a process', function () {
   });
 
   it('refuses options, for it has none', async () => {
-    const args = ['--import', 'tsx', 'samples/resource-chain/main.ts', '--fast'];
+    const args = [bundleOf(program), '--fast'];
     const ended = await promisify(execFile)(process.execPath, args).catch(
       (error: unknown) => error,
     );

@@ -192,7 +192,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     const kubeConfig = join(folder, `kubeconfig-${health}`);
     await writeFile(kubeConfig, await kubeConfigOf(target, { name, namespace }), { mode: 0o600 });
     const script = new Script(
-      ...['main.ts', '--kubeconfig', kubeConfig, '--leader-elect'],
+      ...['parseable/main.ts', '--kubeconfig', kubeConfig, '--leader-elect'],
       ...['--namespace', namespace, '--operator-namespace', namespace],
       ...[`--health-port=${health}`, `--metrics-port=${metrics}`, `--webhook-port=${webhookPort}`],
     );

@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { bundleOf } from '../../../manager/processes/bundle-of.js';
+
+const samples = new URL('../../../../samples/', import.meta.url);
 
 /** A script of a sample as a process of its own, and what it has written. */
 export class Script {
@@ -7,11 +10,12 @@ export class Script {
   readonly #exited: Promise<number | null>;
   output = '';
 
-  /** @param file - `main.ts` of this sample, or `lifecycle/main.ts` of another */
+  /** @param file - of the samples, such as `parseable/main.ts`; it reads no files beside it */
   constructor(file: string, ...args: string[]) {
-    const path = file.includes('/') ? `samples/${file}` : `samples/parseable/${file}`;
-    const command = ['--import', 'tsx', path, ...args];
-    this.#child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const program = bundleOf(new URL(file, samples));
+    this.#child = spawn(process.execPath, [program, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
         this.output += chunk.toString();
