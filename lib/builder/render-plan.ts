@@ -19,16 +19,23 @@ export interface RenderPlanOptions {
  * what it means for pods. A Secret's values are not in a plan.
  */
 export function renderPlan(plan: Plan, options: RenderPlanOptions = {}): string {
-  const { color = pc.isColorSupported, unchanged = false } = options;
+  const { color = pc.isColorSupported } = options;
+  const title = pc.createColors(color).bold(`Plan for ${describeObject(plan.owner)}`);
+  return [title, ...renderObjects(plan, options), planSummary(plan)].join('\n');
+}
+
+/** The lines of {@link renderPlan} that are about objects. */
+export function renderObjects(
+  { objects, rollouts }: Pick<Plan, 'objects' | 'rollouts'>,
+  { color = pc.isColorSupported, unchanged = false }: RenderPlanOptions = {},
+): readonly string[] {
   const colors = pc.createColors(color);
-  const shown = plan.objects.filter(({ action }) => unchanged || action !== 'unchanged');
-  const lines = shown.flatMap((object) => {
+  const shown = objects.filter(({ action }) => unchanged || action !== 'unchanged');
+  return shown.flatMap((object) => {
     const id = refId(object.ref);
-    const rollout = plan.rollouts.find(({ ref }) => refId(ref) === id);
+    const rollout = rollouts.find(({ ref }) => refId(ref) === id);
     return objectLines(object, rollout, colors);
   });
-  const title = colors.bold(`Plan for ${describeObject(plan.owner)}`);
-  return [title, ...lines, summary(plan)].join('\n');
 }
 
 type Colors = ReturnType<typeof pc.createColors>;
@@ -110,7 +117,8 @@ function show(value: unknown): string {
   return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`;
 }
 
-function summary({ objects, rollouts }: Plan): string {
+/** The last line of {@link renderPlan}: how much of what. */
+export function planSummary({ objects, rollouts }: Pick<Plan, 'objects' | 'rollouts'>): string {
   const count = (...actions: readonly PlannedObject['action'][]): number =>
     objects.filter(({ action }) => actions.includes(action)).length;
   const parts = [

@@ -15,6 +15,9 @@ interface PlanOptions extends ClusterOptions, LogOptions {
   readonly filename: readonly string[];
   readonly project: string;
   readonly namespace: string;
+  readonly serverSide?: boolean | undefined;
+  readonly fieldManager?: string | undefined;
+  readonly forceConflicts?: boolean | undefined;
   readonly unchanged?: boolean | undefined;
   readonly color: boolean;
   readonly output: Output;
@@ -24,10 +27,10 @@ interface PlanOptions extends ClusterOptions, LogOptions {
 export function planCommand(context: CommandContext): Command {
   return addClusterOptions(new Command('plan'))
     .description(
-      'Says what the operator of the project would change once custom resources are applied: its ' +
-        'controllers reconcile them with writes that are dry runs. Ends with code 2 when there are ' +
-        'changes, 0 when there are none. What the operator does only after something else, such as a ' +
-        'rollout, is not in it.',
+      'Says what the operator of the project would change once custom resources are applied, at once ' +
+        'and after each rollout: its controllers reconcile them with writes that are dry runs, and ' +
+        'nothing is stored. Ends with code 2 when there are changes, 0 when there are none, 1 when ' +
+        'the operator fails.',
     )
     .requiredOption(
       '-f, --filename <file...>',
@@ -35,6 +38,12 @@ export function planCommand(context: CommandContext): Command {
     )
     .option('--project <directory>', 'where the operator is', '.')
     .option('-n, --namespace <name>', 'of resources that name none', 'default')
+    .option(
+      '--server-side',
+      'apply them as kubectl apply --server-side (default: as it was so far)',
+    )
+    .option('--field-manager <name>', 'who applies them (default: who has so far, or kubectl)')
+    .option('--force-conflicts', 'take fields from others, with --server-side')
     .option('--unchanged', 'list objects that stay as they are, too')
     .option('--no-color', 'do not colour what is for people (also: NO_COLOR=1)')
     .addOption(outputOption())
@@ -60,11 +69,12 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
   const logger = await commandLogger(options, context);
   const client = await clusterClient(options, context, logger);
   try {
-    const { namespace } = options;
+    const { namespace, serverSide, fieldManager, forceConflicts } = options;
     const { clock } = context;
+    const applying = { namespace, serverSide, fieldManager, forceConflicts };
     const plans: ResourcePlan[] = [];
     for (const resource of resources) {
-      const planning = { operator, client, namespace, logger, clock, signal };
+      const planning = { ...applying, operator, client, logger, clock, signal };
       plans.push(await planResource(resource, planning));
     }
     await say(plans, options, context);
@@ -82,20 +92,15 @@ async function say(
   if (output === 'json') {
     stdout.write(`${JSON.stringify({ plans: plans.map(forPrograms) }, undefined, 2)}\n`);
   } else {
-    const { renderPlan } = await import('../../builder/index.js');
+    const { renderSteps } = await import('../plan/render-steps.js');
     const isColored = color && stdout.columns !== undefined && (env['NO_COLOR'] ?? '') === '';
-    const texts = plans.map((each) => {
-      const rest = each.settled || each.error !== undefined ? '' : `\n${notSettled}`;
-      return `${renderPlan(each, { color: isColored, unchanged })}${rest}\n`;
-    });
+    const texts = plans.map((each) => renderSteps(each, { color: isColored, unchanged }));
     stdout.write(texts.join('\n'));
   }
   if (plans.some(({ changed }) => changed)) context.setExitCode(exitCodes.changes);
   const failed = plans.find(({ error }) => error !== undefined);
   if (failed?.error !== undefined) throw failed.error;
 }
-
-const notSettled = 'The operator goes on after this: each reconcile changes something more.';
 
 /** Errors are no JSON. */
 function forPrograms({ error, ...plan }: ResourcePlan): object {

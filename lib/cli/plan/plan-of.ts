@@ -9,17 +9,19 @@ import type { FieldChange } from '../../object/diff-by-path.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
 import { redactChanges } from '../../object/redact.js';
-import type { PlannedObjects, PlannedObjectState } from './planned-objects.js';
+import { lastAppliedAnnotation } from './applied-resource.js';
+import type { PlannedObjectState } from './planned-objects.js';
 
 /** Bookkeeping that says nothing to who reads a plan. */
+const notes: readonly string[] = [appliedHashAnnotation, lastAppliedAnnotation];
 const ignore = [
   ...serverSetFields,
-  `metadata.annotations[${JSON.stringify(appliedHashAnnotation)}]`,
+  ...notes.map((name) => `metadata.annotations[${JSON.stringify(name)}]`),
 ];
 
 /** What was written in a plan, as the builder says it. @param owner - whom the plan is for */
-export function planOf(planned: PlannedObjects, owner: KubernetesObject): Plan {
-  const states = planned.all.filter(({ before, after }) => before ?? after);
+export function planOf(written: readonly PlannedObjectState[], owner: KubernetesObject): Plan {
+  const states = written.filter(({ before, after }) => before ?? after);
   const objects = states.map(plannedObject);
   const rollouts = states.flatMap((state, index) => {
     const [object] = objects.slice(index, index + 1);
@@ -38,11 +40,21 @@ function plannedObject(state: PlannedObjectState): PlannedObject {
   };
   if (after === undefined) return { ...base, action: 'prune', changes: [] };
   if (before === undefined) return { ...base, action: 'create', changes: creationOf(state, after) };
-  const changes = redactChanges(ref.kind, diffObjects(before, after, { ignore }));
+  // Whatever the cluster's controllers say of it is no change of the operator's.
+  const ignored = state.simulated === true ? [...ignore, 'status'] : ignore;
+  const [from, to] = [withNotes(before), withNotes(after)];
+  const changes = redactChanges(ref.kind, diffObjects(from, to, { ignore: ignored }));
   if (recreated) {
     return { ...base, action: 'recreate', changes, reason: 'it is deleted and made again' };
   }
   return { ...base, action: changes.length > 0 ? 'configure' : 'unchanged', changes };
+}
+
+/** The first annotation is not to be shown as all of them, with those that are left out. */
+function withNotes(object: UnstructuredObject): UnstructuredObject {
+  const { annotations } = object.metadata;
+  if (annotations !== undefined && Object.keys(omit(annotations, notes)).length > 0) return object;
+  return { ...object, metadata: omit(object.metadata, 'annotations') };
 }
 
 /** Every field that was wanted: defaults of the server would hide them. */
@@ -52,7 +64,7 @@ function creationOf(
 ): readonly FieldChange[] {
   const { metadata, ...fields } = wanted ?? after;
   const { labels, annotations = {} } = metadata;
-  const own = omit(annotations, appliedHashAnnotation);
+  const own = omit(annotations, notes);
   const shown = { labels, ...(Object.keys(own).length > 0 && { annotations: own }) };
   const whole = { metadata: shown, ...omit(fields, ['apiVersion', 'kind']) };
   return redactChanges(after.kind, desiredDifferences(whole, { metadata: {} }));

@@ -24,11 +24,17 @@ export interface PlannedObjectState {
   readonly guessed?: string | undefined;
   /** Who wrote it, and which part: `manager/subresource`. */
   readonly writers: ReadonlySet<string>;
+  /** Its status is what the cluster's controllers are taken to write: the server knows another. */
+  readonly simulated?: boolean | undefined;
 }
+
+/** A moment of a plan: what there was by then. */
+export type PlannedMoment = ReadonlyMap<string, PlannedObjectState>;
 
 /** What a plan would change: laid over what the server has. */
 export class PlannedObjects {
   readonly #states = new Map<string, PlannedObjectState>();
+  readonly #seen = new Map<string, PlannedObjectState>();
   #revision = 0;
 
   /** How often anything was changed that the server does not set itself. */
@@ -47,14 +53,49 @@ export class PlannedObjects {
   }
 
   /** Takes note of what an object would be now. */
-  set(state: PlannedObjectState): void {
-    const id = idOf(state.type, state.key);
+  set(given: PlannedObjectState): void {
+    const id = idOf(given.type, given.key);
     const earlier = this.#states.get(id);
-    const from = earlier === undefined ? state.before : earlier.after;
+    const from = earlier === undefined ? given.before : earlier.after;
+    const state = { ...given, after: withGeneration(from, given.after) };
     if (differ(from, state.after) || (state.recreated === true && earlier?.recreated !== true)) {
       this.#revision++;
     }
     this.#states.set(id, state);
+  }
+
+  /** Takes note of an object that was looked at, as the server has it. */
+  see(type: TypeReference<KubernetesObject>, object: UnstructuredObject): void {
+    const { namespace, name = '' } = object.metadata;
+    const key = { namespace, name };
+    const writers = new Set<string>();
+    this.#seen.set(idOf(type, key), { type, key, before: object, after: object, writers });
+  }
+
+  /** What was written or looked at, and is there. */
+  get known(): readonly PlannedObjectState[] {
+    const all = new Map([...this.#seen, ...this.#states]);
+    return [...all.values()].filter(({ after }) => after !== undefined);
+  }
+
+  /** Lays over an object what the controllers of the cluster make of it: nobody's change. */
+  simulate(state: PlannedObjectState, after: UnstructuredObject): void {
+    this.#states.set(idOf(state.type, state.key), { ...state, after, simulated: true });
+  }
+
+  /** Now, for {@link PlannedObjects.since}. */
+  moment(): PlannedMoment {
+    return new Map(this.#states);
+  }
+
+  /** What was written, as if it had begun at a moment. */
+  since(moment: PlannedMoment): readonly PlannedObjectState[] {
+    return [...this.#states].map(([id, state]) => {
+      const then = moment.get(id);
+      if (then === undefined) return state;
+      const recreated = state.recreated === true && then.recreated !== true;
+      return { ...state, before: then.after, recreated };
+    });
   }
 
   /** `items` of a list, as they would be. */
@@ -75,6 +116,22 @@ export class PlannedObjects {
     );
     return [...others, ...own];
   }
+}
+
+/**
+ * Dry runs all count from the generation that the server has; who looks whether a change was observed
+ * needs one for each change.
+ */
+function withGeneration(
+  from: UnstructuredObject | undefined,
+  to: UnstructuredObject | undefined,
+): UnstructuredObject | undefined {
+  const earlier = from?.metadata.generation;
+  if (from === undefined || to?.metadata.generation === undefined) return to;
+  if (earlier === undefined) return to;
+  const ignore = ['metadata', 'status'];
+  const generation = diffObjects(from, to, { ignore }).length > 0 ? earlier + 1 : earlier;
+  return { ...to, metadata: { ...to.metadata, generation } };
 }
 
 function idOf(type: TypeReference<KubernetesObject>, { namespace = '', name }: ObjectKey): string {

@@ -255,10 +255,13 @@ export class PlannedWrites {
     const { resourceVersion = plannedVersion } = (state.after ?? object).metadata;
     const deletion = deletionTimestamp === undefined ? {} : { deletionTimestamp };
     const metadata = { ...object.metadata, ...deletion, resourceVersion };
-    const after = { ...object, metadata };
+    const isKept = state.simulated === true && options.subresource === undefined;
+    const status = isKept ? { status: state.after?.['status'] } : {};
+    const after = { ...object, ...status, metadata };
     const writers = new Set([...state.writers, writerOf(options)]);
     this.#parts.planned.set({ ...state, after: isGone ? undefined : after, writers });
-    return structuredClone(after);
+    // As it was taken down: with its generation.
+    return structuredClone(this.#parts.planned.get(state.type, state.key)?.after ?? after);
   }
 }
 

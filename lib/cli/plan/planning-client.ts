@@ -4,6 +4,7 @@ import { forwarding } from '../../client/forwarding.js';
 import { ApiError } from '../../object/api-error.js';
 import { keyOf } from '../../object/object-key.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { groupOf, groupOfType } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import { systemRandom } from '../../system/random.js';
@@ -28,7 +29,8 @@ const passing = ['authentication.k8s.io', 'authorization.k8s.io', 'events.k8s.io
  *
  * ## Caveats
  * - A watch shows what the server has.
- * - What would follow from a write by others' doing (garbage collection, controllers) does not.
+ * - What would follow from a write by others' doing (garbage collection, controllers) does not, unless
+ *   it is laid over by `PlannedObjects.simulate`.
  * - Subresources other than `status` are written as dry runs, and not laid over anything.
  */
 export function planningClient(
@@ -45,7 +47,13 @@ export function planningClient(
       ...[type, key, options = {}]: Parameters<Client['get']>
     ) => {
       const state = isWhole(options.subresource) ? planned.get(type, key) : undefined;
-      if (state === undefined) return (await client.get(type, key, options)) as unknown as T;
+      if (state === undefined) {
+        const live = await client.get(type, key, options);
+        if (isWhole(options.subresource) && options.metadataOnly !== true) {
+          planned.see(type, live as unknown as UnstructuredObject);
+        }
+        return live as unknown as T;
+      }
       if (state.after === undefined) throw notFound('get', type, key);
       return structuredClone(state.after) as unknown as T;
     },

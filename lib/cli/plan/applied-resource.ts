@@ -1,0 +1,158 @@
+import omit from 'lodash/omit.js';
+import type { Client } from '../../client/client.js';
+import { getIfExists } from '../../client/get-if-exists.js';
+import { isJsonObject } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { createMergePatch } from '../../object/merge-patch.js';
+import { keyOf } from '../../object/object-key.js';
+import type { ResourceType } from '../../object/resource-type.js';
+
+/** How a file is applied; the options of `kubectl apply` that have these names. */
+export interface ApplyingOptions {
+  /** By server-side apply. @defaultValue whether the object was so before */
+  readonly serverSide?: boolean | undefined;
+  /** Who applies it. @defaultValue who has so far, by server-side apply; else `kubectl` */
+  readonly fieldManager?: string | undefined;
+  /** Take fields from others by server-side apply. @defaultValue false */
+  readonly forceConflicts?: boolean | undefined;
+  /** Of what is namespaced and names none. */
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+}
+
+/** Where kubectl notes what it applied, for want of server-side apply. */
+export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+const clientSideManager = 'kubectl-client-side-apply';
+
+/**
+ * What `kubectl apply` makes of an object in a file. One that was applied on the server's side before
+ * is so again, by the same field manager: what the file no longer has goes, and a field of somebody
+ * else's is a conflict. Any other is merged with what kubectl noted the last time, three ways; where
+ * nothing was noted, what the file does not have stays.
+ * @throws OperatorError `UnknownKind`: the cluster does not serve its kind
+ * @throws ApiError the cluster refuses the object; a conflict
+ */
+export async function applyResource(
+  object: UnstructuredObject,
+  client: Client,
+  options: ApplyingOptions,
+): Promise<UnstructuredObject> {
+  const { signal, forceConflicts = false } = options;
+  const type = await client.resourceType(object);
+  const { metadata } = object;
+  const place = type.namespaced ? { namespace: metadata.namespace ?? options.namespace } : {};
+  const given = { ...object, metadata: { ...metadata, ...place } };
+  const live = await getIfExists(client, type as ResourceType, keyOf(given), { signal });
+  const former = live === undefined ? undefined : applierOf(live);
+  if (options.serverSide ?? former !== undefined) {
+    const fieldManager = options.fieldManager ?? former ?? 'kubectl';
+    const applied = await client.apply(given, { fieldManager, force: forceConflicts, signal });
+    return applied.object;
+  }
+  const noted = withNote(given);
+  const { fieldManager = clientSideManager } = options;
+  if (live === undefined) return client.create(noted, { fieldManager, signal });
+  const body = threeWayPatch({ last: lastApplied(live), given: noted, live });
+  if (Object.keys(body).length === 0) return live;
+  const patch = { type: 'merge', body } as const;
+  return client.patch<UnstructuredObject>(type as ResourceType, keyOf(given), patch, {
+    ...{ fieldManager, signal },
+  });
+}
+
+/** Who has applied the object on the server's side, and owns something of its spec by that. */
+function applierOf({ metadata }: UnstructuredObject): string | undefined {
+  const entries = (metadata.managedFields ?? []).filter(
+    ({ operation, subresource = '', fieldsV1 = {} }) =>
+      operation === 'Apply' && subresource === '' && 'f:spec' in fieldsV1,
+  );
+  const managers = [...new Set(entries.map(({ manager = '' }) => manager))];
+  if (managers.includes('kubectl')) return 'kubectl';
+  // Which of several the file belongs to can't be known.
+  return managers.length === 1 ? managers[0] : undefined;
+}
+
+function withNote(object: UnstructuredObject): UnstructuredObject {
+  const { annotations = {}, ...metadata } = object.metadata;
+  const own = omit(annotations, lastAppliedAnnotation);
+  const noted = { ...object, metadata: { annotations: own, ...metadata } };
+  const note = `${JSON.stringify(sorted(noted))}\n`;
+  return {
+    ...object,
+    metadata: { ...metadata, annotations: { ...own, [lastAppliedAnnotation]: note } },
+  };
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
+}
+
+function lastApplied({ metadata }: UnstructuredObject): object {
+  const note = metadata.annotations?.[lastAppliedAnnotation];
+  if (note === undefined) return {};
+  try {
+    const parsed: unknown = JSON.parse(note);
+    return isJsonObject(parsed) ? parsed : {};
+  } catch {
+    // As if there were none: somebody has spoilt it, and the next apply writes it anew.
+    return {};
+  }
+}
+
+interface ThreeWays {
+  readonly last: object;
+  readonly given: UnstructuredObject;
+  readonly live: UnstructuredObject;
+}
+
+/** A merge patch: what the file has, without what it had the last time only. */
+function threeWayPatch({ last, given, live }: ThreeWays): Record<string, unknown> {
+  const set = onlySet(createMergePatch(live, given));
+  const unset = onlyUnset(createMergePatch(last, given), live);
+  return merged(unset, set);
+}
+
+function onlySet(patch: Record<string, unknown>): Record<string, unknown> {
+  return kept(patch, (value) => value !== null);
+}
+
+/** What goes, where it is there. */
+function onlyUnset(patch: Record<string, unknown>, live: unknown): Record<string, unknown> {
+  const there = isJsonObject(live) ? live : {};
+  const entries = Object.entries(patch).flatMap(([name, value]): [string, unknown][] => {
+    if (value === null) return there[name] === undefined ? [] : [[name, null]];
+    if (!isJsonObject(value)) return [];
+    const inner = onlyUnset(value, there[name]);
+    return Object.keys(inner).length === 0 ? [] : [[name, inner]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function kept(
+  patch: Readonly<Record<string, unknown>>,
+  isKept: (value: unknown) => boolean,
+): Record<string, unknown> {
+  const entries = Object.entries(patch).flatMap(([name, value]): [string, unknown][] => {
+    if (!isJsonObject(value)) return isKept(value) ? [[name, value]] : [];
+    const inner = kept(value, isKept);
+    const isEmpty = Object.keys(inner).length === 0 && Object.keys(value).length > 0;
+    return isEmpty ? [] : [[name, inner]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function merged(
+  one: Readonly<Record<string, unknown>>,
+  other: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const result: Record<string, unknown> = { ...one };
+  for (const [name, value] of Object.entries(other)) {
+    const mine = result[name];
+    result[name] = isJsonObject(mine) && isJsonObject(value) ? merged(mine, value) : value;
+  }
+  return result;
+}

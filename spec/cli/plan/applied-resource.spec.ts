@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { applyResource, lastAppliedAnnotation } from '../../../lib/cli/plan/applied-resource.js';
+import type { ApplyingOptions } from '../../../lib/cli/plan/applied-resource.js';
+import type { Client } from '../../../lib/client/index.js';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { Farm } from './farm.js';
+
+const namespace = 'default';
+
+const farm = (spec: object, metadata: object = {}): UnstructuredObject => ({
+  ...{ apiVersion: Farm.apiVersion, kind: 'Farm', metadata: { name: 'f', ...metadata } },
+  spec,
+});
+
+describe('A resource of a file, applied as kubectl does', () => {
+  let cluster: EmbeddedCluster;
+  let client: Client;
+
+  beforeEach(async () => {
+    cluster = await EmbeddedCluster.start({ crds: [Farm] });
+    client = cluster.client();
+  });
+
+  afterEach(() => cluster.stop());
+
+  function apply(
+    object: UnstructuredObject,
+    options: Partial<ApplyingOptions> = {},
+  ): Promise<UnstructuredObject> {
+    const { signal } = new AbortController();
+    return applyResource(object, client, { namespace, signal, ...options });
+  }
+
+  const defaults = { image: 'farm:1', config: 'one', workers: true, restless: false };
+
+  it('loses what it had in the file before, and keeps what others have set', async () => {
+    await apply(farm({ migration: 'a', barn: 'red' }, { labels: { a: '1', b: '2' } }));
+    const body = { spec: { config: 'theirs' }, metadata: { labels: { c: '3' } } };
+    await client.patch(Farm, { namespace, name: 'f' }, { type: 'merge', body });
+    const { spec, metadata } = await apply(farm({ barn: 'blue' }, { labels: { b: '2' } }));
+    expect(spec).to.deep.equal({ ...defaults, config: 'theirs', barn: 'blue' });
+    expect(metadata.labels).to.deep.equal({ b: '2', c: '3' });
+  });
+
+  it('has a note of what was applied, as kubectl writes it', async () => {
+    const { metadata } = await apply(farm({ image: 'farm:2', barn: 'red' }));
+    expect(metadata.annotations?.[lastAppliedAnnotation]).to.equal(
+      '{"apiVersion":"farms.example/v1","kind":"Farm","metadata":{"annotations":{},"name":"f",' +
+        '"namespace":"default"},"spec":{"barn":"red","image":"farm:2"}}\n',
+    );
+  });
+
+  it('costs no write where it is the same', async () => {
+    await apply(farm({ barn: 'red' }));
+    const since = cluster.requests.mark();
+    await apply(farm({ barn: 'red' }));
+    expect(cluster.requests.since(since).writes).to.equal(0);
+  });
+
+  it('keeps what the file does not have, where nothing was noted', async () => {
+    await client.create(farm({ migration: 'a' }, { namespace }));
+    const { spec } = await apply(farm({ barn: 'blue' }));
+    expect(spec).to.deep.equal({ ...defaults, migration: 'a', barn: 'blue' });
+  });
+
+  for (const fieldManager of ['kubectl', 'gitops']) {
+    it(`is applied by ${fieldManager} again, which has applied it on the server's side`, async () => {
+      const first = farm({ migration: 'a', barn: 'red' }, { namespace });
+      await client.apply(first, { fieldManager });
+      const { spec, metadata } = await apply(farm({ barn: 'blue' }));
+      expect(spec).to.deep.equal({ ...defaults, barn: 'blue' });
+      expect(metadata.annotations).to.equal(undefined);
+    });
+  }
+
+  it('is not applied over what somebody else has applied, unless that is forced', async () => {
+    await client.apply(farm({ barn: 'red' }, { namespace }), { fieldManager: 'gitops' });
+    const settings = { serverSide: true, fieldManager: 'kubectl' };
+    const refused = await apply(farm({ barn: 'blue' }), settings).catch((error: unknown) => error);
+    expect(refused).to.include({ status: 409 });
+    const { spec } = await apply(farm({ barn: 'blue' }), { ...settings, forceConflicts: true });
+    expect(spec).to.include({ barn: 'blue' });
+  });
+});

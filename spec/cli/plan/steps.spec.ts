@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { planResource } from '../../../lib/cli/plan/plan-resource.js';
+import type { PlanStep, ResourcePlan } from '../../../lib/cli/plan/plan-resource.js';
+import { renderSteps } from '../../../lib/cli/plan/render-steps.js';
+import type { Client } from '../../../lib/client/index.js';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { Manager } from '../../../lib/manager/index.js';
+import { Deployment } from '../../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { silentLogger } from '../../../lib/system/logger.js';
+import { systemClock } from '../../../lib/system/clock.js';
+import { Farm, Barn, farms } from './farm.js';
+
+const key = { namespace: 'default', name: 'f' };
+
+function farm(spec: object): UnstructuredObject {
+  return { apiVersion: Farm.apiVersion, kind: 'Farm', metadata: { name: 'f' }, spec };
+}
+
+describe('The steps of a plan', () => {
+  let cluster: EmbeddedCluster;
+  let client: Client;
+
+  beforeEach(async () => {
+    cluster = await EmbeddedCluster.start({ crds: [Farm, Barn], simulateWorkloads: true });
+    client = cluster.client();
+  });
+
+  afterEach(() => cluster.stop());
+
+  function plan(spec: object): Promise<ResourcePlan> {
+    const { signal } = new AbortController();
+    const surroundings = { logger: silentLogger, clock: systemClock, signal };
+    const planning = { operator: farms, client, namespace: 'default', ...surroundings };
+    return planResource(farm(spec), planning);
+  }
+
+  /** Lets the operator run until it is ready, with all rolled out. */
+  async function run(spec: object): Promise<void> {
+    await client.apply({ ...farm(spec), metadata: key }, { fieldManager: 'kubectl', force: true });
+    const stop = new AbortController();
+    const manager = new Manager({ client, rbacPreflight: 'off' });
+    await farms.setup(manager);
+    const running = manager.run(stop.signal);
+    const { generation } = (await client.get(Farm, key)).metadata;
+    for (;;) {
+      await cluster.settled();
+      const { status, metadata } = await client.get(Farm, key);
+      const web = await client.list(Deployment, { namespace: 'default' });
+      const isSeen = metadata.generation === generation && web.items.length > 0;
+      if (isSeen && status?.phase === 'Ready') break;
+    }
+    stop.abort();
+    await running;
+  }
+
+  const did = ({ after, objects }: PlanStep): readonly (readonly string[])[] => [
+    after.map(({ kind, name }) => `${kind} ${name}`),
+    objects
+      .filter(({ action }) => action !== 'unchanged')
+      .map(({ action, ref }) => `${action} ${ref.kind} ${ref.name}`),
+  ];
+
+  it('go from the first objects to the last status', async () => {
+    const { steps, settled, changed } = await plan({ migration: 'a', workers: false });
+    expect({ settled, changed }).to.deep.equal({ settled: true, changed: true });
+    expect(steps.map(did)).to.deep.equal([
+      [
+        [],
+        [
+          'create Farm f',
+          'create ConfigMap settings-db',
+          'create ConfigMap settings-web',
+          'create StatefulSet db',
+          'create Deployment web',
+          'create Job migrate-a',
+        ],
+      ],
+      [['StatefulSet db', 'Deployment web', 'Job migrate-a'], ['configure Farm f']],
+    ]);
+    expect(steps[1]?.objects[0]?.changes).to.deep.equal([
+      { path: 'status.phase', from: 'Waiting', to: 'Ready' },
+    ]);
+  });
+
+  it('are one for each workload that waits for the one before, and then what is pruned', async () => {
+    await run({});
+    const { steps, settled, rollouts, objects } = await plan({ image: 'farm:2', workers: false });
+    expect(settled).to.equal(true);
+    expect(steps.map(did).slice(1)).to.deep.equal([
+      [['StatefulSet db'], ['configure Deployment web']],
+      [['Deployment web'], ['configure Farm f', 'prune ConfigMap settings-worker']],
+    ]);
+    expect(rollouts.map(({ ref }) => ref.name)).to.deep.equal(['db', 'web']);
+    const actions = objects.filter(({ action }) => action !== 'unchanged');
+    expect(actions.map(({ action, ref }) => `${action} ${ref.name}`)).to.have.members([
+      ...['configure f', 'configure db', 'configure web'],
+      ...['prune worker', 'prune settings-worker'],
+    ]);
+  });
+
+  it('say nothing of what is at rest already', async () => {
+    await run({ workers: false });
+    const { steps, settled, changed } = await plan({ workers: false });
+    expect({ settled, changed }).to.deep.equal({ settled: true, changed: false });
+    expect(steps.map(did)).to.deep.equal([[[], []]]);
+  });
+
+  it('put right what somebody else has changed, and go on once that is rolled out', async () => {
+    await run({ workers: false });
+    const patch = { type: 'merge', body: { spec: { replicas: 5 } } } as const;
+    await client.patch(Deployment, { ...key, name: 'web' }, patch);
+    const { steps } = await plan({ workers: false });
+    expect(steps.map(did)).to.deep.equal([
+      [[], ['configure Farm f', 'configure Deployment web']],
+      [['Deployment web'], ['configure Farm f']],
+    ]);
+  });
+
+  it('have what another controller of the operator makes of its kind', async () => {
+    const { steps, settled } = await plan({ barn: 'red', workers: false });
+    expect(settled).to.equal(true);
+    const barn = steps[0]?.objects.find(({ ref }) => ref.kind === 'Barn');
+    expect(barn?.action).to.equal('create');
+    expect(steps.flatMap(did).flat()).to.include('configure Farm f');
+    await run({ barn: 'red', workers: false });
+    const next = await plan({ barn: 'blue', workers: false });
+    const painted = next.objects.find(({ ref }) => ref.kind === 'Barn');
+    expect(painted?.changes).to.deep.equal([
+      { path: 'spec.color', from: 'red', to: 'blue' },
+      { path: 'status.painted', from: 'red', to: 'blue' },
+    ]);
+  });
+
+  it('end somewhere where the operator does not come to rest, and say so', async () => {
+    const plans = await plan({ restless: true });
+    expect(plans.settled).to.equal(false);
+    expect(renderSteps(plans, {})).to.include('it does not come to rest');
+  });
+
+  it('are told in words', async () => {
+    await run({});
+    const text = renderSteps(await plan({ image: 'farm:2', workers: false }), {});
+    const lines = text.split('\n').filter((line) => !line.startsWith('    '));
+    expect(lines).to.deep.equal([
+      'Plan for Farm default/f',
+      '~ Farm default/f configure',
+      '~ StatefulSet default/db configure',
+      '- Deployment default/worker prune',
+      'then, once StatefulSet default/db is rolled out:',
+      '~ Deployment default/web configure',
+      'then, once Deployment default/web is rolled out:',
+      '~ Farm default/f configure',
+      '- ConfigMap default/settings-worker prune',
+      '0 to create, 3 to configure, 0 to recreate, 2 to prune, 0 unchanged, 2 to roll out',
+      '',
+    ]);
+    expect(text).to.include('its pods are replaced, for spec.template');
+  });
+});
