@@ -61,7 +61,12 @@ export function electionAccess(
   wanted: LeaderElectionOptions | Leadership | undefined,
 ): readonly RequiredAccess[] {
   if (wanted === undefined || 'run' in wanted) return [];
-  return [{ type: Lease, verbs: ['get', 'create', 'update'], namespace: wanted.namespace }];
+  const { namespace, name } = wanted;
+  return [
+    // What is not there yet has no name that RBAC would know.
+    { type: Lease, verbs: ['create'], namespace },
+    { type: Lease, verbs: ['get', 'update'], namespace, names: [name] },
+  ];
 }
 
 /** Leads from the start and for ever: a manager without leader election. */

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.js';
-import { Manager } from '../../manager/index.js';
+import { Manager, operatorWebhooks } from '../../manager/index.js';
 import type { OperatorDefinition, RequiredAccess } from '../../manager/index.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
@@ -16,7 +16,7 @@ export const ownNamespace = 'system';
 export interface DeclaredRules {
   /** In all namespaces, and of what is in none. */
   readonly everywhere: readonly RoleRule[];
-  /** By namespaces. The operator's own is {@link ownNamespace}; it always has the Lease of the election. */
+  /** By namespaces, of which the operator's own is {@link ownNamespace}: there is the Lease, for example. */
   readonly inNamespaces: ReadonlyMap<string, readonly RoleRule[]>;
 }
 
@@ -31,9 +31,13 @@ export async function declaredRules(operator: OperatorDefinition): Promise<Decla
     const remedy = 'add a runnable to the manager that does it, once that runs';
     return `setup of the operator ${name} asks the cluster (${request}), and there is none: ${remedy}`;
   });
-  // Shards take the rest from the election.
-  const shards = { name, namespace: ownNamespace };
-  const manager = new Manager({ client, rbacPreflight: 'off', shards });
+  const namespace = ownNamespace;
+  const manager = new Manager({
+    client,
+    // As in the `src/main.ts` of a project.
+    leaderElection: { name, namespace },
+    webhooks: operatorWebhooks(operator, { client, namespace }),
+  });
   try {
     await setup.call(operator, manager);
   } catch (error) {
@@ -41,38 +45,23 @@ export async function declaredRules(operator: OperatorDefinition): Promise<Decla
     const message = `setup of the operator ${name} failed: ${asError(error).message}`;
     throw new OperatorError('InvalidConfig', message, { cause: error });
   }
-  return rulesOf(manager.requiredAccess(), { name, servedAt: servedAt(resources, client) });
-}
-
-interface RulesContext {
-  /** Of the operator, and so of its Lease. */
-  readonly name: string;
-  readonly servedAt: (type: TypeReference<KubernetesObject>) => Promise<ResourceType>;
+  return rulesOf(manager.requiredAccess(), servedAt(resources, client));
 }
 
 async function rulesOf(
   access: readonly RequiredAccess[],
-  { name, servedAt }: RulesContext,
+  placeOf: (type: TypeReference<KubernetesObject>) => Promise<ResourceType>,
 ): Promise<DeclaredRules> {
   const everywhere: RoleRule[] = [];
-  const inNamespaces = new Map([[ownNamespace, electionRules(name)]]);
-  for (const { type, subresource, verbs, namespace } of access) {
-    const { group, plural, namespaced } = await servedAt(type);
+  const inNamespaces = new Map<string, readonly RoleRule[]>();
+  for (const { type, subresource, verbs, namespace, names: resourceNames } of access) {
+    const { group, plural, namespaced } = await placeOf(type);
     const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
-    const rule = { apiGroups: [group], resources: [resource], verbs };
+    const rule = { apiGroups: [group], resources: [resource], resourceNames, verbs };
     if (namespace === undefined || !namespaced) everywhere.push(rule);
     else inNamespaces.set(namespace, [...(inNamespaces.get(namespace) ?? []), rule]);
   }
   return { everywhere, inNamespaces };
-}
-
-/** What `src/main.ts` does to its Lease. Who creates something can't be held to a name. */
-function electionRules(name: string): readonly RoleRule[] {
-  const leases = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
-  return [
-    { ...leases, verbs: ['create'] },
-    { ...leases, resourceNames: [name], verbs: ['get', 'update'] },
-  ];
 }
 
 function servedAt(own: readonly ResourceType<KubernetesObject>[], client: Client) {

@@ -96,8 +96,9 @@ describe('The preflight of permissions', () => {
     expect(message).not.to.include('ClusterRole');
     expect(message).to.include('kind: Role\nmetadata:\n  name: operator\n  namespace: shop');
     expect(message).to.match(
-      /namespace: system\nrules:\n.*coordination.k8s.io.*\n.*leases.*\n.*update/,
+      /namespace: system\nrules:\n.*coordination.k8s.io.*\n.*leases.*\n.*\["create"\]/,
     );
+    expect(message).to.match(/resourceNames: \["operator"\]\n {2}verbs: \["get", "update"\]/);
   });
 
   it('asks about single objects by their names', async () => {

@@ -20,10 +20,11 @@ const Plain = defineResource({
 });
 
 /** `shops.example/v1 Shop/status: update patch`, and where. */
-function line({ type, subresource, verbs, namespace }: RequiredAccess): string {
+function line({ type, subresource, verbs, namespace, names = [] }: RequiredAccess): string {
   const kind = subresource === undefined ? type.kind : `${type.kind}/${subresource}`;
   const where = namespace === undefined ? '' : ` in ${namespace}`;
-  return `${apiVersionOf(type)} ${kind}: ${verbs.join(' ')}${where}`;
+  const of = names.length === 0 ? '' : `, of ${names.join(' ')}`;
+  return `${apiVersionOf(type)} ${kind}: ${verbs.join(' ')}${where}${of}`;
 }
 
 describe('The access that a manager requires', () => {
@@ -94,7 +95,8 @@ describe('The access that a manager requires', () => {
     const lines = manager.requiredAccess().map(line);
     expect(lines).to.include('v1 ConfigMap: get list watch create in a');
     expect(lines).to.include('v1 ConfigMap: get list watch create in b');
-    expect(lines).to.include('coordination.k8s.io/v1 Lease: get create update in system');
+    expect(lines).to.include('coordination.k8s.io/v1 Lease: create in system');
+    expect(lines).to.include('coordination.k8s.io/v1 Lease: get update in system, of shops');
     expect(lines).to.have.lengthOf(new Set(lines).size);
   });
 
