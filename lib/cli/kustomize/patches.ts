@@ -1,0 +1,143 @@
+import { applyJsonPatch } from '../../object/json-patch.js';
+import type { JsonPatchOperation } from '../../object/json-patch.js';
+import { isJsonObject } from '../../object/json.js';
+import { asError } from '../../system/as-error.js';
+import { definitionName } from '../../apiserver/kinds/definition-name.js';
+import { definition, rawDefinition } from '../../apiserver/kinds/definitions.js';
+import type { Schema } from '../../object/schema.js';
+import type { Json } from './json-values.js';
+import { kustomizationError } from './kustomization-error.js';
+import { Resource } from './resource.js';
+import type { ResourceSet } from './resource-set.js';
+import { idText, isSameId } from './resource-id.js';
+import type { ResourceId } from './resource-id.js';
+import { compileSelector } from './selector.js';
+import type { ResourceSelector } from './selector.js';
+import { strategicMerge } from './strategic-merge.js';
+import { parseDocuments, parseObjects } from './yaml-documents.js';
+
+/** A patch of a kustomization, read. */
+export interface Patch {
+  /** The text, and the file that it is of. */
+  readonly text: string;
+  readonly file: string;
+  /** Undefined: the objects that the patch names itself. */
+  readonly target: Json | undefined;
+  readonly allowNameChange: boolean;
+  readonly allowKindChange: boolean;
+}
+
+/**
+ * Applies a patch, a strategic merge or JSON patch, to the objects that it is for.
+ * @throws OperatorError `InvalidConfig`: it is neither, does not fit, or is for nothing
+ */
+export function applyPatch(set: ResourceSet, patch: Patch): void {
+  const { text, file, target } = patch;
+  const documents = parseDocuments(text, file);
+  const [operations] = documents;
+  if (Array.isArray(operations)) {
+    applyOperations(set, operations as readonly JsonPatchOperation[], patch);
+    return;
+  }
+  const bodies = target === undefined ? parseObjects(text, file) : documents;
+  if (target === undefined) {
+    for (const body of bodies as readonly Json[]) {
+      merge(set, theOne(set, new Resource(structuredClone(body)).id, file), { body, patch });
+    }
+    return;
+  }
+  const [body, ...others] = bodies;
+  if (others.length > 0 || !isJsonObject(body)) {
+    throw kustomizationError(file, 'a patch with a target wants one object, or one JSON patch');
+  }
+  const selector = selectorOf(patch, target);
+  for (const resource of set.all.filter((one) => selector.matches(one))) {
+    merge(set, resource, { body: body, patch });
+  }
+}
+
+function selectorOf({ file }: Patch, target: Json): ResourceSelector {
+  try {
+    return compileSelector(target);
+  } catch (thrown) {
+    throw kustomizationError(file, `the target of a patch: ${asError(thrown).message}`, thrown);
+  }
+}
+
+function theOne(set: ResourceSet, id: ResourceId, file: string): Resource {
+  const found = set.all.filter((one) => one.ids.some((each) => isSameId(each, id)));
+  const [first] = found;
+  if (found.length === 1 && first !== undefined) return first;
+  const problem = found.length === 0 ? 'there is none' : 'there are several';
+  throw kustomizationError(file, `a patch is for ${idText(id)}: ${problem}`);
+}
+
+interface Merging {
+  readonly body: Json;
+  readonly patch: Patch;
+}
+
+function merge(set: ResourceSet, resource: Resource, { body, patch }: Merging): void {
+  const { file, allowNameChange, allowKindChange } = patch;
+  const { object, id } = resource;
+  if (allowNameChange || allowKindChange) resource.remember();
+  const merged = mergedBody(object, body, { schema: schemaOf(id), file });
+  if (merged === undefined) {
+    set.remove(resource);
+    return;
+  }
+  replaceMembers(object, merged);
+  object['apiVersion'] = id.group === '' ? id.version : `${id.group}/${id.version}`;
+  if (!allowKindChange) object['kind'] = id.kind;
+  if (!allowNameChange) resource.name = id.name;
+  if (id.namespace === '') Reflect.deleteProperty(resource.metadata, 'namespace');
+  else resource.metadata['namespace'] = id.namespace;
+}
+
+function mergedBody(
+  object: Json,
+  body: Json,
+  { schema, file }: { readonly schema: Schema | undefined; readonly file: string },
+): Json | undefined {
+  try {
+    return strategicMerge(object, structuredClone(body), schema) as Json | undefined;
+  } catch (thrown) {
+    throw kustomizationError(file, asError(thrown).message, thrown);
+  }
+}
+
+function applyOperations(
+  set: ResourceSet,
+  operations: readonly JsonPatchOperation[],
+  patch: Patch,
+): void {
+  const { file, target } = patch;
+  if (target === undefined) throw kustomizationError(file, 'a JSON patch wants a target');
+  const selector = selectorOf(patch, target);
+  for (const resource of set.all.filter((one) => selector.matches(one))) {
+    const { object, id } = resource;
+    resource.remember();
+    try {
+      const patched = applyJsonPatch(object, structuredClone(operations), {
+        dialect: 'kubernetes',
+      });
+      replaceMembers(object, patched as Json);
+    } catch (thrown) {
+      const problem = `a JSON patch does not fit ${idText(id)}: ${asError(thrown).message}`;
+      throw kustomizationError(file, problem, thrown);
+    }
+  }
+}
+
+/** An object stays the same for those who hold it. */
+function replaceMembers(object: Json, by: Json): void {
+  const members = Object.entries(structuredClone(by));
+  for (const name of Object.keys(object)) Reflect.deleteProperty(object, name);
+  for (const [name, value] of members) object[name] = value;
+}
+
+/** Of custom resources nothing is known: their lists are replaced. */
+function schemaOf({ group, version, kind }: ResourceId): Schema | undefined {
+  const name = definitionName(group, version, kind);
+  return rawDefinition(name) === undefined ? undefined : definition(name);
+}

@@ -1,0 +1,54 @@
+import { matchesLabels, parseLabelSelector } from '../../object/label-selector.js';
+import type { Json } from './json-values.js';
+import { textAt, textsAt } from './json-values.js';
+import type { Resource } from './resource.js';
+import { effectiveNamespace } from './resource-id.js';
+import type { ResourceId } from './resource-id.js';
+
+/** Which objects a patch or a replacement is for. */
+export interface ResourceSelector {
+  /** Whether one of the names that an object has and had, and its labels and annotations, fit. */
+  matches(resource: Resource): boolean;
+}
+
+/** The fields of a selector, as they stand in a kustomization. */
+export const selectorFields = [
+  'group',
+  'version',
+  'kind',
+  'name',
+  'namespace',
+  'labelSelector',
+  'annotationSelector',
+] as const;
+
+/**
+ * Compiles a selector: its texts are regular expressions of the whole.
+ * @throws SyntaxError an expression is none. OperatorError `InvalidSelector`: nor is a selector.
+ */
+export function compileSelector(selector: Json): ResourceSelector {
+  const pattern = (name: string) => {
+    const text = textAt(selector, name);
+    const expression = text === '' ? undefined : new RegExp(`^(?:${text})$`);
+    return (value: string): boolean => expression?.test(value) ?? true;
+  };
+  const [group, version, kind] = [pattern('group'), pattern('version'), pattern('kind')];
+  const [name, namespace] = [pattern('name'), pattern('namespace')];
+  const labels = parseLabelSelector(textAt(selector, 'labelSelector'));
+  const annotations = parseLabelSelector(textAt(selector, 'annotationSelector'));
+  return {
+    matches: (resource) => {
+      const { id, originalId, metadata } = resource;
+      const either = (fits: (one: ResourceId) => boolean) => fits(originalId) || fits(id);
+      return (
+        either((one) => namespace(effectiveNamespace(one))) &&
+        either((one) => name(one.name)) &&
+        group(id.group) &&
+        version(id.version) &&
+        kind(id.kind) &&
+        matchesLabels(labels, textsAt(metadata, 'labels')) &&
+        matchesLabels(annotations, textsAt(metadata, 'annotations'))
+      );
+    },
+  };
+}
