@@ -135,7 +135,8 @@ describe('The builder, its operator killed at any request', function () {
   for (const scenario of [live, rollout, recreation, replicas, takingOver]) {
     it(`comes to the same end: ${scenario.name}`, async () => {
       const { requests, results } = await everyPoint(scenario);
-      expect(results.length).to.be.above(requests.length * 2);
+      const writes = requests.filter(({ write }) => write);
+      expect(results.length).to.be.above(requests.length + writes.length);
     });
   }
 

@@ -86,18 +86,18 @@ async function failureOf(
 }
 
 describe('crashPoints', () => {
-  it('tries every request, before, unanswered and answered', async () => {
+  it('tries every request: before, writes unanswered, all answered', async () => {
     const { requests, results } = await crashPoints(shopScenario(right));
     expect(requests.map(describeRequest)).to.deep.equal([
       ...['get ConfigMap default/shop', 'apply ConfigMap default/env'],
       ...['apply ConfigMap default/shop', 'get ConfigMap default/shop'],
     ]);
     expect(results.map(({ point }) => `${point.request} ${point.mode}`)).to.deep.equal([
-      ...['1 before', '1 unanswered', '1 answered', '2 unanswered', '2 answered'],
-      ...['3 unanswered', '3 answered', '4 unanswered', '4 answered'],
+      ...['1 before', '1 answered', '2 unanswered', '2 answered'],
+      ...['3 unanswered', '3 answered', '4 answered'],
     ]);
     expect(results.map(({ request }) => request?.request)).to.deep.equal([
-      ...[1, 1, 1, 2, 2, 3, 3, 4, 4],
+      ...[1, 1, 2, 2, 3, 3, 4],
     ]);
   });
 
@@ -185,7 +185,7 @@ describe('crashPoints', () => {
         await note(client);
       }),
     );
-    expect(error.message).to.include('a shop: 2 of 9 crash points failed');
+    expect(error.message).to.include('a shop: 2 of 7 crash points failed');
     expect(error.message).to.include(
       'create, request 2 (create ConfigMap default/env-*), unanswered:',
     );

@@ -5,7 +5,7 @@ import { describeCall } from '../../client/call.js';
  * - `before`: the request is not sent. Tried for the first of each step only: later it is the same as
  *   `unanswered` at the one before.
  * - `unanswered`: the request has taken effect, its answer is never seen, and nothing else that was
- *   about to be sent beside it is.
+ *   about to be sent beside it is. Tried for writes only: what reads leave is the same as before them.
  * - `answered`: its answer is seen, and what was sent beside it takes effect.
  */
 export type CrashMode = 'before' | 'unanswered' | 'answered';

@@ -144,9 +144,13 @@ function pointsOf<C extends CrashCluster>(
   return sample === undefined ? found : sampleOf(found, sample);
 }
 
-function pointsAt({ step, request }: CrashRequest, modes: readonly CrashMode[]): CrashPoint[] {
-  const differing = modes.filter((mode) => mode !== 'before' || request === 1);
-  return differing.map((mode) => ({ step, request, mode }));
+/** Those that differ, see {@link CrashMode}. */
+function pointsAt(
+  { step, request, write }: CrashRequest,
+  modes: readonly CrashMode[],
+): CrashPoint[] {
+  const differs = { before: request === 1, unanswered: write, answered: true };
+  return modes.filter((mode) => differs[mode]).map((mode) => ({ step, request, mode }));
 }
 
 function sampleOf(
