@@ -16,6 +16,9 @@ export const operator: OperatorDefinition = {
     // +operator-builder:end
     // +operator-builder:scaffold:resources
   ],
+  webhooks: [
+    // +operator-builder:scaffold:webhooks
+  ],
   setup(manager) {
     // +operator-builder:if controller
     setupKindNameController(manager);

@@ -6,10 +6,14 @@ const levels = ['debug', 'info', 'warn', 'error'] as const;
 export const usage = `Usage: operator-name [options]
 
   --kubeconfig FILE     the cluster to work on (default: KUBECONFIG, in-cluster, or ~/.kube/config)
-  --namespace NAME      where the Lease of --leader-elect is (default: the variable POD_NAMESPACE)
+  --namespace NAME      where the operator is: its Lease, its certificate, the Service in front of its
+                        webhooks (default: the variable POD_NAMESPACE)
   --leader-elect        be one of several replicas: one of them works
   --health-port PORT    serve /healthz and /readyz (default: 8081)
   --metrics-port PORT   serve /metrics (default: 8080)
+  --webhook-port PORT   serve the webhooks, if there are any (default: 9443)
+  --webhook-cert-dir DIR
+                        where tls.crt and tls.key are (default: the operator makes its certificate)
   --log-level LEVEL     debug, info, warn or error (default: info)
   --help                show this`;
 
@@ -21,6 +25,8 @@ export interface CommandLine {
   readonly leaderElect: boolean;
   readonly healthPort: number;
   readonly metricsPort: number;
+  readonly webhookPort: number;
+  readonly webhookCertDir: string | undefined;
   readonly logLevel: (typeof levels)[number];
 }
 
@@ -34,6 +40,8 @@ export function readCommandLine(args: string[], env: NodeJS.ProcessEnv): Command
       'leader-elect': { type: 'boolean', default: false },
       'health-port': { type: 'string', default: '8081' },
       'metrics-port': { type: 'string', default: '8080' },
+      'webhook-port': { type: 'string', default: '9443' },
+      'webhook-cert-dir': { type: 'string' },
       'log-level': { type: 'string', default: 'info' },
       help: { type: 'boolean', default: false },
     },
@@ -49,6 +57,8 @@ export function readCommandLine(args: string[], env: NodeJS.ProcessEnv): Command
     leaderElect,
     healthPort: portOf('--health-port', values['health-port']),
     metricsPort: portOf('--metrics-port', values['metrics-port']),
+    webhookPort: portOf('--webhook-port', values['webhook-port']),
+    webhookCertDir: values['webhook-cert-dir'],
     logLevel: levelOf(values['log-level']),
   };
 }

@@ -1,5 +1,5 @@
 // The operator as it is deployed: JSON lines on the standard output, a clean stop on SIGTERM.
-import { Manager, defaultClient, pinoLogger } from 'operator-builder';
+import { Manager, defaultClient, operatorWebhooks, pinoLogger } from 'operator-builder';
 import { readCommandLine, usage } from './command-line.js';
 import { operator } from './operator.js';
 
@@ -10,6 +10,7 @@ async function main(): Promise<void> {
     return;
   }
   const { kubeconfig, namespace, healthPort, metricsPort, leaderElect } = line;
+  const { webhookPort: port, webhookCertDir: certificateFolder } = line;
   const logger = pinoLogger({ level: line.logLevel });
   const client = await defaultClient({ path: kubeconfig, logger });
   const manager = new Manager({
@@ -17,6 +18,7 @@ async function main(): Promise<void> {
     logger,
     health: { port: healthPort },
     metrics: { port: metricsPort },
+    webhooks: operatorWebhooks(operator, { client, namespace, port, certificateFolder, logger }),
     leaderElection: leaderElect ? { name: operator.name, namespace } : undefined,
   });
   try {

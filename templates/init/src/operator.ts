@@ -7,6 +7,9 @@ export const operator: OperatorDefinition = {
   resources: [
     // +operator-builder:scaffold:resources
   ],
+  webhooks: [
+    // +operator-builder:scaffold:webhooks
+  ],
   setup(manager) {
     // +operator-builder:scaffold:setup
   },

@@ -27,6 +27,7 @@ export const KindName = defineResource({
     { name: 'v99alpha99', storage: true, schema: s.object({ spec }), status },
     // +operator-builder:scaffold:versions
   ],
+  // +operator-builder:scaffold:conversion
   printerColumns: [
     { name: 'Image', type: 'string', jsonPath: '.spec.image' },
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },

@@ -24,6 +24,7 @@ export const KindName = defineResource({
     { name: 'v99alpha99', storage: true, schema: s.object({ spec }), status },
     // +operator-builder:scaffold:versions
   ],
+  // +operator-builder:scaffold:conversion
   printerColumns: [
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Version', type: 'string', jsonPath: '.status.observedVersion' },

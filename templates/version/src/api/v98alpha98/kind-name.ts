@@ -29,6 +29,7 @@ export const KindName = defineResource({
     kindNameV99alpha99,
     // +operator-builder:scaffold:versions
   ],
+  // +operator-builder:scaffold:conversion
   printerColumns: [
     { name: 'Image', type: 'string', jsonPath: '.spec.image' },
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },

@@ -26,6 +26,7 @@ export const KindName = defineResource({
     kindNameV99alpha99,
     // +operator-builder:scaffold:versions
   ],
+  // +operator-builder:scaffold:conversion
   printerColumns: [
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Version', type: 'string', jsonPath: '.status.observedVersion' },

@@ -1,0 +1,51 @@
+import { defineResource, s } from 'operator-builder/crd';
+import type { ObjectOf } from 'operator-builder/crd';
+import { kindNameV99alpha99 } from '../v99alpha99/kind-name.js';
+// +operator-builder:scaffold:imports
+
+const spec = s.object({
+  image: s.string({ minLength: 1, description: 'What the pods run.' }),
+  replicas: s.defaulted(
+    s.integer({ format: 'int32', minimum: 0, description: 'How many pods there are.' }),
+    1,
+  ),
+});
+
+const status = s.object({
+  observedGeneration: s.optional(
+    s.integer({ format: 'int64', description: 'The generation that the status is of.' }),
+  ),
+  conditions: s.conditions(),
+});
+
+/** The kind: its type, its CustomResourceDefinition and its validation. */
+export const KindName = defineResource({
+  group: 'groupname.domain.example',
+  kind: 'KindName',
+  plural: 'kindnames',
+  scope: 'Namespaced',
+  versions: [
+    { name: 'v98alpha98', storage: true, schema: s.object({ spec }), status },
+    kindNameV99alpha99,
+    // +operator-builder:scaffold:versions
+  ],
+  // Objects of the other versions become ones of the version that is stored, and back.
+  conversion: {
+    hub: 'v98alpha98',
+    spokes: {
+      v99alpha99: {
+        toHub: (object) => ({ ...object }),
+        fromHub: (object) => ({ ...object }),
+      },
+      // +operator-builder:scaffold:spokes
+    },
+  },
+  // +operator-builder:scaffold:conversion
+  printerColumns: [
+    { name: 'Image', type: 'string', jsonPath: '.spec.image' },
+    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});
+/** An object of the kind. */
+export type KindName = ObjectOf<typeof KindName>;

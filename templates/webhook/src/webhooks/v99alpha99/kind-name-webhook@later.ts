@@ -1,0 +1,48 @@
+import { allowed } from 'operator-builder';
+import type { Webhook } from 'operator-builder';
+import { versionOfResource } from 'operator-builder/crd';
+import { KindName } from '../../api/v98alpha98/kind-name.js';
+import type { KindNameV99alpha99 } from '../../api/v99alpha99/kind-name.js';
+// +operator-builder:if defaulting
+import { mutated, mutatingWebhook } from 'operator-builder';
+// +operator-builder:end
+// +operator-builder:if validation
+import { denied, validatingWebhook } from 'operator-builder';
+// +operator-builder:end
+// +operator-builder:scaffold:imports
+
+// What a schema, or a rule in it, can say belongs there. It can't say who asks.
+const createdBy = 'groupname.domain.example/created-by';
+
+const type = versionOfResource<KindNameV99alpha99>(KindName, 'v99alpha99');
+
+/** What the API server asks about objects of KindName v99alpha99; those of others are converted first. */
+export const kindNameV99alpha99Webhooks: readonly Webhook[] = [
+  // +operator-builder:if defaulting
+  // Completes an object before it is validated and stored; it may be asked twice about one.
+  mutatingWebhook(
+    type,
+    ({ object, operation, user }) => {
+      if (object === undefined || operation !== 'CREATE') return allowed();
+      const annotations = { ...object.metadata.annotations, [createdBy]: user.username };
+      return mutated({ ...object, metadata: { ...object.metadata, annotations } });
+    },
+    { name: 'mkindname-v99alpha99.groupname.domain.example' },
+  ),
+  // +operator-builder:end
+  // +operator-builder:if validation
+  // Decides whether an object may be stored. It changes nothing, and is quick: a user waits.
+  validatingWebhook(
+    type,
+    ({ object, oldObject }) => {
+      const before = oldObject?.metadata.annotations?.[createdBy];
+      const after = object?.metadata.annotations?.[createdBy];
+      if (before === undefined || before === after) return allowed();
+      const causes = [{ field: 'metadata.annotations', message: `${createdBy} stays as it is` }];
+      return denied(`the annotation ${createdBy} can't be changed`, { causes });
+    },
+    { name: 'vkindname-v99alpha99.groupname.domain.example' },
+  ),
+  // +operator-builder:end
+  // +operator-builder:scaffold:webhooks
+];

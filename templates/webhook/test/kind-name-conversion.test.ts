@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { conversionWebhook } from 'operator-builder';
+import { versionOfResource } from 'operator-builder/crd';
+import { EmbeddedCluster, serveLocalWebhooks } from 'operator-builder/testing';
+import { KindName } from '../src/api/v98alpha98/kind-name.js';
+import type { KindNameV99alpha99 } from '../src/api/v99alpha99/kind-name.js';
+
+const key = {
+  name: 'sample',
+  // +operator-builder:if namespaced
+  namespace: 'default',
+  // +operator-builder:end
+};
+/** What the schema of v98alpha98 wants. */
+const spec = { image: 'registry.example/app:1', replicas: 2 };
+
+test('KindName: nothing is lost on the way from v98alpha98 to v99alpha99 and back', async (t) => {
+  const cluster = await EmbeddedCluster.start({ crds: [KindName] });
+  const client = cluster.client();
+  const served = await serveLocalWebhooks(client, [conversionWebhook(KindName)]);
+  t.after(async () => {
+    await served.stop();
+    await cluster.stop();
+  });
+  await client.create(KindName.object({ metadata: key, spec }));
+  const type = versionOfResource<KindNameV99alpha99>(KindName, 'v99alpha99');
+  const read = await client.get(type, key);
+  assert.equal(read.apiVersion, 'groupname.domain.example/v99alpha99');
+  await client.update<KindNameV99alpha99>(read);
+  assert.deepEqual((await client.get(KindName, key)).spec, spec);
+});

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { EmbeddedCluster, serveLocalWebhooks } from 'operator-builder/testing';
+import { KindName } from '../src/api/v98alpha98/kind-name.js';
+import { kindNameV98alpha98Webhooks } from '../src/webhooks/v98alpha98/kind-name-webhook@first.js';
+
+const createdBy = 'groupname.domain.example/created-by';
+/** What the schema wants. */
+const spec = { image: 'registry.example/app:1', replicas: 2 };
+
+let cluster: EmbeddedCluster;
+let served: Awaited<ReturnType<typeof serveLocalWebhooks>>;
+
+before(async () => {
+  cluster = await EmbeddedCluster.start({ crds: [KindName] });
+  served = await serveLocalWebhooks(cluster.client(), kindNameV98alpha98Webhooks);
+});
+
+after(async () => {
+  await served.stop();
+  await cluster.stop();
+});
+
+function newKindName(name: string, annotations: Readonly<Record<string, string>>): KindName {
+  const metadata = {
+    ...{ name, annotations },
+    // +operator-builder:if namespaced
+    namespace: 'default',
+    // +operator-builder:end
+  };
+  return { apiVersion: KindName.apiVersion, kind: 'KindName', metadata, spec };
+}
+// +operator-builder:if defaulting
+
+test('KindName v98alpha98: says who has made it', async () => {
+  const client = cluster.client({ user: 'jane' });
+  const made = await client.create<KindName>(newKindName('made', {}));
+  assert.equal(made.metadata.annotations?.[createdBy], 'jane');
+});
+// +operator-builder:end
+// +operator-builder:if validation
+
+test('KindName v98alpha98: keeps who has made it', async () => {
+  const client = cluster.client({ user: 'jane' });
+  const made = await client.create<KindName>(newKindName('kept', { [createdBy]: 'jane' }));
+  const annotations = { [createdBy]: 'joe' };
+  await assert.rejects(
+    client.update<KindName>({ ...made, metadata: { ...made.metadata, annotations } }),
+    /can't be changed/,
+  );
+});
+// +operator-builder:end
+// +operator-builder:scaffold:tests

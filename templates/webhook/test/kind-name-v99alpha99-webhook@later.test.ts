@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { EmbeddedCluster, serveLocalWebhooks } from 'operator-builder/testing';
+import { KindName } from '../src/api/v98alpha98/kind-name.js';
+import type { KindNameV99alpha99 } from '../src/api/v99alpha99/kind-name.js';
+import { kindNameV99alpha99Webhooks } from '../src/webhooks/v99alpha99/kind-name-webhook@later.js';
+
+const createdBy = 'groupname.domain.example/created-by';
+/** What the schema wants. */
+const spec = { image: 'registry.example/app:1', replicas: 2 };
+
+let cluster: EmbeddedCluster;
+let served: Awaited<ReturnType<typeof serveLocalWebhooks>>;
+
+before(async () => {
+  cluster = await EmbeddedCluster.start({ crds: [KindName] });
+  served = await serveLocalWebhooks(cluster.client(), kindNameV99alpha99Webhooks);
+});
+
+after(async () => {
+  await served.stop();
+  await cluster.stop();
+});
+
+function newKindName(
+  name: string,
+  annotations: Readonly<Record<string, string>>,
+): KindNameV99alpha99 {
+  const metadata = {
+    ...{ name, annotations },
+    // +operator-builder:if namespaced
+    namespace: 'default',
+    // +operator-builder:end
+  };
+  return { apiVersion: 'groupname.domain.example/v99alpha99', kind: 'KindName', metadata, spec };
+}
+// +operator-builder:if defaulting
+
+test('KindName v99alpha99: says who has made it', async () => {
+  const client = cluster.client({ user: 'jane' });
+  const made = await client.create<KindNameV99alpha99>(newKindName('made', {}));
+  assert.equal(made.metadata.annotations?.[createdBy], 'jane');
+});
+// +operator-builder:end
+// +operator-builder:if validation
+
+test('KindName v99alpha99: keeps who has made it', async () => {
+  const client = cluster.client({ user: 'jane' });
+  const made = await client.create<KindNameV99alpha99>(
+    newKindName('kept', { [createdBy]: 'jane' }),
+  );
+  const annotations = { [createdBy]: 'joe' };
+  await assert.rejects(
+    client.update<KindNameV99alpha99>({ ...made, metadata: { ...made.metadata, annotations } }),
+    /can't be changed/,
+  );
+});
+// +operator-builder:end
+// +operator-builder:scaffold:tests
