@@ -1,0 +1,117 @@
+/** Something that a reader of a page does. */
+export type Step = RunStep | WriteStep | EditStep | StopStep;
+
+/** Commands of a shell. */
+export interface RunStep {
+  readonly type: 'run';
+  /** Of the page, as in all steps. */
+  readonly line: number;
+  readonly script: string;
+  /** What the last command ends with. */
+  readonly exitCode: number;
+  /** In a terminal of its own: it goes on until the page has it stopped. */
+  readonly isLeftRunning: boolean;
+  /** Wants a cluster that is no part of the page. */
+  readonly wantsCluster: boolean;
+  /** What the page shows of the output; undefined: nothing. */
+  readonly output: string | undefined;
+}
+
+/** A file that is made, or written anew. */
+export interface WriteStep {
+  readonly type: 'write';
+  readonly line: number;
+  readonly path: string;
+  readonly text: string;
+}
+
+/** A file that is changed in some lines. */
+export interface EditStep {
+  readonly type: 'edit';
+  readonly line: number;
+  readonly path: string;
+  /** Lines that begin with a space stay, with `-` go, with `+` come; `@@` stands between places. */
+  readonly diff: string;
+}
+
+/** What was left running ends, as by Ctrl-C. */
+export interface StopStep {
+  readonly type: 'stop';
+  readonly line: number;
+}
+
+/**
+ * What a page has its readers do. Their order is that of the page. A fence says by words after its
+ * language, which readers do not see, what its block is:
+ *
+ * - `sh`: commands; `exit=2`: they end with that code; `start`: they go on until `<!-- walk: stop -->`;
+ *   `cluster`: they want a cluster.
+ * - `text output`: what the commands before it write; `…` stands for any text, alone for any lines.
+ * - `ts file=src/main.ts`: a whole file, of whatever language. `diff file=…`: changes of a file.
+ * - All others are only shown.
+ *
+ * @throws Error words that mean nothing; output without commands
+ */
+export function stepsOf(page: string): readonly Step[] {
+  const parts = /^```(\S+)([^\n]*)\n(.*?)^```$|^<!-- walk: (.*?) -->$/gms;
+  const steps: Step[] = [];
+  for (const match of page.matchAll(parts)) {
+    const [, language = '', words = '', text = '', order] = match;
+    const line = page.slice(0, match.index).split('\n').length;
+    if (order !== undefined) steps.push(orderOf(order, line));
+    else addBlock(steps, { language, line, text, words: words.split(' ').filter(Boolean) });
+  }
+  return steps;
+}
+
+interface Block {
+  readonly language: string;
+  readonly words: readonly string[];
+  readonly line: number;
+  readonly text: string;
+}
+
+function addBlock(steps: Step[], block: Block): void {
+  const { language, words, line, text } = block;
+  if (language === 'sh') {
+    steps.push(runStepOf(block));
+    return;
+  }
+  const [word = '', ...others] = words;
+  if (word === '' || word === 'run') return;
+  const [, path] = /^file=(.+)$/.exec(word) ?? [];
+  if (word === 'output') addOutput(steps, block);
+  else if (path === undefined || others.length > 0) throw unknownWords(words, line);
+  else if (language === 'diff') steps.push({ type: 'edit', line, path, diff: text });
+  else steps.push({ type: 'write', line, path, text });
+}
+
+function runStepOf({ words, line, text }: Block): RunStep {
+  const exitCode = words.map((word) => /^exit=(\d+)$/.exec(word)?.[1]).find(Boolean);
+  const known = (word: string): boolean => /^(exit=\d+|start|cluster)$/.test(word);
+  if (!words.every(known)) throw unknownWords(words, line);
+  return {
+    type: 'run',
+    line,
+    script: text,
+    exitCode: Number(exitCode ?? 0),
+    isLeftRunning: words.includes('start'),
+    wantsCluster: words.includes('cluster'),
+    output: undefined,
+  };
+}
+
+function addOutput(steps: Step[], { line, text }: Block): void {
+  const last = steps.at(-1);
+  if (last?.type !== 'run') throw new Error(`line ${line}: output, but of no commands before it`);
+  steps[steps.length - 1] = { ...last, output: text };
+}
+
+function orderOf(order: string, line: number): StopStep {
+  if (order === 'stop') return { type: 'stop', line };
+  throw unknownWords([order], line);
+}
+
+function unknownWords(words: readonly string[], line: number): Error {
+  return new Error(`line ${line}: nobody knows what to do by '${words.join(' ')}'`);
+}

@@ -1,0 +1,82 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { editText } from './edit-text.js';
+import { outputProblem } from './expected-output.js';
+import { stepsOf } from './page-steps.js';
+import type { RunStep, Step } from './page-steps.js';
+import type { Terminal } from './terminal.js';
+
+/** Options of {@link walkPage}. */
+export interface WalkOptions {
+  readonly terminal: Terminal;
+  /** Told of each step that is done. */
+  readonly onStep?: ((text: string) => void) | undefined;
+}
+
+/**
+ * Does what a page has its readers do, in its order.
+ * @param page - a file
+ * @throws Error a step fails, or does not show what the page shows; the message names its line
+ */
+export async function walkPage(page: string, options: WalkOptions): Promise<void> {
+  const { terminal, onStep = () => undefined } = options;
+  try {
+    for (const step of stepsOf(await readFile(page, 'utf8'))) {
+      const before = performance.now();
+      const done = await doStep(step, terminal).catch((error: unknown) => {
+        throw new Error(`${page}:${step.line}: ${(error as Error).message}`);
+      });
+      const seconds = ((performance.now() - before) / 1000).toFixed(1);
+      onStep(`${page}:${step.line}: ${done} (${seconds} s)`);
+    }
+  } finally {
+    await terminal.close();
+  }
+}
+
+/** @returns what was done, in a line */
+async function doStep(step: Step, terminal: Terminal): Promise<string> {
+  switch (step.type) {
+    case 'run':
+      if (step.wantsCluster) return 'left out: it wants a cluster';
+      return step.isLeftRunning ? start(step, terminal) : run(step, terminal);
+    case 'stop': {
+      const { code, output } = await terminal.stop();
+      if (code !== 0) throw new Error(`on Ctrl-C it ended with ${code}; it wrote:\n${output}`);
+      return 'Ctrl-C';
+    }
+    case 'write':
+      await write(join(terminal.folder, step.path), step.text);
+      return `wrote ${step.path}`;
+    case 'edit': {
+      const path = join(terminal.folder, step.path);
+      await write(path, editText(await readFile(path, 'utf8'), step.diff));
+      return `changed ${step.path}`;
+    }
+  }
+}
+
+async function run({ script, exitCode, output }: RunStep, terminal: Terminal): Promise<string> {
+  const ended = await terminal.run(script);
+  if (ended.code !== exitCode) {
+    throw new Error(`${brief(script)} ended with ${ended.code}; it wrote:\n${ended.output}`);
+  }
+  const problem = output === undefined ? undefined : outputProblem(output, ended.output);
+  if (problem !== undefined) throw new Error(`${brief(script)}: ${problem}`);
+  return brief(script);
+}
+
+async function start({ script, output = '…' }: RunStep, terminal: Terminal): Promise<string> {
+  await terminal.start(script, (text) => outputProblem(output, text) === undefined);
+  return brief(script);
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
+
+function brief(script: string): string {
+  const lines = script.split('\n').filter((line) => line.trim() !== '');
+  return lines.length > 1 ? `${lines[0]} …` : (lines[0] ?? '');
+}
