@@ -26,7 +26,7 @@ export interface DeclaredRules {
  * a kind of which it does not say where it is served.
  */
 export async function declaredRules(operator: OperatorDefinition): Promise<DeclaredRules> {
-  const { name, setup, resources = [] } = operator;
+  const { name, resources = [] } = operator;
   const client = unreachableClient((request) => {
     const remedy = 'add a runnable to the manager that does it, once that runs';
     return `setup of the operator ${name} asks the cluster (${request}), and there is none: ${remedy}`;
@@ -39,7 +39,7 @@ export async function declaredRules(operator: OperatorDefinition): Promise<Decla
     webhooks: operatorWebhooks(operator, { client, namespace }),
   });
   try {
-    await setup.call(operator, manager);
+    await operator.setup(manager);
   } catch (error) {
     if (isOperatorError(error, 'InvalidConfig')) throw error;
     const message = `setup of the operator ${name} failed: ${asError(error).message}`;

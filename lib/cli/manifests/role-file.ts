@@ -33,7 +33,7 @@ export function parseRoleFile(text: string, path: string): RoleFile {
       `${path} does not say which rules are generated: ${remedy}`,
     );
   }
-  const rules = rulesIn(lines.slice(start, marker).join('\n'), path);
+  const rules = rulesIn(bare.slice(start, marker).join('\n'), path);
   const withRules = (wanted: readonly RoleRule[]): string => {
     if (allowTheSame(rules, wanted)) return text;
     // Files of Windows end their lines with two characters.
@@ -58,7 +58,7 @@ function rulesIn(text: string, path: string): readonly RoleRule[] {
     if (!isRule || Object.keys(others).length > 0) {
       throw refused(path, `${JSON.stringify(entry)} is none that is generated`);
     }
-    return entry as unknown as RoleRule;
+    return entry as RoleRule;
   });
 }
 

@@ -9,6 +9,7 @@ import { writeFiles } from '../scaffold/write-files.js';
 import { crdFiles } from './crd-files.js';
 import { manifestsText } from './manifests-report.js';
 import { roleFiles } from './role-files.js';
+import { webhookFiles } from './webhook-manifests.js';
 
 /** Options of `operator-builder manifests`. */
 export interface ManifestsOptions {
@@ -31,7 +32,11 @@ export async function writeManifests(
 ): Promise<void> {
   const { project, check, force, output } = options;
   const { root, operator } = await loadOperator(resolve(context.cwd, project));
-  const parts = [await crdFiles(root, operator.resources ?? []), await roleFiles(root, operator)];
+  const parts = [
+    await crdFiles(root, operator.resources ?? []),
+    await roleFiles(root, operator),
+    await webhookFiles(root, operator),
+  ];
   const wanted = parts.flatMap((part) => part.wanted);
   const files = await planFiles(wanted, { folder: root, force });
   const dryRun = check || options.dryRun;

@@ -27,8 +27,9 @@ export function insertionsOf(bare: string, more: string): readonly Insertion[] {
   const bareLines = bare.split('\n');
   const lines = more.split('\n');
   return lines.flatMap((line, end) => {
-    if (!line.includes(markerWord)) return [];
     const place = bareLines.indexOf(line);
+    // A marker that the other lacks is inserted itself.
+    if (!line.includes(markerWord) || place < 0) return [];
     const start = lines.lastIndexOf(bareLines[place - 1] ?? '', end - 1) + 1;
     if (place < 1 || start < 1) {
       throw new OperatorError('InvalidConfig', `the templates differ at ${line}`);
@@ -51,12 +52,16 @@ export function insert(text: string, insertions: readonly Insertion[]): Inserted
 
 function withInsertion(text: string, { marker, lines, indentation }: Insertion): string {
   const before = text.split('\n');
+  const present = new Set(before.map((line) => line.trim()));
   const place = before.findIndex((line) => line.trim() === marker);
   const found = before[place] ?? '';
   const own = found.slice(0, found.indexOf(marker));
   // Files of Windows end their lines with two characters.
   const ending = found.endsWith('\r') ? '\r' : '';
-  const added = lines.map((line) => own + line.slice(indentation.length) + ending);
+  const added = lines
+    // What is imported may be of use to more than one.
+    .filter((line) => !(line.startsWith('import ') && present.has(line)))
+    .map((line) => own + line.slice(indentation.length) + ending);
   return before.toSpliced(place, 0, ...added).join('\n');
 }
 

@@ -6,6 +6,8 @@ const longestSuffix = '-controller-manager-metrics';
 const longestName = 63 - longestSuffix.length;
 
 const versionPattern = /^v[1-9]\d*(?:(?:alpha|beta)[1-9]\d*)?$/;
+/** YAML, in one version or another, takes them for something else than a text. */
+const otherInYaml = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 const kindPattern = /^[A-Z][A-Za-z0-9]*$/;
 
 /** Names that the generated code has already. A spec compares it with the templates. */
@@ -62,6 +64,7 @@ export function checkKind(kind: string): void {
   }
   const problem = dns1035LabelProblem(kind.toLowerCase());
   if (problem !== undefined) fail(problem);
+  if (otherInYaml.test(kind)) fail(`YAML has another ${kind}: take a longer name, as My${kind}`);
   if (takenKinds.includes(kind) || kind in globalThis) {
     fail(`the generated code has another ${kind}: take a longer name, as My${kind}`);
   }

@@ -19,7 +19,20 @@ export interface ProjectResource {
   readonly scope: 'Namespaced' | 'Cluster';
   /** Of the controller, with the first version of a kind; undefined: there is none. */
   readonly controller?: Style | undefined;
+  /** Undefined: there are none. */
+  readonly webhooks?: ProjectWebhooks | undefined;
 }
+
+/** What of a version the API server asks the operator about. */
+export interface ProjectWebhooks {
+  readonly defaulting?: boolean | undefined;
+  readonly validation?: boolean | undefined;
+  /** Between all versions of the kind. */
+  readonly conversion?: boolean | undefined;
+}
+
+/** The words for them, as the file has them. */
+export const webhookWords = ['defaulting', 'validation', 'conversion'] as const;
 
 /** What a project is made of. */
 export interface Project {
@@ -50,8 +63,8 @@ export function parseProject(text: string, path: string): Project {
 }
 
 /**
- * The text of a project's file with the version of a kind in it, in place of an entry for the same.
- * Comments stay.
+ * The text of a project's file with the version of a kind in it, in place of an entry for the same,
+ * whose webhooks it keeps. Comments stay.
  */
 export function withResource(text: string, resource: ProjectResource, path: string): string {
   const document = documentOf(text, path);
@@ -60,8 +73,11 @@ export function withResource(text: string, resource: ProjectResource, path: stri
   const list = document.get('resources');
   // An empty list is written in brackets.
   if (isSeq(list)) list.flow = false;
-  const { controller, ...rest } = resource;
-  const entry = { ...rest, ...(controller !== undefined && { controller }) };
+  const { controller, webhooks = resources[found]?.webhooks, ...rest } = resource;
+  const entry = {
+    ...{ ...rest, ...(controller !== undefined && { controller }) },
+    ...(webhooks !== undefined && { webhooks: { ...webhooks, webhookVersion: 'v1' } }),
+  };
   document.setIn(['resources', found < 0 ? resources.length : found], document.createNode(entry));
   return document.toString({ lineWidth: 0 });
 }
@@ -92,7 +108,7 @@ function resourceOf(
   path: string,
 ): ProjectResource {
   const text = (field: string): string => textOf(at(field), entry[field], path);
-  const { scope, controller } = entry;
+  const { scope, controller, webhooks } = entry;
   if (scope !== 'Namespaced' && scope !== 'Cluster') {
     return fail(path, `${at('scope')}: want Namespaced or Cluster, got ${JSON.stringify(scope)}`);
   }
@@ -107,7 +123,18 @@ function resourceOf(
     plural: text('plural'),
     scope,
     controller: style,
+    ...(webhooks !== undefined && { webhooks: webhooksOf(webhooks, at('webhooks'), path) }),
   };
+}
+
+function webhooksOf(given: unknown, field: string, path: string): ProjectWebhooks {
+  const entry = recordOf(given);
+  const webhooks = webhookWords.map((word) => {
+    const { [word]: value = false } = entry;
+    if (typeof value === 'boolean') return [word, value] as const;
+    return fail(path, `${field}.${word}: want true or false, got ${JSON.stringify(value)}`);
+  });
+  return Object.fromEntries(webhooks.filter(([, isThere]) => isThere));
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {

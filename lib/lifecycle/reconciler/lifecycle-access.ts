@@ -8,15 +8,16 @@ const keepVerbs: readonly AccessVerb[] = [...watchVerbs, 'create', 'update', 'de
 
 /** What a reconciler does, whatever its hooks do. */
 export function lifecycleAccess<CR extends LifecycleObject>({
-  crManager: { type, getDependantResourceTypes },
+  crManager,
   subresourceEnabled,
 }: Pick<Settings<CR>, 'crManager' | 'subresourceEnabled'>): readonly RequiredAccess[] {
+  const { type } = crManager;
   const status = subresourceEnabled ? { subresource: 'status' } : {};
   return [
     // Its finalizer is patched in.
     { type, verbs: [...watchVerbs, 'patch'] },
     { type, verbs: ['patch'], ...status },
-    ...getDependantResourceTypes().map((each) => ({ type: each, verbs: keepVerbs })),
+    ...crManager.getDependantResourceTypes().map((each) => ({ type: each, verbs: keepVerbs })),
     { type: Event, verbs: ['create', 'patch'] },
   ];
 }

@@ -19,14 +19,17 @@ describe('operator-builder create api', () => {
     const kinds = [
       ['Shop'],
       ['Fleet', 'v1', '--no-namespaced', '--style', 'resources'],
+      ['Plant', 'v1', '--style', 'lifecycle'],
+      ['Yard', 'v1', '--style', 'lifecycle', '--no-namespaced'],
       ['Shop', 'v1beta1'],
     ];
     const results = await makeProject(file('whole'), ...kinds);
-    expect(results.map(({ code, stderr }) => `${code}${stderr}`).join()).to.equal('0,0,0,0');
+    expect(results.map(({ code, stderr }) => `${code}${stderr}`).join()).to.equal('0,0,0,0,0,0');
     await linkPackages(file('whole'));
     // In one process: all that is imported takes longer than the tests.
-    const tests =
-      "import './test/shop-controller.test.ts'; import './test/fleet-controller.test.ts'";
+    const tests = ['shop', 'fleet', 'plant', 'yard']
+      .map((kind) => `import './test/${kind}-controller.test.ts';`)
+      .join(' ');
     const args = [
       '--import',
       'tsx',
@@ -38,7 +41,7 @@ describe('operator-builder create api', () => {
       tests,
     ];
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: file('whole') });
-    expect(stdout).to.include('# pass 2').and.include('# fail 0');
+    expect(stdout).to.include('# pass 4').and.include('# fail 0');
   });
 
   it('adds kinds to the operator, the project and the kustomizations, in order', async () => {
@@ -151,6 +154,7 @@ describe('operator-builder create api', () => {
     for (const [what, args, says] of [
       ['a small kind', ['shop'], '--kind: want a capital'],
       ['a kind that JavaScript has', ['Promise'], 'has another Promise: take a longer name'],
+      ['a kind that YAML reads as none', ['Null'], 'YAML has another Null'],
       ['a kind that the templates import', ['Deployment'], 'as MyDeployment'],
       ['a version of no form', ['Pot', '1.0'], '--version: want v1, v1beta1'],
       ['a plural that is none', ['Pot', 'v1', '--plural', 'Pots'], '--plural: "Pots" must be'],
@@ -160,6 +164,11 @@ describe('operator-builder create api', () => {
         'a group with the domain',
         ['Pot', 'v1', '--group', 'a.example.com'],
         'leave the domain out',
+      ],
+      [
+        'a lifecycle of another status',
+        ['Shop', 'v1alpha1', '--no-resource', '--force', '--style', 'lifecycle'],
+        '--style lifecycle needs another status of Shop',
       ],
       ['nothing to do', ['Pot', 'v1', '--no-resource', '--no-controller'], 'nothing is left to do'],
       ['a controller of nothing', ['Pot', 'v1', '--no-resource'], 'leave --no-resource out'],

@@ -14,14 +14,16 @@ async function manifestOf(path: string): Promise<Manifest> {
 }
 
 describe('The templates', () => {
-  for (const [folder, version] of [
-    ['api', 'v99alpha99'],
-    ['version', 'v98alpha98'],
+  for (const [folder, version, style] of [
+    ['api', 'v99alpha99', ''],
+    ['api', 'v99alpha99', '@lifecycle'],
+    ['version', 'v98alpha98', ''],
+    ['version', 'v98alpha98', '@lifecycle'],
   ] as const) {
-    it(`have the CRD of the schema, in the folder ${folder}`, async () => {
-      const resource = `../../../templates/${folder}/src/api/${version}/kind-name.ts`;
+    it(`have the CRD of the schema, in the folder ${folder}${style}`, async () => {
+      const resource = `../../../templates/${folder}/src/api/${version}/kind-name${style}.ts`;
       const { KindName } = (await import(resource)) as { KindName: { crd: object } };
-      const name = 'groupname.domain.example_kindnames.yaml';
+      const name = `groupname.domain.example_kindnames${style}.yaml`;
       const text = await readFile(`templates/${folder}/config/crd/bases/${name}`, 'utf8');
       expect(parse(text)).to.deep.equal(JSON.parse(JSON.stringify(KindName.crd)));
     });

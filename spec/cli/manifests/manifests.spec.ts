@@ -1,0 +1,241 @@
+import { expect } from 'chai';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { cli, scratchDirectory } from '../cli.js';
+import type { CliResult } from '../cli.js';
+import { createApi, linkPackages, makeProject, textsIn } from '../scaffold/project.js';
+
+const fresh = { code: 0, stdout: 'The manifests are up to date.\n', stderr: '' };
+const base = 'config/crd/bases/shop.example.com_shops.yaml';
+const role = 'config/rbac/role.yaml';
+
+interface Said {
+  readonly dryRun: boolean;
+  readonly files: readonly { readonly path: string; readonly action: string; diff?: string }[];
+  readonly notes: readonly string[];
+}
+
+describe('operator-builder manifests', () => {
+  const file = scratchDirectory();
+
+  const manifests = (name: string, ...args: readonly string[]): Promise<CliResult> =>
+    cli(['manifests', '--project', file(name), ...args]);
+
+  /** A project with a kind, whose packages are installed. */
+  async function project(name: string, ...more: readonly string[]): Promise<void> {
+    await makeProject(file(name), ['Shop', 'v1alpha1', ...more]);
+    await linkPackages(file(name));
+  }
+
+  async function edit(path: string, change: (text: string) => string): Promise<void> {
+    const text = await readFile(path, 'utf8');
+    const changed = change(text);
+    expect(changed).not.to.equal(text);
+    await writeFile(path, changed);
+  }
+
+  /** All files but those of packages. */
+  async function ownTexts(name: string): Promise<Readonly<Record<string, string>>> {
+    const config = await textsIn(file(name, 'config'));
+    return { ...config, ...(await textsIn(file(name, 'src'))) };
+  }
+
+  it('finds nothing stale after init, and after each create api', async () => {
+    await makeProject(file('steps'));
+    await linkPackages(file('steps'));
+    expect(await manifests('steps', '--check')).to.deep.equal(fresh);
+    for (const args of [
+      ['Shop', 'v1alpha1'],
+      ['Fleet', 'v1', '--no-namespaced', '--style', 'resources'],
+      ['Pot', 'v1', '--no-controller'],
+      ['Plant', 'v1', '--style', 'lifecycle', '--group', 'garden'],
+      ['Shop', 'v1'],
+      ['Plant', 'v2beta1', '--group', 'garden'],
+      ['Pot', 'v1', '--no-resource'],
+    ]) {
+      const { code, stderr } = await createApi(file('steps'), ...args);
+      expect({ code, stderr }, args.join(' ')).to.deep.equal({ code: 0, stderr: '' });
+      expect(await manifests('steps', '--check'), args.join(' ')).to.deep.equal(fresh);
+    }
+    const before = await ownTexts('steps');
+    expect(await manifests('steps')).to.deep.equal(fresh);
+    expect(await ownTexts('steps')).to.deep.equal(before);
+  });
+
+  it('shows what is stale with --check and --dry-run, and writes it only without', async () => {
+    await project('stale');
+    await edit(file('stale/src/api/v1alpha1/shop.ts'), (text) =>
+      text.replace("'What the pods run.'", "'The image.'"),
+    );
+    const before = await ownTexts('stale');
+    const checked = await manifests('stale', '--check');
+    expect(checked.code).to.equal(1);
+    expect(checked.stderr).to.equal(
+      `error: stale, operator-builder manifests writes them anew: ${base}\n`,
+    );
+    expect(checked.stdout)
+      .to.include(`--- ${base}\n+++ ${base}\n@@ `)
+      .and.match(/\n- +description: What the pods run\.\n\+ +description: The image\.\n/);
+    const dry = await manifests('stale', '--dry-run');
+    expect(dry).to.deep.equal({ code: 0, stdout: checked.stdout, stderr: '' });
+    expect(await ownTexts('stale')).to.deep.equal(before);
+    const written = await manifests('stale');
+    expect(written).to.deep.equal({ code: 0, stdout: `changed ${base}\n`, stderr: '' });
+    expect(await manifests('stale', '--check')).to.deep.equal(fresh);
+  });
+
+  it('follows what controllers declare, and keeps rules of the user', async () => {
+    await project('rules');
+    await writeFile(
+      file('rules', role),
+      `${await readFile(file('rules', role), 'utf8')}  - nonResourceURLs: [/x]\n    verbs: [get]\n`,
+    );
+    await edit(file('rules/src/controllers/shop-controller.ts'), (text) =>
+      text
+        .replace('builderAccess,', 'Secret, StatefulSet, builderAccess,')
+        .replace('owns(Deployment)', 'owns(Deployment).watches(Secret, () => [])')
+        .replace('([Deployment])', '([Deployment, StatefulSet])'),
+    );
+    expect((await manifests('rules')).stdout).to.equal(`changed ${role}\n`);
+    const { rules } = parse(await readFile(file('rules', role), 'utf8')) as { rules: unknown };
+    const own = ['create', 'patch', 'delete'];
+    const watch = ['get', 'list', 'watch'];
+    expect(rules).to.deep.equal([
+      { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['list', 'patch'] },
+      { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
+      { apiGroups: [''], resources: ['secrets'], verbs: watch },
+      { apiGroups: ['apps'], resources: ['deployments'], verbs: [...watch, ...own] },
+      { apiGroups: ['apps'], resources: ['statefulsets'], verbs: own },
+      { apiGroups: ['shop.example.com'], resources: ['shops'], verbs: watch },
+      { apiGroups: ['shop.example.com'], resources: ['shops/finalizers'], verbs: ['update'] },
+      { apiGroups: ['shop.example.com'], resources: ['shops/status'], verbs: ['patch'] },
+      { nonResourceURLs: ['/x'], verbs: ['get'] },
+    ]);
+    // Another kind joins them.
+    expect((await createApi(file('rules'), 'Pot')).code).to.equal(0);
+    expect(await manifests('rules', '--check')).to.deep.equal(fresh);
+    expect(await readFile(file('rules', role), 'utf8')).to.include('[/x]');
+  });
+
+  it('makes roles in namespaces, for what is needed there only', async () => {
+    await project('places');
+    const controller = file('places/src/controllers/shop-controller.ts');
+    const text = await readFile(controller, 'utf8');
+    const secrets = "{ apiVersion: 'v1', kind: 'Secret' }";
+    const requires = `{ type: ${secrets}, verbs: ['get'], namespace: 'kube-system', names: ['a'] },
+      { type: ${secrets}, verbs: ['list'], namespace: 'system' },`;
+    await edit(controller, () => text.replace(/(builderAccess\(.*\),)/, `$1 ${requires}`));
+    const { stdout } = await manifests('places');
+    expect(stdout).to.include('created config/namespaces/roles.yaml').and.include('note: roles in');
+    const rules = [
+      { apiGroups: [''], resources: ['secrets'], resourceNames: ['a'], verbs: ['get'] },
+    ];
+    const roles = await readFile(file('places/config/namespaces/roles.yaml'), 'utf8');
+    expect(parse(roles.split('---\n')[0] ?? '')).to.deep.include({ kind: 'Role', rules });
+    expect(roles).to.include('name: shops-controller-manager\n    namespace: shops-system\n');
+    expect(await readFile(file('places', role), 'utf8')).not.to.include('secrets');
+    const own = await readFile(file('places/config/rbac/leader_election_role.yaml'), 'utf8');
+    expect(own).to.include('resources: [secrets]').and.include('resourceNames: [shops]');
+    await writeFile(controller, text);
+    expect((await manifests('places')).stdout).to.include('deleted config/namespaces/roles.yaml');
+    expect(await textsIn(file('places/config'))).not.to.have.any.keys('namespaces/roles.yaml');
+  });
+
+  it('deletes what it made of a resource that is gone, and lists what it makes', async () => {
+    await project('gone', '--no-controller');
+    await createApi(file('gone'), 'Pot', 'v1', '--no-controller');
+    await writeFile(file('gone/config/crd/bases/theirs.yaml'), 'kind: Other\n');
+    await edit(file('gone/src/operator.ts'), (text) => text.replace(/ +Shop,\n/, ''));
+    await edit(file('gone/config/crd/kustomization.yaml'), (text) =>
+      text.replace(/.*_pots.*\n/, ''),
+    );
+    const { code, stdout } = await manifests('gone');
+    expect({ code, stdout: stdout.split('\n') }).to.deep.equal({
+      code: 0,
+      stdout: [
+        `deleted ${base}`,
+        'changed config/crd/kustomization.yaml',
+        'note: config/crd/bases/theirs.yaml is of no resource of the operator, and was not generated: it is left',
+        '',
+      ],
+    });
+    const list = parse(await readFile(file('gone/config/crd/kustomization.yaml'), 'utf8')) as Crds;
+    expect(list.resources).to.deep.equal(['bases/shop.example.com_pots.yaml']);
+    expect((await manifests('gone', '--check')).code).to.equal(0);
+  });
+
+  it('overwrites a definition that it did not make only by force', async () => {
+    await project('theirs', '--no-controller');
+    await writeFile(file('theirs', base), 'kind: Other\n');
+    const { code, stderr } = await manifests('theirs');
+    expect(code).to.equal(1);
+    expect(stderr).to.include(`there already (--force overwrites them): ${base}`);
+    expect(await readFile(file('theirs', base), 'utf8')).to.equal('kind: Other\n');
+    expect((await manifests('theirs', '--force')).stdout).to.include(`overwrote ${base}`);
+    expect(await manifests('theirs', '--check')).to.deep.equal(fresh);
+  });
+
+  it('leaves a definition as somebody formatted it', async () => {
+    await project('formatted', '--no-controller');
+    await edit(file('formatted', base), (text) => JSON.stringify(parse(text), undefined, 4));
+    expect(await manifests('formatted')).to.deep.equal(fresh);
+  });
+
+  it('tells a program what it did, and why', async () => {
+    await project('json');
+    await rm(file('json', base));
+    const { code, stdout } = await manifests('json', '--check', '--output', 'json');
+    const { files, dryRun } = JSON.parse(stdout) as Said;
+    expect({ code, dryRun }).to.deep.equal({ code: 1, dryRun: true });
+    const [stale, ...others] = files.toSorted((one, other) => Number(one.action > other.action));
+    expect(stale).to.include({ path: base, action: 'create' });
+    expect(stale?.diff).to.include('--- /dev/null');
+    expect(new Set(others.map(({ action }) => action))).to.deep.equal(new Set(['keep']));
+  });
+
+  describe('refuses', () => {
+    before(() => project('bad'));
+
+    for (const [what, line, says] of [
+      [
+        'to ask a cluster',
+        'return manager.liveClient.list(Shop).then(() => {});',
+        'asks the cluster',
+      ],
+      ['a setup that throws', "throw new Error('no door');", 'operator shops failed: no door'],
+      [
+        'a kind without a place',
+        "manager.add({ name: 'a', run: async () => {} }, { requires: [{ type: { apiVersion: 'x/v1', kind: 'Y' }, verbs: ['get'] }] });",
+        "name it with its plural: { group, version, kind: 'Y'",
+      ],
+    ] as const) {
+      it(what, async () => {
+        const operator = file('bad/src/operator.ts');
+        const text = await readFile(operator, 'utf8');
+        await writeFile(operator, text.replace('setup(manager) {', `setup(manager) { ${line}`));
+        const before = await ownTexts('bad');
+        const { code, stderr } = await manifests('bad');
+        expect({ code, says: stderr.includes(says) }, stderr).to.deep.equal({
+          code: 1,
+          says: true,
+        });
+        expect(await ownTexts('bad')).to.deep.equal(before);
+        await writeFile(operator, text);
+      });
+    }
+
+    it('a list without its marker, and shows what to add', async () => {
+      await project('lost');
+      await edit(file('lost/config/crd/kustomization.yaml'), (text) =>
+        text.replace(/.*_shops.*\n.*scaffold.*\n/, ''),
+      );
+      const { code, stderr } = await manifests('lost', '--check');
+      expect(code).to.equal(1);
+      expect(stderr).to.include(`+  - bases/shop.example.com_shops.yaml\n+# +operator-builder`);
+    });
+  });
+});
+
+interface Crds {
+  readonly resources: readonly string[];
+}

@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { parseRoleFile } from '../../../lib/cli/manifests/role-file.js';
+
+const head = '# mine\nkind: ClusterRole\nmetadata:\n  name: manager-role # and this\nrules:\n';
+const pods = "  - apiGroups: ['']\n    resources: [pods]\n    verbs: [list]\n";
+const marker = '  # +operator-builder:scaffold:rules\n';
+const own = '  - nonResourceURLs: [/metrics]\n    verbs: [get] # why\n';
+const secrets = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
+
+describe('The file of a role', () => {
+  it('gets the rules that are generated, and keeps all else', () => {
+    const file = parseRoleFile(head + pods + marker + own, 'role.yaml');
+    expect(file.rules).to.deep.equal([{ ...secrets, resources: ['pods'], verbs: ['list'] }]);
+    const generated = pods.replace('pods', 'secrets').replace('list', 'get');
+    expect(file.withRules([secrets])).to.equal(head + generated + marker + own);
+    expect(file.withRules([])).to.equal(head + marker + own);
+  });
+
+  it('stays as somebody formatted it, where it allows the same', () => {
+    const blocks = '# why\n- apiGroups:\n  - ""\n  resources:\n  - secrets\n  verbs: ["get"]\n';
+    const text = head + blocks + marker.trimStart() + own;
+    expect(parseRoleFile(text, 'role.yaml').withRules([secrets, secrets])).to.equal(text);
+  });
+
+  it('keeps the line ends of Windows', () => {
+    const text = (head + pods + marker + own).replaceAll('\n', '\r\n');
+    const changed = parseRoleFile(text, 'role.yaml').withRules([secrets]);
+    expect(changed).to.include('resources: [secrets]\r\n');
+    expect(changed).not.to.match(/[^\r]\n/);
+  });
+
+  for (const [what, text, says] of [
+    ['the marker is gone', head + pods, 'does not say which rules are generated'],
+    ['the list is gone', 'kind: Role\n' + marker, 'put a line rules: before'],
+    ['a rule of paths is above the marker', head + own + marker, 'below the line # +operator'],
+    ['it is no YAML', head + '  - [\n' + marker, "role.yaml has rules that can't be read"],
+    ['no list is there', head + '  a: b\n' + marker, 'want a list of rules'],
+  ] as const) {
+    it(`is refused where ${what}`, () => {
+      expect(() => parseRoleFile(text, 'role.yaml'))
+        .to.throw(says)
+        .with.property('code', 'InvalidConfig');
+    });
+  }
+});

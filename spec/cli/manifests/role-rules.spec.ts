@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parse } from 'yaml';
+import { allowTheSame, normalRules, ruleLines } from '../../../lib/cli/manifests/role-rules.js';
+import type { RoleRule } from '../../../lib/cli/manifests/role-rules.js';
+
+const some = (...items: readonly string[]) => fc.subarray([...items], { minLength: 1 });
+const anyRule: fc.Arbitrary<RoleRule> = fc.record({
+  apiGroups: some('', 'apps', '*', 'no'),
+  resources: some('pods', 'pods/status', '*', 'y', "it's"),
+  resourceNames: fc.option(some('a', 'b'), { nil: undefined }),
+  verbs: some('patch', 'get', 'list', '*', 'approve'),
+});
+
+/** Each verb on each resource. */
+function rightsOf(rules: readonly RoleRule[]): ReadonlySet<string> {
+  const rights = rules.flatMap(({ apiGroups, resources, resourceNames, verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) =>
+        // Rules of several names are one for them together: a spec of ours never splits them.
+        verbs.map((verb) => [group, resource, resourceNames?.toSorted(), verb].join('|')),
+      ),
+    ),
+  );
+  return new Set(rights);
+}
+
+describe('The rules of a role', () => {
+  it('are merged, and sorted', () => {
+    const core = { apiGroups: [''], verbs: ['list'] };
+    const rules = normalRules([
+      { apiGroups: ['shop'], resources: ['shops'], verbs: ['watch', 'get'] },
+      { ...core, resources: ['secrets'] },
+      { apiGroups: ['shop'], resources: ['shops', 'carts'], verbs: ['list', 'get', 'watch'] },
+      { ...core, resources: ['pods'] },
+      { ...core, resources: ['pods'], resourceNames: ['b', 'a'], verbs: ['get'] },
+    ]);
+    expect(rules).to.deep.equal([
+      { apiGroups: [''], resources: ['pods'], resourceNames: ['a', 'b'], verbs: ['get'] },
+      { ...core, resources: ['pods', 'secrets'] },
+      { apiGroups: ['shop'], resources: ['carts', 'shops'], verbs: ['get', 'list', 'watch'] },
+    ]);
+  });
+
+  it('allow the same in their normal form, which is one whatever the order', () => {
+    const law = fc.property(fc.array(anyRule, { maxLength: 5 }), fc.integer(), (rules, seed) => {
+      const normal = normalRules(rules);
+      expect(rightsOf(normal)).to.deep.equal(rightsOf(rules));
+      const other = rules.toSorted((a, b) =>
+        JSON.stringify([a, seed]) < JSON.stringify([b]) ? 1 : -1,
+      );
+      expect(normalRules(other.toReversed())).to.deep.equal(normal);
+      expect(normalRules(normal)).to.deep.equal(normal);
+      expect(allowTheSame(rules, normal)).to.equal(true);
+    });
+    fc.assert(law);
+  });
+
+  it('are other ones with a right more', () => {
+    const rule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };
+    for (const more of [
+      { ...rule, verbs: ['list'] },
+      { ...rule, resources: ['secrets'] },
+      { ...rule, apiGroups: ['apps'] },
+      { ...rule, resourceNames: ['a'] },
+    ]) {
+      expect(allowTheSame([rule], [rule, more]), JSON.stringify(more)).to.equal(false);
+    }
+  });
+
+  it('are read from their lines as they were', () => {
+    const law = fc.property(fc.array(anyRule, { maxLength: 4 }), (rules) => {
+      const normal = normalRules(rules);
+      const read: unknown = parse(ruleLines(normal).join('\n')) ?? [];
+      expect(read).to.deep.equal(JSON.parse(JSON.stringify(normal)));
+    });
+    fc.assert(law);
+  });
+});
