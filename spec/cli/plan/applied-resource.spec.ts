@@ -4,7 +4,7 @@ import type { ApplyingOptions } from '../../../lib/cli/plan/applied-resource.js'
 import type { Client } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
-import { Farm } from './farm.js';
+import { Farm } from '../project/farm/src/operator.js';
 
 const namespace = 'default';
 

@@ -9,7 +9,7 @@ import { Deployment } from '../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import { systemClock } from '../../../lib/system/clock.js';
-import { Farm, Barn, farms } from './farm.js';
+import { Barn, Farm, operator } from '../project/farm/src/operator.js';
 
 const key = { namespace: 'default', name: 'f' };
 
@@ -31,7 +31,7 @@ describe('The steps of a plan', () => {
   function plan(spec: object): Promise<ResourcePlan> {
     const { signal } = new AbortController();
     const surroundings = { logger: silentLogger, clock: systemClock, signal };
-    const planning = { operator: farms, client, namespace: 'default', ...surroundings };
+    const planning = { operator, client, namespace: 'default', ...surroundings };
     return planResource(farm(spec), planning);
   }
 
@@ -40,7 +40,7 @@ describe('The steps of a plan', () => {
     await client.apply({ ...farm(spec), metadata: key }, { fieldManager: 'kubectl', force: true });
     const stop = new AbortController();
     const manager = new Manager({ client, rbacPreflight: 'off' });
-    await farms.setup(manager);
+    await operator.setup(manager);
     const running = manager.run(stop.signal);
     const { generation } = (await client.get(Farm, key)).metadata;
     for (;;) {

@@ -1,12 +1,17 @@
-import { defineResource, s } from '../../../lib/crd/index.js';
-import type { ObjectOf } from '../../../lib/crd/index.js';
-import { Builder } from '../../../lib/builder/index.js';
-import { getIfExists } from '../../../lib/client/get-if-exists.js';
-import { controllerFor, done } from '../../../lib/controller/index.js';
-import type { Controller, ReconcileContext, Result } from '../../../lib/controller/index.js';
-import type { OperatorDefinition } from '../../../lib/manager/index.js';
-import { ConfigMap, Deployment, Job, StatefulSet } from '../../../lib/object/kinds.js';
-import { rolloutStatus } from '../../../lib/object/rollout-status.js';
+import {
+  Builder,
+  ConfigMap,
+  Deployment,
+  Job,
+  StatefulSet,
+  controllerFor,
+  done,
+  getIfExists,
+  rolloutStatus,
+} from 'operator-builder';
+import type { Controller, OperatorDefinition, ReconcileContext, Result } from 'operator-builder';
+import { defineResource, s } from 'operator-builder/crd';
+import type { ObjectOf } from 'operator-builder/crd';
 
 /** A workload that needs others: its database is rolled out before its web servers. */
 export const Farm = defineResource({
@@ -49,7 +54,7 @@ export const Barn = defineResource({
 });
 export type Barn = ObjectOf<typeof Barn>;
 
-export const farms: OperatorDefinition = {
+export const operator: OperatorDefinition = {
   name: 'farms',
   resources: [Farm, Barn],
   setup: (manager) => {
