@@ -64,7 +64,7 @@ export function parseProject(text: string, path: string): Project {
 
 /**
  * The text of a project's file with the version of a kind in it, in place of an entry for the same,
- * whose webhooks it keeps. Comments stay.
+ * whose webhooks it keeps. Comments stay, and what lines end with.
  */
 export function withResource(text: string, resource: ProjectResource, path: string): string {
   const document = documentOf(text, path);
@@ -79,7 +79,9 @@ export function withResource(text: string, resource: ProjectResource, path: stri
     ...(webhooks !== undefined && { webhooks: { ...webhooks, webhookVersion: 'v1' } }),
   };
   document.setIn(['resources', found < 0 ? resources.length : found], document.createNode(entry));
-  return document.toString({ lineWidth: 0 });
+  const changed = document.toString({ lineWidth: 0 });
+  // Files of Windows end their lines with two characters.
+  return text.includes('\r\n') ? changed.replaceAll(/\r?\n/g, '\r\n') : changed;
 }
 
 /** Whether two entries are of one version of one kind. */

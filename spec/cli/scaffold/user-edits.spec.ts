@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { rm, writeFile } from 'node:fs/promises';
+import { scratchDirectory } from '../cli.js';
+import type { CliResult } from '../cli.js';
+import { createApi, makeProject, textsIn } from './project.js';
+
+type Texts = Readonly<Record<string, string>>;
+
+type Step =
+  | { readonly type: 'insert'; readonly file: number; readonly line: number; readonly text: string }
+  | { readonly type: 'remove'; readonly file: number; readonly line: number }
+  | { readonly type: 'windows'; readonly file: number }
+  | { readonly type: 'create'; readonly kind: string; readonly args: readonly string[] };
+
+const place = { file: fc.nat(), line: fc.nat() };
+const text = fc.oneof(
+  fc.string({ maxLength: 40 }).map((line) => line.replaceAll(/[\r\n\0]/g, ' ')),
+  fc.constantFrom('', '// mine', '# mine', '  - mine.yaml', '});', '+operator-builder', '---'),
+);
+const create = fc.record({
+  type: fc.constant('create' as const),
+  kind: fc.constantFrom('Shop', 'Fleet', 'Plant', 'HTTPRoute'),
+  args: fc.tuple(
+    fc.constantFrom('v1alpha1', 'v1'),
+    fc.constantFrom('--style=builder', '--style=resources', '--no-controller', '--no-namespaced'),
+  ),
+});
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('insert' as const), ...place, text }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('remove' as const), ...place }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('windows' as const), file: place.file }) },
+  { weight: 3, arbitrary: create },
+);
+
+/** Written anew from what else is there: its first lines say so. */
+const generated = /^config\/(rbac\/role|crd\/bases\/.*|webhook\/manifests)\.yaml$/;
+
+describe('What a user wrote', () => {
+  const file = scratchDirectory();
+
+  it('stays, whatever is created afterwards; a command that can not keep it writes nothing', async () => {
+    let count = 0;
+    let created = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async (steps) => {
+        const folder = file(`project-${++count}`);
+        await makeProject(folder);
+        for (const each of steps) {
+          const before = await textsIn(folder);
+          if (each.type === 'create') {
+            const result = await createApi(folder, each.kind, ...each.args);
+            expectKept(before, await textsIn(folder), result);
+            created += Number(result.code === 0);
+          } else {
+            const path = Object.keys(before)[each.file % Object.keys(before).length] ?? '';
+            await writeFile(`${folder}/${path}`, edited(before[path] ?? '', each));
+          }
+        }
+        await rm(folder, { recursive: true });
+      }),
+      { numRuns: 30 },
+    );
+    expect(created).to.be.above(10);
+  });
+});
+
+function edited(whole: string, step: Exclude<Step, { type: 'create' }>): string {
+  if (step.type === 'windows') return whole.replaceAll(/\r?\n/g, '\r\n');
+  const lines = whole.split('\n');
+  const at = step.line % lines.length;
+  const edit = step.type === 'insert' ? lines.toSpliced(at, 0, step.text) : lines.toSpliced(at, 1);
+  return edit.join('\n');
+}
+
+function expectKept(before: Texts, after: Texts, { code, stderr }: CliResult): void {
+  if (code !== 0) {
+    expect(stderr).not.to.equal('');
+    expect(after, 'nothing is written').to.deep.equal(before);
+    return;
+  }
+  for (const [path, whole] of Object.entries(before)) {
+    if (generated.test(path)) continue;
+    // What is recorded there is changed, beside the user's comments.
+    const isOwn = (line: string): boolean => path !== 'PROJECT' || line.startsWith('#');
+    const lost = firstLost(whole.split('\n').filter(isOwn), (after[path] ?? '').split('\n'));
+    expect(lost, `a line of ${path}`).to.equal(undefined);
+  }
+}
+
+/** The first of `lines` that is not in `others`, in that order. */
+function firstLost(lines: readonly string[], others: readonly string[]): string | undefined {
+  let from = 0;
+  for (const line of lines) {
+    const found = others.indexOf(line, from);
+    if (found < 0) return line;
+    from = found + 1;
+  }
+  return undefined;
+}
