@@ -1,12 +1,14 @@
 import { Command } from 'commander';
 import { packageVersion } from '../client/user-agent.js';
 import type { CommandContext } from './command-context.js';
+import { buildInstallerCommand } from './commands/build-installer.js';
 import { createCommand } from './commands/create.js';
 import { declarativeCommand } from './commands/declarative/declarative.js';
 import { graphCommand } from './commands/graph.js';
 import { initCommand } from './commands/init.js';
 import { manifestsCommand } from './commands/manifests.js';
 import { planCommand } from './commands/plan.js';
+import { runCommand } from './commands/run.js';
 
 /** The command `operator-builder`, with all below it. A command line is to be parsed by it once. */
 export function createProgram(context: CommandContext): Command {
@@ -18,7 +20,9 @@ export function createProgram(context: CommandContext): Command {
     .addCommand(initCommand(context))
     .addCommand(createCommand(context))
     .addCommand(manifestsCommand(context))
+    .addCommand(runCommand(context))
     .addCommand(planCommand(context))
+    .addCommand(buildInstallerCommand(context))
     .addCommand(graphCommand(context))
     .addCommand(declarativeCommand(context));
   settle(program, context);

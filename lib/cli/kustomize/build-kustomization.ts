@@ -6,7 +6,8 @@ import { builtinSpecs } from './builtin-specs.js';
 import { parseConfiguration } from './configurations.js';
 import { contentHash, generated } from './generators.js';
 import type { Json } from './json-values.js';
-import { objectAt, textsAt } from './json-values.js';
+import { objectAt, textAt, textsAt } from './json-values.js';
+import { splitImage } from './images.js';
 import { readKustomization } from './kustomization-file.js';
 import type { KustomizationFile } from './kustomization-file.js';
 import { kustomizationError } from './kustomization-error.js';
@@ -23,8 +24,20 @@ export type BuiltObject = UnstructuredObject;
 
 /** What is wanted of the kustomization besides what it says. */
 export interface BuildOptions {
-  /** Fields that are set as if a kustomization above had them, such as `namespace`. */
-  readonly overlay?: Json | undefined;
+  /** Where all is to be, whatever the kustomization says. @defaultValue as it says */
+  readonly namespace?: string | undefined;
+  /**
+   * Images by the names that `images` of some kustomization has, such as `controller`, in place of what
+   * they are replaced by there. @defaultValue as the kustomizations say
+   */
+  readonly images?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What holds for all kustomizations of a build. */
+interface Build {
+  readonly images: Readonly<Record<string, string>>;
+  /** The folders that a kustomization is used by. */
+  readonly above: readonly string[];
 }
 
 /**
@@ -35,14 +48,15 @@ export interface BuildOptions {
  */
 export async function buildKustomization(
   folder: string,
-  { overlay }: BuildOptions = {},
+  { namespace = '', images = {} }: BuildOptions = {},
 ): Promise<readonly BuiltObject[]> {
   const root = await realFolder(folder);
   const file = await readKustomization(root);
   const set = new ResourceSet(builtinSpecs);
-  await accumulate(file, set, [root]);
-  if (overlay !== undefined) {
-    await transform(set, { ...file, content: overlay }, (path) => readSource(file, path));
+  await accumulate(file, set, { images, above: [root] });
+  if (namespace !== '') {
+    const content = { namespace };
+    await transform(set, { ...file, content }, (path) => readSource(file, path));
   }
   for (const resource of set.all.filter(({ needsHash }) => needsHash)) {
     resource.remember();
@@ -71,11 +85,7 @@ function orderOf({ content, path }: KustomizationFile): KindOrder | undefined {
 }
 
 /** Adds to a set what a kustomization has, and changes it as the kustomization says. */
-async function accumulate(
-  file: KustomizationFile,
-  set: ResourceSet,
-  above: readonly string[],
-): Promise<void> {
+async function accumulate(file: KustomizationFile, set: ResourceSet, build: Build): Promise<void> {
   const { content, path } = file;
   for (const entry of textsOf(content['resources'])) {
     const folder = await folderOf(file, entry);
@@ -88,10 +98,10 @@ async function accumulate(
       );
       continue;
     }
-    const inner = await readInner(file, folder, above);
+    const inner = await readInner(file, folder, build);
     if (inner.isComponent) throw kustomizationError(path, `${entry} belongs to components`);
     const own = new ResourceSet(builtinSpecs);
-    await accumulate(inner, own, [...above, folder]);
+    await accumulate(inner, own, within(build, folder));
     set.add(own.all, path);
     set.addSpecs(own.specs);
   }
@@ -104,8 +114,8 @@ async function accumulate(
       set.add([await generated(kind, entry, { file, read })], path);
     }
   }
-  await addComponents(file, set, above);
-  await transform(set, file, read);
+  await addComponents(file, set, build);
+  await transform(set, { ...file, content: withImages(content, build) }, read);
 }
 
 const generators = [
@@ -116,21 +126,35 @@ const generators = [
 async function addComponents(
   file: KustomizationFile,
   set: ResourceSet,
-  above: readonly string[],
+  build: Build,
 ): Promise<void> {
   for (const entry of textsOf(file.content['components'])) {
     const folder = await folderOf(file, entry);
     if (folder === undefined) throw kustomizationError(file.path, `${entry} is no folder`);
-    const inner = await readInner(file, folder, above);
+    const inner = await readInner(file, folder, build);
     if (!inner.isComponent) throw kustomizationError(inner.path, 'kind: want Component');
-    await accumulate(inner, set, [...above, folder]);
+    await accumulate(inner, set, within(build, folder));
   }
+}
+
+const within = (build: Build, folder: string): Build => {
+  return { ...build, above: [...build.above, folder] };
+};
+
+function withImages(content: Json, { images }: Build): Json {
+  const entries = listOf(content['images']).map((entry) => {
+    const image = images[textAt(entry, 'name')];
+    if (image === undefined) return entry;
+    const { name, tag, digest } = splitImage(image);
+    return { name: entry['name'], newName: name, newTag: tag, digest };
+  });
+  return entries.length === 0 ? content : { ...content, images: entries };
 }
 
 async function readInner(
   file: KustomizationFile,
   folder: string,
-  above: readonly string[],
+  { above }: Build,
 ): Promise<KustomizationFile> {
   if (above.includes(folder)) {
     throw kustomizationError(file.path, `${folder} would be a part of itself`);

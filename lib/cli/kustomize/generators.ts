@@ -126,8 +126,7 @@ function configMapContent(pairs: Pairs): Json {
 
 function secretContent(pairs: Pairs, entry: Json): Json {
   const data = sorted(pairs).map(([key, value]) => [key, wrappedBase64(value)] as const);
-  const content = data.length > 0 ? { data: Object.fromEntries(data) } : {};
-  return { type: textAt(entry, 'type') || 'Opaque', ...content };
+  return { type: textAt(entry, 'type') || 'Opaque', data: Object.fromEntries(data) };
 }
 
 function sorted(pairs: Pairs): readonly (readonly [string, Buffer])[] {

@@ -33,7 +33,7 @@ export interface Patch {
  */
 export function applyPatch(set: ResourceSet, patch: Patch): void {
   const { text, file, target } = patch;
-  const documents = parseDocuments(text, file);
+  const documents = text.startsWith('[') ? [parsedJson(text, file)] : parseDocuments(text, file);
   const [operations] = documents;
   if (Array.isArray(operations)) {
     applyOperations(set, operations as readonly JsonPatchOperation[], patch);
@@ -53,6 +53,15 @@ export function applyPatch(set: ResourceSet, patch: Patch): void {
   const selector = selectorOf(patch, target);
   for (const resource of set.all.filter((one) => selector.matches(one))) {
     merge(set, resource, { body: body, patch });
+  }
+}
+
+/** What begins as a list of JSON is to be JSON. */
+function parsedJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (thrown) {
+    throw kustomizationError(file, `a JSON patch is no JSON: ${asError(thrown).message}`, thrown);
   }
 }
 

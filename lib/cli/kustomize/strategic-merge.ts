@@ -76,7 +76,8 @@ function mergedItems(
   const taken = new Map<unknown, unknown>();
   const leading: unknown[] = [];
   // Where there are several keys, what is there keeps its place; else the patch says the order.
-  const staysInPlace = keys.length > 1;
+  const used = keys.filter((key) => [...kept, ...items].some((one) => keyOf(one, key) !== ''));
+  const staysInPlace = used.length > 1;
   for (const item of items) {
     const old = kept.find((one) => isSameItem(one, item, keys));
     const merged = strategicMerge(old, item, schema);
@@ -87,11 +88,15 @@ function mergedItems(
   return [...leading, ...following].filter((one) => one !== undefined);
 }
 
+function keyOf(item: unknown, key: string): string {
+  return isJsonObject(item) ? scalarText(item[key]) : '';
+}
+
 /** Whether two items are one: a key that one of them lacks does not count. */
 function isSameItem(one: unknown, other: unknown, keys: readonly string[]): boolean {
   if (!isJsonObject(one) || !isJsonObject(other)) return isEqual(one, other);
   const pairs = keys
-    .map((key) => [scalarText(one[key]), scalarText(other[key])] as const)
+    .map((key) => [keyOf(one, key), keyOf(other, key)] as const)
     .filter(([a, b]) => a !== '' && b !== '');
   return pairs.length > 0 && pairs.every(([a, b]) => a === b);
 }

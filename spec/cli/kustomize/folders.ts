@@ -200,7 +200,7 @@ export const folders: Readonly<Record<string, Folder>> = {
   'a patch with a target': patch('{ replicas: 2 }', 'target: { kind: Deploy.*, name: w.b }\n    '),
   'a patch that deletes': above(`
 patches:
-  - target: { kind: (Cluster)?RoleBinding, namespace: elsewhere }
+  - target: { kind: '(Cluster)?RoleBinding', namespace: elsewhere }
     patch: |
       $patch: delete
       kind: RoleBinding
@@ -314,15 +314,15 @@ nameReference:
   'a component': {
     ...above('components: [part]\nnamePrefix: my-'),
     'part/kustomization.yaml':
-      'apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [c.yaml]\npatches: [{ target: { kind: Deployment }, patch: "[{op: add, path: /spec/replicas, value: 5}]" }]',
+      'apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [c.yaml]\npatches: [{ target: { kind: Deployment }, patch: "{ kind: Deployment, apiVersion: apps/v1, metadata: { name: x }, spec: { replicas: 5 } }" }]',
     'part/c.yaml': custom,
   },
   generators: {
     'kustomization.yaml': `
-generatorOptions: { labels: { all: them }, annotations: { n: a } }
+generatorOptions: { labels: { all: them }, annotations: { note: a } }
 configMapGenerator:
   - { name: empty }
-  - { name: plain, literals: ['q="x y"', "10=ten", 9=nine], options: { disableNameSuffixHash: true } }
+  - { name: plain, literals: ['q="x y"', k10=ten, k9=nine], options: { disableNameSuffixHash: true } }
   - { name: fixed, literals: [a=b], options: { immutable: true, labels: { own: one } } }
 secretGenerator:
   - { name: long, literals: [k=${'0123456789'.repeat(12)}] }
@@ -345,7 +345,7 @@ secretGenerator:
     'kustomization.yaml': `
 resources: [all.yaml]
 namePrefix: my-
-commonAnnotations: { n: a }
+commonAnnotations: { note: a }
 labels: [{ pairs: { team: a }, includeSelectors: true }]
 configMapGenerator: [{ name: c, literals: [a=b] }]
 `,

@@ -1,0 +1,46 @@
+import { dirname, join, relative } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import type { CommandContext } from '../command-context.js';
+import { whileWriting } from '../file-error.js';
+import { objectsText } from '../kustomize/objects-text.js';
+import type { Output } from '../options/output-option.js';
+import { builtOverlay } from './built-overlay.js';
+import type { OverlayOptions } from './built-overlay.js';
+
+/** Options of `operator-builder build-installer`. */
+export interface InstallerOptions extends OverlayOptions {
+  /** In the project's folder; `-`: the standard output. */
+  readonly out: string;
+  readonly output: Output;
+}
+
+/**
+ * Writes all objects of an overlay to one file, in an order in which they can be applied.
+ * @throws OperatorError `InvalidConfig`: the overlay can't be built, or the file not written
+ */
+export async function buildInstaller(
+  options: InstallerOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { folder, objects } = await builtOverlay(options, context);
+  const text = objectsText(objects);
+  const { out, output } = options;
+  if (out === '-') {
+    context.stdout.write(text);
+    return;
+  }
+  const file = join(folder, out);
+  await whileWriting(file, async () => {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  });
+  const named = objects.map(({ kind, metadata: { name = '', namespace } }) => {
+    return { kind, namespace, name };
+  });
+  const said = relative(context.cwd, file);
+  context.stdout.write(
+    output === 'json'
+      ? `${JSON.stringify({ file, objects: named }, undefined, 2)}\n`
+      : `wrote ${said}: ${objects.length} objects\n\nNext:\n  kubectl apply --server-side -f ${said}\n`,
+  );
+}

@@ -1,0 +1,53 @@
+import { join, resolve } from 'node:path';
+import { OperatorError } from '../../system/operator-error.js';
+import type { CommandContext } from '../command-context.js';
+import { buildKustomization } from '../kustomize/build-kustomization.js';
+import type { BuiltObject } from '../kustomize/build-kustomization.js';
+import { textAt } from '../kustomize/json-values.js';
+import { findProject } from '../project/find-project.js';
+import { managerDeployment, managerImage } from './manager-container.js';
+
+/** Options of commands that build an overlay of a project. */
+export interface OverlayOptions {
+  /** In the project, or below it. */
+  readonly project: string;
+  /** The kustomization, in the project's folder. */
+  readonly overlay: string;
+  /** The image of the manager. @defaultValue as the kustomizations say */
+  readonly image?: string | undefined;
+  /** Where all is to be. @defaultValue as the kustomizations say */
+  readonly namespace?: string | undefined;
+}
+
+/** What a project applies to a cluster. */
+export interface BuiltOverlay {
+  /** The project's folder. */
+  readonly folder: string;
+  readonly objects: readonly BuiltObject[];
+}
+
+/**
+ * Builds an overlay of a project.
+ * @throws OperatorError `InvalidConfig`: there is no such project, or its kustomizations can't be built
+ */
+export async function builtOverlay(
+  { project, overlay, image, namespace }: OverlayOptions,
+  { cwd }: Pick<CommandContext, 'cwd'>,
+): Promise<BuiltOverlay> {
+  const folder = await findProject(resolve(cwd, project));
+  const images = image === undefined ? undefined : { [managerImage]: image };
+  const objects = await buildKustomization(join(folder, overlay), { images, namespace });
+  if (image !== undefined) checkImage(objects, image, overlay);
+  return { folder, objects };
+}
+
+/** An image that went nowhere must not be taken for one that is in the result. */
+function checkImage(objects: readonly BuiltObject[], image: string, overlay: string): void {
+  const { container } = managerDeployment(objects, overlay);
+  if (textAt(container, 'image') === image) return;
+  const remedy = `images: [{ name: ${managerImage}, newName: … }]`;
+  throw new OperatorError(
+    'InvalidConfig',
+    `${overlay}: no kustomization replaces the image ${managerImage}: add ${remedy} to that of the manager`,
+  );
+}

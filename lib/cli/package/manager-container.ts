@@ -1,0 +1,42 @@
+import { isJsonObject } from '../../object/json.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { Json } from '../kustomize/json-values.js';
+import { objectAt, textAt } from '../kustomize/json-values.js';
+
+/** What the image of the manager is called before kustomizations replace it. */
+export const managerImage = 'controller';
+
+/** The Deployment of an operator, and the container that it runs in. */
+export interface ManagerDeployment {
+  readonly deployment: Json;
+  readonly podSpec: Json;
+  readonly container: Json;
+}
+
+/**
+ * Finds the operator among objects: the Deployment with a container called `manager`.
+ * @param from - what was built, for messages
+ * @throws OperatorError `InvalidConfig`: there is none, or there are several
+ */
+export function managerDeployment(objects: readonly object[], from: string): ManagerDeployment {
+  const found = (objects as readonly Json[]).flatMap((deployment) => managersIn(deployment));
+  const [first, ...others] = found;
+  if (first !== undefined && others.length === 0) return first;
+  const count = first === undefined ? 'no Deployment' : 'several Deployments';
+  throw new OperatorError(
+    'InvalidConfig',
+    `${from} has ${count} with a container called manager: the operator's has to be the only one`,
+  );
+}
+
+function managersIn(deployment: Json): readonly ManagerDeployment[] {
+  if (textAt(deployment, 'kind') !== 'Deployment') return [];
+  const template = objectAt(objectAt(deployment, 'spec') ?? {}, 'template');
+  const podSpec = objectAt(template ?? {}, 'spec') ?? {};
+  const { containers } = podSpec;
+  const list: readonly unknown[] = Array.isArray(containers) ? containers : [];
+  const managers = list.filter(
+    (one): one is Json => isJsonObject(one) && one['name'] === 'manager',
+  );
+  return managers.map((container) => ({ deployment, podSpec, container }));
+}

@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { readFile, writeFile } from 'node:fs/promises';
+import { parseAllDocuments } from 'yaml';
+import { cli, scratchDirectory } from './cli.js';
+import { makeProject } from './scaffold/project.js';
+
+interface Applied {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+describe('operator-builder build-installer', () => {
+  const file = scratchDirectory();
+  const shops = ['--project', 'shops'];
+
+  before(() => makeProject(file('shops'), ['Shop']));
+
+  const run = (...args: readonly string[]) =>
+    cli(['build-installer', ...shops, ...args], { cwd: file() });
+
+  const objectsOf = (text: string): readonly Applied[] =>
+    parseAllDocuments(text).map((document) => document.toJS() as Applied);
+
+  it('writes one file with all that a cluster needs, what others need first', async () => {
+    const { code, stdout } = await run();
+    expect([code, stdout]).to.deep.equal([
+      0,
+      'wrote shops/dist/install.yaml: 13 objects\n\nNext:\n  kubectl apply --server-side -f shops/dist/install.yaml\n',
+    ]);
+    const objects = objectsOf(await readFile(file('shops/dist/install.yaml'), 'utf8'));
+    expect(objects.map(({ kind }) => kind)).to.deep.equal([
+      ...['Namespace', 'CustomResourceDefinition', 'ServiceAccount', 'Role'],
+      ...Array.from({ length: 5 }, () => 'ClusterRole'),
+      ...['RoleBinding', 'ClusterRoleBinding', 'Service', 'Deployment'],
+    ]);
+    const names = objects.map(({ metadata }) => metadata.name);
+    expect(names).to.include('shops-controller-manager').and.include('shops.shop.example.com');
+  });
+
+  it('takes an image, in place of that of config/manager', async () => {
+    const image = 'localhost:5000/a/b:v2@sha256:0123';
+    const { stdout } = await run('--image', image, '--out', '-');
+    expect(stdout).to.include(`image: ${image}\n`).and.not.include('registry.example');
+  });
+
+  it('refuses an image that would go nowhere', async () => {
+    await makeProject(file('fixed'));
+    await writeFile(file('fixed/config/manager/kustomization.yaml'), 'resources: [manager.yaml]\n');
+    const { code, stderr } = await cli(['build-installer', '--image', 'a:b'], {
+      cwd: file('fixed'),
+    });
+    expect([code, stderr]).to.deep.equal([
+      1,
+      'error: config/default: no kustomization replaces the image controller: add images: [{ name: controller, newName: … }] to that of the manager\n',
+    ]);
+  });
+
+  it('takes a namespace, and what is named by it goes along', async () => {
+    const { stdout } = await run('-n', 'elsewhere', '--out', '-');
+    expect(stdout).to.include('namespace: elsewhere\n').and.not.include('shops-system');
+    const [first] = objectsOf(stdout);
+    expect(first).to.deep.include({ kind: 'Namespace' });
+    expect(first?.metadata.name).to.equal('elsewhere');
+  });
+
+  it('says for programs what it wrote', async () => {
+    const { stdout } = await run(
+      '--overlay',
+      'config/crd',
+      '--out',
+      'crd.yaml',
+      '--output',
+      'json',
+    );
+    expect(JSON.parse(stdout)).to.deep.equal({
+      file: file('shops/crd.yaml'),
+      objects: [{ kind: 'CustomResourceDefinition', name: 'shops.shop.example.com' }],
+    });
+  });
+
+  for (const [problem, args, message] of [
+    [
+      'an overlay that is not there',
+      ['--overlay', 'config/none'],
+      "config/none can't be read: there is no such file or directory",
+    ],
+    [
+      'a folder that is no kustomization',
+      ['--overlay', 'src'],
+      'src: there is no kustomization.yaml',
+    ],
+    ["a file that can't be written", ['--out', 'package.json/x'], "can't be written: "],
+  ] as const) {
+    it(`says so for ${problem}`, async () => {
+      const { code, stderr } = await run(...args);
+      expect(code).to.equal(1);
+      expect(stderr)
+        .to.match(/^error: /)
+        .and.include(message);
+    });
+  }
+
+  it('says so where there is no project', async () => {
+    const { code, stderr } = await cli(['build-installer'], { cwd: '/' });
+    expect([code, stderr]).to.satisfy(([, text]: [number, string]) =>
+      text.includes('operator-builder init'),
+    );
+  });
+});
