@@ -14,7 +14,14 @@ const kindPattern = /^[A-Z][A-Za-z0-9]*$/;
 const takenKinds: readonly string[] = [
   ...['Builder', 'CrManager', 'Deployment', 'EmbeddedCluster', 'Event', 'EventRecorder'],
   ...['Framework', 'KubernetesObject', 'LifecycleReconciler', 'Manager', 'ObjectOf'],
-  ...['ObjectResult', 'OperatorDefinition', 'ReconcileContext', 'Reconciler', 'Recorder', 'Resource'],
+  ...[
+    'ObjectResult',
+    'OperatorDefinition',
+    'ReconcileContext',
+    'Reconciler',
+    'Recorder',
+    'Resource',
+  ],
   ...['ResourceBuilder', 'ResourceContext', 'ResourceRouter', 'ResourceSet', 'Service'],
   ...['VersionDefinition', 'VersionObject'],
 ];
