@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import { conversionClientConfig, webhookConfigurations } from '../../manager/index.js';
 import type {
   ConversionWebhook,
@@ -6,8 +7,9 @@ import type {
   Webhook,
   WebhookConfiguration,
 } from '../../manager/index.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { operatorWebhookNames } from '../../manager/operator-webhooks.js';
+import { isJsonObject } from '../../object/json.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
 import { generatedFile } from './crd-files.js';
@@ -15,30 +17,31 @@ import type { WantedManifests } from './crd-files.js';
 import { ownNamespace } from './declared-rules.js';
 import { isGenerated } from './generated-file.js';
 
-/** The file that makes the API server ask validating and mutating webhooks. */
-export const webhooksPath = 'config/webhook/manifests.yaml';
+/** An operator with webhooks. */
+type Served = Pick<OperatorDefinition, 'name' | 'webhooks'>;
 
-/** What the files of webhooks say that they are generated from. */
-export const webhooksFrom = 'the webhooks of src/operator.ts';
+const admissionPath = 'config/webhook/manifests.yaml';
+const from = 'the webhooks of src/operator.ts';
 
 /**
  * The objects that make the API server ask the validating and mutating webhooks of an operator, with
- * the names that they have before kustomize puts the operator's before them.
+ * the names that they have before kustomize puts the operator's before them. The webhooks of each are
+ * sorted by their names; of mutating ones that is the order in which they are asked.
  */
 export function webhookManifests({
   webhooks = [],
 }: Pick<OperatorDefinition, 'webhooks'>): readonly WebhookConfiguration[] {
   const address = { service: { namespace: ownNamespace, name: 'webhook-service' } };
   return (['mutating', 'validating'] as const).flatMap((type) => {
-    const own = webhooks.filter((webhook) => webhook.type === type);
+    const own = webhooks.filter((webhook) => webhook.type === type).toSorted(byName);
     return webhookConfigurations(own, { name: `${type}-webhook-configuration`, address });
   });
 }
 
 /**
- * What the CustomResourceDefinition of a conversion webhook has in a cluster where the operator is: a
- * patch, for without the operator nobody could use the resource. The Service has its whole name there:
- * kustomize knows of none in a CustomResourceDefinition.
+ * What the CustomResourceDefinition of a conversion webhook has where the operator is, as a patch: in a
+ * cluster without the operator nobody could use the resource. The Service has its whole name: kustomize
+ * does not look for names there.
  */
 export function conversionPatch(
   { name }: Pick<ConversionWebhook, 'name'>,
@@ -46,10 +49,8 @@ export function conversionPatch(
 ): KubernetesObject & { readonly spec: object } {
   const { service } = operatorWebhookNames(operator);
   const address = { service: { namespace: ownNamespace, name: service } };
-  const webhook = {
-    clientConfig: conversionClientConfig({ address }),
-    conversionReviewVersions: ['v1'],
-  };
+  const clientConfig = conversionClientConfig({ address });
+  const webhook = { clientConfig, conversionReviewVersions: ['v1'] };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -58,45 +59,80 @@ export function conversionPatch(
   };
 }
 
-/** The file of {@link conversionPatch}. */
-export function conversionPath({
-  resource,
-}: {
-  readonly resource: Pick<ConversionWebhook['resource'], 'group' | 'plural'>;
-}): string {
-  return `config/default/conversion_in_${resource.group}_${resource.plural}.yaml`;
+/** Options of {@link webhookManifestFiles}. */
+export interface WebhookManifestOptions {
+  /** Whether webhooks that are in the files already stay there. */
+  readonly keep: boolean;
 }
 
 /**
  * The files of the webhooks of an operator.
  * @param folder - the project's
  */
-export async function webhookFiles(
+export async function webhookManifestFiles(
   folder: string,
-  operator: Pick<OperatorDefinition, 'name' | 'webhooks'>,
+  operator: Served,
+  { keep }: WebhookManifestOptions,
 ): Promise<WantedManifests> {
   const { webhooks = [] } = operator;
-  const conversions = webhooks.filter(isConversion).map((webhook) =>
-    generatedFile(folder, {
-      ...{ path: conversionPath(webhook), from: webhooksFrom },
-      objects: [conversionPatch(webhook, operator)],
-    }),
-  );
-  const admission = await admissionFile(folder, webhookManifests(operator));
-  const wanted = [...admission, ...(await Promise.all(conversions))];
-  return { wanted, notes: [] };
+  const conversions = webhooks.filter(isConversion).map((webhook) => {
+    const { group, plural } = webhook.resource;
+    const path = `config/default/conversion_in_${group}_${plural}.yaml`;
+    return generatedFile(folder, { path, from, objects: [conversionPatch(webhook, operator)] });
+  });
+  const before = await textIfExists(join(folder, admissionPath));
+  const admission = await admissionFile(folder, {
+    before,
+    objects: merged(keep ? configurationsIn(before ?? '') : [], webhookManifests(operator)),
+  });
+  return { wanted: [...admission, ...(await Promise.all(conversions))], notes: [] };
 }
 
 async function admissionFile(
   folder: string,
-  objects: readonly object[],
+  { before, objects }: { readonly before: string | undefined; readonly objects: readonly object[] },
 ): Promise<readonly WantedFile[]> {
-  if (objects.length === 0) {
-    // It stays, without objects: kustomize has it in a list.
-    const before = (await textIfExists(join(folder, webhooksPath))) ?? '';
-    if (!isGenerated(before)) return [];
-  }
-  return [await generatedFile(folder, { path: webhooksPath, from: webhooksFrom, objects })];
+  // Without objects it stays: kustomize has it in a list.
+  if (objects.length === 0 && (before === undefined || !isGenerated(before))) return [];
+  return [await generatedFile(folder, { path: admissionPath, from, objects })];
+}
+
+/** Configurations with the webhooks of others, where they lack them. */
+function merged(
+  there: readonly WebhookConfiguration[],
+  added: readonly WebhookConfiguration[],
+): readonly WebhookConfiguration[] {
+  return ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'].flatMap((kind) => {
+    const [first, ...rest] = [...there, ...added].filter((each) => each.kind === kind);
+    if (first === undefined) return [];
+    const known = new Set(first.webhooks.map(nameOf));
+    const others = rest
+      .flatMap(({ webhooks }) => webhooks)
+      .filter((one) => !known.has(nameOf(one)));
+    const webhooks = [...first.webhooks, ...others].map((webhook) => ({
+      name: nameOf(webhook),
+      webhook,
+    }));
+    return { ...first, webhooks: webhooks.toSorted(byName).map(({ webhook }) => webhook) };
+  });
+}
+
+function configurationsIn(text: string): readonly WebhookConfiguration[] {
+  const documents = parseAllDocuments(text);
+  if ('empty' in documents) return [];
+  return documents
+    .map((document) => document.toJS() as unknown)
+    .filter((content) => isJsonObject(content) && Array.isArray(content['webhooks']))
+    .map((content) => content as unknown as WebhookConfiguration);
+}
+
+function nameOf(webhook: unknown): string {
+  return isJsonObject(webhook) ? String(webhook['name']) : '';
+}
+
+/** Not by the language of the machine: the files are shared. */
+function byName(one: { readonly name: string }, other: { readonly name: string }): number {
+  return one.name < other.name ? -1 : Number(one.name > other.name);
 }
 
 function isConversion(webhook: Webhook): webhook is ConversionWebhook {

@@ -9,7 +9,7 @@ import { writeFiles } from '../scaffold/write-files.js';
 import { crdFiles } from './crd-files.js';
 import { manifestsText } from './manifests-report.js';
 import { roleFiles } from './role-files.js';
-import { webhookFiles } from './webhook-manifests.js';
+import { webhookManifestFiles } from './webhook-manifests.js';
 
 /** Options of `operator-builder manifests`. */
 export interface ManifestsOptions {
@@ -35,7 +35,7 @@ export async function writeManifests(
   const parts = [
     await crdFiles(root, operator.resources ?? []),
     await roleFiles(root, operator),
-    await webhookFiles(root, operator),
+    await webhookManifestFiles(root, operator, { keep: false }),
   ];
   const wanted = parts.flatMap((part) => part.wanted);
   const files = await planFiles(wanted, { folder: root, force });

@@ -95,7 +95,8 @@ async function bareFiles(
   return new Map(files.map(({ path, text }) => [path, text]));
 }
 
-function valuesOf(
+/** What the templates of a version of a kind are filled in with. */
+export function valuesOf(
   project: Project,
   resource: ProjectResource,
   parts: ApiParts = { withResource: true, withController: resource.controller !== undefined },

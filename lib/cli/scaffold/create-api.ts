@@ -1,13 +1,11 @@
-import { join, resolve } from 'node:path';
 import { pluralOf } from '../../crd/definition/plural-of.js';
-import { OperatorError } from '../../system/operator-error.js';
 import type { CommandContext } from '../command-context.js';
 import { UsageError } from '../usage-error.js';
 import { apiFiles, versionFiles } from './api-files.js';
 import { carryOut } from './carry-out.js';
 import { checkGroup, checkKind, checkPlural, checkVersion } from './names.js';
-import { textIfExists } from './plan-files.js';
-import { isSameKind, parseProject, projectFileName, withResource } from './project-file.js';
+import { openProject } from './open-project.js';
+import { isSameKind, projectFileName, withResource } from './project-file.js';
 import type { Project, ProjectResource } from './project-file.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
 import type { Style } from './styles.js';
@@ -30,14 +28,7 @@ export interface CreateApiOptions extends ScaffoldOptions {
  * @throws OperatorError `InvalidConfig`: there is no project, or a file of it can't be changed.
  */
 export async function createApi(options: CreateApiOptions, context: CommandContext): Promise<void> {
-  const folder = resolve(context.cwd, options.directory);
-  const path = join(folder, projectFileName);
-  const text = await textIfExists(path);
-  if (text === undefined) {
-    const remedy = 'go to the folder of a project, or make one with operator-builder init';
-    throw new OperatorError('InvalidConfig', `there is no file ${path}: ${remedy}`);
-  }
-  const project = parseProject(text, path);
+  const { folder, path, text, project } = await openProject(options, context);
   checkNames(options, project);
   const added = addedTo(project, options);
   const { resource } = added;

@@ -3,6 +3,8 @@ import { OperatorError } from '../../system/operator-error.js';
 /** How a line begins, after the characters of a comment, above which lines are inserted. */
 const markerWord = '+operator-builder:scaffold:';
 
+const importOfOneLine = /^import .*;$/;
+
 /** Lines to be inserted above a marker. */
 export interface Insertion {
   /** The line of the marker, without the blanks around it. */
@@ -60,7 +62,7 @@ function withInsertion(text: string, { marker, lines, indentation }: Insertion):
   const ending = found.endsWith('\r') ? '\r' : '';
   const added = lines
     // What is imported may be of use to more than one.
-    .filter((line) => !(line.startsWith('import ') && present.has(line)))
+    .filter((line) => !(importOfOneLine.test(line) && present.has(line)))
     .map((line) => own + line.slice(indentation.length) + ending);
   return before.toSpliced(place, 0, ...added).join('\n');
 }

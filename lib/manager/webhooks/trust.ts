@@ -75,11 +75,9 @@ export async function trustAuthorities(
 
 /** What {@link trustAuthorities} does on the cluster. */
 export function trustAccess(targets: TrustTargets): readonly RequiredAccess[] {
-  const named = targetsOf(targets);
-  return [...new Set(named.map(({ type }) => type))].map((type) => {
-    const names = named.filter((target) => target.type === type).map(({ name }) => name);
-    return { type, names, verbs: ['get', 'patch'] };
-  });
+  return targetsOf(targets).map(({ type, name }) => ({
+    ...{ type, names: [name], verbs: ['get', 'patch'] },
+  }));
 }
 
 function targetsOf(targets: TrustTargets): readonly Target[] {

@@ -29,6 +29,7 @@ export const KindName = defineResource({
     kindNameV99alpha99,
     // +operator-builder:scaffold:versions
   ],
+  // +operator-builder:if conversion
   // Objects of the other versions become ones of the version that is stored, and back.
   conversion: {
     hub: 'v98alpha98',
@@ -40,6 +41,7 @@ export const KindName = defineResource({
       // +operator-builder:scaffold:spokes
     },
   },
+  // +operator-builder:end
   // +operator-builder:scaffold:conversion
   printerColumns: [
     { name: 'Image', type: 'string', jsonPath: '.spec.image' },

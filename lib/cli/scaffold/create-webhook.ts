@@ -1,0 +1,85 @@
+import type { CommandContext } from '../command-context.js';
+import { UsageError } from '../usage-error.js';
+import { carryOut } from './carry-out.js';
+import { openProject } from './open-project.js';
+import { isSameKind, projectFileName, webhookWords, withResource } from './project-file.js';
+import type { Project, ProjectResource, ProjectWebhooks } from './project-file.js';
+import type { ScaffoldOptions } from './scaffold-command.js';
+import { webhookFiles } from './webhook-files.js';
+import type { WebhookSubject } from './webhook-values.js';
+
+/** Options of `operator-builder create webhook`. */
+export interface CreateWebhookOptions extends ScaffoldOptions {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly defaulting: boolean;
+  readonly validation: boolean;
+  readonly conversion: boolean;
+}
+
+/**
+ * Adds webhooks for a version of a kind to a project that has it.
+ * @throws UsageError what is asked for can't be, or is there already.
+ * @throws OperatorError `InvalidConfig`: there is no project, or a file of it can't be changed.
+ */
+export async function createWebhook(
+  options: CreateWebhookOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { folder, path, text, project } = await openProject(options, context);
+  const subject = subjectOf(project, options);
+  const asked = askedOf(subject, options);
+  const { resource } = subject;
+  const { force } = options;
+  const files = await webhookFiles({ ...subject, wanted: asked, folder, force });
+  const noted = withResource(
+    text,
+    { ...resource, webhooks: { ...resource.webhooks, ...asked } },
+    path,
+  );
+  const wanted = [...files, { type: 'edited', path: projectFileName, text: noted } as const];
+  const next = ['npm test', 'npm run manifests', 'npm run deploy'];
+  await carryOut({ wanted, next }, options, context);
+}
+
+/** @throws UsageError the project has no such version. */
+function subjectOf(
+  project: Project,
+  { group, version, kind }: CreateWebhookOptions,
+): WebhookSubject {
+  const versions = project.resources.filter((one) => isSameKind(one, { group, kind }));
+  const [first, ...others] = versions;
+  const resource = versions.find((one) => one.version === version);
+  if (first !== undefined && resource !== undefined) return { project, resource, first, others };
+  const command = `operator-builder create api --group ${group} --version ${version} --kind ${kind}`;
+  throw new UsageError(
+    `the project has no ${kind} ${version} of ${group}; make it first: ${command}`,
+  );
+}
+
+/** @throws UsageError nothing is asked for, it is there already, or can't be. */
+function askedOf(
+  { resource, first, others }: WebhookSubject,
+  options: CreateWebhookOptions,
+): ProjectWebhooks {
+  const asked = webhookWords.filter((word) => options[word]);
+  if (asked.length === 0) {
+    const flags = webhookWords.map((word) => `--${word}`).join(', ');
+    throw new UsageError(`nothing is asked for: give at least one of ${flags}`);
+  }
+  const { kind, version, webhooks } = resource;
+  // It is one for all versions of a kind.
+  const conversion = [first, ...others].some((one) => one.webhooks?.conversion === true);
+  const had: ProjectWebhooks = { ...webhooks, conversion };
+  const twice = asked.filter((word) => had[word] === true);
+  if (twice.length > 0 && !options.force) {
+    const remedy = 'its code is yours by now; --force overwrites it';
+    throw new UsageError(`${kind} ${version} has ${twice.join(' and ')} already: ${remedy}`);
+  }
+  if (options.conversion && others.length === 0) {
+    const remedy = 'add another by operator-builder create api, before';
+    throw new UsageError(`--conversion: ${kind} has one version only, ${version}: ${remedy}`);
+  }
+  return Object.fromEntries(asked.map((word) => [word, true]));
+}

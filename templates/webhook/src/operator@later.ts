@@ -1,0 +1,29 @@
+import type { OperatorDefinition } from 'operator-builder';
+// +operator-builder:if conversion
+import { conversionWebhook } from 'operator-builder';
+import { KindName } from './api/v98alpha98/kind-name.js';
+// +operator-builder:end
+// +operator-builder:if admission
+import { kindNameV99alpha99Webhooks } from './webhooks/v99alpha99/kind-name-webhook@later.js';
+// +operator-builder:end
+// +operator-builder:scaffold:imports
+
+/** What the operator is made of. The commands of operator-builder read it, too. */
+export const operator: OperatorDefinition = {
+  name: 'operator-name',
+  resources: [
+    // +operator-builder:scaffold:resources
+  ],
+  webhooks: [
+    // +operator-builder:if conversion
+    conversionWebhook(KindName),
+    // +operator-builder:end
+    // +operator-builder:if admission
+    ...kindNameV99alpha99Webhooks,
+    // +operator-builder:end
+    // +operator-builder:scaffold:webhooks
+  ],
+  setup(manager) {
+    // +operator-builder:scaffold:setup
+  },
+};
