@@ -13,6 +13,8 @@ export interface WatchSettings {
   readonly signal: AbortSignal;
   /** Called when a file is not as it was before, never twice at once. What it throws is logged. */
   readonly onChange: () => Promise<void>;
+  /** Called once, when it watches: from here on it misses no change. */
+  readonly onWatching?: (() => void) | undefined;
 }
 
 /** What is watched: files, and directories in which some may come to be. */
@@ -59,7 +61,8 @@ export async function watchFiles(
   };
   const directories = new WatchedDirectories(paths, settings, changed);
   const files = await directories.follow();
-  if (typeof watched === 'function') before = await contentOf(files);
+  if (typeof watched === 'function') before ??= await contentOf(files);
+  settings.onWatching?.();
   await directories.ended();
   await last;
 }
@@ -93,11 +96,7 @@ class WatchedDirectories {
   readonly #watches = new Map<string, AbortController>();
   readonly #running = new Set<Promise<void>>();
 
-  constructor(
-    paths: () => Promise<WatchedPaths>,
-    settings: WatchSettings,
-    changed: () => void,
-  ) {
+  constructor(paths: () => Promise<WatchedPaths>, settings: WatchSettings, changed: () => void) {
     this.#paths = paths;
     this.#settings = settings;
     this.#changed = changed;

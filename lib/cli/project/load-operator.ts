@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { OperatorDefinition } from '../../manager/index.js';
 import { asError } from '../../system/as-error.js';
 import { OperatorError } from '../../system/operator-error.js';
+import { systemRandom } from '../../system/random.js';
 import { fileError } from '../file-error.js';
 import { bundleOperator, operatorFile } from './bundle-operator.js';
 import { checkedDefinition } from './checked-definition.js';
@@ -20,7 +20,8 @@ export interface LoadedProject {
 }
 
 /**
- * Loads the operator of a project from its sources, as they are now.
+ * Loads the operator of a project from its sources, as they are now; each time as new modules, which
+ * Node keeps until the process ends.
  * @param directory - in the project, absolute
  * @throws OperatorError `InvalidConfig`: there is no project, it does not compile, it can't be loaded,
  * or what it exports is no operator; the message says what to do
@@ -35,9 +36,8 @@ export async function loadOperator(directory: string): Promise<LoadedProject> {
 /** It is a file of the project while it is loaded: that is where its packages are looked for. */
 async function loadedModule(root: string, code: string): Promise<object> {
   const folder = join(root, 'node_modules/.cache/operator-builder');
-  const hash = createHash('sha256').update(code).digest('hex').slice(0, 12);
-  // Node loads what has one name once.
-  const file = join(folder, `operator-${process.pid}-${hash}.mjs`);
+  // Node loads what has one name once; who loads an operator again wants one that has no state yet.
+  const file = join(folder, `operator-${systemRandom.uuid()}.mjs`);
   try {
     await mkdir(folder, { recursive: true });
     await writeFile(file, code);

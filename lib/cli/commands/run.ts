@@ -1,0 +1,66 @@
+import { Command, Option } from 'commander';
+import type { CommandContext } from '../command-context.js';
+import { helpExamples } from '../help-examples.js';
+import { addClusterOptions } from '../options/cluster-options.js';
+import { logLevelOption } from '../options/log-option.js';
+import { addProcessOptions } from '../options/manager-options.js';
+import { durationMsOf, namespacesOf, portOf } from '../options/parsed-options.js';
+import type { RunOptions } from '../run/run-options.js';
+
+/** `operator-builder run`. */
+export function runCommand(context: CommandContext): Command {
+  return addEmbeddedOptions(addProcessOptions(addClusterOptions(new Command('run'))))
+    .description(
+      'Runs the operator of the project from its sources, anew whenever they change, until SIGINT or ' +
+        'SIGTERM: on the cluster of your kubeconfig, or, with --embedded, on one in this process, with ' +
+        'simulated workloads, where it is told what happens.',
+    )
+    .option('--project <directory>', 'where the operator is', '.')
+    .option(
+      '-n, --namespace <names>',
+      'the namespaces that it looks at, separated by commas (default: all)',
+      namespacesOf,
+    )
+    .option('--install-crds', 'install its custom resources first (always with --embedded)')
+    .option('--webhook-port <port>', 'where its webhooks are served (default: 9443)', portOf)
+    .option(
+      '--webhook-certs <folder>',
+      'serve its webhooks, by tls.crt and tls.key of this folder (default: not)',
+    )
+    .option('--no-watch', 'do not run it anew when its sources change')
+    .addOption(logLevelOption().default('warn'))
+    .addHelpText(
+      'after',
+      helpExamples({
+        'operator-builder run --embedded': 'without a cluster, with config/samples',
+        'operator-builder run --embedded -f shop.yaml --until-settled':
+          'until the operator has done what the file asks for: as a test',
+        'operator-builder run --context kind-dev --install-crds': 'on a cluster of yours',
+      }),
+    )
+    .action(async (options: RunOptions) => {
+      // Loaded here: `--help` has no need of it.
+      const { runOperator } = await import('../run/run-operator.js');
+      await runOperator(options, context);
+    });
+}
+
+function addEmbeddedOptions(command: Command): Command {
+  return command
+    .option('--embedded', 'on an API server in this process, without any cluster')
+    .option(
+      '-f, --filename <file...>',
+      'of --embedded: what to apply once the operator runs (default: config/samples)',
+    )
+    .option('--port <port>', 'of --embedded: where the API server listens (default: any)', portOf)
+    .option(
+      '--kubeconfig-out <file>',
+      'of --embedded: the kubeconfig to write for kubectl, gone at the end (default: below node_modules)',
+    )
+    .option('--until-settled', 'of --embedded: end once the operator has nothing left to do')
+    .addOption(
+      new Option('--settle-timeout <duration>', 'how long that may take')
+        .argParser(durationMsOf)
+        .default(60_000, '60s'),
+    );
+}

@@ -1,0 +1,69 @@
+import { ensureCrd, getIfExists } from '../../client/index.js';
+import type { Client } from '../../client/index.js';
+import type { OperatorDefinition } from '../../manager/index.js';
+import { isForbidden } from '../../object/api-error.js';
+import type { CustomResourceDefinition} from '../../object/kinds.js';
+import { Namespace } from '../../object/kinds.js';
+import { keyOf } from '../../object/object-key.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import { asError } from '../../system/as-error.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+
+/**
+ * Installs CustomResourceDefinitions, or brings them up to date; resolves when they are served.
+ * @throws OperatorError `MissingPermission`: the account may not; and what `ensureCrd` throws
+ */
+export async function installCrds(
+  client: Client,
+  crds: readonly CustomResourceDefinition[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const crd of crds) {
+    try {
+      await ensureCrd(client, crd, { signal });
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      const { name } = keyOf(crd);
+      const remedy = 'have somebody who may apply config/crd, and leave --install-crds out';
+      const message = `the custom resource ${name} can't be installed: ${asError(error).message}`;
+      throw new OperatorError('MissingPermission', `${message} (${remedy})`, { cause: error });
+    }
+  }
+}
+
+/**
+ * Makes sure that a cluster answers, and serves the custom resources of an operator.
+ * @throws OperatorError `UnknownKind`: it does not serve them all; what a request throws
+ */
+export async function refuseUnserved(
+  client: Client,
+  { resources = [] }: OperatorDefinition,
+  signal: AbortSignal,
+): Promise<void> {
+  // Built-in kinds are known without asking.
+  if (resources.length === 0) await ask(client, signal);
+  const missing: string[] = [];
+  for (const resource of resources) {
+    const { kind } = resource;
+    const apiVersion = apiVersionOf(resource);
+    try {
+      await client.resourceType({ apiVersion, kind });
+    } catch (error) {
+      if (!isOperatorError(error, 'UnknownKind')) throw error;
+      missing.push(`${kind} of ${apiVersion}`);
+    }
+  }
+  if (missing.length === 0) return;
+  const remedy = '--install-crds installs its custom resource, as kubectl apply -k config/crd does';
+  const message = `the cluster does not serve ${missing.join(', ')}: ${remedy}`;
+  throw new OperatorError('UnknownKind', message);
+}
+
+async function ask(client: Client, signal: AbortSignal): Promise<void> {
+  try {
+    await getIfExists(client, Namespace, { name: 'default' }, { signal });
+  } catch (error) {
+    // It answers; what the operator may do is asked later.
+    if (!isForbidden(error)) throw error;
+  }
+}

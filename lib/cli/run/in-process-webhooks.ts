@@ -1,0 +1,85 @@
+import { conversionClientConfig, webhookConfigurations } from '../../manager/index.js';
+import type { OperatorDefinition, Webhook } from '../../manager/index.js';
+import { WebhookHandlers } from '../../manager/webhooks/webhook-handlers.js';
+import { WebhookMetrics } from '../../manager/webhooks/webhook-metrics.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { CustomResourceDefinition } from '../../object/kinds.js';
+import type { RequestHandler } from '../../embedded/index.js';
+import type { Clock } from '../../system/clock.js';
+import type { Logger } from '../../system/logger.js';
+import { noMetrics } from '../../system/metrics.js';
+
+const service = { namespace: 'default', name: 'operator-webhooks' };
+const address = { service };
+
+/**
+ * The webhooks of an operator that runs beside its API server, in one process: they are asked without a
+ * connection, so that neither a port nor a certificate is needed.
+ */
+export class InProcessWebhooks {
+  readonly #reports: { readonly metrics: WebhookMetrics; readonly logger: Logger };
+  #handlers: WebhookHandlers;
+
+  constructor(clock: Clock, logger: Logger) {
+    this.#reports = { metrics: new WebhookMetrics(noMetrics, clock), logger };
+    this.#handlers = new WebhookHandlers([], this.#reports);
+  }
+
+  /** For the option `services` of an embedded cluster. */
+  get services(): Readonly<Record<string, RequestHandler>> {
+    return { [`${service.namespace}/${service.name}`]: (request) => this.#answer(request) };
+  }
+
+  /** Answers by these from now on. */
+  use(webhooks: readonly Webhook[]): void {
+    this.#handlers = new WebhookHandlers(webhooks, this.#reports);
+  }
+
+  async #answer({ path, body, signal }: Parameters<RequestHandler>[0]) {
+    const { pathname } = new URL(path, 'https://operator-webhooks');
+    const answer = await this.#handlers.answer({
+      path: pathname,
+      body: Buffer.from(body ?? ''),
+      signal: signal ?? new AbortController().signal,
+    });
+    const text = JSON.stringify(answer.body);
+    return {
+      status: answer.status,
+      headers: { 'content-type': 'application/json' },
+      body: inOne(text),
+    };
+  }
+}
+
+async function* inOne(text: string): AsyncIterable<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+/** The configurations that have the API server ask {@link InProcessWebhooks}. */
+export function inProcessConfigurations({
+  name,
+  webhooks = [],
+}: OperatorDefinition): readonly KubernetesObject[] {
+  return webhookConfigurations(webhooks, { name, address });
+}
+
+interface WithWebhook {
+  crdWithWebhook(config: ReturnType<typeof conversionClientConfig>): CustomResourceDefinition;
+}
+
+/** The custom resources of an operator; those that it converts are converted by it. */
+export function inProcessCrds({
+  resources = [],
+  webhooks = [],
+}: OperatorDefinition): readonly CustomResourceDefinition[] {
+  return resources.map((resource) => {
+    const isConverted = webhooks.some(
+      (webhook) =>
+        webhook.type === 'conversion' &&
+        webhook.resource.kind === resource.kind &&
+        webhook.resource.group === resource.group,
+    );
+    if (!isConverted || !('crdWithWebhook' in resource)) return resource.crd;
+    return (resource as unknown as WithWebhook).crdWithWebhook(conversionClientConfig({ address }));
+  });
+}

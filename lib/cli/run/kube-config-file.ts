@@ -1,0 +1,49 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { EmbeddedCluster } from '../../embedded/index.js';
+import { isJsonObject } from '../../object/json.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { whileWriting } from '../file-error.js';
+import { textIfExists } from '../scaffold/plan-files.js';
+
+/**
+ * Writes the kubeconfig of an embedded cluster, which listens.
+ * @param file - absolute
+ * @returns what removes it again
+ * @throws OperatorError `InvalidConfig`: the file is there, and another cluster's; or can't be written
+ */
+export async function writeKubeConfigFile(
+  cluster: EmbeddedCluster,
+  file: string,
+): Promise<() => Promise<void>> {
+  await refuseOthers(file);
+  await whileWriting(file, async () => {
+    await mkdir(dirname(file), { recursive: true });
+    await cluster.writeKubeConfig(file);
+  });
+  return async () => {
+    // Another process may have taken its place.
+    if ((await textIfExists(file)) === cluster.kubeConfig()) await rm(file, { force: true });
+  };
+}
+
+/** A kubeconfig with the clusters of somebody is dear to him. */
+async function refuseOthers(file: string): Promise<void> {
+  const text = await textIfExists(file);
+  if (text === undefined || text.trim() === '') return;
+  const { parse } = await import('yaml');
+  let content: unknown;
+  try {
+    content = parse(text);
+  } catch {
+    // No YAML: nothing that we wrote.
+  }
+  const { contexts } = isJsonObject(content) ? content : {};
+  const [only, ...others] = Array.isArray(contexts) ? (contexts as readonly unknown[]) : [];
+  if (others.length === 0 && isJsonObject(only) && only['name'] === 'embedded') return;
+  const remedy = 'name another file, or remove it';
+  throw new OperatorError(
+    'InvalidConfig',
+    `${file} is there, and is no kubeconfig of an embedded cluster: ${remedy}`,
+  );
+}

@@ -1,0 +1,170 @@
+import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
+import type { FieldChange } from '../../object/diff-by-path.js';
+import { describeObject } from '../../object/describe-object.js';
+import { isJsonObject } from '../../object/json.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { redactChanges } from '../../object/redact.js';
+import { groupOf } from '../../object/resource-type.js';
+import type { CommittedChange } from '../../embedded/index.js';
+
+/** What is told of a change in a cluster, in a line. */
+export interface ObjectNews {
+  readonly mark: 'created' | 'changed' | 'removed' | 'noted' | 'warned';
+  /** The object. */
+  readonly text: string;
+  /** What of it; `''`: all is said. */
+  readonly detail: string;
+}
+
+/** Whose coming and going says nothing of what an operator does. */
+const quietKinds: ReadonlySet<string> = new Set([
+  ...['ControllerRevision', 'EndpointSlice', 'Endpoints', 'Lease', 'Node', 'IPAddress'],
+  ...['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'],
+]);
+/** In every namespace. */
+const quietNames: ReadonlySet<string> = new Set(['kube-root-ca.crt', 'ServiceAccount default']);
+const systemNamespace = /^kube-/;
+const ignored = [
+  ...serverSetFields,
+  'metadata.annotations["deployment.kubernetes.io/revision"]',
+  'status',
+];
+/** By other words, or of no interest. */
+const told = ['status.conditions', 'status.observedGeneration'];
+const mostPaths = 2;
+const longestValue = 48;
+
+/** What is to be told of a change; undefined: nothing. */
+export function newsOf(change: CommittedChange): ObjectNews | undefined {
+  const { type, object } = change;
+  const { kind, metadata } = object;
+  const { name = '', namespace = '' } = metadata;
+  if (kind === 'Event') return type === 'ADDED' ? eventNews(object) : undefined;
+  const isQuiet = quietNames.has(name) || quietNames.has(`${kind} ${name}`);
+  if (quietKinds.has(kind) || isQuiet || systemNamespace.test(namespace)) return undefined;
+  const text = describeObject(object);
+  switch (type) {
+    case 'ADDED':
+      return { mark: 'created', text, detail: '' };
+    case 'DELETED':
+      return { mark: 'removed', text, detail: '' };
+    case 'MODIFIED': {
+      const detail = changeText(change.previous, object);
+      return detail === '' ? undefined : { mark: 'changed', text, detail };
+    }
+  }
+}
+
+function eventNews(event: UnstructuredObject): ObjectNews {
+  const { type, reason, note, message, regarding, involvedObject } = event;
+  const about = regarding ?? involvedObject;
+  const subject = isJsonObject(about) ? about : {};
+  const object = describeObject({
+    kind: textOf(subject['kind']),
+    namespace: textOf(subject['namespace']),
+    name: textOf(subject['name']),
+  });
+  const detail = `${textOf(reason)}: ${textOf(note ?? message)}`;
+  return { mark: type === 'Warning' ? 'warned' : 'noted', text: object, detail };
+}
+
+function changeText(before: UnstructuredObject | undefined, after: UnstructuredObject): string {
+  const { metadata, kind } = after;
+  const isLeaving = metadata.deletionTimestamp !== undefined;
+  if (isLeaving && before?.metadata.deletionTimestamp === undefined) return 'is being deleted';
+  const status = statusText(before, after);
+  // What the cluster itself makes of pods and of those that make them is too much to tell.
+  if (kind === 'Pod' || kind === 'ReplicaSet' || kind === 'CustomResourceDefinition') return status;
+  const changes = redactChanges(kind, diffObjects(before, after, { ignore: ignored }));
+  return [...changedPaths(changes), status].filter((part) => part !== '').join('; ');
+}
+
+function changedPaths(changes: readonly FieldChange[]): readonly string[] {
+  const shown = changes.slice(0, mostPaths).map(({ path, from, to }) => {
+    if (from === undefined) return `${path}: ${brief(to)}`;
+    return to === undefined ? `${path} is gone` : `${path}: ${brief(from)} → ${brief(to)}`;
+  });
+  const left = changes.length - shown.length;
+  return left > 0 ? [...shown, `${left} more`] : shown;
+}
+
+function statusText(before: UnstructuredObject | undefined, after: UnstructuredObject): string {
+  const [old, now] = [statusOf(before), statusOf(after)];
+  switch (after.kind) {
+    case 'Pod': {
+      const states = [podState(old), podState(now)];
+      return states[0] === states[1] ? '' : (states[1] ?? '');
+    }
+    case 'CustomResourceDefinition':
+      return '';
+    default:
+      return [
+        countText(old, now),
+        ...conditionTexts(after.kind, old, now),
+        ...(isCustom(after) ? ownStatusTexts(old, now) : []),
+      ]
+        .filter((part) => part !== '')
+        .join('; ');
+  }
+}
+
+type Status = Readonly<Record<string, unknown>>;
+
+function statusOf(object: UnstructuredObject | undefined): Status {
+  const status = object?.['status'];
+  return isJsonObject(status) ? status : {};
+}
+
+function podState(status: Status): string {
+  const isReady = conditionsOf(status).get('Ready')?.startsWith('Ready=True') === true;
+  return isReady ? 'ready' : textOf(status['phase']).toLowerCase();
+}
+
+/** Of workloads: how many pods are ready. */
+function countText(old: Status, now: Status): string {
+  const [before, after] = [old['readyReplicas'] ?? 0, now['readyReplicas'] ?? 0];
+  if (before === after || typeof after !== 'number') return '';
+  const { replicas } = now;
+  return `${after} of ${typeof replicas === 'number' ? replicas : after} ready`;
+}
+
+/** What conditions of these say, their counts say, too. */
+const counted: ReadonlySet<string> = new Set(['Deployment', 'ReplicaSet', 'StatefulSet']);
+
+function conditionTexts(kind: string, old: Status, now: Status): readonly string[] {
+  if (counted.has(kind)) return [];
+  const before = conditionsOf(old);
+  return [...conditionsOf(now)].flatMap(([type, text]) =>
+    text === before.get(type) ? [] : [text],
+  );
+}
+
+/** Whether the kind is none that every cluster has. */
+function isCustom({ apiVersion }: UnstructuredObject): boolean {
+  const group = groupOf(apiVersion);
+  return group.includes('.') && !group.endsWith('.k8s.io');
+}
+
+function ownStatusTexts(old: Status, now: Status): readonly string[] {
+  const changes = diffObjects({ status: old }, { status: now }, { ignore: told });
+  return changedPaths(changes);
+}
+
+function conditionsOf({ conditions }: Status): ReadonlyMap<string, string> {
+  const list = Array.isArray(conditions) ? (conditions as readonly unknown[]) : [];
+  return new Map(
+    list.filter(isJsonObject).map(({ type, status, reason }) => {
+      const because = textOf(reason) === '' ? '' : ` (${textOf(reason)})`;
+      return [textOf(type), `${textOf(type)}=${textOf(status)}${because}`];
+    }),
+  );
+}
+
+function brief(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > longestValue ? `${text.slice(0, longestValue - 1)}…` : text;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,167 @@
+import { join, relative, resolve } from 'node:path';
+import type { Client } from '../../client/index.js';
+import type { EmbeddedCluster } from '../../embedded/index.js';
+import { describeObject } from '../../object/describe-object.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import { readResources } from '../plan/resource-files.js';
+import { installCrds } from './custom-resources.js';
+import { startServer } from './embedded-server.js';
+import {
+  InProcessWebhooks,
+  inProcessConfigurations,
+  inProcessCrds,
+} from './in-process-webhooks.js';
+import { keepRunning } from './keep-running.js';
+import { writeKubeConfigFile } from './kube-config-file.js';
+import { newsLines } from './news-lines.js';
+import type { NewsLines } from './news-lines.js';
+import { newsOf } from './object-news.js';
+import type { OperatorRun } from './operator-run.js';
+import { keptRunning, managerOptions } from './run-operator.js';
+import type { Running } from './run-operator.js';
+import { sampleFiles } from './sample-files.js';
+import { Settling } from './settling.js';
+
+const person = 'you';
+const kubeConfigFile = 'node_modules/.cache/operator-builder/kubeconfig';
+
+/** An operator beside its cluster. */
+interface Stage extends Running {
+  readonly cluster: EmbeddedCluster;
+  readonly webhooks: InProcessWebhooks;
+  readonly settling: Settling;
+  readonly lines: NewsLines;
+  /** To be applied once the operator runs. */
+  readonly resources: readonly UnstructuredObject[];
+}
+
+/** Runs an operator on an embedded cluster, and tells what happens there. */
+export async function runEmbedded(running: Running): Promise<void> {
+  const { options, context, first, logger } = running;
+  const { clock } = context;
+  const resources = await resourcesOf(running);
+  const webhooks = new InProcessWebhooks(clock, logger);
+  const { services } = webhooks;
+  const { port = 0 } = options;
+  const cluster = await startServer({ port, simulateWorkloads: true, services, clock, logger });
+  try {
+    const { kubeconfigOut } = options;
+    const file =
+      kubeconfigOut === undefined
+        ? join(first.root, kubeConfigFile)
+        : resolve(context.cwd, kubeconfigOut);
+    const remove = await writeKubeConfigFile(cluster, file);
+    try {
+      const lines = newsLines(context);
+      lines.say(
+        `operator ${first.operator.name}, on an API server in this process: ${cluster.url}`,
+      );
+      lines.say(`kubectl --kubeconfig ${relative(context.cwd, file)} get all --all-namespaces\n`);
+      const settling = new Settling({ cluster, clock });
+      await runBeside({ ...running, cluster, webhooks, settling, lines, resources });
+    } finally {
+      await remove();
+    }
+  } finally {
+    await cluster.stop();
+  }
+}
+
+async function resourcesOf({
+  options: { filename },
+  context,
+  first,
+}: Running): Promise<readonly UnstructuredObject[]> {
+  const files = filename ?? (await sampleFiles(first.root));
+  return files.length === 0 ? [] : readResources(files, context);
+}
+
+async function runBeside(stage: Stage): Promise<void> {
+  const { cluster, lines, settling, first, signal } = stage;
+  const end = new AbortController();
+  const both = AbortSignal.any([signal, end.signal]);
+  const operator = cluster.client({ user: first.operator.name });
+  let begun: Promise<void> | undefined;
+  let failure: unknown;
+  const silence = cluster.server.loopback.subscribe((change) => {
+    settling.changed(change);
+    const news = newsOf(change);
+    if (news !== undefined) lines.tell(news);
+  });
+  const onBegin = (run: OperatorRun): void => {
+    // Once: what is changed or deleted afterwards is whoever changes it's.
+    begun ??= goOn({ ...stage, signal: both }, run)
+      .then(() => stage.options.untilSettled === true && end.abort())
+      .catch((error: unknown) => {
+        if (!both.aborted) failure = error;
+        end.abort();
+      })
+      .then(() => undefined);
+  };
+  try {
+    await keepRunning(first, {
+      ...keptRunning(stage),
+      signal: both,
+      managerOptions: (loaded) => ({
+        ...managerOptions(stage, { client: operator, loaded }),
+        onEvent: settling.onEvent,
+      }),
+      prepare: (loaded) => prepare(stage, loaded.operator),
+      onBegin,
+    });
+  } finally {
+    silence();
+    end.abort();
+    await begun;
+  }
+  if (failure !== undefined) throw failure as Error;
+}
+
+async function prepare(
+  { cluster, webhooks, signal }: Stage,
+  operator: Running['first']['operator'],
+): Promise<void> {
+  const client = cluster.client({ user: person });
+  try {
+    webhooks.use(operator.webhooks ?? []);
+    await installCrds(client, inProcessCrds(operator), signal);
+    for (const configuration of inProcessConfigurations(operator)) {
+      await client.apply(configuration, { fieldManager: 'operator-builder', force: true, signal });
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+/** What is done once the operator runs. */
+async function goOn(stage: Stage, { manager }: OperatorRun): Promise<void> {
+  const { cluster, resources, signal, options, settling, lines } = stage;
+  await manager.whenLeading(signal).catch((error: unknown) => {
+    // Why it did not start is said by who runs it.
+    if (!isOperatorError(error, 'Stopped')) throw error;
+  });
+  const client = cluster.client({ user: person });
+  try {
+    const applied: UnstructuredObject[] = [];
+    for (const resource of resources) applied.push(await put(client, resource, stage));
+    if (options.untilSettled !== true) return;
+    await settling.settled(manager, options.settleTimeout, signal);
+    const names = applied.map((each) => describeObject(each)).join(', ');
+    lines.say(`\nsettled: ${names || 'there was nothing to apply'}`);
+  } finally {
+    await client.close();
+  }
+}
+
+async function put(
+  client: Client,
+  resource: UnstructuredObject,
+  { options, signal }: Stage,
+): Promise<UnstructuredObject> {
+  const { namespaced } = await client.resourceType(resource);
+  const { metadata } = resource;
+  const { namespace = options.namespace?.[0] ?? 'default' } = metadata;
+  const object = namespaced ? { ...resource, metadata: { ...metadata, namespace } } : resource;
+  return (await client.apply(object, { fieldManager: 'kubectl', force: true, signal })).object;
+}

@@ -1,0 +1,132 @@
+import { resolve } from 'node:path';
+import type { Client } from '../../client/index.js';
+import { certificateFiles } from '../../manager/index.js';
+import type { ManagerOptions } from '../../manager/index.js';
+import type { Logger } from '../../system/logger.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import type { CommandContext } from '../command-context.js';
+import { clusterClient } from '../options/cluster-options.js';
+import { commandLogger } from '../options/log-option.js';
+import { managerOptionsOf } from '../options/manager-options.js';
+import { loadOperator } from '../project/load-operator.js';
+import type { LoadedProject } from '../project/load-operator.js';
+import { UsageError } from '../usage-error.js';
+import { installCrds, refuseUnserved } from './custom-resources.js';
+import { keepRunning } from './keep-running.js';
+import type { KeepRunning } from './keep-running.js';
+import type { RunOptions } from './run-options.js';
+
+/** What every way to run an operator has. */
+export interface Running {
+  readonly options: RunOptions;
+  readonly context: CommandContext;
+  readonly first: LoadedProject;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Carries out `operator-builder run`: until it is told to stop, which is its good end. */
+export async function runOperator(options: RunOptions, context: CommandContext): Promise<void> {
+  refuseContradictions(options);
+  const signal = context.stopSignal();
+  try {
+    const logger = await commandLogger(options, context);
+    const first = await load(options, context);
+    const running = { options, context, first, logger, signal };
+    if (options.embedded === true) {
+      const { runEmbedded } = await import('./run-embedded.js');
+      await runEmbedded(running);
+    } else await runOnCluster(running);
+  } catch (error) {
+    // It was told to stop before all had begun.
+    if (!signal.aborted || !isOperatorError(error, 'Aborted')) throw error;
+  }
+}
+
+async function runOnCluster(running: Running): Promise<void> {
+  const { options, context, first, logger, signal } = running;
+  const client = await clusterClient(options, context, logger);
+  try {
+    await keepRunning(first, {
+      ...keptRunning(running),
+      managerOptions: (loaded) => managerOptions(running, { client, loaded }),
+      prepare: async ({ operator }) => {
+        const { resources = [] } = operator;
+        const crds = resources.map(({ crd }) => crd);
+        if (options.installCrds === true) await installCrds(client, crds, signal);
+        else await refuseUnserved(client, operator, signal);
+      },
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+/** What does not depend on where it runs. */
+export function keptRunning({
+  options,
+  context,
+  logger,
+  signal,
+}: Running): Pick<KeepRunning, 'load' | 'watch' | 'tell' | 'clock' | 'logger' | 'signal'> {
+  const { clock, stderr } = context;
+  return {
+    load: () => load(options, context),
+    tell: (text) => void stderr.write(`${text}\n`),
+    watch: options.watch,
+    ...{ clock, logger, signal },
+  };
+}
+
+/** What runs, and against what. */
+export interface Managed {
+  readonly client: Client;
+  readonly loaded: LoadedProject;
+}
+
+/** The options of the manager that an operator gets. */
+export function managerOptions(
+  { options, context: { clock, cwd }, logger }: Running,
+  { client, loaded: { operator } }: Managed,
+): ManagerOptions {
+  const { namespace: namespaces, webhookCerts, webhookPort: port } = options;
+  const { webhooks = [] } = operator;
+  const isServed = webhookCerts !== undefined && webhooks.length > 0;
+  return {
+    ...{ client, clock, logger, rbacPreflight: 'fail' },
+    ...managerOptionsOf(options),
+    cacheOptions: { ...operator.cacheOptions, ...(namespaces !== undefined && { namespaces }) },
+    ...(isServed && {
+      webhooks: {
+        webhooks,
+        port,
+        certificates: certificateFiles({ folder: resolve(cwd, webhookCerts) }),
+      },
+    }),
+  };
+}
+
+function load({ project }: RunOptions, { cwd }: CommandContext): Promise<LoadedProject> {
+  return loadOperator(resolve(cwd, project));
+}
+
+const onlyEmbedded = ['filename', 'kubeconfigOut', 'port', 'untilSettled'] as const;
+const onlyCluster = ['kubeconfig', 'context', 'webhookPort', 'webhookCerts'] as const;
+
+function refuseContradictions(options: RunOptions): void {
+  const { embedded = false, webhookPort, webhookCerts } = options;
+  const wrong = (embedded ? onlyCluster : onlyEmbedded).find((name) => options[name] !== undefined);
+  if (wrong !== undefined) {
+    const option = `--${wrong.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const remedy = embedded ? 'leave it out, or --embedded' : 'add --embedded';
+    throw new UsageError(
+      embedded
+        ? `${option} is not for the embedded cluster: ${remedy}`
+        : `${option} is for an embedded cluster: ${remedy}`,
+    );
+  }
+  if (webhookPort !== undefined && webhookCerts === undefined) {
+    const remedy = 'say where tls.crt and tls.key are by --webhook-certs';
+    throw new UsageError(`--webhook-port: webhooks are served over HTTPS: ${remedy}`);
+  }
+}

@@ -1,0 +1,23 @@
+import type { ClusterOptions } from '../options/cluster-options.js';
+import type { LogOptions } from '../options/log-option.js';
+import type { ProcessOptions } from '../options/manager-options.js';
+
+/** Options of `operator-builder run`. */
+export interface RunOptions extends ClusterOptions, ProcessOptions, LogOptions {
+  /** A directory of it. */
+  readonly project: string;
+  /** Where it looks; undefined: everywhere. */
+  readonly namespace?: readonly string[] | undefined;
+  readonly watch: boolean;
+  readonly installCrds?: boolean | undefined;
+  readonly webhookPort?: number | undefined;
+  /** A folder with `tls.crt` and `tls.key`. */
+  readonly webhookCerts?: string | undefined;
+  readonly embedded?: boolean | undefined;
+  readonly filename?: readonly string[] | undefined;
+  readonly kubeconfigOut?: string | undefined;
+  readonly port?: number | undefined;
+  readonly untilSettled?: boolean | undefined;
+  /** In milliseconds. */
+  readonly settleTimeout: number;
+}

@@ -1,0 +1,15 @@
+import { cp, rename, writeFile } from 'node:fs/promises';
+import { shopProject } from '../project/shop-project.js';
+import { linkPackages } from '../scaffold/project.js';
+
+/** A copy of the project with shops, which a spec may change. */
+export async function copyShopProject(folder: string): Promise<void> {
+  await cp(shopProject, folder, { recursive: true });
+  await linkPackages(folder);
+}
+
+/** Writes a file at once, as editors do: nobody reads half of it. */
+export async function replaceFile(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+}

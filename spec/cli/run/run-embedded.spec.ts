@@ -1,0 +1,242 @@
+import { expect } from 'chai';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { clientFromKubeConfig, isInvalid } from '../../../lib/index.js';
+import { Deployment } from '../../../lib/object/kinds.js';
+import { eventually } from '../../../lib/testing/index.js';
+import { cli, scratchDirectory, startCli } from '../cli.js';
+import type { CliResult, RunningCli } from '../cli.js';
+import { shopProject } from '../project/shop-project.js';
+import { Shop } from '../project/shop/src/shop.js';
+import { copyShopProject, replaceFile } from './project.js';
+
+const shop = (spec: object): string =>
+  JSON.stringify({
+    ...{ apiVersion: 'shops.example/v1', kind: 'Shop' },
+    metadata: { name: 'a' },
+    spec,
+  });
+
+describe('operator-builder run --embedded', () => {
+  const file = scratchDirectory();
+  let running: RunningCli | undefined;
+
+  before(async () => {
+    await writeFile(file('shop.yaml'), shop({ image: 'shop:1' }));
+  });
+
+  afterEach(async () => {
+    running?.stop();
+    await running?.ended;
+    running = undefined;
+  });
+
+  const argsOf = (project: string, ...more: readonly string[]): readonly string[] => [
+    ...['run', '--embedded', '--project', project, '-f', file('shop.yaml')],
+    ...['--kubeconfig-out', file('kubeconfig'), ...more],
+  ];
+
+  function run(...more: readonly string[]): Promise<CliResult> {
+    return cli(argsOf(shopProject, ...more));
+  }
+
+  function start(project: string, ...more: readonly string[]): RunningCli {
+    return (running = startCli(argsOf(project, ...more)));
+  }
+
+  it('tells what the operator does with a resource, and ends once it has', async () => {
+    const { code, stdout, stderr } = await run('--until-settled');
+    expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
+    const lines = stdout.split('\n');
+    expect(lines[1]).to.include('kubectl --kubeconfig ').and.include('kubeconfig get all');
+    expect(lines).to.include.members([
+      '+ CustomResourceDefinition shops.shops.example',
+      '+ Shop default/a',
+      '~ Shop default/a  metadata.finalizers: ["shops.example/till"]',
+      '~ Shop default/a  status.image: "shop:1"',
+      '+ Deployment default/web',
+      '~ Deployment default/web  1 of 1 ready',
+      'settled: Shop default/a',
+    ]);
+    expect(stdout).to.match(/~ Pod default\/web-\S+ {2}ready/);
+    expect(stdout).to.not.match(/kube-|Lease|EndpointSlice/);
+    await gone(file('kubeconfig'));
+  });
+
+  it('ends with what is wrong where the operator does not get there', async () => {
+    await writeFile(file('broken.yaml'), shop({ image: 'broken' }));
+    const broken = ['-f', file('broken.yaml'), '--until-settled', '--settle-timeout', '1s'];
+    const { code, stderr } = await run(...broken, '--log-level', 'silent');
+    expect(code).to.equal(1);
+    expect(stderr).to.equal(
+      'error: the operator has not settled in 1 s: shop fails at default/a: the image is broken\n',
+    );
+  });
+
+  it('ends with what the API server says of a resource that it does not take', async () => {
+    await writeFile(file('wrong.yaml'), shop({ replicas: -1 }));
+    const { code, stderr } = await run('-f', file('wrong.yaml'));
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^error: .*spec\.replicas/);
+    expect(stderr.trimEnd().split('\n')).to.have.length(1);
+  });
+
+  it('starts it anew when its sources change, once the former has ended', async () => {
+    const project = file('changing');
+    await copyShopProject(project);
+    const controller = file('changing/src/controllers/shop-controller.ts');
+    const source = await readFile(controller, 'utf8');
+    // One port for all: it must be free again.
+    const cli = start(project, '--health-port', await freePort());
+    const replicas = (count: number) =>
+      eventually(async () => {
+        const web = await cluster((client) => client.get(Deployment, key('web')));
+        expect(
+          web.spec?.template.spec?.terminationGracePeriodSeconds,
+          cli.written().stderr,
+        ).to.equal(count);
+      });
+    const graced = (seconds: number): string =>
+      source.replace('containers: [', `terminationGracePeriodSeconds: ${seconds}, containers: [`);
+    await eventually(() => expect(cli.written().stdout).to.include('Deployment default/web'));
+    await replaceFile(controller, graced(7));
+    await replicas(7);
+
+    await replaceFile(controller, graced(8).replace('controllerFor(Shop)', 'controllerFor(('));
+    await eventually(() => expect(cli.written().stderr).to.include('does not compile'));
+    const { stderr } = cli.written();
+    expect(stderr).to.include('the former one goes on').and.include('shop-controller.ts:');
+    expect(stderr.match(/is not taken over/g)).to.have.length(1);
+    await cluster((client) => client.delete(Deployment, key('web')));
+    await replicas(7);
+
+    // What it is made of may be new, and may come after what needs it.
+    const moved = graced(9).replace('../shop.js', '../goods/shop.js');
+    await replaceFile(controller, moved);
+    await eventually(() => expect(cli.written().stderr).to.include('goods/shop.js'));
+    await writeShop(project);
+    await replicas(9);
+    cli.stop();
+    const { code } = await cli.ended;
+    expect(code).to.equal(0);
+    expect(cli.written().stderr.match(/is started anew/g)).to.have.length(2);
+  });
+
+  it('asks its webhooks, without a certificate', async () => {
+    const project = file('asking');
+    await copyShopProject(project);
+    await writeFile(file('asking/src/operator.ts'), operatorWithWebhook);
+    const cli = start(project);
+    await eventually(() => expect(cli.written().stdout).to.include('+ Deployment default/web'));
+    const refused = await cluster((client) =>
+      client
+        .create(Shop.object({ metadata: key('b'), spec: { image: 'none' } }))
+        .catch((error: unknown) => error),
+    );
+    expect(isInvalid(refused) || String(refused).includes('no image'), String(refused)).to.equal(
+      true,
+    );
+    cli.stop();
+    expect(await cli.ended).to.include({ code: 0 });
+  });
+
+  it('keeps away from a kubeconfig that is none of its own, and from a port that is taken', async () => {
+    await writeFile(file('mine'), 'contexts: [{ name: a }, { name: b }]');
+    const mine = await run('--kubeconfig-out', file('mine'));
+    expect(mine.code).to.equal(1);
+    expect(mine.stderr).to.include('mine is there').and.include('name another file');
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const busy = await run('--port', String(port));
+      expect(busy.code).to.equal(1);
+      expect(busy.stderr).to.include(`127.0.0.1:${port}: the port is in use`).and.include('--port');
+      const health = await run('--health-port', String(port));
+      expect(health.code).to.equal(1);
+      expect(health.stderr).to.include(`${port}: the port is in use`);
+    } finally {
+      server.close();
+    }
+  });
+
+  for (const [what, args, says] of [
+    ['options of a cluster', ['--embedded', '--context', 'a'], '--context is not for the embedded'],
+    [
+      'options of an embedded one',
+      ['--until-settled'],
+      '--until-settled is for an embedded cluster',
+    ],
+    ['a webhook port without certificates', ['--webhook-port', '1'], '--webhook-certs'],
+    ['files that are not there', ['--embedded', '-f', 'none.yaml'], "none.yaml can't be read"],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      const { code, stderr } = await cli(['run', '--project', shopProject, ...args]);
+      expect(code).to.equal(1);
+      expect(stderr).to.include(says);
+    });
+  }
+
+  it('ends well when it is told to before it has begun', async () => {
+    const cli = start(shopProject);
+    cli.stop();
+    expect(await cli.ended).to.include({ code: 0 });
+    await gone(file('kubeconfig'));
+  });
+
+  const key = (name: string) => ({ name, namespace: 'default' });
+
+  /** By the kubeconfig that is there for kubectl. */
+  async function cluster<T>(
+    use: (client: Awaited<ReturnType<typeof clientFromKubeConfig>>) => Promise<T>,
+  ): Promise<T> {
+    const client = await clientFromKubeConfig({ path: file('kubeconfig') });
+    try {
+      return await use(client);
+    } finally {
+      await client.close();
+    }
+  }
+});
+
+async function gone(path: string): Promise<void> {
+  const error = await readFile(path).catch((thrown: unknown) => thrown);
+  expect(error).to.include({ code: 'ENOENT' });
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return String(port);
+}
+
+async function writeShop(project: string): Promise<void> {
+  const { mkdir } = await import('node:fs/promises');
+  const text = await readFile(`${project}/src/shop.ts`, 'utf8');
+  await mkdir(`${project}/src/goods`);
+  await replaceFile(`${project}/src/goods/shop.ts`, text);
+  await rm(`${project}/src/shop.ts`);
+  const operator = await readFile(`${project}/src/operator.ts`, 'utf8');
+  await replaceFile(`${project}/src/operator.ts`, operator.replace('./shop.js', './goods/shop.js'));
+}
+
+const operatorWithWebhook = `
+import { allowed, denied, validatingWebhook } from 'operator-builder';
+import type { OperatorDefinition } from 'operator-builder';
+import { shopController } from './controllers/shop-controller.js';
+import { Shop } from './shop.js';
+
+export const operator: OperatorDefinition = {
+  name: 'shops',
+  resources: [Shop],
+  webhooks: [
+    validatingWebhook(Shop, ({ object }) =>
+      object?.spec.image === 'none' ? denied('no image') : allowed(),
+    ),
+  ],
+  setup: (manager) => void manager.add(shopController()),
+};
+`;
