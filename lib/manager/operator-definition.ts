@@ -2,6 +2,7 @@ import type { CustomResourceDefinition } from '../object/kinds.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ResourceType } from '../object/resource-type.js';
 import type { Manager } from './manager.js';
+import type { ManagerOptions } from './manager-options.js';
 import type { Webhook } from './webhooks/webhook.js';
 
 /** A custom resource of an operator: what `defineResource` made. */
@@ -29,6 +30,11 @@ export interface OperatorDefinition {
   readonly resources?: readonly OperatorResource[] | undefined;
   /** What the API server is to ask it. @defaultValue none */
   readonly webhooks?: readonly Webhook[] | undefined;
+  /**
+   * What of which kinds its controllers have to see: `src/main.ts` and the command `run` give it to their
+   * managers. @defaultValue everything of the kinds that are watched
+   */
+  readonly cacheOptions?: ManagerOptions['cacheOptions'];
   /**
    * Adds its controllers, and what else it runs, to a manager. It is called by tools too, for managers
    * that never run: it must neither wait for anything nor reach outside of the manager.

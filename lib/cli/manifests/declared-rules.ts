@@ -35,6 +35,7 @@ export async function declaredRules(operator: OperatorDefinition): Promise<Decla
   const manager = new Manager({
     client,
     // As in the `src/main.ts` of a project.
+    cacheOptions: operator.cacheOptions,
     leaderElection: { name, namespace },
     webhooks: operatorWebhooks(operator, { client, namespace }),
   });

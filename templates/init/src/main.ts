@@ -16,6 +16,7 @@ async function main(): Promise<void> {
   const manager = new Manager({
     client,
     logger,
+    cacheOptions: operator.cacheOptions,
     health: { port: healthPort },
     metrics: { port: metricsPort },
     webhooks: operatorWebhooks(operator, { client, namespace, port, certificateFolder, logger }),
