@@ -30,6 +30,6 @@ export const exitCodes = {
   success: 0,
   /** What was asked for could not be done, or the command line is wrong; the message says what helps. */
   failure: 1,
-  /** Of `plan`: there is something to change. */
+  /** Of `plan`: there is something to change. Of `upgrade-check`: there is something to know before. */
   changes: 2,
 } as const;

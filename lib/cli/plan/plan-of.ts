@@ -9,6 +9,7 @@ import type { FieldChange } from '../../object/diff-by-path.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
 import { redactChanges } from '../../object/redact.js';
+import { hashSources } from './hash-of.js';
 import { lastAppliedAnnotation } from './applied-resource.js';
 import type { PlannedObjectState } from './planned-objects.js';
 
@@ -85,20 +86,11 @@ function rolloutOf(
   if (!rollsPods(ref) || updatesOnDelete(after)) return [];
   const changes = object.changes.filter(({ path }) => path.startsWith('spec.template'));
   if (changes.length === 0 && action !== 'recreate') return [];
-  const causes = objects.filter(
-    (other) => other.action !== 'unchanged' && changes.some((change) => isHashOf(change, other)),
+  const changed = objects.filter((other) => other.action !== 'unchanged');
+  const refs = changed.map((other) => other.ref);
+  const isExplained = changes.every((change) => hashSources(change, refs).length > 0);
+  const causes = refs.filter((each) =>
+    changes.some((one) => hashSources(one, refs).includes(each)),
   );
-  const isExplained = changes.every((change) => causes.some((each) => isHashOf(change, each)));
-  return [{ ref, changes, causes: isExplained ? causes.map((each) => each.ref) : [] }];
-}
-
-/** Whether a change is that of the variable by which the builder rolls pods on a changed object. */
-function isHashOf(
-  { path, from, to }: FieldChange,
-  { ref: { kind, name } }: PlannedObject,
-): boolean {
-  if (kind !== 'ConfigMap' && kind !== 'Secret') return false;
-  if (!/\.env(?:\[|$)/.test(path)) return false;
-  const variable = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
-  return `${path} ${JSON.stringify([from, to])}`.includes(variable);
+  return [{ ref, changes, causes: isExplained ? causes : [] }];
 }

@@ -1,0 +1,73 @@
+import { Command } from 'commander';
+import { resolve } from 'node:path';
+import { exitCodes } from '../command-context.js';
+import type { CommandContext } from '../command-context.js';
+import { helpExamples } from '../help-examples.js';
+import { commandLogger, logLevelOption } from '../options/log-option.js';
+import type { LogOptions } from '../options/log-option.js';
+import { outputOption } from '../options/output-option.js';
+import type { Output } from '../options/output-option.js';
+
+interface UpgradeCheckOptions extends LogOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly filename: readonly string[];
+  readonly namespace: string;
+  readonly color: boolean;
+  readonly output: Output;
+}
+
+/** `operator-builder upgrade-check`. */
+export function upgradeCheckCommand(context: CommandContext): Command {
+  return new Command('upgrade-check')
+    .description(
+      'Says what an upgrade of an operator does to what runs: both versions work on stored resources, ' +
+        'one after the other, in a cluster within this process. Names every pod restart with the field ' +
+        'that causes it, writes that a server refuses, what is renamed, pruned or lost, and resources ' +
+        'that the new schemas refuse. Ends with code 2 when there are such findings, 0 when there are ' +
+        'none, 1 when it could not be checked. No cluster is needed.',
+    )
+    .requiredOption('--from <directory>', 'the project in the version that runs, with its packages')
+    .requiredOption('--to <directory>', 'the project in the version that is to run')
+    .requiredOption(
+      '-f, --filename <path...>',
+      'what is stored: files or directories of YAML; - is the standard input',
+    )
+    .option('-n, --namespace <name>', 'of resources that name none', 'default')
+    .option('--no-color', 'do not colour what is for people (also: NO_COLOR=1)')
+    .addOption(outputOption())
+    .addOption(logLevelOption().default('silent'))
+    .addHelpText(
+      'after',
+      helpExamples({
+        'operator-builder upgrade-check --from ../shop-1.4 --to . -f crs/': 'before a release',
+        'kubectl get shops -A -o yaml | operator-builder upgrade-check --from ../shop-1.4 --to . -f -':
+          'with what a cluster has',
+      }),
+    )
+    .action((options: UpgradeCheckOptions) => upgradeCheck(options, context));
+}
+
+async function upgradeCheck(options: UpgradeCheckOptions, context: CommandContext): Promise<void> {
+  const { loadOperator } = await import('../project/load-operator.js');
+  const { readResources } = await import('../plan/resource-files.js');
+  const { filesIn } = await import('../upgrade/files-in.js');
+  const { checkUpgrade } = await import('../upgrade/check-upgrade.js');
+  const signal = context.stopSignal();
+  const { stdout, env, cwd } = context;
+  const resources = await readResources(await filesIn(options.filename, cwd), context);
+  const { operator: from } = await loadOperator(resolve(cwd, options.from));
+  const { operator: to } = await loadOperator(resolve(cwd, options.to));
+  const logger = await commandLogger(options, context);
+  const { namespace } = options;
+  const report = await checkUpgrade({ from, to, resources, namespace, logger, signal });
+  if (options.output === 'json') {
+    stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
+  } else {
+    const { renderUpgrade } = await import('../upgrade/render-upgrade.js');
+    const isColored =
+      options.color && stdout.columns !== undefined && (env['NO_COLOR'] ?? '') === '';
+    stdout.write(renderUpgrade(report, { color: isColored }));
+  }
+  if (report.findings.length > 0) context.setExitCode(exitCodes.changes);
+}

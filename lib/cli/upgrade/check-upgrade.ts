@@ -1,0 +1,113 @@
+import { EmbeddedCluster } from '../../embedded/index.js';
+import type { OperatorDefinition } from '../../manager/index.js';
+import { isApiError } from '../../object/api-error.js';
+import { describeObject } from '../../object/describe-object.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { referenceTo } from '../../object/object-reference.js';
+import type { ObjectReference } from '../../object/object-reference.js';
+import type { Logger } from '../../system/logger.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+import { VirtualClock } from '../../system/virtual-clock.js';
+import { idOf, objectsIn } from './cluster-state.js';
+import { compareStates } from './compare-states.js';
+import { replay } from './replay.js';
+import type { ReplayEnd, ReplayFailure } from './replay.js';
+import { storeResources } from './stored-resources.js';
+import { upgradeDefinitions } from './upgrade-definitions.js';
+import type { DefinitionsResult } from './upgrade-definitions.js';
+import { finding, withoutUid } from './upgrade-report.js';
+import type { Finding, HarmlessChange, UpgradeReport } from './upgrade-report.js';
+
+/** What the check of an upgrade is made with. */
+export interface UpgradeCheck {
+  /** The version that runs. */
+  readonly from: OperatorDefinition;
+  /** The version that is to run. */
+  readonly to: OperatorDefinition;
+  /** What is stored: custom resources of the operator, and what else it needs, such as Secrets. */
+  readonly resources: readonly UnstructuredObject[];
+  /** Of what is namespaced and names none. */
+  readonly namespace: string;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What an upgrade of an operator does to what runs: the old version works on the resources in an
+ * embedded cluster, with workloads simulated, until it is at rest; then the new one, with its new
+ * definitions. What differs is what the upgrade does. Time is simulated: rollouts cost none.
+ * @throws OperatorError `InvalidConfig`: the old version can't do with the resources, or does not come
+ * to rest on them, so that there is nothing to compare with
+ */
+export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> {
+  const { from, to, resources, namespace, logger, signal } = check;
+  const crds = from.resources ?? [];
+  const clock = new VirtualClock();
+  const cluster = await EmbeddedCluster.start({ crds, simulateWorkloads: true, clock });
+  try {
+    const stored = await storeResources(resources, cluster.client(), namespace);
+    const settings = { cluster, logger, signal };
+    const old = await replay(from, settings);
+    refuseFailures(old, from);
+    const before = objectsIn(cluster.snapshot());
+    const current = stored.map((object) => before.get(idOf(object)) ?? object);
+    const defined = await upgradeDefinitions(to, current, cluster);
+    const end = await replay(to, { ...settings, skipped: defined.skipped });
+    const compared = compareStates({ before, after: objectsIn(cluster.snapshot()) });
+    return {
+      operator: to.name,
+      resources: stored.map((object) => withoutUid(referenceTo(object))),
+      findings: [
+        ...defined.findings,
+        ...end.refused,
+        ...end.failures.flatMap((failure) => failed(failure, end)),
+        ...(old.restless.length > 0 ? [] : end.restless.map(restless)),
+        ...compared.findings,
+      ],
+      changes: [...defined.changes, ...untold(compared.changes, defined)],
+    };
+  } finally {
+    await cluster.stop();
+  }
+}
+
+function refuseFailures({ failures }: ReplayEnd, { name }: OperatorDefinition): void {
+  if (failures.length === 0) return;
+  const list = failures.map(({ ref, error }) => `  ${describeObject(ref)}: ${error.message}`);
+  const remedy = 'correct the resources, so that there is something to compare with';
+  const what = `the old version of ${name} fails on what is stored; ${remedy}:`;
+  throw new OperatorError('InvalidConfig', [what, ...list].join('\n'));
+}
+
+/** A failure that is no other than a refused write is told already. */
+function failed({ ref, error }: ReplayFailure, { refused }: ReplayEnd): readonly Finding[] {
+  const isImmutable = isOperatorError(error, 'ImmutableField');
+  if (isImmutable || isApiError(error)) {
+    const told = refused.some((each) => error.message.includes(each.ref.name));
+    if (told) return [];
+  }
+  const type = isImmutable ? 'refused' : 'failed';
+  const message = isImmutable ? error.message : `the new version fails on it: ${error.message}`;
+  return [finding(type, ref, { message })];
+}
+
+function restless(ref: ObjectReference): Finding {
+  const message = 'the new version writes it again and again: it does not come to rest';
+  return finding('restless', ref, { message, remedy: 'write it only where it is not as desired' });
+}
+
+/** Changes without those that new definitions make by themselves. */
+function untold(
+  changes: readonly HarmlessChange[],
+  defined: DefinitionsResult,
+): readonly HarmlessChange[] {
+  const told = [...defined.changes, ...defined.findings].flatMap(({ ref, changes: of }) =>
+    of.map(({ path }) => `${describeObject(ref)} ${path}`),
+  );
+  return changes.flatMap((change) => {
+    const rest = change.changes.filter(
+      ({ path }) => !told.includes(`${describeObject(change.ref)} ${path}`),
+    );
+    return change.changes.length > 0 && rest.length === 0 ? [] : [{ ...change, changes: rest }];
+  });
+}

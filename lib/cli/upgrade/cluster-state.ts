@@ -1,0 +1,67 @@
+import { podReferencesOf, podTemplateIn } from '../../builder/pod-references.js';
+import type { StoreSnapshot } from '../../embedded/index.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { controllerOf } from '../../object/owner-reference.js';
+import { referenceTo } from '../../object/object-reference.js';
+import type { ObjectReference } from '../../object/object-reference.js';
+import { groupOf } from '../../object/resource-type.js';
+
+/** All objects of a cluster at a moment, by `group/kind/namespace/name`. */
+export type ClusterState = ReadonlyMap<string, UnstructuredObject>;
+
+/** What a snapshot has. */
+export function objectsIn({ collections }: StoreSnapshot): ClusterState {
+  const objects = [...collections.values()].flatMap((collection) => [...collection.values()]);
+  return new Map(objects.map((object) => [idOf(object), object] as const));
+}
+
+/** How an object is found in a {@link ClusterState}, whatever version of its API it is in. */
+export function idOf({ apiVersion, kind, metadata }: UnstructuredObject): string {
+  return [groupOf(apiVersion), kind, metadata.namespace ?? '', metadata.name ?? ''].join('/');
+}
+
+const made = ['ReplicaSet', 'ControllerRevision', 'Endpoints', 'EndpointSlice', 'Event', 'Lease'];
+const ofCluster = ['Node', 'Namespace', 'CustomResourceDefinition', 'PersistentVolume'];
+
+/** Whether an object is an operator's own, not what the cluster's controllers make of others. */
+export function isOperatorsOwn(object: UnstructuredObject): boolean {
+  const { kind } = object;
+  if (made.includes(kind) || ofCluster.includes(kind)) return false;
+  const { apiVersion = '' } = controllerOf(object) ?? {};
+  return !['apps', 'batch'].includes(groupOf(apiVersion));
+}
+
+/** The workloads and Pods that refer to an object by name. */
+export function usersOf(
+  { kind, metadata }: UnstructuredObject,
+  state: ClusterState,
+): readonly ObjectReference[] {
+  const { namespace, name = '' } = metadata;
+  const users = [...state.values()].filter((user) => {
+    if (user.metadata.namespace !== namespace || !isOperatorsOwn(user)) return false;
+    const template = user.kind === 'Pod' ? { spec: user['spec'] } : podTemplateIn(user);
+    if (template === undefined) return false;
+    const references = podReferencesOf(template as Parameters<typeof podReferencesOf>[0]);
+    return namesOf(references, kind).includes(name);
+  });
+  return users.map((user) => referenceTo(user));
+}
+
+function namesOf(
+  references: ReturnType<typeof podReferencesOf>,
+  kind: string,
+): readonly (string | undefined)[] {
+  const { configMaps, secrets, pullSecrets, claims, serviceAccount } = references;
+  switch (kind) {
+    case 'ConfigMap':
+      return configMaps;
+    case 'Secret':
+      return [...secrets, ...pullSecrets];
+    case 'PersistentVolumeClaim':
+      return claims;
+    case 'ServiceAccount':
+      return [serviceAccount];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,124 @@
+import { isReconcileFailed } from '../../builder/index.js';
+import type { Controller } from '../../controller/index.js';
+import type { EmbeddedCluster } from '../../embedded/index.js';
+import { Manager } from '../../manager/index.js';
+import type { OperatorDefinition } from '../../manager/index.js';
+import { keyOf } from '../../object/object-key.js';
+import type { ObjectKey, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { referenceTo } from '../../object/object-reference.js';
+import type { ObjectReference } from '../../object/object-reference.js';
+import { groupOf, groupOfType } from '../../object/resource-type.js';
+import { asError } from '../../system/as-error.js';
+import type { Logger } from '../../system/logger.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import { objectsIn } from './cluster-state.js';
+import { Refusals } from './refusals.js';
+import type { Finding } from './upgrade-report.js';
+
+/** What a replay is made with. */
+export interface ReplaySettings {
+  readonly cluster: EmbeddedCluster;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** What is left out: its controllers don't get to see it. */
+  readonly skipped?: readonly ObjectReference[] | undefined;
+}
+
+/** What a controller failed with at last. */
+export interface ReplayFailure {
+  readonly ref: ObjectReference;
+  readonly error: Error;
+}
+
+/** How a replay ended. */
+export interface ReplayEnd {
+  /** The writes that the server refused. */
+  readonly refused: readonly Finding[];
+  readonly failures: readonly ReplayFailure[];
+  /** What its controllers wrote in the last round; nothing: they came to rest. */
+  readonly restless: readonly ObjectReference[];
+}
+
+/** As many as a chain of rollouts of a large operator needs, several times over. */
+const mostRounds = 50;
+
+/**
+ * Lets an operator work on what an embedded cluster has until it is at rest: each object of a kind
+ * that it reconciles is reconciled once in a round, and then the workloads of the cluster get to where
+ * they should be. `planning` is true in the context of reconcilers, for nothing outside of the cluster
+ * is to be touched.
+ */
+export async function replay(
+  operator: OperatorDefinition,
+  settings: ReplaySettings,
+): Promise<ReplayEnd> {
+  const { cluster, logger, signal } = settings;
+  const refusals = new Refusals();
+  const client = refusals.noting(cluster.client());
+  const manager = new Manager({ client, logger, clock: cluster.clock, rbacPreflight: 'off' });
+  await operator.setup(manager);
+  const { controllers } = manager;
+  let failures: readonly ReplayFailure[] = [];
+  let restless: readonly ObjectReference[] = [];
+  for (let round = 0; round < mostRounds; round++) {
+    const written = new Map<string, UnstructuredObject>();
+    const stop = cluster.server.loopback.subscribe(({ object }) => {
+      if (!isFleeting(object)) written.set(object.metadata.uid ?? '', object);
+    });
+    const failed: ReplayFailure[] = [];
+    for (const { controller, key, ref } of due(controllers, settings)) {
+      const reconcile = { key, client, planning: true, clock: cluster.clock, logger, signal };
+      await controller.reconcileOnce(reconcile).catch((thrown: unknown) => {
+        if (signal.aborted) throw thrown;
+        failed.push(...errorsOf(thrown).map((error) => ({ ref, error })));
+      });
+    }
+    await cluster.settled();
+    stop();
+    failures = failed;
+    restless = [...written.values()].map((object) => referenceTo(object));
+    if (written.size === 0) break;
+  }
+  return { refused: refusals.findings, failures, restless };
+}
+
+/** Written all the time, or with the time in it. */
+function isFleeting({ apiVersion, kind }: UnstructuredObject): boolean {
+  return kind === 'Event' || (kind === 'Lease' && groupOf(apiVersion) === 'coordination.k8s.io');
+}
+
+interface Due {
+  readonly controller: Controller;
+  readonly key: ObjectKey;
+  readonly ref: ObjectReference;
+}
+
+function due(
+  controllers: readonly Controller[],
+  { cluster, skipped = [] }: ReplaySettings,
+): readonly Due[] {
+  const objects = objectsIn(cluster.snapshot());
+  const isSkipped = ({ kind, metadata: { namespace, name } }: UnstructuredObject): boolean =>
+    skipped.some((ref) => {
+      return ref.kind === kind && ref.namespace === namespace && ref.name === name;
+    });
+  return controllers.flatMap((controller) =>
+    [...objects.values()]
+      .filter((object) => {
+        const { type } = controller;
+        return object.kind === type.kind && groupOf(object.apiVersion) === groupOfType(type);
+      })
+      .filter((object) => !isSkipped(object))
+      .map((object) => ({ controller, key: keyOf(object), ref: referenceTo(object) })),
+  );
+}
+
+/** What an error is made of. What follows from another is left out. */
+function errorsOf(thrown: unknown): readonly Error[] {
+  const error = asError(thrown);
+  if (isReconcileFailed(error)) {
+    return error.errors.filter((each) => !isOperatorError(each, 'DependencyFailed'));
+  }
+  const { cause } = error;
+  return isReconcileFailed(cause) ? errorsOf(cause) : [error];
+}

@@ -1,0 +1,58 @@
+import omit from 'lodash/omit.js';
+import type { Client } from '../../client/client.js';
+import { getIfExists } from '../../client/get-if-exists.js';
+import { describeObject } from '../../object/describe-object.js';
+import { Namespace } from '../../object/kinds.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { asError } from '../../system/as-error.js';
+
+/** Of the cluster that a file was read from; owners are not here, so that garbage would be collected. */
+const ofElsewhere = [
+  ...['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'managedFields', 'selfLink'],
+  ...['deletionTimestamp', 'deletionGracePeriodSeconds', 'ownerReferences'],
+] as const;
+
+/**
+ * Puts the objects of files into a cluster that has none of them, with their namespaces and status.
+ * @param namespace - of what is namespaced and names none
+ * @throws OperatorError `InvalidConfig`: the cluster refuses one
+ */
+export async function storeResources(
+  objects: readonly UnstructuredObject[],
+  client: Client,
+  namespace: string,
+): Promise<readonly UnstructuredObject[]> {
+  const stored: UnstructuredObject[] = [];
+  for (const object of objects) {
+    try {
+      stored.push(await store(object, client, namespace));
+    } catch (thrown) {
+      const error = asError(thrown);
+      const what = `${describeObject(object)} can't be stored as the old version has it`;
+      throw new OperatorError('InvalidConfig', `${what}: ${error.message}`, { cause: error });
+    }
+  }
+  return stored;
+}
+
+async function store(
+  object: UnstructuredObject,
+  client: Client,
+  namespace: string,
+): Promise<UnstructuredObject> {
+  const type = await client.resourceType(object);
+  const place = type.namespaced ? { namespace: object.metadata.namespace ?? namespace } : {};
+  const metadata = { ...omit(object.metadata, ofElsewhere), ...place };
+  if (place.namespace !== undefined) await ensureNamespace(place.namespace, client);
+  const given = { ...object, metadata };
+  const made = await client.create(omit(given, 'status'));
+  const { status } = object;
+  if (status === undefined) return made;
+  return client.update({ ...made, status }, { subresource: 'status' });
+}
+
+async function ensureNamespace(name: string, client: Client): Promise<void> {
+  if ((await getIfExists(client, Namespace, { name })) !== undefined) return;
+  await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+}

@@ -1,0 +1,194 @@
+import omit from 'lodash/omit.js';
+import { ensureCrd } from '../../client/ensure-crd.js';
+import type { EmbeddedCluster } from '../../embedded/index.js';
+import type { OperatorDefinition } from '../../manager/index.js';
+import { isApiError } from '../../object/api-error.js';
+import { fieldPath } from '../../object/field-path.js';
+import { diffObjects } from '../../object/diff-by-path.js';
+import type { CustomResourceDefinition } from '../../object/kinds.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { referenceTo } from '../../object/object-reference.js';
+import type { ObjectReference } from '../../object/object-reference.js';
+import { groupOf, versionOf } from '../../object/resource-type.js';
+import { valueAtPath } from '../../object/value-at-path.js';
+import { asError } from '../../system/as-error.js';
+import { objectsIn } from './cluster-state.js';
+import { finding, withoutUid } from './upgrade-report.js';
+import type { Finding, HarmlessChange } from './upgrade-report.js';
+
+/** What new definitions do to what is stored. */
+export interface DefinitionsResult {
+  readonly findings: readonly Finding[];
+  readonly changes: readonly HarmlessChange[];
+  /** What the new version can't be tried on. */
+  readonly skipped: readonly ObjectReference[];
+}
+
+/**
+ * Brings the definitions of a cluster to those of a newer operator, and looks at what is stored: what
+ * it loses, what it gets, and whether it could still be made anew.
+ */
+export async function upgradeDefinitions(
+  { resources = [] }: OperatorDefinition,
+  stored: readonly UnstructuredObject[],
+  cluster: EmbeddedCluster,
+): Promise<DefinitionsResult> {
+  const results: DefinitionsResult[] = [];
+  const kinds = new Set(resources.map(({ group, kind }) => `${group}/${kind}`));
+  const client = cluster.client();
+  for (const { crd, group, kind } of resources) {
+    const own = stored.filter((each) => each.kind === kind && groupOf(each.apiVersion) === group);
+    const gone = versionsGone(crd, own, cluster);
+    if (gone.length > 0) {
+      results.push({ findings: gone, changes: [], skipped: own.map((each) => referenceTo(each)) });
+      continue;
+    }
+    const refused = await installed(crd, cluster);
+    if (refused !== undefined) {
+      results.push({
+        findings: [refused],
+        changes: [],
+        skipped: own.map((each) => referenceTo(each)),
+      });
+      continue;
+    }
+    for (const object of own) results.push(await readAgain(object, { crd, client }));
+  }
+  const homeless = stored.filter(
+    ({ apiVersion, kind }) =>
+      apiVersion.includes('.') && !kinds.has(`${groupOf(apiVersion)}/${kind}`),
+  );
+  return {
+    findings: [...results.flatMap(({ findings }) => findings), ...homeless.map(withoutDefinition)],
+    changes: results.flatMap(({ changes }) => changes),
+    skipped: results.flatMap(({ skipped }) => skipped),
+  };
+}
+
+function withoutDefinition(object: UnstructuredObject): Finding {
+  const message = `the new version does not define ${object.kind} of ${groupOf(object.apiVersion)}`;
+  const remedy = 'keep the resource in the operator as long as there are any';
+  return finding('version', referenceTo(object), { message, remedy });
+}
+
+/** A real server refuses a definition without a version that objects were ever stored in. */
+function versionsGone(
+  crd: CustomResourceDefinition,
+  own: readonly UnstructuredObject[],
+  cluster: EmbeddedCluster,
+): readonly Finding[] {
+  const { name } = crd.metadata;
+  const live = [...objectsIn(cluster.snapshot()).values()].find(
+    ({ kind, metadata }) => kind === 'CustomResourceDefinition' && metadata.name === name,
+  ) as CustomResourceDefinition | undefined;
+  const versions = crd.spec.versions;
+  const ref = withoutUid(referenceTo(crd));
+  const storedIn = live?.status?.storedVersions ?? [];
+  const missing = storedIn.filter((version) => versions.every((each) => each.name !== version));
+  const findings = missing.map((version) => {
+    const message = `${version} is gone, and objects are stored in it: the server refuses the definition`;
+    const remedy = `keep ${version} (served: false will do) until all objects are stored in another version and it is taken out of status.storedVersions`;
+    const changes = [{ path: 'spec.versions', from: version, to: undefined }];
+    return finding('version', ref, { message, changes, remedy });
+  });
+  const unserved = own.flatMap((object) => {
+    const version = versionOf(object.apiVersion);
+    const served = versions.some((each) => each.name === version && each.served);
+    if (served || missing.includes(version)) return [];
+    const message = `${object.apiVersion} is not served any more: files and clients that name it fail`;
+    const remedy = 'serve it, deprecated, until nobody uses it';
+    return [finding('version', referenceTo(object), { message, remedy })];
+  });
+  return [...findings, ...unserved];
+}
+
+async function installed(
+  crd: CustomResourceDefinition,
+  cluster: EmbeddedCluster,
+): Promise<Finding | undefined> {
+  try {
+    await ensureCrd(cluster.client(), crd, { clock: cluster.clock });
+    return undefined;
+  } catch (thrown) {
+    const message = `the server refuses the new definition: ${asError(thrown).message}`;
+    return finding('refused', withoutUid(referenceTo(crd)), { message });
+  }
+}
+
+interface Reading {
+  readonly crd: CustomResourceDefinition;
+  readonly client: ReturnType<EmbeddedCluster['client']>;
+}
+
+/** What becomes of a stored object when it is read, and when it is made anew. */
+async function readAgain(
+  object: UnstructuredObject,
+  { client }: Reading,
+): Promise<DefinitionsResult> {
+  const ref = withoutUid(referenceTo(object));
+  const { apiVersion, kind, metadata } = object;
+  const { name = '', namespace } = metadata;
+  const read = await client.get({ apiVersion, kind }, { name, namespace });
+  const changes = diffObjects(object, read, { ignore: ['metadata'] });
+  const lost = changes.filter(({ from }) => from !== undefined);
+  const got = changes.filter(({ from }) => from === undefined);
+  const findings = lost.length === 0 ? [] : [dropped(ref, lost)];
+  const filled: HarmlessChange[] =
+    got.length === 0 ? [] : [{ action: 'configure', ref, changes: got, note: 'by defaults' }];
+  const invalid = await refusalOf(object, client);
+  if (invalid === undefined) return { findings, changes: filled, skipped: [] };
+  const schema = finding('schema', ref, {
+    message: `it is not valid any more: ${invalid.message}`,
+    changes: invalid.fields.map((field) => ({
+      ...{ path: field, to: undefined },
+      from: valueAt(object, field),
+    })),
+    remedy:
+      'allow what is stored, or correct it before: updates pass only as long as these fields stay as they are',
+  });
+  // Here, other than on a real server, no update of it would pass at all.
+  return { findings: [...findings, schema], changes: filled, skipped: [referenceTo(object)] };
+}
+
+function dropped(ref: ObjectReference, changes: Finding['changes']): Finding {
+  const fields = changes.map(({ path }) => path).join(', ');
+  const message = `${fields} is not in the new schema: it is dropped as soon as the object is written`;
+  const remedy = 'keep the field in the schema, or read it in a conversion';
+  return finding('dropped', ref, { message, changes, remedy });
+}
+
+interface SchemaRefusal {
+  readonly fields: readonly string[];
+  readonly message: string;
+}
+
+/** Why the server would not take the object if it were new. */
+async function refusalOf(
+  object: UnstructuredObject,
+  client: Reading['client'],
+): Promise<SchemaRefusal | undefined> {
+  const { name, namespace, labels, annotations } = object.metadata;
+  const place = namespace === undefined ? {} : { namespace };
+  const own = {
+    ...(labels !== undefined && { labels }),
+    ...(annotations !== undefined && { annotations }),
+  };
+  const metadata = { generateName: `${name ?? ''}-`, ...place, ...own };
+  try {
+    await client.create({ ...omit(object, 'status'), metadata } as UnstructuredObject, {
+      dryRun: true,
+    });
+    return undefined;
+  } catch (error) {
+    if (!isApiError(error) || error.status !== 422) throw error;
+    const causes = error.causes;
+    const fields = causes.map(({ field = '' }) => field).filter((field) => field !== '');
+    const said = causes.map(({ field = '', message = '' }) => `${field}: ${message}`).join('; ');
+    return { fields: [...new Set(fields)], message: said };
+  }
+}
+
+/** Of an entry of a list only its index is known: who wants to see it looks at the object. */
+function valueAt(object: UnstructuredObject, field: string): unknown {
+  return field.includes('[') ? undefined : valueAtPath(object, fieldPath(...field.split('.')));
+}
