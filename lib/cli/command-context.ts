@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../system/clock.js';
 
 /** Where text goes. */
@@ -5,6 +6,12 @@ export interface TextOutput {
   write(text: string): unknown;
   /** How many characters a line of the terminal has; undefined: it is none. */
   readonly columns?: number | undefined;
+}
+
+/** Somebody at a keyboard. */
+export interface Terminal {
+  readonly input: Readable;
+  readonly output: Writable;
 }
 
 /** All that a command has of its process, so that it can run in any other. */
@@ -16,6 +23,8 @@ export interface CommandContext {
   readonly stdout: TextOutput;
   /** For whatever is said about them: problems, progress, logs. */
   readonly stderr: TextOutput;
+  /** Where somebody can be asked; undefined: the standard input or output is no terminal. */
+  readonly terminal?: Terminal | undefined;
   readonly clock: Clock;
   /** All of the standard input. */
   readStdin(): Promise<string>;
@@ -32,4 +41,6 @@ export const exitCodes = {
   failure: 1,
   /** Of `plan`: there is something to change. Of `upgrade-check`: there is something to know before. */
   changes: 2,
+  /** SIGINT or SIGTERM came before it was done; nothing that is half done is left. */
+  interrupted: 130,
 } as const;

@@ -1,13 +1,16 @@
 import { Command } from 'commander';
 import { packageVersion } from '../client/user-agent.js';
 import type { CommandContext } from './command-context.js';
+import { apiServerCommand } from './commands/apiserver.js';
 import { buildInstallerCommand } from './commands/build-installer.js';
 import { createCommand } from './commands/create.js';
 import { declarativeCommand } from './commands/declarative/declarative.js';
 import { graphCommand } from './commands/graph.js';
+import { helmCommand } from './commands/helm.js';
 import { initCommand } from './commands/init.js';
 import { manifestsCommand } from './commands/manifests.js';
 import { planCommand } from './commands/plan.js';
+import { upgradeCheckCommand } from './commands/upgrade-check.js';
 import { runCommand } from './commands/run.js';
 
 /** The command `operator-builder`, with all below it. A command line is to be parsed by it once. */
@@ -22,8 +25,11 @@ export function createProgram(context: CommandContext): Command {
     .addCommand(manifestsCommand(context))
     .addCommand(runCommand(context))
     .addCommand(planCommand(context))
+    .addCommand(upgradeCheckCommand(context))
     .addCommand(buildInstallerCommand(context))
+    .addCommand(helmCommand(context))
     .addCommand(graphCommand(context))
+    .addCommand(apiServerCommand(context))
     .addCommand(declarativeCommand(context));
   settle(program, context);
   return program;

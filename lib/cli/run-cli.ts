@@ -15,7 +15,12 @@ export type Surroundings = Omit<CommandContext, 'setExitCode'>;
  */
 export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
   let exitCode: number = exitCodes.success;
-  const context: CommandContext = { ...surroundings, setExitCode: (code) => (exitCode = code) };
+  let stop: AbortSignal | undefined;
+  const context: CommandContext = {
+    ...surroundings,
+    stopSignal: () => (stop ??= surroundings.stopSignal()),
+    setExitCode: (code) => (exitCode = code),
+  };
   try {
     await createProgram(context).parseAsync(args, { from: 'user' });
     return exitCode;
@@ -25,7 +30,8 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
       return error.exitCode === 0 ? exitCodes.success : exitCodes.failure;
     }
     context.stderr.write(`error: ${explained(error, context)}\n`);
-    return exitCodes.failure;
+    const isInterrupted = stop?.aborted === true && isOperatorError(error, 'Aborted');
+    return isInterrupted ? exitCodes.interrupted : exitCodes.failure;
   }
 }
 

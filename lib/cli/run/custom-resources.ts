@@ -2,7 +2,7 @@ import { ensureCrd, getIfExists } from '../../client/index.js';
 import type { Client } from '../../client/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
 import { isForbidden } from '../../object/api-error.js';
-import type { CustomResourceDefinition} from '../../object/kinds.js';
+import type { CustomResourceDefinition } from '../../object/kinds.js';
 import { Namespace } from '../../object/kinds.js';
 import { keyOf } from '../../object/object-key.js';
 import { apiVersionOf } from '../../object/resource-type.js';

@@ -20,7 +20,7 @@ import { newsOf } from './object-news.js';
 import type { OperatorRun } from './operator-run.js';
 import { keptRunning, managerOptions } from './run-operator.js';
 import type { Running } from './run-operator.js';
-import { sampleFiles } from './sample-files.js';
+import { filesOf, sampleFiles } from './object-files.js';
 import { Settling } from './settling.js';
 
 const person = 'you';
@@ -73,7 +73,12 @@ async function resourcesOf({
   context,
   first,
 }: Running): Promise<readonly UnstructuredObject[]> {
-  const files = filename ?? (await sampleFiles(first.root));
+  const filesAt = async (path: string): Promise<readonly string[]> =>
+    path === '-' ? [path] : filesOf(resolve(context.cwd, path));
+  const files =
+    filename === undefined
+      ? await sampleFiles(first.root)
+      : (await Promise.all(filename.map(filesAt))).flat();
   return files.length === 0 ? [] : readResources(files, context);
 }
 

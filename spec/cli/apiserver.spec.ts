@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { stringify } from 'yaml';
+import { clientFromKubeConfig } from '../../lib/client/index.js';
+import { Deployment } from '../../lib/object/kinds.js';
+import { eventually } from '../../lib/testing/index.js';
+import { cli, scratchDirectory, startCli } from './cli.js';
+import type { RunningCli } from './cli.js';
+import { Shop } from './project/shop/src/shop.js';
+
+const labels = { app: 'web' };
+const web: Deployment = {
+  ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
+  metadata: { name: 'web', namespace: 'default' },
+  spec: {
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'web:1' }] } },
+  },
+};
+
+describe('operator-builder apiserver', () => {
+  const file = scratchDirectory();
+  let running: RunningCli | undefined;
+
+  afterEach(async () => {
+    running?.stop();
+    await running?.ended;
+    running = undefined;
+  });
+
+  async function start(...args: readonly string[]): Promise<RunningCli> {
+    const own = (running = startCli(['apiserver', '--kubeconfig', file('kubeconfig'), ...args]));
+    await eventually(() => expect(own.written().stdout).to.include('kubectl --kubeconfig '));
+    return own;
+  }
+
+  it('serves kinds of files and folders, with workloads, until it is told to stop', async () => {
+    await mkdir(file('crds'));
+    await writeFile(file('crds/shops.yaml'), stringify(Shop.crd));
+    await writeFile(file('crds/kustomization.yaml'), 'resources: [shops.yaml]');
+    const own = await start('--crds', file('crds'), '--workloads', '--rbac', '--tls');
+    expect(own.written().stdout).to.match(/^the API server is at https:\/\/127\.0\.0\.1:\d+,/);
+    const client = await clientFromKubeConfig({ path: file('kubeconfig') });
+    try {
+      const metadata = { name: 'a', namespace: 'default' };
+      expect(await client.create(Shop.object({ metadata, spec: {} }))).to.have.property('spec');
+      await client.create(web);
+      await eventually(async () => {
+        const { status } = await client.get(Deployment, { name: 'web', namespace: 'default' });
+        expect(status?.readyReplicas).to.equal(1);
+      });
+    } finally {
+      await client.close();
+    }
+    own.stop();
+    expect(await own.ended).to.include({ code: 0, stderr: '' });
+    const error = await readFile(file('kubeconfig')).catch((thrown: unknown) => thrown);
+    expect(error).to.include({ code: 'ENOENT' });
+  });
+
+  it('refuses what is no custom resource, paths without any, and ports that are taken', async () => {
+    await writeFile(file('web.yaml'), stringify(web));
+    const other = await cli(['apiserver', '--crds', file('web.yaml')]);
+    expect(other).to.include({ code: 1 });
+    expect(other.stderr).to.include('got a Deployment').and.include('apply it once');
+    const none = await cli(['apiserver', '--crds', file('none')]);
+    expect(none.stderr).to.include("none can't be read: there is no such file");
+    const own = await start();
+    const [, port = ''] = /127\.0\.0\.1:(\d+)/.exec(own.written().stdout) ?? [];
+    const busy = await cli(['apiserver', '--port', port, '--kubeconfig', file('other')]);
+    expect(busy).to.include({ code: 1 });
+    expect(busy.stderr).to.include(`${port}: the port is in use (choose another one by --port`);
+  });
+});
