@@ -123,7 +123,7 @@ function configurationsIn(text: string): readonly WebhookConfiguration[] {
   return documents
     .map((document) => document.toJS() as unknown)
     .filter((content) => isJsonObject(content) && Array.isArray(content['webhooks']))
-    .map((content) => content as unknown as WebhookConfiguration);
+    .map((content) => content as WebhookConfiguration);
 }
 
 function nameOf(webhook: unknown): string {

@@ -1,23 +1,18 @@
 import { join } from 'node:path';
 import { parseRoleFile } from '../manifests/role-file.js';
 import { rolePath } from '../manifests/role-path.js';
+import { valuesOf } from './api-values.js';
+import type { ApiParts } from './api-values.js';
 import { withCrdVersion } from './crd-version.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
-import { camelCase, kebabCase } from './names.js';
 import { textIfExists } from './plan-files.js';
 import type { WantedFile } from './plan-files.js';
+import { isSameKind } from './project-file.js';
 import type { Project, ProjectResource } from './project-file.js';
+import { spokeInsertion } from './spokes.js';
 import { readTemplate } from './template.js';
-import type { TemplateFile, TemplateValues } from './template.js';
-
-/** Of what files are wanted. */
-export interface ApiParts {
-  /** The schema, the CRD, a sample, roles for people. */
-  readonly withResource: boolean;
-  /** The controller, its test, and what it may do. */
-  readonly withController: boolean;
-}
+import type { TemplateFile } from './template.js';
 
 const crdFiles = /^config\/crd\/bases\//;
 const controllerFiles = /^(?:src\/controllers|test)\//;
@@ -68,13 +63,20 @@ export async function versionFiles(
   // The status is of the style of the controller, which is with the first version.
   const values = valuesOf(project, { ...resource, controller: first.controller });
   const words = { ...values.words, v98alpha98: first.version };
+  const pair = { project, first, spoke: resource };
+  const isConverted = project.resources.some(
+    (one) => isSameKind(one, first) && one.webhooks?.conversion === true,
+  );
   const bare = await bareFiles(project, first);
   const files = await readTemplate('version', { ...values, words });
   const wanted = files.map(async ({ path, text }): Promise<WantedFile> => {
     const before = bare.get(path);
     if (before === undefined) return { type: 'whole', path, text };
-    if (!crdFiles.test(path))
-      return { type: 'insert', path, insertions: insertionsOf(before, text) };
+    if (!crdFiles.test(path)) {
+      const isApi = path.startsWith(`src/api/${first.version}/`);
+      const spokes = isApi && isConverted ? [await spokeInsertion(pair)] : [];
+      return { type: 'insert', path, insertions: [...insertionsOf(before, text), ...spokes] };
+    }
     const own = await textIfExists(join(folder, path));
     // The user's may have changed since; what is generated has no markers.
     const edited = own === undefined ? text : withCrdVersion(own, text, resource.version);
@@ -93,29 +95,4 @@ async function bareFiles(
     ...(await readTemplate('api', valuesOf(project, first))),
   ];
   return new Map(files.map(({ path, text }) => [path, text]));
-}
-
-/** What the templates of a version of a kind are filled in with. */
-export function valuesOf(
-  project: Project,
-  resource: ProjectResource,
-  parts: ApiParts = { withResource: true, withController: resource.controller !== undefined },
-): TemplateValues {
-  const { group, version, kind, plural, scope, controller } = resource;
-  const style = controller ?? 'builder';
-  const conditions = [
-    scope === 'Cluster' ? 'cluster-scoped' : 'namespaced',
-    ...(parts.withController ? ['controller', `controller-${style}`] : []),
-    ...(parts.withResource ? ['resource'] : []),
-  ];
-  return {
-    words: {
-      ...{ 'operator-name': project.name, 'domain.example': project.domain, groupname: group },
-      ...{ KindName: kind, kindName: camelCase(kind), 'kind-name': kebabCase(kind) },
-      ...{ kindname: kind.toLowerCase(), kindnames: plural, v99alpha99: version },
-      ...{ V99alpha99: version.charAt(0).toUpperCase() + version.slice(1), Namespaced: scope },
-    },
-    conditions: new Set(conditions),
-    style,
-  };
 }

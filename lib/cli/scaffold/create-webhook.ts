@@ -3,7 +3,7 @@ import { UsageError } from '../usage-error.js';
 import { carryOut } from './carry-out.js';
 import { openProject } from './open-project.js';
 import { isSameKind, projectFileName, webhookWords, withResource } from './project-file.js';
-import type { Project, ProjectResource, ProjectWebhooks } from './project-file.js';
+import type { Project, ProjectWebhooks } from './project-file.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
 import { webhookFiles } from './webhook-files.js';
 import type { WebhookSubject } from './webhook-values.js';
@@ -39,7 +39,7 @@ export async function createWebhook(
     path,
   );
   const wanted = [...files, { type: 'edited', path: projectFileName, text: noted } as const];
-  const next = ['npm test', 'npm run manifests', 'npm run deploy'];
+  const next = ['npm test', 'npm run deploy'];
   await carryOut({ wanted, next }, options, context);
 }
 

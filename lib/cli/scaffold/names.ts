@@ -23,7 +23,7 @@ const takenKinds: readonly string[] = [
     'Resource',
   ],
   ...['ResourceBuilder', 'ResourceContext', 'ResourceRouter', 'ResourceSet', 'Service'],
-  ...['VersionDefinition', 'VersionObject'],
+  ...['VersionDefinition', 'VersionObject', 'Webhook'],
 ];
 
 /** @throws UsageError the name can't be one of an operator. */

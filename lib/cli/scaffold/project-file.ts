@@ -76,7 +76,7 @@ export function withResource(text: string, resource: ProjectResource, path: stri
   const { controller, webhooks = resources[found]?.webhooks, ...rest } = resource;
   const entry = {
     ...{ ...rest, ...(controller !== undefined && { controller }) },
-    ...(webhooks !== undefined && { webhooks: { ...webhooks, webhookVersion: 'v1' } }),
+    ...(webhooks !== undefined && { webhooks: webhooksEntry(webhooks) }),
   };
   document.setIn(['resources', found < 0 ? resources.length : found], document.createNode(entry));
   const changed = document.toString({ lineWidth: 0 });
@@ -127,6 +127,11 @@ function resourceOf(
     controller: style,
     ...(webhooks !== undefined && { webhooks: webhooksOf(webhooks, at('webhooks'), path) }),
   };
+}
+
+function webhooksEntry(webhooks: ProjectWebhooks): object {
+  const words = webhookWords.filter((word) => webhooks[word] === true);
+  return { ...Object.fromEntries(words.map((word) => [word, true])), webhookVersion: 'v1' };
 }
 
 function webhooksOf(given: unknown, field: string, path: string): ProjectWebhooks {

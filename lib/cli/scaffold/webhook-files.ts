@@ -1,8 +1,11 @@
 import { join } from 'node:path';
+import isEqual from 'lodash/isEqual.js';
+import uniqWith from 'lodash/uniqWith.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
 import { textIfExists } from './plan-files.js';
 import type { WantedFile } from './plan-files.js';
+import { webhookWords } from './project-file.js';
 import type { ProjectWebhooks } from './project-file.js';
 import { spokesOf } from './spokes.js';
 import { readTemplate } from './template.js';
@@ -28,16 +31,19 @@ export async function webhookFiles(scaffold: WebhookScaffold): Promise<readonly 
   const { project, resource, wanted } = scaffold;
   const filled = async (webhooks: ProjectWebhooks): Promise<ReadonlyMap<string, string>> =>
     textsOf(await readTemplate('webhook', webhookValues(scaffold, webhooks)));
-  const templates = {
+  const whole = await filled({ ...resource.webhooks, ...wanted });
+  const templates: Templates = {
     init: textsOf(await initFiles(project)),
-    // With nothing between its markers.
     bare: await filled({}),
-    whole: await filled({ ...resource.webhooks, ...wanted }),
+    // One by one: what one of them adds may be there when the other is not.
+    single: await Promise.all(
+      webhookWords.filter((word) => wanted[word]).map((word) => filled({ [word]: true })),
+    ),
+    whole,
   };
   const files: WantedFile[] = [];
-  for (const [path, text] of await filled(wanted)) {
-    if (isWanted(path, wanted))
-      files.push(...(await wantedOf({ path, text }, templates, scaffold)));
+  for (const path of whole.keys()) {
+    if (isWanted(path, wanted)) files.push(...(await wantedOf(path, templates, scaffold)));
   }
   if (wanted.conversion === true) files.push(await spokesOf(scaffold));
   return [...files, ...(await webhookConfig(scaffold))];
@@ -45,6 +51,18 @@ export async function webhookFiles(scaffold: WebhookScaffold): Promise<readonly 
 
 /** Texts by paths. */
 type Texts = ReadonlyMap<string, string>;
+
+/** What of a template goes by what is wanted of it. */
+interface Templates {
+  /** Of a project without anything. */
+  readonly init: Texts;
+  /** With nothing between the markers. */
+  readonly bare: Texts;
+  /** With each of what is wanted, alone. */
+  readonly single: readonly Texts[];
+  /** With all that there will be. */
+  readonly whole: Texts;
+}
 
 function textsOf(files: readonly TemplateFile[]): Texts {
   return new Map(files.map(({ path, text }) => [path, text]));
@@ -57,22 +75,20 @@ function isWanted(path: string, wanted: ProjectWebhooks): boolean {
 }
 
 async function wantedOf(
-  { path, text }: TemplateFile,
-  { init, bare, whole }: Readonly<Record<'init' | 'bare' | 'whole', Texts>>,
+  path: string,
+  { init, bare, single, whole }: Templates,
   { folder, force }: WebhookScaffold,
 ): Promise<readonly WantedFile[]> {
+  const text = whole.get(path) ?? '';
   const insertionsTo = (before: string): readonly WantedFile[] => {
-    const insertions = insertionsOf(before, text);
+    const all = single.flatMap((texts) => insertionsOf(before, texts.get(path) ?? before));
+    const insertions = uniqWith(all, isEqual);
     return insertions.length === 0 ? [] : [{ type: 'insert', path, insertions }];
   };
   const before = init.get(path);
   if (before !== undefined) return insertionsTo(before);
-  const isCode = admissionFile.test(path) || conversionFile.test(path);
   const isThere = (await textIfExists(join(folder, path))) !== undefined;
-  const isAnew = !isThere || force || conversionFile.test(path);
-  if (isAnew) return [{ type: 'whole', path, text: whole.get(path) ?? text }];
-  // Of another webhook: what of it is the same for all is the user's by now.
-  return isCode || text.includes('+operator-builder:scaffold:')
-    ? insertionsTo(bare.get(path) ?? '')
-    : [];
+  if (!isThere || force || conversionFile.test(path)) return [{ type: 'whole', path, text }];
+  // Of another webhook. What is the same for all is the user's by now.
+  return text.includes('+operator-builder:scaffold:') ? insertionsTo(bare.get(path) ?? '') : [];
 }

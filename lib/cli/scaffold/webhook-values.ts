@@ -1,4 +1,4 @@
-import { valuesOf } from './api-files.js';
+import { valuesOf } from './api-values.js';
 import type { Project, ProjectResource, ProjectWebhooks } from './project-file.js';
 import type { TemplateValues } from './template.js';
 
