@@ -2,6 +2,9 @@ import type { Client } from '../../../lib/client/index.js';
 import { ClusterRole, Role } from '../../../lib/object/kinds.js';
 import type { LoggedRequest, OperatorAccount } from './deployed-target.js';
 
+/** A rule of a role. */
+export type Rule = NonNullable<Role['rules']>[number];
+
 /** Rights of the account's roles that no request has needed: `verb resource.group`. */
 export async function unusedRights(
   admin: Client,
@@ -10,8 +13,16 @@ export async function unusedRights(
 ): Promise<readonly string[]> {
   const { rules: ofCluster = [] } = await admin.get(ClusterRole, { name });
   const { rules = [] } = await admin.get(Role, { namespace, name });
+  return unusedOf([...ofCluster, ...rules], requests);
+}
+
+/** Rights of rules that no request has needed: `verb resource.group`. */
+export function unusedOf(
+  rules: readonly Rule[],
+  requests: readonly LoggedRequest[],
+): readonly string[] {
   const used = new Set(requests.map((each) => rightOf(each.verb, each.group, pathOf(each))));
-  const given = [...ofCluster, ...rules].flatMap(({ verbs, apiGroups = [], resources = [] }) =>
+  const given = rules.flatMap(({ verbs, apiGroups = [], resources = [] }) =>
     verbs.flatMap((verb) =>
       apiGroups.flatMap((group) => resources.map((each) => rightOf(verb, group, each))),
     ),

@@ -1,0 +1,67 @@
+import { execFile, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Client } from '../../lib/client/index.js';
+import { kubeConfigOf } from '../samples/deployed/deployed-target.js';
+import type { ControlPlane } from './control-plane/control-plane.js';
+import { findFreePorts } from './control-plane/free-ports.js';
+
+/** A project that was applied to a cluster. */
+export interface DeployedProject {
+  /** Where its files are. */
+  readonly folder: string;
+  readonly name: string;
+  readonly plane: ControlPlane;
+  readonly admin: Client;
+}
+
+/** The operator of a project as a process: the bundle that its image holds, with its own account. */
+export class ProjectOperator {
+  /** As in the audit log. */
+  readonly user: string;
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<number | null>;
+  output = '';
+
+  private constructor(child: ChildProcess, user: string) {
+    this.user = user;
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    }
+    this.#ended = new Promise((resolve) => child.on('close', resolve));
+  }
+
+  /** Builds it, and starts it with a token of its ServiceAccount. */
+  static async start({ folder, name, plane, admin }: DeployedProject): Promise<ProjectOperator> {
+    await promisify(execFile)(process.execPath, ['build.js'], { cwd: folder });
+    const namespace = `${name}-system`;
+    const account = { name: `${name}-controller-manager`, namespace };
+    const { url, caData } = plane;
+    const target = { admin, url, caData, requestsOf: () => Promise.resolve([]) };
+    const kubeconfig = join(folder, 'kubeconfig');
+    const text = await kubeConfigOf({ ...target, close: () => Promise.resolve() }, account);
+    await writeFile(kubeconfig, text, { mode: 0o600 });
+    const [health = 0, metrics = 0] = await findFreePorts(2);
+    const args = [
+      ...['dist/main.js', '--kubeconfig', kubeconfig, '--namespace', namespace, '--leader-elect'],
+      ...[`--health-port=${health}`, `--metrics-port=${metrics}`],
+    ];
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    return new ProjectOperator(child, `system:serviceaccount:${namespace}:${account.name}`);
+  }
+
+  /** Ends it as the kubelet does. @returns its exit code */
+  stop(): Promise<number | null> {
+    this.#child.kill('SIGTERM');
+    return this.#ended;
+  }
+
+  /** @throws Error it has ended, with what it wrote. */
+  check(): void {
+    const { exitCode } = this.#child;
+    if (exitCode !== null) throw new Error(`it has ended with ${exitCode}: ${this.output}`);
+  }
+}
