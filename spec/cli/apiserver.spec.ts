@@ -37,8 +37,10 @@ describe('operator-builder apiserver', () => {
   it('serves kinds of files and folders, with workloads, until it is told to stop', async () => {
     await mkdir(file('crds'));
     await writeFile(file('crds/shops.yaml'), stringify(Shop.crd));
-    await writeFile(file('crds/kustomization.yaml'), 'resources: [shops.yaml]');
-    const own = await start('--crds', file('crds'), '--workloads', '--rbac', '--tls');
+    const kustomization = 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization';
+    await writeFile(file('crds/kustomization.yaml'), kustomization);
+    const paths = [file('crds'), file('crds/kustomization.yaml')];
+    const own = await start('--crds', ...paths, '--workloads', '--rbac', '--tls');
     expect(own.written().stdout).to.match(/^the API server is at https:\/\/127\.0\.0\.1:\d+,/);
     const client = await clientFromKubeConfig({ path: file('kubeconfig') });
     try {

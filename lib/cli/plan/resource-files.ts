@@ -6,7 +6,7 @@ import type { CommandContext } from '../command-context.js';
 import { readText } from '../read-text.js';
 
 /**
- * The objects of YAML or JSON files; those of a `List` are apart.
+ * The objects of YAML or JSON files; those of a `List` are apart, and what is kustomize's is left out.
  * @param files - paths; `-` is the standard input
  * @throws OperatorError `InvalidConfig`: one can't be read, or holds something else
  */
@@ -38,6 +38,9 @@ function objectsIn(value: unknown, file: string): readonly UnstructuredObject[] 
   }
   const { apiVersion, kind, metadata } = isJsonObject(value) ? value : {};
   const name = isJsonObject(metadata) ? metadata['name'] : undefined;
+  // It is among the files of a folder, for kustomize; no server has it.
+  if (typeof apiVersion === 'string' && apiVersion.startsWith('kustomize.config.k8s.io/'))
+    return [];
   const isObject = [apiVersion, kind, name].every((text) => typeof text === 'string');
   if (isObject) return [value as unknown as UnstructuredObject];
   const message = `${file}: want objects with an apiVersion, a kind and a metadata.name`;

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { clientFromKubeConfig } from '../../lib/client/index.js';
+import type { ConnectedClient } from '../../lib/client/index.js';
+import { Deployment, Namespace } from '../../lib/object/kinds.js';
+import { systemRandom } from '../../lib/system/random.js';
+import { scratchDirectory } from '../cli/cli.js';
+import { Shop } from '../cli/project/shop/src/shop.js';
+import { copyShopProject, replaceFile } from '../cli/run/project.js';
+import { sharedControlPlane } from './control-plane/shared.js';
+
+/** A bit later than at once: the API server is asked over the network. */
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
+
+describe('operator-builder run on a real API server', () => {
+  const file = scratchDirectory();
+  const namespace = `run-${systemRandom.uuid().slice(0, 8)}`;
+  const metadata = { name: 'a', namespace };
+  let client: ConnectedClient;
+  let child: ChildProcessWithoutNullStreams;
+  let ended: Promise<unknown[]>;
+  const output = { stdout: '', stderr: '' };
+
+  before(async () => {
+    const { kubeConfigPath: path } = await sharedControlPlane();
+    client = await clientFromKubeConfig({ path });
+    await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    await copyShopProject(file('shop'));
+    child = spawn(process.execPath, [
+      ...['--import', 'tsx', 'lib/cli/main.ts', 'run', '--project', file('shop')],
+      ...['--kubeconfig', path, '--install-crds', '-n', namespace],
+    ]);
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].on('data', (chunk: Buffer) => (output[name] += chunk.toString()));
+    }
+    ended = once(child, 'exit');
+  });
+
+  after(async () => {
+    child.kill('SIGKILL');
+    await ended;
+    await client.delete(Namespace, { name: namespace });
+    await client.close();
+  });
+
+  /** Waits until the Deployment of the shop has this image; the CRD may be new. */
+  async function image(wanted: string, apply?: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      if (child.exitCode !== null) throw new Error(output.stderr);
+      await apply?.().catch(() => undefined);
+      const { items } = await client.list(Deployment, { namespace });
+      if (items[0]?.spec?.template.spec?.containers[0]?.image === wanted) return;
+      await pause();
+    }
+  }
+
+  it('reconciles what is applied', async () => {
+    const shop = Shop.object({ metadata, spec: { image: 'shop:7' } });
+    await image('shop:7', () => client.apply(shop, { fieldManager: 'user', force: true }));
+  });
+
+  it('runs anew what was changed; what does not compile is left alone', async () => {
+    const controller = file('shop/src/controllers/shop-controller.ts');
+    const source = await readFile(controller, 'utf8');
+    const next = source.replace(
+      "{ name: 'web', image }",
+      "{ name: 'web', image: `${image}-next` }",
+    );
+    await replaceFile(controller, next.replace('Builder(', 'Builder(('));
+    while (!output.stderr.includes('the former one goes on')) await pause();
+    await replaceFile(controller, next);
+    await image('shop:7-next');
+    expect(output.stderr.match(/started anew/g)).to.have.length(1);
+  });
+
+  it('ends well on SIGTERM', async () => {
+    child.kill('SIGTERM');
+    const [code] = await ended;
+    expect(code, output.stderr).to.equal(0);
+    expect(output.stdout).to.equal('');
+  });
+});
