@@ -10,6 +10,7 @@ import type {
 import { operatorWebhookNames } from '../../manager/operator-webhooks.js';
 import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { OperatorError } from '../../system/operator-error.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
 import { generatedFile } from './crd-files.js';
@@ -117,9 +118,16 @@ function merged(
   });
 }
 
+/** @throws OperatorError `InvalidConfig`: it is no YAML. */
 function configurationsIn(text: string): readonly WebhookConfiguration[] {
   const documents = parseAllDocuments(text);
   if ('empty' in documents) return [];
+  const [problem] = documents.flatMap(({ errors }) => errors);
+  if (problem !== undefined) {
+    const remedy = 'operator-builder manifests writes it anew';
+    const message = `${admissionPath} can't be read: ${problem.message.trimEnd()} (${remedy})`;
+    throw new OperatorError('InvalidConfig', message);
+  }
   return documents
     .map((document) => document.toJS() as unknown)
     .filter((content) => isJsonObject(content) && Array.isArray(content['webhooks']))

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { scratchDirectory } from '../cli.js';
-import { createApi, linkPackages, makeProject, textsIn } from './project.js';
+import { createApi, createWebhook, linkPackages, makeProject, textsIn } from './project.js';
 
 interface Crd {
   readonly spec: { readonly versions: readonly { readonly name: string; storage: boolean }[] };
@@ -25,10 +25,18 @@ describe('operator-builder create api', () => {
     ];
     const results = await makeProject(file('whole'), ...kinds);
     expect(results.map(({ code, stderr }) => `${code}${stderr}`).join()).to.equal('0,0,0,0,0,0');
+    for (const [kind, version, ...flags] of [
+      ['Shop', 'v1alpha1', '--defaulting', '--validation', '--conversion'],
+      ['Shop', 'v1beta1', '--defaulting', '--validation'],
+      ['Fleet', 'v1', '--validation'],
+    ] as const) {
+      const made = await createWebhook(file('whole'), kind, version, ...flags);
+      expect(made).to.include({ code: 0, stderr: '' });
+    }
     await linkPackages(file('whole'));
     // In one process: all that is imported takes longer than the tests.
-    const tests = ['shop', 'fleet', 'plant', 'yard']
-      .map((kind) => `import './test/${kind}-controller.test.ts';`)
+    const tests = Object.keys(await textsIn(file('whole', 'test')))
+      .map((name) => `import './test/${name}';`)
       .join(' ');
     const args = [
       '--import',
@@ -41,7 +49,7 @@ describe('operator-builder create api', () => {
       tests,
     ];
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: file('whole') });
-    expect(stdout).to.include('# pass 4').and.include('# fail 0');
+    expect(stdout).to.include('# pass 10').and.include('# fail 0');
   });
 
   it('adds kinds to the operator, the project and the kustomizations, in order', async () => {

@@ -24,6 +24,17 @@ export function createApi(
   return cli(['create', 'api', ...named, '-C', folder, ...more]);
 }
 
+/** `create webhook` for a version of a kind in the group `shop`. */
+export function createWebhook(
+  folder: string,
+  kind: string,
+  version: string,
+  ...more: readonly string[]
+): Promise<CliResult> {
+  const named = ['--group', 'shop', '--version', version, '--kind', kind];
+  return cli(['create', 'webhook', ...named, '-C', folder, ...more]);
+}
+
 /** The texts of all files below a folder, by their paths. */
 export async function textsIn(folder: string): Promise<Readonly<Record<string, string>>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -1,0 +1,245 @@
+import { expect } from 'chai';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { parse, parseAllDocuments } from 'yaml';
+import { cli, scratchDirectory } from '../cli.js';
+import { createApi, createWebhook, linkPackages, makeProject, textsIn } from './project.js';
+
+const fresh = { code: 0, stdout: 'The manifests are up to date.\n', stderr: '' };
+const twoVersions = [['Shop'], ['Shop', 'v1']] as const;
+const manifests = 'config/webhook/manifests.yaml';
+
+interface WebhookConfiguration {
+  readonly kind: string;
+  readonly webhooks: readonly { readonly name: string; readonly failurePolicy: string }[];
+}
+
+/** `MutatingWebhookConfiguration: a b`, for each. */
+function namesIn(text = ''): readonly string[] {
+  const documents = parseAllDocuments(text);
+  const configurations = documents.map((one) => one.toJS() as WebhookConfiguration);
+  return configurations.map(
+    ({ kind, webhooks }) => `${kind}: ${webhooks.map(({ name }) => name).join(' ')}`,
+  );
+}
+
+describe('operator-builder create webhook', () => {
+  const file = scratchDirectory();
+
+  async function edit(path: string, change: (text: string) => string): Promise<void> {
+    const text = await readFile(path, 'utf8');
+    const changed = change(text);
+    expect(changed).not.to.equal(text);
+    await writeFile(path, changed);
+  }
+
+  // Their tests are run with those of `create api`.
+  it('makes projects whose manifests are not stale, step by step', async () => {
+    await makeProject(file('whole'), ...twoVersions, ['Fleet', 'v1', '--no-namespaced']);
+    await linkPackages(file('whole'));
+    for (const args of [
+      ['Shop', 'v1alpha1', '--defaulting'],
+      ['Fleet', 'v1', '--validation', '--defaulting'],
+      ['Shop', 'v1', '--validation'],
+      ['Shop', 'v1alpha1', '--validation', '--conversion'],
+      ['Shop', 'v1', '--defaulting'],
+    ] as const) {
+      const { code, stderr } = await createWebhook(file('whole'), ...args);
+      expect({ code, stderr }, args.join(' ')).to.deep.equal({ code: 0, stderr: '' });
+      const checked = await cli(['manifests', '--project', file('whole'), '--check']);
+      expect(checked, args.join(' ')).to.deep.equal(fresh);
+    }
+    const tests = Object.keys(await textsIn(file('whole', 'test')));
+    expect(tests.filter((name) => !name.includes('controller'))).to.deep.equal([
+      ...['fleet-v1-webhook.test.ts', 'shop-conversion.test.ts'],
+      ...['shop-v1-webhook.test.ts', 'shop-v1alpha1-webhook.test.ts'],
+    ]);
+    const all = Object.entries(await textsIn(file('whole', 'src')))
+      .flat()
+      .join('\n');
+    expect(all).not.to.match(/kind-?name|groupname|v9[89]alpha|@first|@later|builder:(?:if|end)/i);
+  });
+
+  it('adds them to the operator, the project, the kustomizations and the roles', async () => {
+    await makeProject(file('all'), ...twoVersions);
+    const flags = ['--defaulting', '--validation', '--conversion'];
+    const { stdout } = await createWebhook(file('all'), 'Shop', 'v1alpha1', ...flags);
+    expect(stdout).to.include('created src/webhooks/v1alpha1/shop-webhook.ts');
+    const texts = await textsIn(file('all'));
+    expect(texts['src/operator.ts'])
+      .to.match(/webhooks: \[\n {4}\.\.\.shopV1alpha1Webhooks,\n {4}conversionWebhook\(Shop\),\n/)
+      .and.match(/import \{ conversionWebhook \} from 'operator-builder';\n/);
+    expect(texts['src/operator.ts']?.match(/import \{ Shop \}/g)).to.have.length(1);
+    const project = parse(texts['PROJECT'] ?? '') as { resources: { webhooks?: object }[] };
+    expect(project.resources.map(({ webhooks }) => webhooks)).to.deep.equal([
+      { defaulting: true, validation: true, conversion: true, webhookVersion: 'v1' },
+      undefined,
+    ]);
+    const whole = parse(texts['config/default/kustomization.yaml'] ?? '') as object;
+    expect(whole).to.have.property('resources').that.includes('../webhook');
+    expect(whole)
+      .to.have.property('patches')
+      .that.deep.equals([{ path: 'conversion_in_shop.example.com_shops.yaml' }]);
+    expect(namesIn(texts[manifests])).to.deep.equal([
+      'MutatingWebhookConfiguration: mshop.shop.example.com',
+      'ValidatingWebhookConfiguration: vshop.shop.example.com',
+    ]);
+    expect(texts['config/rbac/role.yaml']).to.include('resourceNames: [shops.shop.example.com]');
+    expect(texts['config/rbac/leader_election_role.yaml']).to.include(
+      'resourceNames: [shops-webhook-certificates]',
+    );
+    expect(texts['config/manager/manager.yaml']).to.include('containerPort: 9443');
+  });
+
+  it('keeps what users have made of former ones', async () => {
+    await makeProject(file('own'), ...twoVersions, ['Pot', 'v1']);
+    await createWebhook(file('own'), 'Pot', 'v1', '--defaulting');
+    const webhook = file('own/src/webhooks/v1/pot-webhook.ts');
+    await edit(webhook, (text) => text.replace("operation !== 'CREATE'", 'false /* mine */'));
+    // As `manifests` writes what a webhook says of itself.
+    await edit(file('own', manifests), (text) => text.replace('Policy: Fail', 'Policy: Ignore'));
+    await edit(file('own/config/webhook/service.yaml'), (text) => `# mine\n${text}`);
+    for (const args of [
+      ['Pot', 'v1', '--validation'],
+      ['Shop', 'v1alpha1', '--defaulting'],
+    ] as const) {
+      expect(await createWebhook(file('own'), ...args)).to.include({ code: 0, stderr: '' });
+    }
+    const code = await readFile(webhook, 'utf8');
+    expect(code).to.include('false /* mine */').and.include('validatingWebhook(Pot, (');
+    expect(code.match(/import \{ allowed \}/g)).to.have.length(1);
+    const texts = await textsIn(file('own'));
+    expect(texts['config/webhook/service.yaml']).to.match(/^# mine\n/);
+    expect(texts['src/operator.ts']?.match(/\.\.\.potV1Webhooks/g)).to.have.length(1);
+    expect(namesIn(texts[manifests])).to.deep.equal([
+      'MutatingWebhookConfiguration: mpot.shop.example.com mshop.shop.example.com',
+      'ValidatingWebhookConfiguration: vpot.shop.example.com',
+    ]);
+    expect(texts[manifests]?.match(/failurePolicy: \w+/g)).to.deep.equal([
+      ...['failurePolicy: Ignore', 'failurePolicy: Fail', 'failurePolicy: Fail'],
+    ]);
+  });
+
+  it('converts between all versions there are, and those that come later', async () => {
+    await makeProject(file('spokes'), ...twoVersions, ['Shop', 'v2']);
+    const made = await createWebhook(file('spokes'), 'Shop', 'v1', '--conversion');
+    expect(made).to.include({ code: 0 });
+    expect(made.stdout).not.to.include(manifests);
+    await createApi(file('spokes'), 'Shop', 'v3');
+    const text = await readFile(file('spokes/src/api/v1alpha1/shop.ts'), 'utf8');
+    expect(text).to.include("    hub: 'v1alpha1',\n    spokes: {\n      v1: {");
+    expect([...text.matchAll(/^ {6}(\w+): \{$/gm)].map(([, name]) => name)).to.deep.equal([
+      ...['v1', 'v2', 'v3'],
+    ]);
+    await linkPackages(file('spokes'));
+    // It is loaded: a version without a conversion would be refused.
+    const checked = await cli(['manifests', '--project', file('spokes'), '--check']);
+    expect(checked).to.deep.equal(fresh);
+    const service = parse(await readFile(file('spokes/config/webhook/kustomization.yaml'), 'utf8'));
+    expect(service).to.have.property('resources').that.deep.equals(['service.yaml']);
+    // The first one that decides brings the list of them.
+    await createWebhook(file('spokes'), 'Shop', 'v2', '--validation');
+    const both = parse(await readFile(file('spokes/config/webhook/kustomization.yaml'), 'utf8'));
+    expect(both).to.deep.include({ resources: ['service.yaml', 'manifests.yaml'] });
+    expect(namesIn(await readFile(file('spokes', manifests), 'utf8'))).to.deep.equal([
+      'ValidatingWebhookConfiguration: vshop-v2.shop.example.com',
+    ]);
+  });
+
+  it('shows what to add where a marker is gone, and writes nothing', async () => {
+    await makeProject(file('markers'), ...twoVersions);
+    const paths = ['src/operator.ts', 'src/api/v1alpha1/shop.ts', 'config/manager/manager.yaml'];
+    for (const path of paths) {
+      await edit(file('markers', path), (text) => text.replace(/.*scaffold:(?!res|im|v).*\n/g, ''));
+    }
+    const before = await textsIn(file('markers'));
+    const flags = ['--validation', '--conversion'];
+    const { code, stderr } = await createWebhook(file('markers'), 'Shop', 'v1', ...flags);
+    expect(code).to.equal(1);
+    for (const path of paths) expect(stderr).to.include(`${path} has lost markers`);
+    expect(stderr)
+      .to.include('+    ...shopV1Webhooks,\n')
+      .and.include("+    hub: 'v1alpha1',\n")
+      .and.include('+              containerPort: 9443\n')
+      .and.include('Nothing was written.');
+    expect(await textsIn(file('markers'))).to.deep.equal(before);
+  });
+
+  it('writes nothing with --dry-run, and overwrites code only with --force', async () => {
+    await makeProject(file('forced'), ['Shop']);
+    const bare = await textsIn(file('forced'));
+    const args = ['Shop', 'v1alpha1', '--defaulting'] as const;
+    const dry = await createWebhook(file('forced'), ...args, '--dry-run');
+    expect(dry.stdout)
+      .to.include('would create src/webhooks/v1alpha1/shop-webhook.ts')
+      .and.include('  +     ...shopV1alpha1Webhooks,');
+    expect(await textsIn(file('forced'))).to.deep.equal(bare);
+    await createWebhook(file('forced'), ...args, '--validation');
+    const made = await textsIn(file('forced'));
+    await writeFile(file('forced/src/webhooks/v1alpha1/shop-webhook.ts'), 'mine');
+    const again = await createWebhook(file('forced'), ...args);
+    expect(again.stderr).to.equal(
+      'error: Shop v1alpha1 has defaulting already: its code is yours by now; --force overwrites it\n',
+    );
+    const { code, stdout } = await createWebhook(file('forced'), ...args, '--force');
+    expect(code).to.equal(0);
+    expect(stdout).to.include('overwrote src/webhooks/v1alpha1/shop-webhook.ts');
+    // With that, too, which was not asked for this time.
+    expect(await textsIn(file('forced'))).to.deep.equal(made);
+  });
+
+  it('keeps the record of them when the kind is made anew', async () => {
+    await makeProject(file('anew'), ['Shop']);
+    await createWebhook(file('anew'), 'Shop', 'v1alpha1', '--validation');
+    const before = await readFile(file('anew/PROJECT'), 'utf8');
+    expect((await createApi(file('anew'), 'Shop', 'v1alpha1', '--force')).code).to.equal(0);
+    expect(await readFile(file('anew/PROJECT'), 'utf8')).to.equal(before);
+  });
+
+  describe('refuses', () => {
+    before(async () => {
+      await makeProject(file('bad'), ...twoVersions, ['Pot', 'v1']);
+      await createWebhook(file('bad'), 'Shop', 'v1', '--conversion');
+    });
+
+    for (const [what, args, says] of [
+      ['nothing', ['Shop', 'v1'], 'at least one of --defaulting, --validation, --conversion'],
+      [
+        'a kind that there is not',
+        ['Other', 'v1', '--validation'],
+        'make it first: operator-builder create api --group shop --version v1 --kind Other',
+      ],
+      ['a version that there is not', ['Pot', 'v2', '--validation'], 'has no Pot v2 of shop'],
+      ['a conversion of one version', ['Pot', 'v1', '--conversion'], 'Pot has one version only'],
+      [
+        'a second conversion',
+        ['Shop', 'v1alpha1', '--conversion'],
+        'Shop v1alpha1 has conversion already',
+      ],
+    ] as const) {
+      it(what, async () => {
+        const before = await textsIn(file('bad'));
+        const { code, stderr } = await createWebhook(file('bad'), ...args);
+        expect(code).to.equal(1);
+        expect(stderr).to.include(says);
+        expect(await textsIn(file('bad'))).to.deep.equal(before);
+      });
+    }
+
+    it('to overwrite a file that was not made by it', async () => {
+      await writeFile(file('bad', manifests), 'kind: Mine\n');
+      const { code, stderr } = await createWebhook(file('bad'), 'Pot', 'v1', '--validation');
+      expect(code).to.equal(1);
+      expect(stderr).to.include(`(--force overwrites them): ${manifests}`);
+      await writeFile(file('bad', manifests), '# Generated by `operator-builder manifests`\na: [');
+      const broken = await createWebhook(file('bad'), 'Pot', 'v1', '--validation');
+      expect(broken.stderr).to.include(`${manifests} can't be read: `);
+      await rm(file('bad', manifests));
+    });
+
+    it('a PROJECT with webhooks that are none', async () => {
+      await edit(file('bad/PROJECT'), (text) => text.replace('conversion: true', 'conversion: 1'));
+      const { stderr } = await createWebhook(file('bad'), 'Pot', 'v1', '--validation');
+      expect(stderr).to.include('resources[1].webhooks.conversion: want true or false, got 1');
+    });
+  });
+});
