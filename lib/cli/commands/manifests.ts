@@ -9,8 +9,8 @@ export function manifestsCommand(context: CommandContext): Command {
   return new Command('manifests')
     .description(
       'Writes the manifests of the project anew, from its operator: CustomResourceDefinitions of its ' +
-        'resources, and roles that allow what its controllers declare, and nothing else. In ' +
-        'config/rbac/role.yaml, rules of your own go below the marker, and are kept.',
+        'resources, roles that allow what its controllers declare and nothing else, configurations of ' +
+        'its webhooks. In config/rbac/role.yaml, rules of your own go below the marker, and are kept.',
     )
     .option('--check', 'write nothing; show what is stale, and end with code 1 then', false)
     .option('--dry-run', 'write nothing, and show what would be changed', false)

@@ -141,6 +141,24 @@ describe('operator-builder manifests', () => {
     expect(await textsIn(file('places/config'))).not.to.have.any.keys('namespaces/roles.yaml');
   });
 
+  it('makes roles in the namespaces that an operator is held to, and none for all', async () => {
+    await project('held');
+    await edit(file('held/src/operator.ts'), (text) =>
+      text.replace('  setup(', "  cacheOptions: { namespaces: ['a', 'b'] },\n  setup("),
+    );
+    expect((await manifests('held')).stdout).to.include('(a, b)');
+    const { rules } = parse(await readFile(file('held', role), 'utf8')) as { rules: unknown };
+    expect(rules).to.equal(null);
+    const roles = await readFile(file('held/config/namespaces/roles.yaml'), 'utf8');
+    expect(roles.match(/kind: \w+\nmetadata:\n.*\n {2}namespace: \w+/g)).to.deep.equal([
+      'kind: Role\nmetadata:\n  name: shops-manager-role\n  namespace: a',
+      'kind: RoleBinding\nmetadata:\n  name: shops-manager-rolebinding\n  namespace: a',
+      'kind: Role\nmetadata:\n  name: shops-manager-role\n  namespace: b',
+      'kind: RoleBinding\nmetadata:\n  name: shops-manager-rolebinding\n  namespace: b',
+    ]);
+    expect((await manifests('held', '--check')).code).to.equal(0);
+  });
+
   it('deletes what it made of a resource that is gone, and lists what it makes', async () => {
     await project('gone', '--no-controller');
     await createApi(file('gone'), 'Pot', 'v1', '--no-controller');
