@@ -11,8 +11,8 @@ export interface RunStep {
   readonly exitCode: number;
   /** In a terminal of its own: it goes on until the page has it stopped. */
   readonly isLeftRunning: boolean;
-  /** Wants a cluster that is no part of the page. */
-  readonly wantsCluster: boolean;
+  /** `cluster`: on one that is no part of the page; `nowhere`: nothing checks it. */
+  readonly where: 'here' | 'cluster' | 'nowhere';
   /** What the page shows of the output; undefined: nothing. */
   readonly output: string | undefined;
 }
@@ -45,7 +45,7 @@ export interface StopStep {
  * language, which readers do not see, what its block is:
  *
  * - `sh`: commands; `exit=2`: they end with that code; `start`: they go on until `<!-- walk: stop -->`;
- *   `cluster`: they want a cluster.
+ *   `cluster`: they want a cluster; `unchecked`: nothing here can carry them out.
  * - `text output`: what the commands before it write; `…` stands for any text, alone for any lines.
  * - `ts file=src/main.ts`: a whole file, of whatever language. `diff file=…`: changes of a file.
  * - All others are only shown.
@@ -88,7 +88,7 @@ function addBlock(steps: Step[], block: Block): void {
 
 function runStepOf({ words, line, text }: Block): RunStep {
   const exitCode = words.map((word) => /^exit=(\d+)$/.exec(word)?.[1]).find(Boolean);
-  const known = (word: string): boolean => /^(exit=\d+|start|cluster)$/.test(word);
+  const known = (word: string): boolean => /^(exit=\d+|start|cluster|unchecked)$/.test(word);
   if (!words.every(known)) throw unknownWords(words, line);
   return {
     type: 'run',
@@ -96,9 +96,14 @@ function runStepOf({ words, line, text }: Block): RunStep {
     script: text,
     exitCode: Number(exitCode ?? 0),
     isLeftRunning: words.includes('start'),
-    wantsCluster: words.includes('cluster'),
+    where: placeOf(words),
     output: undefined,
   };
+}
+
+function placeOf(words: readonly string[]): RunStep['where'] {
+  if (words.includes('cluster')) return 'cluster';
+  return words.includes('unchecked') ? 'nowhere' : 'here';
 }
 
 function addOutput(steps: Step[], { line, text }: Block): void {

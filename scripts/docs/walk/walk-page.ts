@@ -38,7 +38,7 @@ export async function walkPage(page: string, options: WalkOptions): Promise<void
 async function doStep(step: Step, terminal: Terminal): Promise<string> {
   switch (step.type) {
     case 'run':
-      if (step.wantsCluster) return 'left out: it wants a cluster';
+      if (step.where !== 'here') return `left out: ${brief(step.script)}`;
       return step.isLeftRunning ? start(step, terminal) : run(step, terminal);
     case 'stop': {
       const { code, output } = await terminal.stop();
