@@ -31,6 +31,8 @@ export interface BuildOptions {
    * they are replaced by there. @defaultValue as the kustomizations say
    */
   readonly images?: Readonly<Record<string, string>> | undefined;
+  /** Further entries of the `resources` of this kustomization. @defaultValue none */
+  readonly resources?: readonly string[] | undefined;
 }
 
 /** What holds for all kustomizations of a build. */
@@ -48,10 +50,12 @@ interface Build {
  */
 export async function buildKustomization(
   folder: string,
-  { namespace = '', images = {} }: BuildOptions = {},
+  { namespace = '', images = {}, resources: more = [] }: BuildOptions = {},
 ): Promise<readonly BuiltObject[]> {
   const root = await realFolder(folder);
-  const file = await readKustomization(root);
+  const said = await readKustomization(root);
+  const resources = [...textsOf(said.content['resources']), ...more];
+  const file = { ...said, content: { ...said.content, resources } };
   const set = new ResourceSet(builtinSpecs);
   await accumulate(file, set, { images, above: [root] });
   if (namespace !== '') {

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import type { CommandContext } from '../command-context.js';
+import type { ChartOptions } from '../helm/make-chart.js';
+import { helpExamples } from '../help-examples.js';
+import { outputOption } from '../options/output-option.js';
+import { overlayCommand } from '../package/overlay-options.js';
+
+/** `operator-builder helm`. */
+export function helmCommand(context: CommandContext): Command {
+  return overlayCommand('helm')
+    .description(
+      'Makes a Helm chart of what kubectl kustomize makes of an overlay, or makes it anew: values.yaml and Chart.yaml keep what you changed.',
+    )
+    .option('--out <directory>', 'in the project (default: charts/ and its name)')
+    .option('--dry-run', 'say what would be done to which file, and write nothing', false)
+    .option('--force', 'drop changes that were made by hand', false)
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      helpExamples({
+        'operator-builder helm': 'a chart whose values are as config/ says',
+        'operator-builder helm --dry-run': 'what has changed since it was made',
+      }),
+    )
+    .action(async (options: ChartOptions) => {
+      const { makeChart } = await import('../helm/make-chart.js');
+      await makeChart(options, context);
+    });
+}

@@ -1,0 +1,98 @@
+import { parse, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
+import type { Json } from '../kustomize/json-values.js';
+import { objectAt, textAt } from '../kustomize/json-values.js';
+import { splitImage } from '../kustomize/images.js';
+import { managerDeployment } from '../package/manager-container.js';
+import { readTemplate } from '../scaffold/template.js';
+import { managerValues } from './manager-template.js';
+import { objectTemplate } from './object-template.js';
+import type { ChartFacts } from './object-template.js';
+import type { ValueSchema } from './values.js';
+
+/** What a chart is made of. */
+export interface ChartSource {
+  /** The project's name. */
+  readonly name: string;
+  /** That of package.json. */
+  readonly version: string;
+  /** What `config/default` has, and what it has when its options are taken. */
+  readonly objects: readonly object[];
+  readonly all: readonly object[];
+  /** What was built, for messages. */
+  readonly from: string;
+}
+
+/** A chart. */
+export interface Chart {
+  readonly values: Document;
+  readonly schema: ValueSchema;
+  readonly chart: Document;
+  /** The other files, by their paths in the chart. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** Makes a chart of the objects of a project. */
+export async function chartOf(source: ChartSource): Promise<Chart> {
+  const { name, objects, all, from } = source;
+  const { deployment, podSpec } = managerDeployment(objects, from);
+  const metadata = objectAt(deployment, 'metadata');
+  const facts: ChartFacts = {
+    name,
+    namespace: textAt(metadata, 'namespace'),
+    manager: textAt(metadata, 'name'),
+    account: textAt(podSpec, 'serviceAccountName'),
+  };
+  const words = { 'operator-name': name, 'manager-name': facts.manager };
+  const given = await readTemplate('helm', { words, conditions: new Set() });
+  const texts = new Map(given.map(({ path, text }) => [path, text]));
+  const taken = (path: string): string => {
+    const text = texts.get(path) ?? '';
+    texts.delete(path);
+    return text;
+  };
+  const values = parseDocument(taken('values.yaml'));
+  const schema = JSON.parse(taken('values.schema.json')) as ValueSchema;
+  const chart = parseDocument(taken('Chart.yaml'));
+  fillValues(values, source);
+  const templates = all.flatMap((object) => templateFile(object as Json, facts));
+  return { values, schema, chart, files: new Map([...texts, ...templates]) };
+}
+
+function templateFile(object: Json, facts: ChartFacts): readonly (readonly [string, string])[] {
+  const text = objectTemplate(object, facts);
+  const name = textAt(objectAt(object, 'metadata'), 'name');
+  const kind = textAt(object, 'kind').toLowerCase();
+  const isCrd = kind === 'customresourcedefinition';
+  const own = name.startsWith(`${facts.name}-`) ? name.slice(facts.name.length + 1) : name;
+  const path = isCrd ? `templates/crds/${name}.yaml` : `templates/${kind}-${own}.yaml`;
+  return text === undefined ? [] : [[path, text]];
+}
+
+/** Values are by default what `config/` says. */
+function fillValues(values: Document, { objects, version, from }: ChartSource): void {
+  const manager = managerValues(objects, from);
+  const { name, tag, digest } = splitImage(manager.image.name);
+  const set = (path: readonly string[], value: unknown): void => {
+    values.setIn(path, values.createNode(parse(JSON.stringify(value))));
+  };
+  set(['image', 'repository'], name);
+  if (tag !== version) set(['image', 'tag'], tag);
+  if (digest !== '') set(['image', 'digest'], digest);
+  if (manager.image.pullPolicy !== '') set(['image', 'pullPolicy'], manager.image.pullPolicy);
+  for (const [member, value] of Object.entries(manager.pod)) {
+    if (value !== undefined) set([member], value);
+  }
+  set(['replicas'], manager.replicas);
+  set(['resources'], manager.resources);
+  if (manager.logLevel !== '') set(['logLevel'], manager.logLevel);
+  if (manager.priorityClassName !== '') set(['priorityClassName'], manager.priorityClassName);
+  set(['leaderElection', 'enabled'], manager.leaderElection);
+  set(['metrics', 'serviceMonitor', 'enabled'], hasKind(objects, 'ServiceMonitor'));
+  set(['networkPolicy', 'enabled'], hasKind(objects, 'NetworkPolicy'));
+}
+
+/** Whether there are objects of a kind. */
+export function hasKind(objects: readonly object[], kind: string): boolean {
+  return (objects as readonly Json[]).some((object) => object['kind'] === kind);
+}

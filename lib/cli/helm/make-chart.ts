@@ -1,0 +1,170 @@
+import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import type { Document } from 'yaml';
+import { parseDocument } from 'yaml';
+import { OperatorError } from '../../system/operator-error.js';
+import { isJsonObject } from '../../object/json.js';
+import type { CommandContext } from '../command-context.js';
+import { buildKustomization } from '../kustomize/build-kustomization.js';
+import { textDiff } from '../manifests/text-diff.js';
+import type { Output } from '../options/output-option.js';
+import { builtOverlay } from '../package/built-overlay.js';
+import type { OverlayOptions } from '../package/built-overlay.js';
+import { managerImage } from '../package/manager-container.js';
+import { exists } from '../project/find-project.js';
+import { readText } from '../read-text.js';
+import { carryOut } from '../scaffold/carry-out.js';
+import { textIfExists } from '../scaffold/plan-files.js';
+import type { WantedFile } from '../scaffold/plan-files.js';
+import { parseProject, projectFileName } from '../scaffold/project-file.js';
+import { chartOf, hasKind } from './chart-files.js';
+import type { Chart } from './chart-files.js';
+import { isAsMade, madeText } from './made-file.js';
+import { mergedValues, withDefaults } from './values.js';
+import type { ValueSchema } from './values.js';
+
+/** Options of `operator-builder helm`. */
+export interface ChartOptions extends OverlayOptions {
+  /** In the project's folder. @defaultValue `charts/` and the project's name */
+  readonly out?: string | undefined;
+  readonly dryRun: boolean;
+  readonly force: boolean;
+  readonly output: Output;
+}
+
+/**
+ * Makes the chart of a project, or makes it anew: values that were changed stay.
+ * @throws OperatorError `InvalidConfig`: the overlay can't be built, or files were changed by hand
+ */
+export async function makeChart(options: ChartOptions, context: CommandContext): Promise<void> {
+  const { dryRun, force, output } = options;
+  const { folder, objects } = await builtOverlay(options, context);
+  const name = await projectName(folder);
+  const source = { name, version: await versionOf(folder), objects, from: options.overlay };
+  const all = await withOptions(folder, options, objects);
+  const chart = await chartOf({ ...source, all });
+  const out = options.out ?? `charts/${name}`;
+  const wanted = await wantedFiles(chart, { folder, out, version: source.version, force });
+  const next = [
+    `helm upgrade --install ${name} ${out} --namespace ${name}-system --create-namespace`,
+  ];
+  await carryOut({ wanted, next }, { directory: folder, dryRun, force: true, output }, context);
+}
+
+async function projectName(folder: string): Promise<string> {
+  const path = join(folder, projectFileName);
+  return parseProject(await readText(path), path).name;
+}
+
+async function versionOf(folder: string): Promise<string> {
+  const path = join(folder, 'package.json');
+  const content = JSON.parse(await readText(path)) as unknown;
+  const version = isJsonObject(content) ? content['version'] : undefined;
+  if (typeof version === 'string' && version !== '') return version;
+  throw new OperatorError('InvalidConfig', `${path}: want a version: it is the chart's, too`);
+}
+
+/** What `config/default` has as options, a release has by its values. */
+async function withOptions(
+  folder: string,
+  { overlay, image }: ChartOptions,
+  objects: readonly object[],
+): Promise<readonly object[]> {
+  const resources: string[] = [];
+  for (const [name, kind] of [
+    ['prometheus', 'ServiceMonitor'],
+    ['network-policy', 'NetworkPolicy'],
+  ] as const) {
+    const path = `../${name}`;
+    if (hasKind(objects, kind) || !(await exists(join(folder, overlay, path)))) continue;
+    resources.push(path);
+  }
+  if (resources.length === 0) return objects;
+  const images = image === undefined ? undefined : { [managerImage]: image };
+  return buildKustomization(join(folder, overlay), { resources, images });
+}
+
+interface ChartPlace {
+  readonly folder: string;
+  readonly out: string;
+  readonly version: string;
+  readonly force: boolean;
+}
+
+async function wantedFiles(chart: Chart, place: ChartPlace): Promise<readonly WantedFile[]> {
+  const { out, force } = place;
+  const at = (path: string): string => `${out}/${path}`;
+  const { values, schema } = await valueFiles(chart, place);
+  const made = [...chart.files, ['values.schema.json', schema] as const];
+  const wanted: WantedFile[] = [
+    { type: 'edited', path: at('Chart.yaml'), text: await chartText(chart.chart, place) },
+    { type: 'edited', path: at('values.yaml'), text: values },
+  ];
+  const problems: string[] = [];
+  for (const [path, content] of made) {
+    const text = madeText(path, content);
+    const before = await textIfExists(join(place.folder, at(path)));
+    if (!force && before !== undefined && before !== text && !isAsMade(path, before)) {
+      problems.push(textDiff(at(path), before, text));
+    }
+    wanted.push({ type: 'edited', path: at(path), text });
+  }
+  refuse(problems);
+  return [...wanted, ...(await goingFiles(new Set(made.map(([path]) => path)), place))];
+}
+
+function refuse(problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  const remedy = 'put the changes into config/ or into files of your own, or --force drops them';
+  throw new OperatorError(
+    'InvalidConfig',
+    `these files were changed by hand (${remedy}):\n${problems.join('\n')}\nNothing was written.`,
+  );
+}
+
+/** Of what is no more: files that were made, and not changed since. */
+async function goingFiles(
+  made: ReadonlySet<string>,
+  { folder, out }: ChartPlace,
+): Promise<readonly WantedFile[]> {
+  const going: WantedFile[] = [];
+  for (const below of ['templates', 'templates/crds']) {
+    for (const name of await namesIn(join(folder, out, below))) {
+      const path = `${below}/${name}`;
+      if (made.has(path) || !/\.(?:yaml|tpl|txt)$/.test(name)) continue;
+      const text = await textIfExists(join(folder, out, path));
+      if (text === undefined || !isAsMade(path, text)) continue;
+      going.push({ type: 'delete', path: `${out}/${path}` });
+    }
+  }
+  return going;
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return (await exists(folder)) ? (await readdir(folder)).toSorted() : [];
+}
+
+/** The user's Chart.yaml, with the versions of the project. */
+async function chartText(chart: Document, { folder, out, version, force }: ChartPlace) {
+  const own = force ? undefined : await textIfExists(join(folder, out, 'Chart.yaml'));
+  const document = own === undefined ? chart : parseDocument(own);
+  document.set('version', version);
+  document.set('appVersion', version);
+  return document.toString({ lineWidth: 0 });
+}
+
+async function valueFiles(
+  { values: defaults, schema }: Chart,
+  { folder, out, force }: ChartPlace,
+): Promise<Readonly<Record<'values' | 'schema', string>>> {
+  const file = join(folder, out, 'values.yaml');
+  const text = force ? undefined : await textIfExists(file);
+  const old = await textIfExists(join(folder, out, 'values.schema.json'));
+  const before = old === undefined ? {} : (JSON.parse(old) as ValueSchema);
+  const merged =
+    text === undefined
+      ? { text: defaults.toString({ lineWidth: 0 }), more: [] }
+      : mergedValues({ text, file, defaults, before, schema });
+  const filled = withDefaults(schema, defaults, merged.more);
+  return { values: merged.text, schema: `${JSON.stringify(filled, undefined, 2)}\n` };
+}

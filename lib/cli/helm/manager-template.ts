@@ -1,0 +1,145 @@
+import { isJsonObject } from '../../object/json.js';
+import type { Json } from '../kustomize/json-values.js';
+import { objectAt, objectMadeAt, textAt } from '../kustomize/json-values.js';
+import { managerDeployment } from '../package/manager-container.js';
+import { spreadLines, textLines, valueLines } from './template-text.js';
+import type { TemplateText } from './template-text.js';
+
+/** Fields of the pod that values give as a whole. */
+const podValues = [
+  'imagePullSecrets',
+  'nodeSelector',
+  'tolerations',
+  'affinity',
+  'topologySpreadConstraints',
+] as const;
+
+/** What values say of the operator's Deployment; what is not here stays as it is in `config/`. */
+export interface ManagerValues {
+  readonly image: { readonly name: string; readonly pullPolicy: string };
+  readonly replicas: unknown;
+  readonly resources: unknown;
+  readonly priorityClassName: string;
+  readonly logLevel: string;
+  readonly leaderElection: boolean;
+  readonly pod: Readonly<Record<(typeof podValues)[number], unknown>>;
+}
+
+/** The values that a Deployment has. */
+export function managerValues(objects: readonly object[], from: string): ManagerValues {
+  const { deployment, podSpec, container } = managerDeployment(objects, from);
+  const args = textsOf(container['args']);
+  const pod = podValues.map((name) => [name, podSpec[name]] as const);
+  return {
+    image: { name: textAt(container, 'image'), pullPolicy: textAt(container, 'imagePullPolicy') },
+    replicas: objectAt(deployment, 'spec')?.['replicas'] ?? 1,
+    resources: container['resources'] ?? {},
+    priorityClassName: textAt(podSpec, 'priorityClassName'),
+    logLevel: args.find((arg) => arg.startsWith(logLevelFlag))?.slice(logLevelFlag.length) ?? '',
+    leaderElection: args.includes('--leader-elect'),
+    pod: Object.fromEntries(pod) as ManagerValues['pod'],
+  };
+}
+
+const logLevelFlag = '--log-level=';
+
+function textsOf(value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [];
+  return list.filter((one) => typeof one === 'string');
+}
+
+/** Lets values say what they say of the Deployment. @param deployment - is changed */
+export function templateManager(deployment: Json, text: TemplateText, chart: string): void {
+  const { podSpec, container } = managerDeployment([deployment], 'the chart');
+  const spec = objectMadeAt(deployment, 'spec');
+  spec['replicas'] = text.inline('.Values.replicas');
+  templateMetadata(objectMadeAt(spec, 'template'), text);
+  for (const name of podValues) {
+    Reflect.deleteProperty(podSpec, name);
+    podSpec[text.lines(valueLines(name, name))] = null;
+  }
+  Reflect.deleteProperty(podSpec, 'priorityClassName');
+  podSpec[text.lines(textLines('priorityClassName', 'priorityClassName'))] = null;
+  templateContainer(container, text, chart);
+  withoutWebhook(podSpec, ['volumes'], text);
+}
+
+function templateMetadata(template: Json, text: TemplateText): void {
+  const metadata = objectMadeAt(template, 'metadata');
+  for (const [member, value] of [
+    ['annotations', 'podAnnotations'],
+    ['labels', 'podLabels'],
+  ] as const) {
+    const own = objectAt(metadata, member);
+    if (own === undefined) metadata[text.lines(valueLines(member, value))] = null;
+    else own[text.lines(spreadLines(value))] = null;
+  }
+}
+
+function templateContainer(container: Json, text: TemplateText, chart: string): void {
+  container['image'] = text.inline(`include "${chart}.image" . | quote`);
+  Reflect.deleteProperty(container, 'imagePullPolicy');
+  container[text.lines(textLines('imagePullPolicy', 'image.pullPolicy'))] = null;
+  container['args'] = templatedArgs(textsOf(container['args']), text);
+  const env: readonly unknown[] = Array.isArray(container['env']) ? container['env'] : [];
+  if (env.length > 0) container['env'] = [...env, text.lines(spreadLines('extraEnv'))];
+  else container[text.lines(valueLines('env', 'extraEnv'))] = null;
+  Reflect.deleteProperty(container, 'resources');
+  container[text.lines(valueLines('resources', 'resources'))] = null;
+  const { ports } = container;
+  if (Array.isArray(ports)) container['ports'] = ports.flatMap((port) => templatedPort(port, text));
+  withoutWebhook(container, ['volumeMounts'], text);
+}
+
+function templatedArgs(args: readonly string[], text: TemplateText): readonly string[] {
+  const own = args.filter((arg) => !arg.startsWith(logLevelFlag));
+  const level = text.lines((indent) => {
+    const blanks = ' '.repeat(indent);
+    const line = `${blanks}- ${logLevelFlag}{{ . }}`;
+    return [`${blanks}{{- with .Values.logLevel }}`, line, `${blanks}{{- end }}`];
+  });
+  return [
+    ...own.filter((arg) => conditionOfArg(arg) === undefined && arg !== '--leader-elect'),
+    ...only('.Values.leaderElection.enabled', ['--leader-elect'], text),
+    ...either('metrics', own, text),
+    ...either('webhook', own, text),
+    level,
+    text.lines(spreadLines('extraArgs')),
+  ];
+}
+
+function conditionOfArg(arg: string): string | undefined {
+  return /^--(metrics|webhook)-/.exec(arg)?.[1];
+}
+
+/** The arguments of a part, or that there is none of it. */
+function either(part: string, args: readonly string[], text: TemplateText): readonly string[] {
+  const own = args.filter((arg) => conditionOfArg(arg) === part);
+  const without = part === 'metrics' ? '--no-metrics' : '--no-webhooks';
+  return [
+    ...(own.length === 0 ? [] : only(`.Values.${part}.enabled`, own, text)),
+    ...only(`not .Values.${part}.enabled`, [without], text),
+  ];
+}
+
+function only<T>(condition: string, items: readonly T[], text: TemplateText) {
+  return [text.line(`if ${condition}`), ...items, text.line('end')];
+}
+
+function templatedPort(port: unknown, text: TemplateText): readonly unknown[] {
+  const name = isJsonObject(port) ? textAt(port, 'name') : '';
+  const part = /^(metrics|webhook)\b/.exec(name)?.[1];
+  return part === undefined ? [port] : only(`.Values.${part}.enabled`, [port], text);
+}
+
+/** What holds the certificate of the webhooks is there with them only. */
+function withoutWebhook(object: Json, members: readonly string[], text: TemplateText): void {
+  for (const member of members) {
+    const list = object[member];
+    if (!Array.isArray(list)) continue;
+    object[member] = (list as readonly unknown[]).flatMap((item) => {
+      const isOfWebhook = isJsonObject(item) && /webhook|certificates/.test(JSON.stringify(item));
+      return isOfWebhook ? only('.Values.webhook.enabled', [item], text) : [item];
+    });
+  }
+}

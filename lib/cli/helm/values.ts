@@ -1,0 +1,131 @@
+import isEqual from 'lodash/isEqual.js';
+import { isMap, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
+import { isJsonObject } from '../../object/json.js';
+import { kustomizationError } from '../kustomize/kustomization-error.js';
+
+/** A JSON schema of values. */
+export interface ValueSchema {
+  readonly [keyword: string]: unknown;
+  readonly properties?: Readonly<Record<string, ValueSchema>>;
+}
+
+/** A path of a value: what is below it is one value. */
+export type ValuePath = readonly string[];
+
+/** Every value that a schema names. */
+export function valuePaths(schema: ValueSchema, above: ValuePath = []): readonly ValuePath[] {
+  const { properties } = schema;
+  if (properties === undefined) return [above];
+  return Object.entries(properties).flatMap(([name, one]) => valuePaths(one, [...above, name]));
+}
+
+/** A schema that says, besides what values may be, what they are by default; and allows `more`. */
+export function withDefaults(
+  schema: ValueSchema,
+  defaults: Document,
+  more: readonly string[] = [],
+): ValueSchema {
+  const filled = filledSchema(schema, defaults, []);
+  const added = more.map((name) => [name, {}] as const);
+  return { ...filled, properties: { ...filled.properties, ...Object.fromEntries(added) } };
+}
+
+function filledSchema(schema: ValueSchema, defaults: Document, path: ValuePath): ValueSchema {
+  const { properties, ...rest } = schema;
+  if (properties === undefined) {
+    const value = defaults.hasIn(path) ? plain(defaults, path) : undefined;
+    return value === undefined ? schema : { ...schema, default: value };
+  }
+  const filled = Object.entries(properties)
+    .filter(([name]) => path.length > 0 || name === 'global' || defaults.has(name))
+    .map(([name, one]) => [name, filledSchema(one, defaults, [...path, name])] as const);
+  return { ...rest, properties: Object.fromEntries(filled) };
+}
+
+/** The defaults that a schema says, by their paths. */
+function defaultOf(schema: ValueSchema, path: ValuePath): unknown {
+  const [first, ...rest] = path;
+  if (first === undefined) return schema['default'];
+  const next = schema.properties?.[first];
+  return next === undefined ? undefined : defaultOf(next, rest);
+}
+
+/** What {@link mergedValues} brings together. */
+export interface ValuesMerge {
+  /** The user's file. */
+  readonly text: string;
+  readonly file: string;
+  readonly defaults: Document;
+  /** What the values were by default when the file was written. */
+  readonly before: ValueSchema;
+  /** What values there are. */
+  readonly schema: ValueSchema;
+}
+
+/** The user's values with those that are new, and what the user has besides. */
+export interface MergedValues {
+  readonly text: string;
+  readonly more: readonly string[];
+}
+
+/**
+ * Brings a user's values up to date: what was changed stays, what was not follows the defaults, what is
+ * new is added. Comments stay.
+ * @throws OperatorError `InvalidConfig`: it is no YAML, or has something else where values are to be
+ */
+export function mergedValues({ text, file, defaults, before, schema }: ValuesMerge): MergedValues {
+  const own = parseDocument(text);
+  const [problem] = own.errors;
+  if (problem !== undefined) throw kustomizationError(file, problem.message.trimEnd(), problem);
+  if (own.contents === null) return { text: defaults.toString({ lineWidth: 0 }), more: [] };
+  for (const path of valuePaths(schema)) {
+    if (!defaults.hasIn(path)) continue;
+    checkWay(own, path, file);
+    if (!own.hasIn(path)) add(own, defaults, path);
+    else if (isUntouched(own, path, before)) setIfOther(own, defaults, path);
+  }
+  const names = isMap(own.contents) ? Object.keys(own.toJS() as object) : [];
+  const known = Object.keys(schema.properties ?? {}).filter((name) => defaults.has(name));
+  const more = names.filter((name) => name !== 'global' && !known.includes(name));
+  return { text: own.toString({ lineWidth: 0 }), more };
+}
+
+function isUntouched(own: Document, path: ValuePath, before: ValueSchema): boolean {
+  const old = defaultOf(before, path);
+  return old !== undefined && isEqual(plain(own, path), old);
+}
+
+function setIfOther(own: Document, defaults: Document, path: ValuePath): void {
+  const value = plain(defaults, path);
+  if (!isEqual(plain(own, path), value)) own.setIn(path, own.createNode(value));
+}
+
+/** The value at a path, without comments. */
+function plain(document: Document, path: ValuePath): unknown {
+  let value: unknown = document.toJS();
+  for (const name of path) value = isJsonObject(value) ? value[name] : undefined;
+  return value;
+}
+
+/** What stands where others are to be below it. */
+function checkWay(own: Document, path: ValuePath, file: string): void {
+  for (const [index] of path.entries()) {
+    const above = path.slice(0, index);
+    const there = index === 0 ? own.contents : own.getIn(above, true);
+    if (there === undefined || isMap(there)) continue;
+    const wanted = `${path.join('.')} is to be set, but ${above.join('.') || 'the file'} is no map`;
+    throw kustomizationError(file, `${wanted}: repair it, or --force writes the file anew`);
+  }
+}
+
+/** Adds what is missing, with its comment: the highest part that is. */
+function add(own: Document, defaults: Document, path: ValuePath): void {
+  const missing = path.findIndex((_, index) => !own.hasIn(path.slice(0, index + 1)));
+  const [above, name] = [path.slice(0, missing), path[missing]];
+  const from = above.length === 0 ? defaults.contents : defaults.getIn(above, true);
+  const to = above.length === 0 ? own.contents : own.getIn(above, true);
+  if (!isMap(from) || !isMap(to)) return;
+  const pair = from.items.find((one) => String(one.key) === name);
+  if (pair !== undefined) to.add(pair.clone());
+}

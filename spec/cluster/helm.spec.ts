@@ -1,0 +1,263 @@
+import { expect } from 'chai';
+import { copyFile } from 'node:fs/promises';
+import { parseAllDocuments } from 'yaml';
+import { buildKustomization } from '../../lib/cli/kustomize/build-kustomization.js';
+import type { BuiltObject } from '../../lib/cli/kustomize/build-kustomization.js';
+import { cli, scratchDirectory } from '../cli/cli.js';
+import { makeProject } from '../cli/scaffold/project.js';
+import { sharedControlPlane } from './control-plane/shared.js';
+import { renderChart } from './helm-render/render.js';
+import type { ChartResult, Rendered } from './helm-render/render.js';
+import { Kubectl } from './kubectl.js';
+
+interface Container {
+  readonly [field: string]: unknown;
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly env: readonly unknown[];
+  readonly ports: readonly { readonly name: string }[];
+}
+
+interface Deployment extends BuiltObject {
+  readonly spec: {
+    readonly replicas: number;
+    readonly template: {
+      readonly metadata: Readonly<Record<'labels' | 'annotations', Record<string, string>>>;
+      readonly spec: Readonly<Record<string, unknown>> & {
+        readonly containers: readonly [Container];
+      };
+    };
+  };
+}
+
+/** A switched value, and what is to be seen of it. */
+type Effect = (objects: readonly BuiltObject[], deployment: Deployment) => unknown;
+
+const names = (objects: readonly BuiltObject[]): readonly string[] =>
+  objects.map(({ kind, metadata }) => `${kind} ${metadata.name ?? ''}`);
+
+const container: (field: string) => Effect = (field) => (_, deployment) =>
+  deployment.spec.template.spec.containers[0][field];
+const pod: (field: string) => Effect = (field) => (_, deployment) =>
+  deployment.spec.template.spec[field];
+const has: (name: string) => Effect = (name) => (objects) => names(objects).includes(name);
+const argument: (arg: string) => Effect = (arg) => (_, deployment) =>
+  deployment.spec.template.spec.containers[0].args.includes(arg);
+const port: (name: string) => Effect = (name) => (_, deployment) =>
+  deployment.spec.template.spec.containers[0].ports.some((one) => one.name === name);
+const keeps: Effect = (objects) =>
+  objects
+    .filter(({ kind }) => kind === 'CustomResourceDefinition')
+    .every(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep');
+
+const digest = `sha256:${'0'.repeat(64)}`;
+const toleration = { key: 'a', operator: 'Exists' };
+const spread = {
+  maxSkew: 1,
+  topologyKey: 'zone',
+  whenUnsatisfiable: 'ScheduleAnyway',
+  labelSelector: {},
+};
+
+/** Of each value: what it is switched to, what is looked at, and what that is before and after. */
+const switches: readonly (readonly [values: object, Effect, before: unknown, after: unknown])[] = [
+  [
+    { image: { repository: 'a/b', tag: 'c' } },
+    container('image'),
+    'registry.example/shops:0.1.0',
+    'a/b:c',
+  ],
+  [
+    { image: { digest } },
+    container('image'),
+    'registry.example/shops:0.1.0',
+    `registry.example/shops@${digest}`,
+  ],
+  [{ image: { pullPolicy: 'Always' } }, container('imagePullPolicy'), undefined, 'Always'],
+  [{ imagePullSecrets: [{ name: 's' }] }, pod('imagePullSecrets'), undefined, [{ name: 's' }]],
+  [{ replicas: 3 }, (_, { spec }) => spec.replicas, 1, 3],
+  [{ leaderElection: { enabled: false } }, argument('--leader-elect'), true, false],
+  [{ logLevel: 'debug' }, argument('--log-level=debug'), false, true],
+  [{ extraArgs: ['--x=1'] }, argument('--x=1'), false, true],
+  [
+    { extraEnv: [{ name: 'A', value: 'b' }] },
+    (_, deployment) => deployment.spec.template.spec.containers[0].env.length,
+    1,
+    2,
+  ],
+  [
+    { resources: { limits: { memory: '1Gi' } } },
+    container('resources'),
+    { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+    { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '1Gi' } },
+  ],
+  [{ nodeSelector: { a: 'b' } }, pod('nodeSelector'), undefined, { a: 'b' }],
+  [{ tolerations: [toleration] }, pod('tolerations'), undefined, [toleration]],
+  [{ affinity: { nodeAffinity: {} } }, pod('affinity'), undefined, { nodeAffinity: {} }],
+  [{ topologySpreadConstraints: [spread] }, pod('topologySpreadConstraints'), undefined, [spread]],
+  [{ priorityClassName: 'high' }, pod('priorityClassName'), undefined, 'high'],
+  [
+    { podAnnotations: { a: 'b' } },
+    (_, { spec }) => spec.template.metadata.annotations['a'],
+    undefined,
+    'b',
+  ],
+  [{ podLabels: { a: 'b' } }, (_, { spec }) => spec.template.metadata.labels['a'], undefined, 'b'],
+  [
+    { serviceAccount: { create: false } },
+    has('ServiceAccount shops-controller-manager'),
+    true,
+    false,
+  ],
+  [
+    { serviceAccount: { name: 'own' } },
+    pod('serviceAccountName'),
+    'shops-controller-manager',
+    'own',
+  ],
+  [
+    { serviceAccount: { name: 'own' } },
+    (objects) => JSON.stringify(objects).split('"name":"own"').length - 1,
+    0,
+    // Itself, and in both bindings.
+    3,
+  ],
+  [
+    { serviceAccount: { annotations: { a: 'b' } } },
+    (objects) => objects.find(({ kind }) => kind === 'ServiceAccount')?.metadata.annotations,
+    undefined,
+    { a: 'b' },
+  ],
+  [
+    { crds: { install: false } },
+    has('CustomResourceDefinition shops.shop.example.com'),
+    true,
+    false,
+  ],
+  [{ crds: { keep: false } }, keeps, true, false],
+  [{ metrics: { enabled: false } }, has('Service shops-controller-manager-metrics'), true, false],
+  [{ metrics: { enabled: false } }, argument('--no-metrics'), false, true],
+  [{ metrics: { enabled: false } }, argument('--metrics-port=8080'), true, false],
+  [{ metrics: { enabled: false } }, port('metrics'), true, false],
+  [
+    { metrics: { serviceMonitor: { enabled: true } } },
+    has('ServiceMonitor shops-controller-manager-metrics'),
+    false,
+    true,
+  ],
+  [{ networkPolicy: { enabled: true } }, has('NetworkPolicy shops-allow-metrics'), false, true],
+  [{ networkPolicy: { enabled: true } }, has('NetworkPolicy shops-allow-webhook'), false, true],
+  [{ webhook: { enabled: false } }, has('Service shops-webhook-service'), true, false],
+  [
+    { webhook: { enabled: false } },
+    has('ValidatingWebhookConfiguration shops-validating-webhook-configuration'),
+    true,
+    false,
+  ],
+  [{ webhook: { enabled: false } }, argument('--no-webhooks'), false, true],
+  [{ webhook: { enabled: false } }, port('webhook'), true, false],
+];
+
+const refused = [
+  { replica: 2 },
+  { replicas: 'two' },
+  { image: { digest: 'x' } },
+  { logLevel: 'loud' },
+  { webhook: { enable: false } },
+];
+
+describe('The chart of a project', () => {
+  const file = scratchDirectory();
+  let chart: ChartResult;
+
+  before(async function () {
+    // Helm may have to be built.
+    this.timeout(600_000);
+    await makeProject(file('shops'), ['Shop'], ['Fleet', 'v1', '--no-namespaced']);
+    const webhook = ['--group', 'shop', '--version', 'v1alpha1', '--kind', 'Shop'];
+    const made = await cli([
+      ...['create', 'webhook', ...webhook, '--defaulting', '--validation'],
+      ...['-C', file('shops')],
+    ]);
+    expect(made).to.include({ code: 0 });
+    expect(await cli(['helm', '--project', file('shops')])).to.include({ code: 0 });
+    const all = [{}, {}, ...switches.map(([values]) => values), ...refused];
+    const renderings = all.map((values, index) => {
+      return { release: 'any', namespace: index === 1 ? '123' : 'shops-system', values };
+    });
+    chart = await renderChart(file('shops/charts/shops'), renderings);
+  });
+
+  function objectsOf(rendered: Rendered | undefined): readonly BuiltObject[] {
+    expect(rendered?.error).to.equal('');
+    const documents = parseAllDocuments(rendered?.manifest ?? '');
+    return (documents as readonly { toJS(): unknown }[]).map((one) => one.toJS() as BuiltObject);
+  }
+
+  /** What Helm adds on purpose is left out. */
+  function bare(object: BuiltObject): BuiltObject {
+    const { annotations, ...metadata } = object.metadata;
+    const { 'helm.sh/resource-policy': policy, ...rest } = annotations ?? {};
+    if (policy === undefined || Object.keys(rest).length > 0) return object;
+    return { ...object, metadata };
+  }
+
+  const byName = (objects: readonly BuiltObject[]): Readonly<Record<string, BuiltObject>> =>
+    Object.fromEntries(objects.map((object) => [names([object])[0] ?? '', bare(object)]));
+
+  it('is what helm lint has nothing against', () => {
+    expect(chart.lint).to.deep.equal(['[INFO] Chart.yaml: icon is recommended']);
+  });
+
+  it('renders to the objects of config/default, but for the Namespace', async () => {
+    const built = await buildKustomization(file('shops/config/default'));
+    const expected = built.filter(({ kind }) => kind !== 'Namespace');
+    expect(byName(objectsOf(chart.results[0]))).to.deep.equal(byName(expected));
+  });
+
+  it('renders to the namespace of the release, everywhere', () => {
+    const text = JSON.stringify(objectsOf(chart.results[1]));
+    expect(text).to.not.include('shops-system');
+    expect(text).to.include('"namespace":"123"');
+  });
+
+  it('says where the operator is, and what stays', () => {
+    expect(chart.results[0]?.notes)
+      .to.include('in the namespace shops-system')
+      .and.include('crds.keep');
+  });
+
+  for (const [index, [values, effect, before, after]] of switches.entries()) {
+    it(`heeds ${JSON.stringify(values)} (${index})`, () => {
+      const seen = [chart.results[0], chart.results[index + 2]].map((rendered) => {
+        const objects = objectsOf(rendered);
+        const deployment = objects.find(({ kind }) => kind === 'Deployment');
+        return effect(objects, deployment as Deployment);
+      });
+      expect(seen).to.deep.equal([before, after]);
+    });
+  }
+
+  for (const [index, values] of refused.entries()) {
+    it(`refuses ${JSON.stringify(values)}`, () => {
+      const { error } = chart.results[switches.length + 2 + index] ?? {};
+      expect(error).to.include("values don't meet the specifications of the schema");
+    });
+  }
+
+  it('renders to what a real API server takes', async () => {
+    const { kubeConfigPath } = await sharedControlPlane();
+    const admin = await Kubectl.create((path) => copyFile(kubeConfigPath, path));
+    const { manifest = '' } = chart.results[0] ?? {};
+    const apply = ['apply', '--server-side', '-f', '-'];
+    try {
+      await admin.print(['create', 'namespace', 'shops-system']);
+      const applied = await admin.print(apply, manifest);
+      expect(applied).to.include('shops-controller-manager serverside-applied');
+    } finally {
+      await admin.run(['delete', '--wait=false', '-f', '-'], manifest);
+      await admin.run(['delete', 'namespace', 'shops-system', '--wait=false']);
+      await admin.close();
+    }
+  });
+});
