@@ -36,12 +36,13 @@ export function managerValues(objects: readonly object[], from: string): Manager
     resources: container['resources'] ?? {},
     priorityClassName: textAt(podSpec, 'priorityClassName'),
     logLevel: args.find((arg) => arg.startsWith(logLevelFlag))?.slice(logLevelFlag.length) ?? '',
-    leaderElection: args.includes('--leader-elect'),
+    leaderElection: args.includes(electFlag),
     pod: Object.fromEntries(pod) as ManagerValues['pod'],
   };
 }
 
 const logLevelFlag = '--log-level=';
+const electFlag = '--leader-elect';
 
 function textsOf(value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
@@ -98,28 +99,21 @@ function templatedArgs(args: readonly string[], text: TemplateText): readonly st
     const line = `${blanks}- ${logLevelFlag}{{ . }}`;
     return [`${blanks}{{- with .Values.logLevel }}`, line, `${blanks}{{- end }}`];
   });
+  const withElection = own.includes(electFlag) ? own : [...own, electFlag];
   return [
-    ...own.filter((arg) => conditionOfArg(arg) === undefined && arg !== '--leader-elect'),
-    ...only('.Values.leaderElection.enabled', ['--leader-elect'], text),
-    ...either('metrics', own, text),
-    ...either('webhook', own, text),
+    ...withElection.flatMap((arg) => templatedArg(arg, text)),
+    ...only('not .Values.metrics.enabled', ['--no-metrics'], text),
+    ...only('not .Values.webhook.enabled', ['--no-webhooks'], text),
     level,
     text.lines(spreadLines('extraArgs')),
   ];
 }
 
-function conditionOfArg(arg: string): string | undefined {
-  return /^--(metrics|webhook)-/.exec(arg)?.[1];
-}
-
-/** The arguments of a part, or that there is none of it. */
-function either(part: string, args: readonly string[], text: TemplateText): readonly string[] {
-  const own = args.filter((arg) => conditionOfArg(arg) === part);
-  const without = part === 'metrics' ? '--no-metrics' : '--no-webhooks';
-  return [
-    ...(own.length === 0 ? [] : only(`.Values.${part}.enabled`, own, text)),
-    ...only(`not .Values.${part}.enabled`, [without], text),
-  ];
+/** What is of a part that can be switched off, is there with it only. */
+function templatedArg(arg: string, text: TemplateText): readonly string[] {
+  if (arg === electFlag) return only('.Values.leaderElection.enabled', [arg], text);
+  const [, part] = /^--(metrics|webhook)-/.exec(arg) ?? [];
+  return part === undefined ? [arg] : only(`.Values.${part}.enabled`, [arg], text);
 }
 
 function only<T>(condition: string, items: readonly T[], text: TemplateText) {
