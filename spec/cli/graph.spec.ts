@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
+import { controllerDrawing } from '../../lib/cli/graph/controller-drawing.js';
 import { cli, scratchDirectory } from './cli.js';
+import { shopProject } from './project/shop-project.js';
 
 const bare = 'controllers: [{ name: copy, sources: [{ kind: A }], target: { kind: B } }]';
 const named = `
@@ -101,5 +103,48 @@ describe('operator-builder graph', () => {
     expect(stderr).to.include(
       'standard input has an operator shop twice: give one of them another',
     );
+  });
+
+  it('draws the controllers of a project: what they reconcile, own and watch', async () => {
+    const { code, stdout, stderr } = await cli(['graph', '--project', shopProject, '-f', 'json']);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const reconciles = { group: 'shops.example', kind: 'Shop' };
+    const owns = [
+      { group: 'apps', kind: 'Deployment' },
+      { group: '', kind: 'ConfigMap' },
+    ];
+    expect(JSON.parse(stdout)).to.deep.equal({
+      operator: 'shops',
+      controllers: [{ name: 'shop', reconciles, owns, watches: [] }],
+      webhooks: [],
+    });
+    const drawn = await cli(['graph', '--project', shopProject]);
+    expect(drawn.stdout).to.match(
+      /(n\d)\["Shop<br>shops\.example"\][^]*\1 -->\|"is reconciled by"\|/,
+    );
+    expect(drawn.stdout.match(/-->\|"owns"\|/g)).to.have.length(2);
+    const svg = await cli(['graph', '--project', shopProject, '-f', 'svg']);
+    expect(svg.stdout).to.include('</svg>').and.include('Deployment');
+  });
+
+  it('draws its webhooks, too', () => {
+    const shop = { group: 'shops.example', kind: 'Shop' };
+    const { frames, arrows } = controllerDrawing({
+      ...{ operator: 'shops', controllers: [] },
+      webhooks: [{ name: 'vshop', type: 'validating', of: shop }],
+    });
+    expect(frames[0]?.nodes.map(({ lines }) => lines)).to.deep.equal([
+      ['vshop', 'validating webhook'],
+    ]);
+    expect(arrows[0]).to.deep.include({
+      from: 'kind shops.example/Shop',
+      lines: ['is checked by'],
+    });
+  });
+
+  it('draws files or a project, not both', async () => {
+    const { code, stderr } = await cli(['graph', '-', '--project', '.'], { stdin: named });
+    expect(code).to.equal(1);
+    expect(stderr).to.include('leave the files out');
   });
 });

@@ -1,12 +1,15 @@
 import { Command, Option } from 'commander';
-import type { OperatorGraph } from '../../declarative/index.js';
+import { resolve } from 'node:path';
+import type { Drawing } from '../../declarative/graph/drawing.js';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
+import { UsageError } from '../usage-error.js';
 import { writeResult } from '../write-result.js';
 
 const formats = ['mermaid', 'dot', 'svg', 'json'] as const;
 
 interface GraphOptions {
+  readonly project?: string | undefined;
   readonly format: (typeof formats)[number];
   readonly out?: string | undefined;
 }
@@ -15,10 +18,12 @@ interface GraphOptions {
 export function graphCommand(context: CommandContext): Command {
   return new Command('graph')
     .description(
-      'Draws declarative operators: what their controllers read, do and write, and which of them work ' +
+      'Draws the operator of the project: its controllers, what they reconcile, own and watch. Or, of ' +
+        'files, declarative operators: what their controllers read, do and write, and which of them work ' +
         'on what others write.',
     )
-    .argument('<file...>', 'YAML files with operators; - is the standard input')
+    .argument('[file...]', 'YAML files with declarative operators; - is the standard input')
+    .option('--project <directory>', 'where the operator is (default: here, without files)')
     .addOption(
       new Option('-f, --format <format>', 'what to draw as; json is the model of the drawing')
         .choices(formats)
@@ -28,36 +33,69 @@ export function graphCommand(context: CommandContext): Command {
     .addHelpText(
       'after',
       helpExamples({
-        'operator-builder graph operator.yaml': 'as Mermaid, for a Markdown page',
-        'operator-builder graph *.yaml -f svg -o operators.svg': 'several operators in one picture',
+        'operator-builder graph': 'the operator of this project as Mermaid, for a Markdown page',
+        'operator-builder graph *.yaml -f svg -o operators.svg':
+          'several declarative operators in one picture',
         'kubectl get operator shop -o yaml | operator-builder graph -': 'one of a cluster',
       }),
     )
     .action((files: string[], options: GraphOptions) => drawGraph(files, options, context));
 }
 
-async function drawGraph(
-  files: readonly string[],
-  { format, out }: GraphOptions,
-  context: CommandContext,
-): Promise<void> {
-  // Loaded here: `--help` has no need of it.
-  const { readOperatorFiles } = await import('../operator-files.js');
-  const { operatorGraph } = await import('../../declarative/index.js');
-  const drawn = await drawnAs(operatorGraph(await readOperatorFiles(files, context)), format);
-  await writeResult(drawn, out, context);
+/** What is drawn, and the model of it. */
+interface Drawn {
+  readonly model: object;
+  readonly drawing: Drawing;
 }
 
-async function drawnAs(graph: OperatorGraph, format: GraphOptions['format']): Promise<string> {
-  const { toDot, toMermaid, toSvg } = await import('../../declarative/index.js');
+async function drawGraph(
+  files: readonly string[],
+  { project, format, out }: GraphOptions,
+  context: CommandContext,
+): Promise<void> {
+  if (files.length > 0 && project !== undefined) {
+    throw new UsageError('--project is for the operator of a project: leave the files out, or it');
+  }
+  const drawn =
+    files.length > 0
+      ? await drawnFiles(files, context)
+      : await drawnProject(resolve(context.cwd, project ?? '.'));
+  await writeResult(await textOf(drawn, format), out, context);
+}
+
+// Loaded here: `--help` has no need of it.
+async function drawnFiles(files: readonly string[], context: CommandContext): Promise<Drawn> {
+  const { readOperatorFiles } = await import('../operator-files.js');
+  const { operatorGraph } = await import('../../declarative/index.js');
+  const { drawingOf } = await import('../../declarative/graph/drawing.js');
+  const model = operatorGraph(await readOperatorFiles(files, context));
+  return { model, drawing: drawingOf(model) };
+}
+
+async function drawnProject(directory: string): Promise<Drawn> {
+  const { loadOperator } = await import('../project/load-operator.js');
+  const { controllerGraph } = await import('../graph/controller-graph.js');
+  const { controllerDrawing } = await import('../graph/controller-drawing.js');
+  const { operator } = await loadOperator(directory);
+  const model = await controllerGraph(operator);
+  return { model, drawing: controllerDrawing(model) };
+}
+
+async function textOf({ model, drawing }: Drawn, format: GraphOptions['format']): Promise<string> {
   switch (format) {
-    case 'mermaid':
-      return toMermaid(graph);
-    case 'dot':
-      return toDot(graph);
-    case 'svg':
-      return toSvg(graph);
+    case 'mermaid': {
+      const { mermaidOfDrawing } = await import('../../declarative/graph/to-mermaid.js');
+      return mermaidOfDrawing(drawing);
+    }
+    case 'dot': {
+      const { dotOfDrawing } = await import('../../declarative/graph/to-dot.js');
+      return dotOfDrawing(drawing);
+    }
+    case 'svg': {
+      const { svgOfDrawing } = await import('../../declarative/graph/to-svg.js');
+      return svgOfDrawing(drawing);
+    }
     case 'json':
-      return `${JSON.stringify(graph, undefined, 2)}\n`;
+      return `${JSON.stringify(model, undefined, 2)}\n`;
   }
 }

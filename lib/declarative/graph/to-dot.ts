@@ -1,5 +1,5 @@
 import { drawingOf } from './drawing.js';
-import type { DrawnArrow, DrawnFrame, DrawnNode, NodeLook } from './drawing.js';
+import type { Drawing, DrawnArrow, DrawnFrame, DrawnNode, NodeLook } from './drawing.js';
 import type { OperatorGraph } from './operator-graph.js';
 
 type Attributes = Readonly<Record<string, string>>;
@@ -23,7 +23,11 @@ const frameLooks: Readonly<Record<DrawnFrame['look'], Attributes>> = {
 
 /** A graph in the language of Graphviz. The same graph gives the same text. */
 export function toDot(graph: OperatorGraph): string {
-  const { nodes, frames, arrows } = drawingOf(graph);
+  return dotOfDrawing(drawingOf(graph));
+}
+
+/** What is to be drawn, in the language of Graphviz. */
+export function dotOfDrawing({ nodes, frames, arrows }: Drawing): string {
   return [
     'digraph {',
     `  graph${attributes({ rankdir: 'LR', fontname: font, bgcolor: '#ffffff', nodesep: '0.3' })}`,

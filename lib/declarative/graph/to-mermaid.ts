@@ -11,7 +11,11 @@ const looks: Readonly<Record<NodeLook, string>> = {
 
 /** A graph as a flowchart of Mermaid. The same graph gives the same text. */
 export function toMermaid(graph: OperatorGraph): string {
-  const drawing = drawingOf(graph);
+  return mermaidOfDrawing(drawingOf(graph));
+}
+
+/** What is to be drawn, as a flowchart of Mermaid. */
+export function mermaidOfDrawing(drawing: Drawing): string {
   const ids = numbered(drawing);
   const nodeLine = ({ id, look, lines }: DrawnNode): string =>
     `${idOf(ids, id)}["${label(lines)}"]:::${look}`;
