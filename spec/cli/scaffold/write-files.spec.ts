@@ -27,6 +27,20 @@ describe('writeFiles', () => {
     expect(await textsIn(folder('made'))).to.deep.equal({ 'a/b': 'new a/b', c: 'new c' });
   });
 
+  it('deletes what is to go, and takes that back, too', async () => {
+    await writeFile(folder('old/gone'), 'gone');
+    const gone: PlannedFile = { path: 'old/gone', action: 'delete', text: '', before: 'gone' };
+    const missing: PlannedFile = { ...gone, path: 'old/missing' };
+    const before = await textsIn(folder());
+    let thrown: unknown;
+    const files = [changed, gone, missing];
+    await writeFiles(folder(), files, never).catch((error: unknown) => (thrown = error));
+    expect(String(thrown)).to.include("old/missing can't be written");
+    expect(await textsIn(folder())).to.deep.equal(before);
+    await writeFiles(folder(), [changed, gone], never);
+    expect(await textsIn(folder('old'))).to.deep.equal({ kept: 'new old/kept' });
+  });
+
   it('takes all back when one can not be written', async () => {
     await mkdir(folder('old/taken'), { recursive: true });
     await writeFile(folder('old/taken/inside'), '');

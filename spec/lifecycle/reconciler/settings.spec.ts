@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { CallbackDispatcher, LifecycleReconciler } from '../../../lib/lifecycle/index.js';
+import { Deployment, Event } from '../../../lib/object/kinds.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { SampleConfig } from '../suite/stage.js';
 import type { Config, Options } from '../suite/stage.js';
@@ -45,6 +46,26 @@ describe('LifecycleReconciler options', () => {
         .with.property('code', 'InvalidOption');
     });
   }
+
+  it('say what has to be allowed', () => {
+    const getDependantResourceTypes = () => [Deployment];
+    const watch = ['get', 'list', 'watch'];
+    for (const [subresourceEnabled, subresource] of [
+      [true, { subresource: 'status' }],
+      [false, {}],
+    ] as const) {
+      const { requires } = make({
+        crManager: { ...crManager, getDependantResourceTypes },
+        subresourceEnabled,
+      });
+      expect(requires).to.deep.equal([
+        { type: SampleConfig, verbs: [...watch, 'patch'] },
+        { type: SampleConfig, verbs: ['patch'], ...subresource },
+        { type: Deployment, verbs: [...watch, 'create', 'update', 'delete'] },
+        { type: Event, verbs: ['create', 'patch'] },
+      ]);
+    }
+  });
 
   const lacking: Record<string, [object, string]> = {
     'nothing at all': [{}, 'crManager, client, recorder, namespace: missing'],
