@@ -15,6 +15,8 @@ export interface DeployedProject {
   readonly name: string;
   readonly plane: ControlPlane;
   readonly admin: Client;
+  /** Options of the operator beside the usual ones. @defaultValue none */
+  readonly options?: readonly string[];
 }
 
 /** The operator of a project as a process: the bundle that its image holds, with its own account. */
@@ -35,7 +37,8 @@ export class ProjectOperator {
   }
 
   /** Builds it, and starts it with a token of its ServiceAccount. */
-  static async start({ folder, name, plane, admin }: DeployedProject): Promise<ProjectOperator> {
+  static async start(project: DeployedProject): Promise<ProjectOperator> {
+    const { folder, name, plane, admin, options = [] } = project;
     await promisify(execFile)(process.execPath, ['build.js'], { cwd: folder });
     const namespace = `${name}-system`;
     const account = { name: `${name}-controller-manager`, namespace };
@@ -47,7 +50,7 @@ export class ProjectOperator {
     const [health = 0, metrics = 0] = await findFreePorts(2);
     const args = [
       ...['dist/main.js', '--kubeconfig', kubeconfig, '--namespace', namespace, '--leader-elect'],
-      ...[`--health-port=${health}`, `--metrics-port=${metrics}`],
+      ...[`--health-port=${health}`, `--metrics-port=${metrics}`, ...options],
     ];
     const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
     return new ProjectOperator(child, `system:serviceaccount:${namespace}:${account.name}`);
