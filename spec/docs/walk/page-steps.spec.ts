@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { stepsOf } from '../../../scripts/docs/walk/page-steps.js';
+
+const fence = (info: string, text: string): string => `\`\`\`${info}\n${text}\`\`\`\n`;
+
+describe('The steps of a page', () => {
+  it('are its commands, with what they show, its files and their changes, in order', () => {
+    const page = [
+      '# A page\n',
+      fence('sh', 'npm test\n'),
+      fence('text output', 'fine\n'),
+      fence('ts file=src/main.ts', 'export {};\n'),
+      fence('sh start', 'npm start\n'),
+      '<!-- walk: stop -->\n',
+      fence('diff file=src/main.ts', '+// more\n export {};\n'),
+      fence('sh exit=2', 'npm run plan\n'),
+      fence('sh cluster', 'kubectl get pods\n'),
+      fence('sh unchecked', 'docker build .\n'),
+    ].join('\n');
+    const command = { type: 'run', exitCode: 0, isLeftRunning: false, where: 'here' } as const;
+    const none = { output: undefined };
+    expect(stepsOf(page)).to.deep.equal([
+      { ...command, line: 3, script: 'npm test\n', output: 'fine\n' },
+      { type: 'write', line: 11, path: 'src/main.ts', text: 'export {};\n' },
+      { ...command, ...none, line: 15, script: 'npm start\n', isLeftRunning: true },
+      { type: 'stop', line: 19 },
+      { type: 'edit', line: 21, path: 'src/main.ts', diff: '+// more\n export {};\n' },
+      { ...command, ...none, line: 26, script: 'npm run plan\n', exitCode: 2 },
+      { ...command, ...none, line: 30, script: 'kubectl get pods\n', where: 'cluster' },
+      { ...command, ...none, line: 34, script: 'docker build .\n', where: 'nowhere' },
+    ]);
+  });
+
+  it('are none of the blocks that are only shown', () => {
+    const shown = ['ts', 'ts run', 'yaml', 'text'].map((info) => fence(info, 'text\n'));
+    expect(stepsOf(shown.join('\n'))).to.deep.equal([]);
+  });
+
+  for (const [what, page] of [
+    ['words that mean nothing', fence('sh strat', 'npm start\n')],
+    ['words of a file that mean nothing', fence('ts file=a.ts twice', '\n')],
+    ['orders that mean nothing', '<!-- walk: pause -->\n'],
+    ['output of nothing', fence('text output', 'fine\n')],
+  ] as const) {
+    it(`are refused for ${what}, with the line`, () => {
+      expect(() => stepsOf(`\n${page}`)).to.throw('line 2: ');
+    });
+  }
+});

@@ -1,0 +1,63 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Terminal } from '../../../scripts/docs/walk/terminal.js';
+import { walkPage } from '../../../scripts/docs/walk/walk-page.js';
+
+describe('Walking through a page', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'walk-spec-'));
+  });
+
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  async function walk(...lines: readonly string[]): Promise<readonly string[]> {
+    const page = join(folder, 'page.md');
+    await writeFile(page, `${lines.join('\n')}\n`);
+    const env = { ...process.env, TMPDIR: folder };
+    const done: string[] = [];
+    const onStep = (text: string): void => void done.push(text.replace(/^.*?page\.md:/, ''));
+    await walkPage(page, { terminal: new Terminal({ folder, env }), onStep });
+    return done.map((text) => text.replace(/ \([\d.]+ s\)$/, ''));
+  }
+
+  it('does all of it where the commands before have gone', async () => {
+    const done = await walk(
+      ...['```sh', 'mkdir sub && cd sub', '```'],
+      ...['```text file=deep/a.txt', 'one', '```'],
+      ...['```diff file=deep/a.txt', ' one', '+two', '```'],
+      ...['```sh exit=3', 'cat deep/a.txt', 'exit 3', '```'],
+      ...['```text output', 'one', 'two', '```'],
+      ...['```sh unchecked', 'false', '```'],
+      ...['```sh start', "trap 'exit 0' INT; echo ready; sleep 600", '```'],
+      ...['```text output', 'ready', '```', '<!-- walk: stop -->'],
+    );
+    expect(done).to.deep.equal([
+      '1: mkdir sub && cd sub',
+      '4: wrote deep/a.txt',
+      '7: changed deep/a.txt',
+      '11: cat deep/a.txt …',
+      '19: left out: false',
+      "22: trap 'exit 0' INT; echo ready; sleep 600",
+      '28: Ctrl-C',
+    ]);
+  });
+
+  for (const [what, lines, problem] of [
+    ['a command fails', ['```sh', 'echo no >&2', 'false', 'echo on', '```'], ':1: echo no'],
+    ['a command is fine that should fail', ['```sh exit=1', 'true', '```'], 'ended with 0'],
+    ['it shows another output', ['```sh', 'echo a', '```', '```text output', 'b', '```'], 'is: b'],
+    ['what goes on ends', ['```sh start', 'exit 0', '```', '```text output', 'b', '```'], 'with 0'],
+    ['Ctrl-C is no good end', ['```sh start', 'sleep 600', '```', '<!-- walk: stop -->'], 'Ctrl-C'],
+    ['there is nothing to end', ['<!-- walk: stop -->'], 'nothing is left running'],
+    ['a file to change is not there', ['```diff file=a', '+b', '```'], ':1: ENOENT'],
+  ] as const) {
+    it(`fails when ${what}`, async () => {
+      const outcome = await walk(...lines).catch((error: unknown) => error);
+      expect(outcome).to.be.an('error').with.property('message').that.includes(problem);
+    });
+  }
+});
