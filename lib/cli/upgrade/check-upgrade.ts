@@ -52,14 +52,15 @@ export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> 
     const before = objectsIn(cluster.snapshot());
     const current = stored.map((object) => before.get(idOf(object)) ?? object);
     const defined = await upgradeDefinitions(to, current, cluster);
-    const end = await replay(to, { ...settings, skipped: defined.skipped });
-    const compared = compareStates({ before, after: objectsIn(cluster.snapshot()) });
+    const end = await replay(to, { ...settings, skipped: defined.skipped, remake: true });
+    const after = objectsIn(cluster.snapshot());
+    const compared = compareStates({ before, after, remade: end.remade });
     return {
       operator: to.name,
       resources: stored.map((object) => withoutUid(referenceTo(object))),
       findings: [
         ...defined.findings,
-        ...end.refused,
+        ...end.refused.filter(({ ref }) => !isRecreated(ref, compared.findings)),
         ...end.failures.flatMap((failure) => failed(failure, end)),
         ...(old.restless.length > 0 ? [] : end.restless.map(restless)),
         ...compared.findings,
@@ -69,6 +70,13 @@ export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> 
   } finally {
     await cluster.stop();
   }
+}
+
+/** Some operators try first what is refused, and make the object again then. */
+function isRecreated(ref: ObjectReference, findings: readonly Finding[]): boolean {
+  return findings.some(
+    (found) => found.type === 'recreated' && describeObject(found.ref) === describeObject(ref),
+  );
 }
 
 function refuseFailures({ failures }: ReplayEnd, { name }: OperatorDefinition): void {

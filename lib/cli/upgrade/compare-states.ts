@@ -1,4 +1,4 @@
-import { rollsPods } from '../../builder/kind-traits.js';
+import { isImmutablePath, rollsPods } from '../../builder/kind-traits.js';
 import { appliedHashAnnotation } from '../../builder/marks.js';
 import { updatesOnDelete } from '../../builder/rollout-state.js';
 import { describeObject } from '../../object/describe-object.js';
@@ -21,6 +21,8 @@ import type { Finding, HarmlessChange } from './upgrade-report.js';
 export interface States {
   readonly before: ClusterState;
   readonly after: ClusterState;
+  /** What is another object only for the sake of the check. @defaultValue none */
+  readonly remade?: readonly ObjectReference[] | undefined;
 }
 
 /** What an upgrade does. */
@@ -73,8 +75,12 @@ interface Surroundings {
 function judge({ from, to }: Kept, { states, touched }: Surroundings): Comparison {
   const ref = referenceOf(to);
   const ignored = isBuiltIn(to) ? [...ignore, 'status'] : ignore;
-  const changes = redactChanges(to.kind, diffObjects(from, to, { ignore: ignored }));
-  if (from.metadata.uid !== to.metadata.uid) return recreated(ref, { from, states, changes });
+  const isRemade = states.remade?.some(({ uid }) => uid === to.metadata.uid) === true;
+  const all = redactChanges(to.kind, diffObjects(from, to, { ignore: ignored }));
+  // Those are told as what is refused.
+  const changes = isRemade ? all.filter(({ path }) => !isImmutablePath(to, path)) : all;
+  if (from.metadata.uid !== to.metadata.uid && !isRemade)
+    return recreated(ref, { from, states, changes });
   if (changes.length === 0) return { findings: [], changes: [] };
   const ofTemplate = changes.filter(({ path }) => path.startsWith('spec.template'));
   const pods = podsOf(from, states.before);

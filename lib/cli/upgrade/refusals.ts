@@ -13,13 +13,31 @@ import { referenceTo } from '../../object/object-reference.js';
 import { finding } from './upgrade-report.js';
 import type { Finding } from './upgrade-report.js';
 
+/** An object that can't become what it should, for a field of it can't change. */
+export interface Immovable {
+  readonly live: UnstructuredObject;
+  /** As it was to be written, as a whole. */
+  readonly desired: KubernetesObject;
+  readonly manager: string;
+}
+
 /** Takes note of the writes that the server refuses. */
 export class Refusals {
   readonly #found = new Map<string, Finding>();
+  readonly #immovable = new Map<string, Immovable>();
+  readonly #taken = new Set<string>();
 
   /** Each refused write once. */
   get findings(): readonly Finding[] {
     return [...this.#found.values()];
+  }
+
+  /** What was refused since the last call for immutable fields: each object once in all. */
+  takeImmovable(): readonly Immovable[] {
+    const taken = [...this.#immovable.values()].filter(({ live }) => !this.#taken.has(uidOf(live)));
+    for (const { live } of taken) this.#taken.add(uidOf(live));
+    this.#immovable.clear();
+    return taken;
   }
 
   /** A client whose refused writes are taken down; they throw as they do. */
@@ -61,10 +79,17 @@ export class Refusals {
     const fields = changes.map(({ path }) => path);
     const why = fields.length === 0 ? '' : `: ${fields.join(', ')} can't change once set`;
     const message = `the server refuses to ${error.context.verb} it${why} (${saidOf(error)})`;
+    if (live !== undefined && changes.length > 0 && error.context.verb !== 'patch') {
+      this.#immovable.set(uidOf(live), { live, desired: object, manager });
+    }
     const remedy = remedyFor(object.kind, fields);
     const id = `${describeObject(ref)} ${fields.join()} ${fields.length === 0 ? message : ''}`;
     this.#found.set(id, finding('refused', ref, { message, changes, remedy }));
   }
+}
+
+function uidOf({ metadata }: KubernetesObject): string {
+  return metadata.uid ?? '';
 }
 
 interface Refusal {

@@ -1,3 +1,6 @@
+import omit from 'lodash/omit.js';
+import type { Client } from '../../client/client.js';
+import { getIfExists } from '../../client/get-if-exists.js';
 import { isReconcileFailed } from '../../builder/index.js';
 import type { Controller } from '../../controller/index.js';
 import type { EmbeddedCluster } from '../../embedded/index.js';
@@ -13,6 +16,7 @@ import type { Logger } from '../../system/logger.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import { objectsIn } from './cluster-state.js';
 import { Refusals } from './refusals.js';
+import type { Immovable } from './refusals.js';
 import type { Finding } from './upgrade-report.js';
 
 /** What a replay is made with. */
@@ -20,6 +24,11 @@ export interface ReplaySettings {
   readonly cluster: EmbeddedCluster;
   readonly logger: Logger;
   readonly signal: AbortSignal;
+  /**
+   * Whether what can't change is made again as it should be, and the replay goes on: else nobody would
+   * hear of what comes after it. @defaultValue false
+   */
+  readonly remake?: boolean | undefined;
   /** What is left out: its controllers don't get to see it. */
   readonly skipped?: readonly ObjectReference[] | undefined;
 }
@@ -37,6 +46,8 @@ export interface ReplayEnd {
   readonly failures: readonly ReplayFailure[];
   /** What its controllers wrote in the last round; nothing: they came to rest. */
   readonly restless: readonly ObjectReference[];
+  /** What was made again, for the server would not have changed it. */
+  readonly remade: readonly ObjectReference[];
 }
 
 /** As many as a chain of rollouts of a large operator needs, several times over. */
@@ -52,34 +63,75 @@ export async function replay(
   operator: OperatorDefinition,
   settings: ReplaySettings,
 ): Promise<ReplayEnd> {
-  const { cluster, logger, signal } = settings;
+  const { cluster, logger, remake = false } = settings;
   const refusals = new Refusals();
   const client = refusals.noting(cluster.client());
   const manager = new Manager({ client, logger, clock: cluster.clock, rbacPreflight: 'off' });
   await operator.setup(manager);
-  const { controllers } = manager;
-  let failures: readonly ReplayFailure[] = [];
-  let restless: readonly ObjectReference[] = [];
-  for (let round = 0; round < mostRounds; round++) {
+  const remade: ObjectReference[] = [];
+  for (;;) {
+    const end = await untilRest(manager.controllers, client, settings);
+    const immovable = remake ? refusals.takeImmovable() : [];
+    const made = await Promise.all(immovable.map((each) => makeAgain(each, cluster)));
+    remade.push(...made.flat());
+    if (made.flat().length > 0) continue;
+    return { ...end, refused: refusals.findings, remade };
+  }
+}
+
+async function untilRest(
+  controllers: readonly Controller[],
+  client: Client,
+  settings: ReplaySettings,
+): Promise<Pick<ReplayEnd, 'failures' | 'restless'>> {
+  const { cluster } = settings;
+  for (let round = 1; ; round++) {
     const written = new Map<string, UnstructuredObject>();
     const stop = cluster.server.loopback.subscribe(({ object }) => {
       if (!isFleeting(object)) written.set(object.metadata.uid ?? '', object);
     });
-    const failed: ReplayFailure[] = [];
-    for (const { controller, key, ref } of due(controllers, settings)) {
-      const reconcile = { key, client, planning: true, clock: cluster.clock, logger, signal };
-      await controller.reconcileOnce(reconcile).catch((thrown: unknown) => {
-        if (signal.aborted) throw thrown;
-        failed.push(...errorsOf(thrown).map((error) => ({ ref, error })));
-      });
-    }
+    const failures = await oneRound(controllers, client, settings);
     await cluster.settled();
     stop();
-    failures = failed;
-    restless = [...written.values()].map((object) => referenceTo(object));
-    if (written.size === 0) break;
+    const restless = [...written.values()].map((object) => referenceTo(object));
+    if (restless.length === 0 || round === mostRounds) return { failures, restless };
   }
-  return { refused: refusals.findings, failures, restless };
+}
+
+async function oneRound(
+  controllers: readonly Controller[],
+  client: Client,
+  settings: ReplaySettings,
+): Promise<readonly ReplayFailure[]> {
+  const { cluster, logger, signal } = settings;
+  const failures: ReplayFailure[] = [];
+  for (const { controller, key, ref } of due(controllers, settings)) {
+    const reconcile = { key, client, planning: true, clock: cluster.clock, logger, signal };
+    await controller.reconcileOnce(reconcile).catch((thrown: unknown) => {
+      if (signal.aborted) throw thrown;
+      failures.push(...errorsOf(thrown).map((error) => ({ ref, error })));
+    });
+  }
+  return failures;
+}
+
+/** Deletes an object without what depends on it, and makes it as it should be. @returns what it is */
+async function makeAgain(
+  { live, desired, manager }: Immovable,
+  cluster: EmbeddedCluster,
+): Promise<readonly ObjectReference[]> {
+  const client = cluster.client();
+  const { apiVersion, kind } = live;
+  const current = await getIfExists(client, { apiVersion, kind }, keyOf(live));
+  // The operator has done so itself.
+  if (current?.metadata.uid !== live.metadata.uid) return [];
+  const options = { propagationPolicy: 'Orphan' } as const;
+  await client.delete({ apiVersion, kind }, keyOf(live), options);
+  await cluster.settled();
+  const metadata = omit(desired.metadata, ['uid', 'resourceVersion']);
+  const fieldManager = manager === '' ? 'upgrade-check' : manager;
+  const made = await client.apply({ ...desired, metadata }, { fieldManager, force: true });
+  return [referenceTo(made.object)];
 }
 
 /** Written all the time, or with the time in it. */

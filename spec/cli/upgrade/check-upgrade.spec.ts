@@ -1,0 +1,199 @@
+import { expect } from 'chai';
+import { checkUpgrade } from '../../../lib/cli/upgrade/check-upgrade.js';
+import type { Finding, UpgradeReport } from '../../../lib/cli/upgrade/upgrade-report.js';
+import { silentLogger } from '../../../lib/system/logger.js';
+import { storeOperator } from './store/store-operator.js';
+import type { StoreVersion } from './store/store-operator.js';
+
+const store = (spec: object = {}, metadata: object = {}) => ({
+  ...{ apiVersion: 'stores.example/v1', kind: 'Store', metadata: { name: 'a', ...metadata } },
+  spec,
+});
+
+function check(
+  to: StoreVersion,
+  { spec = {}, from = {} }: { spec?: object; from?: StoreVersion } = {},
+): Promise<UpgradeReport> {
+  return checkUpgrade({
+    ...{ from: storeOperator(from), to: storeOperator(to), resources: [store(spec)] },
+    ...{ namespace: 'default', logger: silentLogger, signal: new AbortController().signal },
+  });
+}
+
+const brief = ({ findings }: UpgradeReport): readonly string[] =>
+  findings.map(({ type, ref: { kind, name }, changes }) =>
+    [type, kind, name, ...changes.map(({ path }) => path)].join(' '),
+  );
+
+const changed = ({ changes }: UpgradeReport): readonly string[] =>
+  changes.map(({ action, ref: { kind, name }, changes: fields }) =>
+    [action, kind, name, ...fields.map(({ path }) => path)].join(' '),
+  );
+
+describe('The check of an upgrade', () => {
+  it('finds nothing where nothing has changed', async () => {
+    const report = await check({});
+    expect(report).to.deep.include({ findings: [], changes: [], operator: 'stores' });
+    expect(report.resources.map(({ name }) => name)).to.deep.equal(['a']);
+  });
+
+  it('passes a label on a ConfigMap that no pod refers to, and names it', async () => {
+    const report = await check({ extraLabel: 'new' });
+    expect(brief(report)).to.deep.equal([]);
+    expect(changed(report)).to.deep.equal(['configure ConfigMap notes metadata.labels.extra']);
+  });
+
+  it('names each workload whose pods a changed template restarts, with the field', async () => {
+    const report = await check({ image: 'store:2' }, { spec: { replicas: 3 } });
+    expect(report.findings.map(({ message }) => message)).to.have.members([
+      'its pods are replaced (3)',
+      'its pods are replaced (1)',
+    ]);
+    expect(brief(report)).to.have.members([
+      'restart Deployment web spec.template.spec.containers[name=web].image',
+      'restart StatefulSet db spec.template.spec.containers[name=db].image',
+    ]);
+    expect(report.findings[0]?.changes[0]).to.have.property('to', 'store:2');
+  });
+
+  it('names the ConfigMap behind a restart', async () => {
+    const report = await check({ settings: { level: 'debug' } });
+    expect(brief(report)).to.deep.equal([
+      'restart Deployment web spec.template.spec.containers[name=web].env' +
+        '[name=CONFIGMAP_HASH_SETTINGS].value',
+    ]);
+    expect(report.findings[0]?.causes.map(({ name }) => name)).to.deep.equal(['settings']);
+    expect(changed(report)).to.deep.equal(['configure ConfigMap settings data.level']);
+  });
+
+  it('finds a renamed ConfigMap, who refers to it, and that they restart', async () => {
+    const report = await check({ settings: { name: 'config' } });
+    const [renamed, restart] = report.findings;
+    expect(brief(report)[0]).to.equal('renamed ConfigMap settings metadata.name');
+    expect(renamed?.message).to.include('ConfigMap default/config made in its place');
+    expect(renamed?.users.map(({ kind, name }) => `${kind} ${name}`)).to.deep.equal([
+      'Deployment web',
+    ]);
+    expect(restart).to.include({ type: 'restart' });
+    expect(restart?.causes.map(({ name }) => name)).to.have.members(['settings', 'config']);
+  });
+
+  const refusals: readonly (readonly [string, StoreVersion, string, ...unknown[]])[] = [
+    [
+      'the selector of a Deployment',
+      { webSelector: { app: 'web', part: 'back' } },
+      'Deployment web spec.selector.matchLabels.part',
+      ...['front', 'back'],
+    ],
+    [
+      'the Service of a StatefulSet',
+      { dbService: 'db-new' },
+      'StatefulSet db spec.serviceName',
+      ...['db', 'db-new'],
+    ],
+    [
+      'the claims of a StatefulSet',
+      { storage: 'fast' },
+      'StatefulSet db spec.volumeClaimTemplates[0].spec.storageClassName',
+      ...[undefined, 'fast'],
+    ],
+    ['the address of a Service', { clusterIP: '10.96.7.7' }, 'Service web spec.clusterIP'],
+  ];
+  for (const [what, to, expected, before, after] of refusals) {
+    it(`finds that the server refuses a change of ${what}, and says what helps`, async () => {
+      const report = await check(to);
+      const [found] = report.findings.filter(({ type }) => type === 'refused');
+      expect(brief({ ...report, findings: [found as Finding] })).to.deep.equal([
+        `refused ${expected}`,
+      ]);
+      expect(found?.remedy).to.include('take the change back');
+      if (after !== undefined) expect(found?.changes[0]).to.include({ from: before, to: after });
+      expect(report.findings.filter(({ type }) => type === 'failed')).to.deep.equal([]);
+    });
+  }
+
+  it('goes on behind what is refused, as if it were made again', async () => {
+    const report = await check({ webSelector: { app: 'web', part: 'back' }, image: 'store:2' });
+    expect(brief(report)).to.deep.equal([
+      'refused Deployment web spec.selector.matchLabels.part',
+      'restart Deployment web spec.template.metadata.labels.part ' +
+        'spec.template.spec.containers[name=web].image',
+      'restart StatefulSet db spec.template.spec.containers[name=db].image',
+    ]);
+    expect(changed(report)).to.deep.equal([]);
+  });
+
+  it('finds what is deleted and made again, where the operator does that', async () => {
+    const report = await check({ dbService: 'db-new', onImmutable: 'recreate' });
+    const [found] = report.findings;
+    expect(brief(report)).to.deep.equal(['recreated StatefulSet db spec.serviceName']);
+    expect(found?.message).to.include('1 of its 1 pods are replaced');
+  });
+
+  it('finds a claim that is deleted, with what is in it', async () => {
+    const report = await check({ backup: false });
+    expect(brief(report)).to.deep.equal(['claim PersistentVolumeClaim backup']);
+    expect(report.findings[0]?.message).to.include('what is stored in it');
+  });
+
+  it('finds a Service that reaches no pod any more, or not those that run', async () => {
+    const none = await check({ serviceSelector: { app: 'shop' } });
+    expect(brief(none)).to.deep.equal(['traffic Service web spec.selector.app']);
+    expect(none.findings[0]?.message).to.include('selects no pod any more, of 1 before');
+    const labels = { app: 'web', part: 'back' };
+    const later = await check({
+      ...{ webSelector: labels, serviceSelector: labels, onImmutable: 'recreate' },
+    });
+    const [found] = later.findings.filter(({ type }) => type === 'traffic');
+    expect(found?.message).to.include('selects 0 of the 1 pods that run, until new ones are ready');
+  });
+
+  it('names a changed template without a restart where pods are replaced by hand', async () => {
+    const by = { updateStrategy: 'OnDelete' } as const;
+    const report = await check({ ...by, image: 'store:2' }, { from: by });
+    expect(brief(report)).to.deep.equal([
+      'restart Deployment web spec.template.spec.containers[name=web].image',
+    ]);
+    expect(changed(report)).to.deep.equal([
+      'configure StatefulSet db spec.template.spec.containers[name=db].image',
+    ]);
+  });
+
+  it('finds stored resources that lose a field, or that the new schema refuses', async () => {
+    const lost = await check({ schema: 'without owner' }, { spec: { owner: 'ann' } });
+    expect(brief(lost)).to.deep.equal(['dropped Store a spec.owner']);
+    const stricter = await check({ schema: 'stricter' });
+    expect(brief(stricter)).to.deep.equal(['schema Store a spec.replicas']);
+    expect(stricter.findings[0]?.changes[0]).to.include({ from: 1 });
+    const fine = await check({ schema: 'stricter' }, { spec: { replicas: 2 } });
+    expect(brief(fine)).to.deep.equal([]);
+  });
+
+  it('names what new defaults add', async () => {
+    const report = await check({ schema: 'with a default' });
+    expect(brief(report)).to.deep.equal([]);
+    expect(changed(report)).to.deep.equal(['configure Store a spec.tier']);
+  });
+
+  it('finds a version that is gone while objects are stored in it', async () => {
+    const report = await check({ versions: ['v2'] });
+    expect(brief(report)[0]).to.equal(
+      'version CustomResourceDefinition stores.stores.example spec.versions',
+    );
+    expect(report.findings[0]?.remedy).to.include('keep v1');
+  });
+
+  it('finds that the new version fails, or does not come to rest', async () => {
+    const failing = await check({ fails: true });
+    expect(brief(failing)).to.deep.equal(['failed Store a']);
+    expect(failing.findings[0]?.message).to.include('no store can be opened');
+    const restless = await check({ restless: true });
+    expect(brief(restless)).to.deep.equal(['restless Store a']);
+  });
+
+  it('says so where the old version fails, for then there is nothing to compare with', async () => {
+    const failed = await check({}, { from: { fails: true } }).catch((error: unknown) => error);
+    expect(failed).to.include({ code: 'InvalidConfig' });
+    expect((failed as Error).message).to.include('Store default/a: no store can be opened');
+  });
+});

@@ -1,0 +1,3 @@
+import { storeOperator } from '../../store-operator.js';
+
+export const operator = storeOperator();
