@@ -8,6 +8,7 @@ import { systemRandom } from '../../lib/system/random.js';
 import { cli, scratchDirectory } from '../cli/cli.js';
 import { createApi, linkPackages } from '../cli/scaffold/project.js';
 import { unusedOf } from '../samples/deployed/unused-rights.js';
+import type { Rule } from '../samples/deployed/unused-rights.js';
 import { eventually } from './control-plane/eventually.js';
 import type { ControlPlane } from './control-plane/control-plane.js';
 import { sharedControlPlane } from './control-plane/shared.js';
@@ -22,27 +23,32 @@ const always = [
   /^update shops\/finalizers\./,
 ];
 
-interface Style {
-  readonly style: string;
-  readonly isReady: (status: Status) => boolean;
-  /** Rights for what does not happen below. */
-  readonly later: readonly RegExp[];
-}
-
 interface Status {
   readonly phase?: string;
   readonly conditions?: readonly { readonly type: string; readonly status: 'True' | 'False' }[];
 }
 
+interface Case {
+  readonly style: string;
+  /** Whether the operator is held to one namespace. */
+  readonly held?: boolean;
+  readonly isReady: (status: Status) => boolean;
+  /** Rights for what does not happen below. */
+  readonly later: readonly RegExp[];
+}
+
 const hasConditionReady = ({ conditions }: Status): boolean => isConditionTrue(conditions, 'Ready');
 
-const styles: readonly Style[] = [
-  {
-    style: 'builder',
-    isReady: hasConditionReady,
-    // It prunes what is no longer desired, and looks then, and when a StatefulSet hangs, at pods.
-    later: [/^delete deployments\.apps$/, /^list pods$/],
-  },
+const builder: Case = {
+  style: 'builder',
+  isReady: hasConditionReady,
+  // It prunes what is no longer desired, and looks then, and when a StatefulSet hangs, at pods.
+  later: [/^delete deployments\.apps$/, /^list pods$/],
+};
+
+const cases: readonly Case[] = [
+  builder,
+  { ...builder, held: true },
   {
     style: 'resources',
     isReady: hasConditionReady,
@@ -74,76 +80,71 @@ describe('The roles that operator-builder manifests makes, on a real API server'
     await admin.close();
   });
 
-  for (const { style, isReady, later } of styles) {
-    it(`are what an operator in the style ${style} needs, and no more`, async () => {
+  for (const { style, held = false, isReady, later } of cases) {
+    const where = held ? ', held to a namespace,' : '';
+    it(`are what an operator in the style ${style}${where} needs, and no more`, async () => {
       const name = `${style}-${systemRandom.uuid().slice(0, 6)}`;
-      const domain = `${name}.example`;
-      const folder = file(name);
-      const config = `${folder}/config`;
-      await cli(['init', '--domain', domain, '--name', name, '-C', folder]);
-      expect((await createApi(folder, 'Shop', 'v1', '--style', style)).stderr).to.equal('');
-      await linkPackages(folder);
-      await inNamespace(`${config}/samples/shop_v1_shop.yaml`, name);
-      // They are written anew, by what the controller declares.
-      await rm(`${config}/rbac/role.yaml`);
-      const { code, stdout } = await cli(['manifests', '--project', folder]);
-      expect({ code, stdout }).to.deep.equal({
-        code: 0,
-        stdout: 'created config/rbac/role.yaml\n',
-      });
+      const overlays = held ? ['default', 'namespaces'] : ['default'];
+      await newProject(name, { style, held });
+      const applied = overlays.map((overlay) => file(name, 'config', overlay));
       let operator: ProjectOperator | undefined;
       try {
         await kubectl.print(['create', 'namespace', name]);
-        await kubectl.print(['apply', '-k', `${config}/default`]);
-        const crd = `crd/shops.shop.${domain}`;
+        for (const overlay of applied) await kubectl.print(['apply', '-k', overlay]);
+        const crd = `crd/shops.shop.${name}.example`;
         await kubectl.print(['wait', '--for=condition=Established', crd]);
-        operator = await ProjectOperator.start({ folder, name, plane, admin });
-        await live({ operator, config, domain, namespace: name, isReady });
+        operator = await ProjectOperator.start({ folder: file(name), name, plane, admin });
+        await live(name, { operator, isReady });
         expect(await operator.stop(), operator.output).to.equal(0);
-
         expect(operator.output).not.to.include('permissions are missing');
         await compare(name, operator, [...always, ...later]);
       } finally {
         await operator?.stop();
-        await kubectl.run([
-          'delete',
-          '-k',
-          `${config}/samples`,
-          '--ignore-not-found',
-          '--wait=false',
-        ]);
-        await kubectl.run(['delete', '-k', `${config}/default`, '--wait=false']);
+        await kubectl.run(['delete', 'namespace', name, '--wait=false']);
+        for (const overlay of applied) await kubectl.run(['delete', '-k', overlay, '--wait=false']);
       }
     });
   }
 
-  interface Life extends Pick<Style, 'isReady'> {
-    readonly operator: ProjectOperator;
-    readonly config: string;
-    readonly domain: string;
-    readonly namespace: string;
+  /** Its roles are written anew, by what the controller declares. */
+  async function newProject(
+    name: string,
+    { style, held }: Required<Pick<Case, 'style' | 'held'>>,
+  ): Promise<void> {
+    await cli(['init', '--domain', `${name}.example`, '--name', name, '-C', file(name)]);
+    expect((await createApi(file(name), 'Shop', 'v1', '--style', style)).stderr).to.equal('');
+    await linkPackages(file(name));
+    const sample = file(name, 'config/samples/shop_v1_shop.yaml');
+    await edit(sample, (text) => text.replace('namespace: default', `namespace: ${name}`));
+    const options = `  cacheOptions: { namespaces: ['${name}'] },\n`;
+    const operator = file(name, 'src/operator.ts');
+    if (held) await edit(operator, (text) => text.replace('  setup(', `${options}  setup(`));
+    await rm(file(name, 'config/rbac/role.yaml'));
+    const { code, stdout } = await cli(['manifests', '--project', file(name)]);
+    expect(code, stdout).to.equal(0);
+    expect(stdout).to.include('created config/rbac/role.yaml\n');
   }
 
-  async function inNamespace(sample: string, namespace: string): Promise<void> {
-    const text = await readFile(sample, 'utf8');
-    await writeFile(sample, text.replace('namespace: default', `namespace: ${namespace}`));
+  async function edit(path: string, change: (text: string) => string): Promise<void> {
+    await writeFile(path, change(await readFile(path, 'utf8')));
   }
 
   /** A sample is made, changed and deleted. */
-  async function live({ operator, config, domain, namespace, isReady }: Life): Promise<void> {
-    const type = { apiVersion: `shop.${domain}/v1`, kind: 'Shop' };
-    const key = { name: 'shop-sample', namespace };
+  async function live(
+    name: string,
+    { operator, isReady }: Pick<Case, 'isReady'> & { readonly operator: ProjectOperator },
+  ): Promise<void> {
+    const type = { apiVersion: `shop.${name}.example/v1`, kind: 'Shop' };
+    const key = { name: 'shop-sample', namespace: name };
     const reconciled = (image: string) =>
       eventually(async () => {
         operator.check();
-        const { status = {} } = (await admin.get(type, key)) as {
-          status?: Record<string, unknown>;
-        };
+        const { status = {} } = (await admin.get(type, key)) as { readonly status?: Status };
         expect(isReady(status), JSON.stringify(status) + operator.output).to.equal(true);
         const { spec } = await admin.get(Deployment, key);
         expect(spec?.template.spec?.containers[0]?.image).to.equal(image);
       }, 60_000);
-    await kubectl.print(['apply', '-k', `${config}/samples`]);
+    await kubectl.print(['apply', '-k', file(name, 'config/samples')]);
     await reconciled('registry.k8s.io/pause:3.10');
     const image = 'registry.k8s.io/pause:3.9';
     await admin.patch(type, key, { type: 'merge', body: { spec: { image } } });
@@ -165,14 +166,23 @@ describe('The roles that operator-builder manifests makes, on a real API server'
     const requests = await plane.auditLog.read({ user });
     const refused = requests.filter(({ code }) => code === 401 || code === 403);
     expect(refused.map(({ verb, uri }) => `${verb} ${uri}`)).to.deep.equal([]);
-    const { rules = [] } = await admin.get(ClusterRole, { name: `${name}-manager-role` });
-    const election = { name: `${name}-leader-election-role`, namespace: `${name}-system` };
-    const { rules: own = [] } = await admin.get(Role, election);
-    const unused = unusedOf([...rules, ...own], requests);
+    const unused = unusedOf(await rulesOf(name), requests);
     const without = unused.filter((right) => !spare.some((each) => each.test(right)));
     expect(without, 'never used').to.deep.equal([]);
     // Nothing is excused that is of use, or that the roles don't give.
     const idle = spare.filter((each) => !unused.some((right) => each.test(right)));
     expect(idle.map(String).filter((each) => !/get\|list/.test(each))).to.deep.equal([]);
+  }
+
+  /** All that the operator may do, wherever. */
+  async function rulesOf(name: string): Promise<readonly Rule[]> {
+    const role = `${name}-manager-role`;
+    const election = { name: `${name}-leader-election-role`, namespace: `${name}-system` };
+    const found = [
+      await admin.get(ClusterRole, { name: role }),
+      await admin.get(Role, election),
+      await getIfExists(admin, Role, { name: role, namespace: name }),
+    ];
+    return found.flatMap((one) => one?.rules ?? []);
   }
 });
