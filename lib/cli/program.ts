@@ -3,6 +3,7 @@ import { packageVersion } from '../client/user-agent.js';
 import type { CommandContext } from './command-context.js';
 import { apiServerCommand } from './commands/apiserver.js';
 import { buildInstallerCommand } from './commands/build-installer.js';
+import { completionCommand } from './commands/completion.js';
 import { createCommand } from './commands/create.js';
 import { declarativeCommand } from './commands/declarative/declarative.js';
 import { graphCommand } from './commands/graph.js';
@@ -30,7 +31,8 @@ export function createProgram(context: CommandContext): Command {
     .addCommand(helmCommand(context))
     .addCommand(graphCommand(context))
     .addCommand(apiServerCommand(context))
-    .addCommand(declarativeCommand(context));
+    .addCommand(declarativeCommand(context))
+    .addCommand(completionCommand(context));
   settle(program, context);
   return program;
 }

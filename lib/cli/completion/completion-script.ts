@@ -1,0 +1,12 @@
+import type { Command } from 'commander';
+import { bashScript } from './bash-script.js';
+import { shapesOf } from './command-shape.js';
+import { fishScript } from './fish-script.js';
+import { zshScript } from './zsh-script.js';
+
+const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+/** What has a shell complete the words of a program. */
+export function completionScript(shell: keyof typeof scripts, program: Command): string {
+  return scripts[shell](program.name(), shapesOf(program));
+}
