@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { copyFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { buildKustomization } from '../../lib/cli/kustomize/build-kustomization.js';
 import { scratchDirectory } from '../cli/cli.js';
@@ -97,6 +97,14 @@ describe('A kustomization', () => {
       it(`config/${overlay} is built as kubectl does`, () =>
         compare(file('shops/config', overlay)));
     }
+
+    it('with all of its options is built as kubectl does', async () => {
+      await makeProject(file('all'), ['Shop']);
+      const path = file('all/config/default/kustomization.yaml');
+      const text = (await readFile(path, 'utf8')).replaceAll('# - ../', '- ../');
+      await writeFile(path, `${text}components: [../metrics-auth]\n`);
+      await compare(file('all/config/default'));
+    });
 
     it('without kinds is built as kubectl does', () => compare(file('bare/config/default')));
   });

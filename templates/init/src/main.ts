@@ -1,6 +1,7 @@
 // The operator as it is deployed: JSON lines on the standard output, a clean stop on SIGTERM.
 import { Manager, defaultClient, operatorWebhooks, pinoLogger } from 'operator-builder';
 import { readCommandLine, usage } from './command-line.js';
+import { metricsOptions } from './metrics.js';
 import { operator } from './operator.js';
 
 async function main(): Promise<void> {
@@ -9,7 +10,7 @@ async function main(): Promise<void> {
     process.stdout.write(`${usage}\n`);
     return;
   }
-  const { kubeconfig, namespace, healthPort, metricsPort, leaderElect } = line;
+  const { kubeconfig, namespace, healthPort, leaderElect } = line;
   const { webhookPort: port, webhookCertDir: certificateFolder } = line;
   const logger = pinoLogger({ level: line.logLevel });
   const client = await defaultClient({ path: kubeconfig, logger });
@@ -18,8 +19,10 @@ async function main(): Promise<void> {
     logger,
     cacheOptions: operator.cacheOptions,
     health: { port: healthPort },
-    metrics: { port: metricsPort },
-    webhooks: operatorWebhooks(operator, { client, namespace, port, certificateFolder, logger }),
+    metrics: metricsOptions(line, client),
+    webhooks: line.noWebhooks
+      ? undefined
+      : operatorWebhooks(operator, { client, namespace, port, certificateFolder, logger }),
     leaderElection: leaderElect ? { name: operator.name, namespace } : undefined,
   });
   try {
