@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { cli, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
+import { shopProject } from '../project/shop-project.js';
 import { createApi, linkPackages, makeProject, textsIn } from '../scaffold/project.js';
 
 const fresh = { code: 0, stdout: 'The manifests are up to date.\n', stderr: '' };
@@ -197,6 +198,21 @@ describe('operator-builder manifests', () => {
     await project('formatted', '--no-controller');
     await edit(file('formatted', base), (text) => JSON.stringify(parse(text), undefined, 4));
     expect(await manifests('formatted')).to.deep.equal(fresh);
+  });
+
+  it('makes what a project without a config lacks, from anywhere in it', async () => {
+    const { code, stdout } = await cli([
+      ...['manifests', '--project', `${shopProject}/src`, '--dry-run', '--output', 'json'],
+    ]);
+    const { files } = JSON.parse(stdout) as Said;
+    expect(code).to.equal(0);
+    expect(files.map(({ path, action }) => `${action} ${path}`)).to.deep.equal([
+      'create config/crd/bases/shops.example_shops.yaml',
+      'create config/rbac/role.yaml',
+      'create config/rbac/leader_election_role.yaml',
+    ]);
+    expect(files[1]?.diff).to.include('resources: [shops/finalizers]');
+    expect(await readdir(shopProject)).not.to.include('config');
   });
 
   it('tells a program what it did, and why', async () => {
