@@ -4,9 +4,10 @@ import type { CommandLine } from './command-line.js';
 import { operator } from './operator.js';
 
 type Options = ConstructorParameters<typeof Manager>[0];
+type Client = NonNullable<Options['client']>;
 
 /** How the metrics are served: as the command line says. */
-export function metricsOptions(line: CommandLine, client: Options['client']): Options['metrics'] {
+export function metricsOptions(line: CommandLine, client: Client): Options['metrics'] {
   const { metricsPort: port, metricsCertDir: folder } = line;
   if (line.noMetrics) return { serve: false };
   const certificate = folder === undefined ? undefined : certificateFiles({ folder });
@@ -14,7 +15,7 @@ export function metricsOptions(line: CommandLine, client: Options['client']): Op
   return { port, access: 'reviewed', certificate: certificate ?? ownCertificate(line, client) };
 }
 
-function ownCertificate({ namespace }: CommandLine, client: Options['client']) {
+function ownCertificate({ namespace }: CommandLine, client: Client) {
   const name = `${operator.name}-metrics-certificates`;
   const dnsNames = [`${operator.name}-controller-manager-metrics.${namespace}.svc`];
   return generatedCertificates({ client, secret: { namespace, name }, dnsNames });
