@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { rm, writeFile } from 'node:fs/promises';
 import { scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
-import { createApi, makeProject, textsIn } from './project.js';
+import { createApi, createWebhook, makeProject, textsIn } from './project.js';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -11,7 +11,13 @@ type Step =
   | { readonly type: 'insert'; readonly file: number; readonly line: number; readonly text: string }
   | { readonly type: 'remove'; readonly file: number; readonly line: number }
   | { readonly type: 'windows'; readonly file: number }
-  | { readonly type: 'create'; readonly kind: string; readonly args: readonly string[] };
+  | Create;
+
+interface Create {
+  readonly type: 'create' | 'create-webhook';
+  readonly kind: string;
+  readonly args: readonly string[];
+}
 
 const place = { file: fc.nat(), line: fc.nat() };
 const text = fc.oneof(
@@ -26,32 +32,44 @@ const create = fc.record({
     fc.constantFrom('--style=builder', '--style=resources', '--no-controller', '--no-namespaced'),
   ),
 });
+const createHook = fc.record({
+  type: fc.constant('create-webhook' as const),
+  kind: fc.constant('Shop'),
+  args: fc.tuple(
+    fc.constantFrom('v1alpha1', 'v1'),
+    fc.constantFrom('--defaulting', '--validation', '--conversion'),
+  ),
+});
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('insert' as const), ...place, text }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('remove' as const), ...place }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('windows' as const), file: place.file }) },
   { weight: 3, arbitrary: create },
+  { weight: 2, arbitrary: createHook },
 );
 
 /** Written anew from what else is there: its first lines say so. */
-const generated = /^config\/(rbac\/role|crd\/bases\/.*|webhook\/manifests)\.yaml$/;
+const generated =
+  /^config\/(rbac\/(leader_election_)?role|crd\/bases\/.*|webhook\/manifests|default\/conversion_.*)\.yaml$/;
 
 describe('What a user wrote', () => {
   const file = scratchDirectory();
 
   it('stays, whatever is created afterwards; a command that can not keep it writes nothing', async () => {
     let count = 0;
-    let created = 0;
+    const counts = { create: 0, 'create-webhook': 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async (steps) => {
         const folder = file(`project-${++count}`);
-        await makeProject(folder);
+        await makeProject(folder, ['Shop']);
         for (const each of steps) {
           const before = await textsIn(folder);
-          if (each.type === 'create') {
-            const result = await createApi(folder, each.kind, ...each.args);
+          if (isCreate(each)) {
+            const create = each.type === 'create' ? createApi : createWebhook;
+            const [version = '', ...flags] = each.args;
+            const result = await create(folder, each.kind, version, ...flags);
             expectKept(before, await textsIn(folder), result);
-            created += Number(result.code === 0);
+            counts[each.type] += Number(result.code === 0);
           } else {
             const path = Object.keys(before)[each.file % Object.keys(before).length] ?? '';
             await writeFile(`${folder}/${path}`, edited(before[path] ?? '', each));
@@ -61,11 +79,16 @@ describe('What a user wrote', () => {
       }),
       { numRuns: 30 },
     );
-    expect(created).to.be.above(10);
+    expect(counts.create).to.be.above(10);
+    expect(counts['create-webhook']).to.be.above(0);
   });
 });
 
-function edited(whole: string, step: Exclude<Step, { type: 'create' }>): string {
+function isCreate(step: Step): step is Create {
+  return step.type === 'create' || step.type === 'create-webhook';
+}
+
+function edited(whole: string, step: Exclude<Step, Create>): string {
   if (step.type === 'windows') return whole.replaceAll(/\r?\n/g, '\r\n');
   const lines = whole.split('\n');
   const at = step.line % lines.length;
