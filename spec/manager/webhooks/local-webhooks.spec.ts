@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { defineResource, s } from '../../../lib/crd/index.js';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import {
+  allowed,
+  conversionWebhook,
+  denied,
+  mutated,
+  mutatingWebhook,
+  validatingWebhook,
+} from '../../../lib/manager/webhooks/index.js';
+import { serveLocalWebhooks } from '../../../lib/manager/webhooks/local-webhooks.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+
+const text = s.object({ spec: s.object({ title: s.string() }) });
+const older = s.object({ spec: s.object({ name: s.string() }) });
+const Shop = defineResource({
+  ...{ group: 'shops.example', kind: 'Shop' },
+  versions: [
+    { name: 'v1', storage: true, schema: text },
+    { name: 'v1alpha1', schema: older },
+  ],
+  conversion: {
+    hub: 'v1',
+    spokes: {
+      v1alpha1: {
+        toHub: ({ spec: { name }, ...object }) => ({ ...object, spec: { title: name } }),
+        fromHub: ({ spec: { title }, ...object }) => ({ ...object, spec: { name: title } }),
+      },
+    },
+  },
+});
+
+const key = { name: 'a', namespace: 'default' };
+const configMap = (data: Record<string, string>): ConfigMap => ({
+  ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data },
+});
+
+describe('serveLocalWebhooks', () => {
+  let cluster: EmbeddedCluster;
+
+  beforeEach(async () => {
+    cluster = await EmbeddedCluster.start({ crds: [Shop] });
+  });
+  afterEach(() => cluster.stop());
+
+  it('has an API server ask webhooks of all types at once, until it is stopped', async () => {
+    const client = cluster.client();
+    const served = await serveLocalWebhooks(client, [
+      mutatingWebhook(ConfigMap, ({ object }) =>
+        object === undefined
+          ? allowed()
+          : mutated({ ...object, data: { size: 'S', ...object.data } }),
+      ),
+      validatingWebhook(ConfigMap, ({ object }) =>
+        object?.data?.['size'] === 'XXL' ? denied('sold out') : allowed(),
+      ),
+      conversionWebhook(Shop),
+    ]);
+    expect(served.url).to.match(/^https:\/\/127\.0\.0\.1:\d+$/);
+    const refused: unknown = await client
+      .create(configMap({ size: 'XXL' }))
+      .catch((error: unknown) => error);
+    expect(refused).to.be.an('error').with.property('message').that.includes('sold out');
+    expect((await client.create(configMap({}))).data).to.deep.equal({ size: 'S' });
+    await client.create(Shop.object({ metadata: key, spec: { title: 'pots' } }));
+    const type = { apiVersion: 'shops.example/v1alpha1', kind: 'Shop' };
+    const read = await client.get<UnstructuredObject>(type, key);
+    expect(read['spec']).to.deep.equal({ name: 'pots' });
+    await served.stop();
+    const failed: unknown = await client
+      .update(configMap({ size: 'M' }))
+      .catch((error: unknown) => error);
+    expect(failed).to.be.an('error').with.property('message').that.includes('failed calling');
+  });
+
+  it('ends where it can not be told to the API server', async () => {
+    const client = cluster.client();
+    const other = { group: 'shops.example', kind: 'Other', plural: 'others', versions: ['v1'] };
+    const webhook = conversionWebhook({ ...other, convert: (object) => object });
+    const error: unknown = await serveLocalWebhooks(client, [webhook]).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.have.property('code', 'ApiError');
+    expect(error).to.have.property('message').that.includes('others.shops.example');
+  });
+});
