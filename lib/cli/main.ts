@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The program `operator-builder`: the only place of lib/cli that knows its process.
 import { text } from 'node:stream/consumers';
+import { isatty } from 'node:tty';
 import { systemClock } from '../system/clock.js';
 import { runCli } from './run-cli.js';
 
@@ -29,6 +30,7 @@ void runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   stdout: process.stdout,
   stderr: process.stderr,
+  terminal: isatty(0) && isatty(1) ? { input: process.stdin, output: process.stdout } : undefined,
   readStdin: () => text(process.stdin),
   stopSignal,
 }).then((code) => (process.exitCode = code));

@@ -15,12 +15,7 @@ export type Surroundings = Omit<CommandContext, 'setExitCode'>;
  */
 export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
   let exitCode: number = exitCodes.success;
-  let stop: AbortSignal | undefined;
-  const context: CommandContext = {
-    ...surroundings,
-    stopSignal: () => (stop ??= surroundings.stopSignal()),
-    setExitCode: (code) => (exitCode = code),
-  };
+  const context: CommandContext = { ...surroundings, setExitCode: (code) => (exitCode = code) };
   try {
     await createProgram(context).parseAsync(args, { from: 'user' });
     return exitCode;
@@ -30,8 +25,8 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
       return error.exitCode === 0 ? exitCodes.success : exitCodes.failure;
     }
     context.stderr.write(`error: ${explained(error, context)}\n`);
-    const isInterrupted = stop?.aborted === true && isOperatorError(error, 'Aborted');
-    return isInterrupted ? exitCodes.interrupted : exitCodes.failure;
+    // Nobody but the user ends what a command does.
+    return isOperatorError(error, 'Aborted') ? exitCodes.interrupted : exitCodes.failure;
   }
 }
 

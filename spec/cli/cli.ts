@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Terminal } from '../../lib/cli/command-context.js';
 import { runCli } from '../../lib/cli/run-cli.js';
 import { systemClock } from '../../lib/system/clock.js';
 import type { Clock } from '../../lib/system/clock.js';
@@ -13,6 +14,8 @@ export interface CliSettings {
   readonly clock?: Clock | undefined;
   /** @defaultValue that of the process */
   readonly cwd?: string | undefined;
+  /** @defaultValue none */
+  readonly terminal?: Terminal | undefined;
 }
 
 /** What a command line came to. */
@@ -33,11 +36,11 @@ export interface RunningCli {
 
 /** Starts a command line, without the name of the program. */
 export function startCli(args: readonly string[], settings: CliSettings = {}): RunningCli {
-  const { stdin = '', env = {}, clock = systemClock, cwd = process.cwd() } = settings;
+  const { stdin = '', env = {}, clock = systemClock, cwd = process.cwd(), terminal } = settings;
   const out = { stdout: '', stderr: '' };
   const stop = new AbortController();
   const ended = runCli(args, {
-    ...{ env, clock, cwd },
+    ...{ env, clock, cwd, terminal },
     stdout: { write: (text) => (out.stdout += text) },
     stderr: { write: (text) => (out.stderr += text) },
     readStdin: () => Promise.resolve(stdin),

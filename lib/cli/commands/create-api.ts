@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
+import type { Unasked } from '../prompts/ask-missing.js';
 import type { CreateApiOptions } from '../scaffold/create-api.js';
 import { scaffoldCommand } from '../scaffold/scaffold-command.js';
 import { styles } from '../scaffold/styles.js';
@@ -12,9 +13,9 @@ export function createApiCommand(context: CommandContext): Command {
     .description(
       'Adds a kind, or a version of one, to the project: its schema, and its controller.',
     )
-    .requiredOption('--group <group>', 'the group of the kind, without the domain')
-    .requiredOption('--version <version>', 'for example v1alpha1')
-    .requiredOption('--kind <kind>', 'for example CronTab')
+    .option('--group <group>', 'the group of the kind, without the domain')
+    .option('--version <version>', 'for example v1alpha1')
+    .option('--kind <kind>', 'for example CronTab')
     .option('--plural <plural>', 'the name in URLs (default: by the rules of English)')
     .addOption(choice('--resource [wanted]', 'the schema, the CRD, a sample and roles'))
     .addOption(choice('--controller [wanted]', 'the controller, and a test of it'))
@@ -38,12 +39,18 @@ export function createApiCommand(context: CommandContext): Command {
           'what a kind of the whole cluster would be',
       }),
     )
-    .action(async (options: CreateApiOptions) => {
+    .action(async (options: Unasked<CreateApiOptions, Named>, command: Command) => {
       // Loaded here: `--help` has no need of it.
       const { createApi } = await import('../scaffold/create-api.js');
-      await createApi(options, context);
+      const { askMissing } = await import('../prompts/ask-missing.js');
+      const { apiQuestions } = await import('../prompts/scaffold-questions.js');
+      const questions = await apiQuestions(options, context);
+      const asked = await askMissing(options, questions, { command, context });
+      await createApi({ ...options, ...asked } as CreateApiOptions, context);
     });
 }
+
+type Named = 'group' | 'version' | 'kind';
 
 /** An option that is on, and may be written as `--x`, `--x=true` or `--x=false`. */
 function choice(flags: string, description: string): Option {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
+import type { Unasked } from '../prompts/ask-missing.js';
 import type { CreateWebhookOptions } from '../scaffold/create-webhook.js';
 import { scaffoldCommand } from '../scaffold/scaffold-command.js';
 
@@ -10,9 +11,9 @@ export function createWebhookCommand(context: CommandContext): Command {
     .description(
       'Has the API server ask the operator about objects of a kind that the project has.',
     )
-    .requiredOption('--group <group>', 'the group of the kind, without the domain')
-    .requiredOption('--version <version>', 'the version that the operator gets the objects in')
-    .requiredOption('--kind <kind>', 'for example CronTab')
+    .option('--group <group>', 'the group of the kind, without the domain')
+    .option('--version <version>', 'the version that the operator gets the objects in')
+    .option('--kind <kind>', 'for example CronTab')
     .option('--defaulting', 'complete objects before they are stored', false)
     .option('--validation', 'decide whether objects may be stored', false)
     .option(
@@ -29,9 +30,13 @@ export function createWebhookCommand(context: CommandContext): Command {
           'for versions of different schemas',
       }),
     )
-    .action(async (options: CreateWebhookOptions) => {
+    .action(async (options: Unasked<CreateWebhookOptions, Named>, command: Command) => {
       // Loaded here: `--help` has no need of it.
       const { createWebhook } = await import('../scaffold/create-webhook.js');
-      await createWebhook(options, context);
+      const { chooseKind } = await import('../prompts/scaffold-questions.js');
+      const chosen = await chooseKind(options, { command, context });
+      await createWebhook({ ...options, ...chosen } as CreateWebhookOptions, context);
     });
 }
+
+type Named = 'group' | 'version' | 'kind';

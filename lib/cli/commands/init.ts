@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
+import type { Unasked } from '../prompts/ask-missing.js';
 import type { InitOptions } from '../scaffold/init-project.js';
 import { scaffoldCommand } from '../scaffold/scaffold-command.js';
 
@@ -10,10 +11,7 @@ export function initCommand(context: CommandContext): Command {
     .description(
       'Makes a project: an operator that builds, runs and deploys, without kinds as yet.',
     )
-    .requiredOption(
-      '--domain <domain>',
-      'what the groups of the kinds end with, for example example.com',
-    )
+    .option('--domain <domain>', 'what the groups of the kinds end with, for example example.com')
     .option('--name <name>', "what the operator is called (default: the folder's name)")
     .option('--repo <url>', "the repository's address, for package.json")
     .option('--license <license>', 'an SPDX identifier, for package.json')
@@ -30,9 +28,13 @@ export function initCommand(context: CommandContext): Command {
           'what would be made in the folder shop',
       }),
     )
-    .action(async (options: InitOptions) => {
+    .action(async (options: Unasked<InitOptions, 'domain'>, command: Command) => {
       // Loaded here: `--help` has no need of it.
       const { initProject } = await import('../scaffold/init-project.js');
-      await initProject(options, context);
+      const { askMissing } = await import('../prompts/ask-missing.js');
+      const { initQuestions } = await import('../prompts/scaffold-questions.js');
+      const questions = initQuestions(options, context);
+      const asked = await askMissing(options, questions, { command, context });
+      await initProject({ ...options, ...asked } as InitOptions, context);
     });
 }

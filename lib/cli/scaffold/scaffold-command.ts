@@ -9,6 +9,8 @@ export interface ScaffoldOptions {
   readonly dryRun: boolean;
   readonly force: boolean;
   readonly output: Output;
+  /** Whether somebody may be asked for what is missing. @defaultValue true */
+  readonly input?: boolean | undefined;
 }
 
 /** A command that makes files of a project. */
@@ -17,5 +19,6 @@ export function scaffoldCommand(name: string): Command {
     .option('-C, --directory <folder>', "the project's folder", '.')
     .option('--dry-run', 'say what would be done to which file, and write nothing', false)
     .option('--force', 'overwrite files that are there', false)
+    .option('--no-input', 'at a terminal, do not ask for what is missing (also: CI=1)')
     .addOption(outputOption());
 }

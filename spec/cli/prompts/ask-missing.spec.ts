@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { PassThrough } from 'node:stream';
+import { cli, scratchDirectory, startCli } from '../cli.js';
+import type { CliResult, CliSettings } from '../cli.js';
+import { createApi, makeProject } from '../scaffold/project.js';
+
+/** Somebody at a keyboard, who answers what is asked. */
+class Person {
+  readonly input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+  readonly output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
+  seen = '';
+
+  constructor() {
+    this.output.on('data', (chunk: Buffer) => (this.seen += chunk.toString()));
+  }
+
+  /** Types keys once a text is seen; what was seen before does not count any more. */
+  async answers(question: string, keys: string): Promise<void> {
+    while (!this.seen.includes(question)) await new Promise((resolve) => setImmediate(resolve));
+    this.seen = '';
+    this.input.write(keys);
+  }
+}
+
+describe('A command at a terminal', () => {
+  const file = scratchDirectory();
+
+  const running = (
+    person: Person,
+    args: readonly string[],
+    settings: CliSettings = {},
+  ): Promise<CliResult> => startCli(args, { ...settings, terminal: person }).ended;
+
+  it('asks for what is missing, by the same rules', async () => {
+    const person = new Person();
+    const made = running(person, ['init', '-C', file('shops')]);
+    await person.answers('Which domain', 'Example.com\r');
+    await person.answers('must', '\u007f'.repeat(11) + 'example.com\r');
+    await person.answers('What is the operator called?', '-operator\r');
+    const { code, stderr } = await made;
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const project = await readFile(file('shops/PROJECT'), 'utf8');
+    expect(project).to.include('domain: example.com').and.include('name: shops-operator');
+  });
+
+  it('asks for a kind, and then for a kind that the project has', async () => {
+    await makeProject(file('kinds'), ['Pot']);
+    const person = new Person();
+    const kind = running(person, ['create', 'api', '--group', 'tea', '-C', file('kinds')]);
+    await person.answers('Which version', '\r');
+    await person.answers('What is the kind called?', 'cup\r');
+    await person.answers('want a capital', '\u007f'.repeat(3) + 'Cup\r');
+    expect(await kind).to.include({ code: 0, stderr: '' });
+    const webhook = running(person, ['create', 'webhook', '--validation', '-C', file('kinds')]);
+    await person.answers('For which kind?', '\u001b[B\r');
+    expect(await webhook).to.include({ code: 0, stderr: '' });
+    expect(await readFile(file('kinds/src/operator.ts'), 'utf8')).to.include('cup-webhook');
+  });
+
+  it('writes nothing when it is told to stop, and ends with 130', async () => {
+    const person = new Person();
+    const made = running(person, ['init', '-C', file('none')]);
+    await person.answers('Which domain', '\u0003');
+    const { code, stderr } = await made;
+    expect({ code, stderr }).to.deep.equal({
+      ...{ code: 130, stderr: 'error: stopped: nothing was written\n' },
+    });
+  });
+
+  for (const [what, args, env] of [
+    ['with --no-input', ['--no-input'], {}],
+    ['in CI', [], { CI: 'true' }],
+    ['where a program reads', ['--output', 'json'], {}],
+  ] as const) {
+    it(`asks nobody ${what}`, async () => {
+      const { code, stderr } = await running(new Person(), ['init', ...args], { env });
+      expect(code).to.equal(1);
+      expect(stderr).to.include("required option '--domain <domain>' not specified\n(operator-");
+    });
+  }
+
+  it('asks nobody where there is no terminal', async () => {
+    await makeProject(file('bare'));
+    for (const args of [['init'], ['create', 'api'], ['create', 'webhook']]) {
+      const { code, stderr } = await cli([...args, '-C', file('bare')]);
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/required option '--(?:domain|group) /);
+    }
+    expect(await createApi(file('bare'), 'Pot')).to.include({ code: 0 });
+  });
+});
