@@ -51,7 +51,8 @@ const app = await Application.bootstrap({
   navigation: { includeGroups: true },
   intentionallyNotExported: [...machinery],
   // Those that the pages use.
-  highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'toml', 'dockerfile', 'mermaid', 'docker'],
+  highlightLanguages: ['ts', 'js', 'json', 'yaml', 'sh', 'mermaid', 'diff'],
+  markdownItLoader: keepCodeOfHeadings,
   disableSources: true,
   excludeInternal: true,
   excludePrivate: true,
@@ -75,6 +76,39 @@ if (project !== undefined) {
   await app.generateOutputs(project);
 }
 if (app.logger.hasErrors() || app.logger.hasWarnings()) process.exitCode = 1;
+
+interface Token {
+  type: string;
+  content: string;
+  children: Token[] | null;
+}
+
+interface MarkdownParser {
+  readonly core: {
+    readonly ruler: {
+      push(name: string, rule: (state: { readonly tokens: readonly Token[] }) => void): void;
+    };
+  };
+}
+
+/** TypeDoc makes the anchors and the contents of headings from their text alone, without code. */
+function keepCodeOfHeadings(parser: MarkdownParser): void {
+  parser.core.ruler.push('code-of-headings', ({ tokens }) => {
+    for (const [index, token] of tokens.entries()) {
+      if (tokens[index - 1]?.type !== 'heading_open') continue;
+      const parts = (token.children ?? []).flatMap((part) => {
+        if (part.type !== 'code_inline') return [part];
+        const tag = (content: string): Token => ({ type: 'html_inline', content, children: null });
+        return [
+          tag('<code>'),
+          { type: 'text', content: part.content, children: null },
+          tag('</code>'),
+        ];
+      });
+      token.children = parts;
+    }
+  });
+}
 
 function pageOf(document: DocumentReflection): string {
   return relative('.', app.files.getReflectionPath(document) ?? '');

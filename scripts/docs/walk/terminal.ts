@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
+
+const { signals } = constants;
 
 /** Options of {@link Terminal}. */
 export interface TerminalOptions {
@@ -131,10 +134,11 @@ function collect(shell: ChildProcess): Collected {
   return collected;
 }
 
+/** Once all that has its outputs has ended, not the shell alone. */
 function ended(shell: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     shell.on('error', reject);
-    shell.on('close', (code) => resolve(code ?? 137));
+    shell.on('close', (code, signal) => resolve(code ?? 128 + signals[signal ?? 'SIGKILL']));
   });
 }
 

@@ -42,7 +42,9 @@ async function doStep(step: Step, terminal: Terminal): Promise<string> {
       return step.isLeftRunning ? start(step, terminal) : run(step, terminal);
     case 'stop': {
       const { code, output } = await terminal.stop();
-      if (code !== 0) throw new Error(`on Ctrl-C it ended with ${code}; it wrote:\n${output}`);
+      // npm ends by the signal, however well what it started has ended.
+      if (code !== 0 && code !== 130)
+        throw new Error(`on Ctrl-C it ended with ${code}; it wrote:\n${output}`);
       return 'Ctrl-C';
     }
     case 'write':

@@ -5,6 +5,8 @@ import { expect } from 'chai';
 import { Terminal } from '../../../scripts/docs/walk/terminal.js';
 import { walkPage } from '../../../scripts/docs/walk/walk-page.js';
 
+const trapped = "trap 'exit 3' INT; echo on; sleep 600";
+
 describe('Walking through a page', () => {
   let folder: string;
 
@@ -51,7 +53,11 @@ describe('Walking through a page', () => {
     ['a command is fine that should fail', ['```sh exit=1', 'true', '```'], 'ended with 0'],
     ['it shows another output', ['```sh', 'echo a', '```', '```text output', 'b', '```'], 'is: b'],
     ['what goes on ends', ['```sh start', 'exit 0', '```', '```text output', 'b', '```'], 'with 0'],
-    ['Ctrl-C is no good end', ['```sh start', 'sleep 600', '```', '<!-- walk: stop -->'], 'Ctrl-C'],
+    [
+      'Ctrl-C is no good end',
+      ['```sh start', trapped, '```', '```text output', 'on', '```', '<!-- walk: stop -->'],
+      'ended with 3',
+    ],
     ['there is nothing to end', ['<!-- walk: stop -->'], 'nothing is left running'],
     ['a file to change is not there', ['```diff file=a', '+b', '```'], ':1: ENOENT'],
   ] as const) {
