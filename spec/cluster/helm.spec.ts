@@ -248,15 +248,18 @@ describe('The chart of a project', () => {
   it('renders to what a real API server takes', async () => {
     const { kubeConfigPath } = await sharedControlPlane();
     const admin = await Kubectl.create((path) => copyFile(kubeConfigPath, path));
-    const { manifest = '' } = chart.results[0] ?? {};
+    // Other specs apply objects of these names, and may be about to delete them.
+    const manifest = (chart.results[0]?.manifest ?? '')
+      .replaceAll('shops-', 'helmed-')
+      .replaceAll('shop.example.com', 'shop.helm.example.net');
     const apply = ['apply', '--server-side', '-f', '-'];
     try {
-      await admin.print(['create', 'namespace', 'shops-system']);
+      await admin.print(['create', 'namespace', 'helmed-system']);
       const applied = await admin.print(apply, manifest);
-      expect(applied).to.include('shops-controller-manager serverside-applied');
+      expect(applied).to.include('helmed-controller-manager serverside-applied');
     } finally {
       await admin.run(['delete', '--wait=false', '-f', '-'], manifest);
-      await admin.run(['delete', 'namespace', 'shops-system', '--wait=false']);
+      await admin.run(['delete', 'namespace', 'helmed-system', '--wait=false']);
       await admin.close();
     }
   });

@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { access, readFile, writeFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { cli, scratchDirectory } from './cli.js';
+import type { CliResult } from './cli.js';
+import { makeProject } from './scaffold/project.js';
+
+// What Helm makes of a chart is compared in spec/cluster/helm.spec.ts.
+describe('operator-builder helm', () => {
+  const file = scratchDirectory();
+  let project = '';
+  let count = 0;
+
+  beforeEach(async () => {
+    project = `shops-${count++}`;
+    await makeProject(file(project), ['Shop']);
+  });
+
+  const at = (path: string): string => file(project, 'charts/shops', path);
+  const read = (path: string): Promise<string> => readFile(at(path), 'utf8');
+  const helm = (...args: readonly string[]): Promise<CliResult> =>
+    cli(['helm', '--project', file(project), ...args]);
+
+  async function change(path: string, from: string, to: string): Promise<void> {
+    const text = await readFile(path, 'utf8');
+    expect(text).to.include(from);
+    await writeFile(path, text.replace(from, to));
+  }
+
+  const valuesOf = async (): Promise<Readonly<Record<string, unknown>>> =>
+    parse(await read('values.yaml')) as Record<string, unknown>;
+
+  it('makes a chart; made anew, it stays as it is', async () => {
+    const { code, stdout } = await helm();
+    expect(code).to.equal(0);
+    expect(stdout).to.include(
+      'created charts/shops/templates/deployment-controller-manager.yaml\n',
+    );
+    expect(stdout).to.match(/helm upgrade --install shops charts\/shops --namespace shops-system/);
+    const again = await helm();
+    expect(again.stdout.split('\n\n')[0]?.split('\n')).to.satisfy((lines: readonly string[]) =>
+      lines.every((line) => line.startsWith('kept ')),
+    );
+  });
+
+  it('keeps values that were changed, follows config/ with others, and adds those that are new', async () => {
+    await helm();
+    await change(at('values.yaml'), "logLevel: ''", 'logLevel: debug # loud');
+    await change(at('values.yaml'), 'extraArgs: []', '');
+    await change(at('values.yaml'), 'podLabels: {}', 'podLabels: {}\nmine: { a: 1 }');
+    await change(file(project, 'config/manager/manager.yaml'), 'replicas: 1', 'replicas: 2');
+    expect(await helm()).to.include({ code: 0 });
+    expect(await valuesOf()).to.deep.include({
+      ...{ logLevel: 'debug', extraArgs: [], replicas: 2, mine: { a: 1 } },
+    });
+    expect(await read('values.yaml')).to.include('logLevel: debug # loud\n');
+    const { properties } = JSON.parse(await read('values.schema.json')) as {
+      readonly properties: Readonly<Record<string, unknown>>;
+    };
+    expect(properties['mine']).to.deep.equal({});
+    expect(properties['replicas']).to.deep.include({ default: 2 });
+  });
+
+  it('keeps a value that was changed when config/ changes it, too', async () => {
+    await helm();
+    await change(at('values.yaml'), 'replicas: 1', 'replicas: 5');
+    await change(file(project, 'config/manager/manager.yaml'), 'replicas: 1', 'replicas: 2');
+    await helm();
+    expect(await valuesOf()).to.deep.include({ replicas: 5 });
+  });
+
+  it('refuses values that no value can be added to, unless it is forced', async () => {
+    await helm();
+    await writeFile(at('values.yaml'), 'image: a:b\n');
+    const { code, stderr } = await helm();
+    expect([code, stderr]).to.deep.equal([
+      1,
+      `error: ${at('values.yaml')}: image.repository is to be set, but image is no map: repair it, or --force writes the file anew\n`,
+    ]);
+    expect(await read('values.yaml')).to.equal('image: a:b\n');
+    expect(await helm('--force')).to.include({ code: 0 });
+    expect(await valuesOf())
+      .to.have.property('image')
+      .that.is.an('object');
+  });
+
+  it('refuses a template that was changed by hand, shows how, and drops that when it is forced', async () => {
+    await helm();
+    const path = 'templates/deployment-controller-manager.yaml';
+    await change(at(path), 'periodSeconds: 20', 'periodSeconds: 21');
+    const { code, stderr } = await helm();
+    expect(code).to.equal(1);
+    expect(stderr).to.include(`--- charts/shops/${path}\n`);
+    expect(stderr).to.match(/\n-\s+periodSeconds: 21\n\+\s+periodSeconds: 20\n/);
+    expect(stderr).to.match(/--force drops them[^]*Nothing was written\.\n$/);
+    expect(await helm('--force')).to.include({ code: 0 });
+    expect(await read(path)).to.include('periodSeconds: 20');
+  });
+
+  it('takes away what is no more, but for files of others', async () => {
+    await helm();
+    await writeFile(at('templates/extra.yaml'), 'mine\n');
+    const roles = file(project, 'config/rbac/kustomization.yaml');
+    await change(roles, '  - metrics_reader_role.yaml\n', '');
+    const { stdout } = await helm();
+    expect(stdout).to.include('deleted charts/shops/templates/clusterrole-metrics-reader.yaml\n');
+    expect(await read('templates/extra.yaml')).to.equal('mine\n');
+  });
+
+  it('keeps what a user says in Chart.yaml; its versions are those of package.json', async () => {
+    await helm();
+    await change(at('Chart.yaml'), 'The operator shops', 'Shops');
+    await change(file(project, 'package.json'), '"version": "0.1.0"', '"version": "1.2.0"');
+    await helm();
+    expect(parse(await read('Chart.yaml'))).to.deep.include({
+      ...{ description: 'Shops', version: '1.2.0', appVersion: '1.2.0' },
+    });
+    // The image has another tag than the chart now.
+    expect(await valuesOf()).to.have.nested.property('image.tag', '0.1.0');
+  });
+
+  it('takes the values from what config/ says', async () => {
+    const manager = file(project, 'config/manager/manager.yaml');
+    await change(
+      manager,
+      '      containers:\n',
+      '      nodeSelector: { a: b }\n      containers:\n',
+    );
+    await change(manager, '- --leader-elect', '- --log-level=warn');
+    const overlay = file(project, 'config/default/kustomization.yaml');
+    await change(overlay, '# - ../network-policy', '- ../network-policy');
+    await helm('--image', 'host:5000/a:v1', '--out', 'charts/shops');
+    expect(await valuesOf()).to.deep.include({
+      image: { repository: 'host:5000/a', tag: 'v1', digest: '', pullPolicy: '' },
+      ...{ nodeSelector: { a: 'b' }, logLevel: 'warn' },
+      leaderElection: { enabled: false },
+      networkPolicy: { enabled: true },
+    });
+  });
+
+  it('writes what looks like an action as a text', async () => {
+    await writeFile(file(project, 'config/crd/kustomization.yaml'), 'resources: [a.yaml]\n');
+    await writeFile(
+      file(project, 'config/crd/a.yaml'),
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { a: "{{ b }}" }\n',
+    );
+    await helm();
+    expect(await read('templates/configmap-a.yaml')).to.include('{{ "{{" }} b }}');
+  });
+
+  it('says what would be done with --dry-run, and does nothing', async () => {
+    const { stdout } = await helm('--dry-run');
+    expect(stdout).to.include('would create charts/shops/values.yaml\n');
+    const there = await access(at('values.yaml')).then(
+      () => true,
+      () => false,
+    );
+    expect(there).to.equal(false);
+  });
+});

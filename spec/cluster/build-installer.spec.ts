@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { copyFile, readFile } from 'node:fs/promises';
+import { parseObjects } from '../../lib/cli/kustomize/yaml-documents.js';
+import { defaultClient } from '../../lib/client/index.js';
+import type { KubernetesObject } from '../../lib/object/index.js';
+import { cli, scratchDirectory } from '../cli/cli.js';
+import { createApi } from '../cli/scaffold/project.js';
+import { sharedControlPlane } from './control-plane/shared.js';
+import { Kubectl } from './kubectl.js';
+
+describe('The installer of a project', () => {
+  const file = scratchDirectory();
+  const installer = (): string => file('dist/install.yaml');
+  let kubeconfig: string;
+  let admin: Kubectl;
+
+  before(async () => {
+    ({ kubeConfigPath: kubeconfig } = await sharedControlPlane());
+    admin = await Kubectl.create((path) => copyFile(kubeconfig, path));
+    // Names of its own: other specs apply the usual ones.
+    const named = ['--domain', 'installed.example.net', '--name', 'installed'];
+    expect(await cli(['init', ...named, '-C', file()])).to.include({ code: 0 });
+    for (const kind of ['Shop', 'Fleet']) {
+      expect(await createApi(file(), kind)).to.include({ code: 0 });
+    }
+    const made = await cli(['build-installer', '--project', file()]);
+    expect(made).to.include({ code: 0 });
+  });
+
+  afterEach(() => admin.run(['delete', '--ignore-not-found', '-f', installer()]));
+  after(() => admin.close());
+
+  it('is what kubectl applies on the server', async () => {
+    const applied = await admin.print(['apply', '--server-side', '-f', installer()]);
+    expect(applied).to.include('deployment.apps/installed-controller-manager serverside-applied');
+  });
+
+  it('is what our own client applies, one by one', async () => {
+    const client = await defaultClient({ path: kubeconfig });
+    try {
+      for (const object of parseObjects(await readFile(installer(), 'utf8'), installer())) {
+        const applied = await client.apply(object as unknown as KubernetesObject, {
+          fieldManager: 'installer',
+        });
+        expect(applied.object.metadata).to.have.property('uid');
+      }
+    } finally {
+      await client.close();
+    }
+  });
+});
