@@ -5,8 +5,10 @@ import type { ManagerOptions } from '../../../lib/manager/manager-options.js';
 import { ConfigMap, Deployment, Secret } from '../../../lib/object/kinds.js';
 import { controllerFor } from '../../../lib/controller/controller-builder.js';
 import { done } from '../../../lib/controller/result.js';
+import { allowed, validatingWebhook } from '../../../lib/manager/webhooks/index.js';
 import { grant } from '../grant.js';
 import { ManagerSetup } from '../manager-setup.js';
+import { ownCertificate } from '../webhooks/suite/serving.js';
 
 /** What the operator needs: it watches ConfigMaps and Secrets, and writes Deployments. */
 async function setUp(options: Partial<ManagerOptions> = {}) {
@@ -116,6 +118,23 @@ describe('The preflight of permissions', () => {
       const error = (await setup.end()) as { readonly code?: string } | undefined;
       expect(error?.code).to.equal(code);
     }
+  });
+
+  it('asks for what the certificate of the webhooks needs', async () => {
+    const { source } = await ownCertificate();
+    const access = [{ type: Secret, names: ['tls'], namespace: 'a', verbs: ['update'] }] as const;
+    const setup = await ManagerSetup.start({ rbac: true });
+    const webhooks = [validatingWebhook(ConfigMap, () => allowed())];
+    const certificates = { ...source, access };
+    const listening = { port: 0, host: '127.0.0.1' };
+    const manager = setup.manager({
+      ...{ rbacPreflight: 'fail', webhooks: { webhooks, certificates, ...listening } },
+    });
+    await setup.run(manager);
+    // A socket is opened in the machine's time.
+    await setup.until(() => manager.phase === 'stopped');
+    const { message } = (await setup.end()) as Error;
+    expect(message).to.include('resourceNames: ["tls"]\n  verbs: ["update"]');
   });
 
   it('goes on where the server can not say, unless it is to fail', async () => {
