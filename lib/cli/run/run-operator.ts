@@ -11,6 +11,7 @@ import { managerOptionsOf } from '../options/manager-options.js';
 import { loadOperator } from '../project/load-operator.js';
 import type { LoadedProject } from '../project/load-operator.js';
 import { UsageError } from '../usage-error.js';
+import { whileTelling } from '../while-telling.js';
 import { installCrds, refuseUnserved } from './custom-resources.js';
 import { keepRunning } from './keep-running.js';
 import type { KeepRunning } from './keep-running.js';
@@ -106,8 +107,10 @@ export function managerOptions(
   };
 }
 
-function load({ project }: RunOptions, { cwd }: CommandContext): Promise<LoadedProject> {
-  return loadOperator(resolve(cwd, project));
+function load({ project }: RunOptions, context: CommandContext): Promise<LoadedProject> {
+  return whileTelling('the operator is compiled', context, () =>
+    loadOperator(resolve(context.cwd, project)),
+  );
 }
 
 const onlyEmbedded = ['filename', 'kubeconfigOut', 'port', 'untilSettled'] as const;
