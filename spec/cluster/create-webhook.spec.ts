@@ -109,6 +109,30 @@ describe('Webhooks that operator-builder create webhook makes, on a real API ser
     return { ...type, metadata: key, spec };
   }
 
+  it('are built by kustomize, with the options, too', async () => {
+    for (const [overlay, has] of [
+      ['webhook', 'publishNotReadyAddresses: true'],
+      ['network-policy', 'port: webhook'],
+      ['certmanager', 'kind: Certificate'],
+    ] as const) {
+      expect(await kubectl.print(['kustomize', config(overlay)]), overlay).to.include(has);
+    }
+    const components = '\ncomponents:\n  - ../certmanager\n';
+    const path = config('default/kustomization.yaml');
+    const text = await readFile(path, 'utf8');
+    try {
+      await writeFile(path, text + components);
+      const built = await kubectl.print(['kustomize', config('default')]);
+      const injected = `cert-manager.io/inject-ca-from: ${name}-system/${name}-serving-cert`;
+      // Of both configurations, and of the resource.
+      expect(built.split(injected)).to.have.length(4);
+      expect(built).to.include('- --webhook-cert-dir=/certificates\n');
+      expect(built).to.include(`- ${name}-webhook-service.${name}-system.svc\n`);
+    } finally {
+      await writeFile(path, text);
+    }
+  });
+
   it('complete an object, once the operator has made a certificate and is trusted', async () => {
     const made = await eventually(async () => {
       operator?.check();
