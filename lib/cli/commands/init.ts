@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
 import type { Unasked } from '../prompts/ask-missing.js';
+import { namesOf } from '../options/parsed-options.js';
 import type { InitOptions } from '../scaffold/init-project.js';
 import { scaffoldCommand } from '../scaffold/scaffold-command.js';
 
@@ -19,6 +20,11 @@ export function initCommand(context: CommandContext): Command {
     .option(
       '--package <version>',
       'where operator-builder comes from: a version, or file:, a folder or a tarball (default: this version)',
+    )
+    .option(
+      '--with <parts>',
+      'what not every project has, separated by commas: olm (config/manifests, for a catalogue), scorecard (config/scorecard, its tests)',
+      namesOf,
     )
     .addHelpText(
       'after',

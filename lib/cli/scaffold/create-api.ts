@@ -5,6 +5,7 @@ import { apiFiles, versionFiles } from './api-files.js';
 import { carryOut } from './carry-out.js';
 import { checkGroup, checkKind, checkPlural, checkVersion } from './names.js';
 import { openProject } from './open-project.js';
+import { partInsertions } from './project-parts.js';
 import { isSameKind, projectFileName, withResource } from './project-file.js';
 import type { Project, ProjectResource } from './project-file.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
@@ -36,7 +37,12 @@ export async function createApi(options: CreateApiOptions, context: CommandConte
     ? versionFiles(project, added.first, { resource, folder })
     : apiFiles(project, resource, { parts: added, folder }));
   const noted = withResource(text, resource, path);
-  const wanted = [...files, { type: 'edited', path: projectFileName, text: noted } as const];
+  const inParts = await partInsertions(project, resource, folder);
+  const wanted = [
+    ...files,
+    ...inParts,
+    { type: 'edited', path: projectFileName, text: noted } as const,
+  ];
   await carryOut({ wanted, next: nextSteps(added) }, options, context);
 }
 

@@ -6,6 +6,7 @@ import type { CommandContext } from '../command-context.js';
 import { fileError } from '../file-error.js';
 import { carryOut } from './carry-out.js';
 import { checkDomain, checkProjectName } from './names.js';
+import { partFiles } from './project-parts.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
 import { readTemplate } from './template.js';
 import type { TemplateFile } from './template.js';
@@ -19,6 +20,8 @@ export interface InitOptions extends ScaffoldOptions {
   readonly owner?: string | undefined;
   /** What `operator-builder` is among the dependencies. @defaultValue this version, or a later one */
   readonly package?: string | undefined;
+  /** Parts that not every project has. @defaultValue none */
+  readonly with?: readonly string[] | undefined;
 }
 
 /** May be there before. */
@@ -34,7 +37,8 @@ export async function initProject(options: InitOptions, context: CommandContext)
   checkProjectName(name);
   checkDomain(domain);
   if (!options.force) await refuseFull(folder);
-  const files = await initFiles({ name, domain });
+  const parts = await partFiles({ name, domain }, options.with ?? []);
+  const files = [...(await initFiles({ name, domain })), ...parts];
   const wanted = files.map(({ path, text }) => {
     const filled = path === 'package.json' ? packageText(text, options) : text;
     return { type: 'whole', path, text: filled } as const;
