@@ -1,4 +1,11 @@
-import { Builder, controllerFor, done, getIfExists } from 'operator-builder';
+import {
+  Builder,
+  Deployment,
+  StatefulSet,
+  controllerFor,
+  done,
+  getIfExists,
+} from 'operator-builder';
 import type {
   Client,
   KubernetesObject,
@@ -55,7 +62,8 @@ function resourceOf(version: StoreVersion): OperatorResource {
 /** An operator of stores: a database, web servers, their settings and Services. */
 export function storeOperator(version: StoreVersion = {}): OperatorDefinition {
   const Store = resourceOf(version);
-  const controller = controllerFor(Store).complete(async ({ key, client }) => {
+  const watched = controllerFor(Store).owns(Deployment).owns(StatefulSet);
+  const controller = watched.complete(async ({ key, client }) => {
     const store = await getIfExists<Store>(client, Store as unknown as ResourceType<Store>, key);
     if (store === undefined) return done();
     if (version.fails === true) throw new Error('no store can be opened');

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { checkUpgrade } from '../../lib/cli/upgrade/check-upgrade.js';
+import { Refusals } from '../../lib/cli/upgrade/refusals.js';
+import type { Finding, UpgradeReport } from '../../lib/cli/upgrade/upgrade-report.js';
+import { clientFromKubeConfig, ensureCrd } from '../../lib/client/index.js';
+import type { Client, ConnectedClient } from '../../lib/client/index.js';
+import { Manager } from '../../lib/manager/index.js';
+import { ConfigMap, Deployment, Namespace, Pod, StatefulSet } from '../../lib/object/kinds.js';
+import { rolloutStatus } from '../../lib/object/rollout-status.js';
+import { silentLogger } from '../../lib/system/logger.js';
+import { systemRandom } from '../../lib/system/random.js';
+import { eventually } from '../../lib/testing/index.js';
+import { storeOperator } from '../cli/upgrade/store/store-operator.js';
+import type { StoreVersion } from '../cli/upgrade/store/store-operator.js';
+import { sharedControlPlane } from './control-plane/shared.js';
+
+const apiVersion = 'stores.example/v1';
+
+describe('What upgrade-check finds, and what a real API server does', () => {
+  const namespace = `store-${systemRandom.uuid().slice(0, 8)}`;
+  const store = { apiVersion, kind: 'Store', metadata: { name: 'a', namespace }, spec: {} };
+  let client: ConnectedClient;
+
+  before(async () => {
+    const plane = await sharedControlPlane();
+    client = await clientFromKubeConfig({ path: plane.kubeConfigPath });
+    await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    const [resource] = storeOperator().resources ?? [];
+    if (resource !== undefined) await ensureCrd(client, resource.crd);
+    await client.create(store);
+    await run({}, 'settings');
+  });
+
+  after(async () => {
+    await client.delete(Namespace, { name: namespace });
+    await client.close();
+  });
+
+  function check(to: StoreVersion): Promise<UpgradeReport> {
+    return checkUpgrade({
+      ...{ from: storeOperator(), to: storeOperator(to), resources: [store] },
+      ...{ namespace, logger: silentLogger, signal: new AbortController().signal },
+    });
+  }
+
+  /** Lets a version run until all is rolled out, with settings of this name and no others. */
+  async function run(version: StoreVersion, settings: string): Promise<void> {
+    const stop = new AbortController();
+    const manager = new Manager({ client, rbacPreflight: 'off' });
+    await storeOperator(version).setup(manager);
+    const running = manager.run(stop.signal);
+    try {
+      await eventually(() => expectRest(settings), { timeoutMs: 90_000 });
+    } finally {
+      stop.abort();
+      await running;
+    }
+  }
+
+  async function expectRest(settings: string): Promise<void> {
+    const web = await client.get(Deployment, { namespace, name: 'web' });
+    const db = await client.get(StatefulSet, { namespace, name: 'db' });
+    const [container] = web.spec?.template.spec?.containers ?? [];
+    expect(container?.envFrom?.[0]?.configMapRef?.name).to.equal(settings);
+    const complete = [rolloutStatus(web), rolloutStatus(db)].map((each) => each.complete);
+    expect(complete).to.deep.equal([true, true]);
+    const { items } = await client.list(ConfigMap, { namespace });
+    const names = items.map(({ metadata }) => metadata.name).sort();
+    expect(names).to.deep.equal(['kube-root-ca.crt', 'notes', settings].sort());
+  }
+
+  /** What the real server refuses to a version. */
+  async function refusedOf(version: StoreVersion): Promise<readonly Finding[]> {
+    const refusals = new Refusals();
+    const noting: Client = refusals.noting(client);
+    const manager = new Manager({ client: noting, rbacPreflight: 'off' });
+    await storeOperator(version).setup(manager);
+    for (const controller of manager.controllers) {
+      const key = { namespace, name: 'a' };
+      const done = await controller.reconcileOnce({ key, client: noting }).catch(() => undefined);
+      expect(done).to.equal(undefined);
+    }
+    return refusals.findings;
+  }
+
+  for (const [what, to] of [
+    ['the selector of a Deployment', { webSelector: { app: 'web', part: 'back' } }],
+    ['the Service of a StatefulSet', { dbService: 'db-new' }],
+    ['the claims of a StatefulSet', { storage: 'fast' }],
+  ] as const) {
+    it(`are the same refusals: ${what}`, async () => {
+      const found = (await check(to)).findings.filter(({ type }) => type === 'refused');
+      expect(found).to.have.lengthOf(1);
+      expect(await refusedOf(to)).to.deep.equal(found);
+    });
+  }
+
+  it('are the same refusals: the address of a Service', async () => {
+    const to = { clusterIP: '10.96.7.7' };
+    const [found] = (await check(to)).findings.filter(({ type }) => type === 'refused');
+    const [refused] = await refusedOf(to);
+    const fields = (finding?: Finding) => finding?.changes.map(({ path }) => path);
+    expect(fields(refused)).to.deep.equal(fields(found)).and.deep.equal(['spec.clusterIP']);
+    expect(refused?.remedy).to.equal(found?.remedy);
+  });
+
+  it('are the same restarts and the same ConfigMap that goes', async () => {
+    const to = { image: 'store:2', settings: { name: 'config' } };
+    const { findings, changes } = await check(to);
+    const named = (type: string) =>
+      findings.filter((each) => each.type === type).map(({ ref }) => `${ref.kind} ${ref.name}`);
+    const before = await podUids();
+    await run(to, 'config');
+    const after = await podUids();
+    const restarted = ['Deployment web', 'StatefulSet db'];
+    expect(named('restart')).to.have.members(restarted);
+    expect(before.filter((uid) => after.includes(uid))).to.deep.equal([]);
+    // `run` has seen that one is gone and the other there.
+    expect(named('renamed')).to.deep.equal(['ConfigMap settings']);
+    expect(findings.length).to.equal(3);
+    expect(changes).to.deep.equal([]);
+  });
+
+  async function podUids(): Promise<readonly string[]> {
+    const { items } = await client.list(Pod, { namespace });
+    const staying = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    return staying.map(({ metadata }) => metadata.uid ?? '');
+  }
+});
