@@ -8,7 +8,8 @@ import { Terminal } from './walk/terminal.js';
 import { walkPage } from './walk/walk-page.js';
 
 const pages = process.argv.slice(2);
-const all = pages.length > 0 ? pages : ['docs/getting-started.md', 'docs/tutorial.md'];
+const walked = ['docs/getting-started.md', 'docs/tutorial.md', 'docs/workflow.md'];
+const all = pages.length > 0 ? pages : walked;
 const root = await mkdtemp(join(tmpdir(), 'walk-'));
 try {
   const folder = join(root, 'work');

@@ -1,6 +1,5 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { editText } from './edit-text.js';
+import { readFile } from 'node:fs/promises';
+import { changeFile } from './change-file.js';
 import { outputProblem } from './expected-output.js';
 import { stepsOf } from './page-steps.js';
 import type { RunStep, Step } from './page-steps.js';
@@ -48,13 +47,9 @@ async function doStep(step: Step, terminal: Terminal): Promise<string> {
       return 'Ctrl-C';
     }
     case 'write':
-      await write(join(terminal.folder, step.path), step.text);
-      return `wrote ${step.path}`;
-    case 'edit': {
-      const path = join(terminal.folder, step.path);
-      await write(path, editText(await readFile(path, 'utf8'), step.diff));
-      return `changed ${step.path}`;
-    }
+    case 'edit':
+      await changeFile(step, terminal.folder);
+      return `${step.type === 'write' ? 'wrote' : 'changed'} ${step.path}`;
   }
 }
 
@@ -71,11 +66,6 @@ async function run({ script, exitCode, output }: RunStep, terminal: Terminal): P
 async function start({ script, output = '…' }: RunStep, terminal: Terminal): Promise<string> {
   await terminal.start(script, (text) => outputProblem(output, text) === undefined);
   return brief(script);
-}
-
-async function write(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
 }
 
 function brief(script: string): string {

@@ -1,0 +1,94 @@
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { changeFile } from '../../scripts/docs/walk/change-file.js';
+import { outputProblem } from '../../scripts/docs/walk/expected-output.js';
+import { stepsOf } from '../../scripts/docs/walk/page-steps.js';
+import type { RunStep } from '../../scripts/docs/walk/page-steps.js';
+import { Terminal } from '../../scripts/docs/walk/terminal.js';
+import { clientFromKubeConfig } from '../../lib/client/index.js';
+import type { ConnectedClient } from '../../lib/client/index.js';
+import { controllerOf } from '../../lib/object/owner-reference.js';
+import { Pod } from '../../lib/object/kinds.js';
+import { cli, scratchDirectory } from '../cli/cli.js';
+import { linkPackages } from '../cli/scaffold/project.js';
+import type { ControlPlane } from './control-plane/control-plane.js';
+import { eventually } from './control-plane/eventually.js';
+import { sharedControlPlane } from './control-plane/shared.js';
+import { ProjectOperator } from './project-operator.js';
+
+const page = 'docs/tutorial.md';
+const name = 'alnair-pod';
+const key = { name: 'alnairpod-sample', namespace: 'default' };
+
+describe('The operator of the tutorial, on a real API server', () => {
+  const file = scratchDirectory();
+  let plane: ControlPlane;
+  let admin: ConnectedClient;
+  let terminal: Terminal;
+  let operator: ProjectOperator | undefined;
+
+  before(async () => {
+    plane = await sharedControlPlane();
+    admin = await clientFromKubeConfig({ path: plane.kubeConfigPath });
+    const folder = file(name);
+    await mkdir(folder);
+    await copyFile(plane.kubeConfigPath, file('kubeconfig'));
+    const env = { ...process.env, TMPDIR: file(), KUBECONFIG: file('kubeconfig') };
+    terminal = new Terminal({ folder, env });
+  });
+
+  after(async () => {
+    await admin.close();
+  });
+
+  it('does what the page says, with the rights that it says', async () => {
+    try {
+      await walk();
+      expect(operator?.output).not.to.include('permissions are missing');
+      expect(await operator?.stop()).to.equal(0);
+    } finally {
+      await operator?.stop();
+      await terminal.run('kubectl delete --ignore-not-found --wait=false -k config/default');
+    }
+  });
+
+  async function walk(): Promise<void> {
+    let applied = false;
+    for (const step of stepsOf(await readFile(page, 'utf8'))) {
+      if (step.type === 'write' || step.type === 'edit') await changeFile(step, file(name));
+      else if (step.type === 'run' && step.where === 'here') await make(step);
+      else if (step.type === 'run' && step.where === 'cluster') {
+        // What it shows comes about in time; what it does, it does once.
+        await (step.output === undefined ? onCluster(step) : eventually(() => onCluster(step)));
+        if (!applied) await begin();
+        applied = true;
+      }
+    }
+  }
+
+  /** The commands that make the project; what only runs it is the walk's. */
+  async function make({ script }: RunStep): Promise<void> {
+    for (const [, line = ''] of script.matchAll(/^(?:npx )?operator-builder (.*)$/gm)) {
+      if (line.startsWith('run ')) continue;
+      const result = await cli(line.split(' '), { cwd: file(name) });
+      expect(result.code, line + result.stderr).to.equal(0);
+      if (line.startsWith('init ')) await linkPackages(file(name));
+    }
+  }
+
+  async function onCluster({ script, output }: RunStep): Promise<void> {
+    operator?.check();
+    const ended = await terminal.run(script);
+    expect(ended.code, `${script}${ended.output}`).to.equal(0);
+    if (output !== undefined) expect(outputProblem(output, ended.output)).to.equal(undefined);
+  }
+
+  /** What the image would run. */
+  async function begin(): Promise<void> {
+    operator = await ProjectOperator.start({ folder: file(name), name, plane, admin });
+    const pod = await eventually(() => admin.get(Pod, key), 60_000);
+    expect(controllerOf(pod)).to.include({ kind: 'AlnairPod', name: key.name });
+    const requests = await plane.auditLog.read({ user: operator.user });
+    expect(requests.filter(({ code }) => code === 403)).to.deep.equal([]);
+  }
+});
