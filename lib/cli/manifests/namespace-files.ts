@@ -4,6 +4,7 @@ import type { WantedFile } from '../scaffold/plan-files.js';
 import { generatedFile } from './crd-files.js';
 import type { WantedManifests } from './crd-files.js';
 import { isGenerated } from './generated-file.js';
+import { namespacedRolesPath } from './role-path.js';
 import { normalRules } from './role-rules.js';
 import type { RoleRule } from './role-rules.js';
 
@@ -21,9 +22,10 @@ export async function namespaceFiles(
   name: string,
   rulesOf: ReadonlyMap<string, readonly RoleRule[]>,
 ): Promise<WantedManifests> {
-  const paths = ['kustomization.yaml', 'roles.yaml'].map((file) => `${folderOfThem}/${file}`);
-  const [list = '', roles = ''] = paths;
-  if (rulesOf.size === 0) return { wanted: await goingOnes(folder, paths), notes: [] };
+  const list = `${folderOfThem}/kustomization.yaml`;
+  if (rulesOf.size === 0) {
+    return { wanted: await goingOnes(folder, [list, namespacedRolesPath]), notes: [] };
+  }
   const kind = 'Kustomization';
   const kustomization = {
     ...{ apiVersion: 'kustomize.config.k8s.io/v1beta1', kind, resources: ['roles.yaml'] },
@@ -31,7 +33,7 @@ export async function namespaceFiles(
   const objects = [...rulesOf].flatMap(([namespace, rules]) => roleIn(namespace, { name, rules }));
   const wanted = [
     await generatedFile(folder, { path: list, from, objects: [kustomization] }),
-    await generatedFile(folder, { path: roles, from, objects }),
+    await generatedFile(folder, { path: namespacedRolesPath, from, objects }),
   ];
   const names = [...rulesOf.keys()].join(', ');
   const note = `roles in other namespaces (${names}) are in ${folderOfThem}: apply it beside config/default`;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseRoleFile } from '../manifests/role-file.js';
-import { rolePath } from '../manifests/role-path.js';
+import { namespacedRolesPath, rolePath } from '../manifests/role-path.js';
 import { valuesOf } from './api-values.js';
 import type { ApiParts } from './api-values.js';
 import { withCrdVersion } from './crd-version.js';
@@ -46,6 +46,8 @@ async function mergedRole(
   folder: string,
   files: readonly TemplateFile[],
 ): Promise<readonly WantedFile[]> {
+  // Of an operator that is held to namespaces, only that knows to which: it would get too much.
+  if ((await textIfExists(join(folder, namespacedRolesPath))) !== undefined) return [];
   const { text = '' } = files.find(({ path }) => path === rolePath) ?? {};
   const { rules } = parseRoleFile(text, rolePath);
   // It goes without one where the user has none.

@@ -158,6 +158,12 @@ describe('operator-builder manifests', () => {
       'kind: RoleBinding\nmetadata:\n  name: shops-manager-rolebinding\n  namespace: b',
     ]);
     expect((await manifests('held', '--check')).code).to.equal(0);
+    // A further kind gets no more than that, once they are made anew.
+    expect((await createApi(file('held'), 'Pot')).code).to.equal(0);
+    expect((await manifests('held', '--check')).stderr).to.include(
+      ': config/namespaces/roles.yaml',
+    );
+    expect((await manifests('held')).stdout).to.include('changed config/namespaces/roles.yaml');
   });
 
   it('deletes what it made of a resource that is gone, and lists what it makes', async () => {
