@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { buildKustomization } from '../../lib/cli/kustomize/build-kustomization.js';
-import { scratchDirectory } from '../cli/cli.js';
+import { cli, scratchDirectory } from '../cli/cli.js';
 import { folders, writeFolder } from '../cli/kustomize/folders.js';
 import type { Folder } from '../cli/kustomize/folders.js';
-import { makeProject } from '../cli/scaffold/project.js';
+import { createApi, makeProject } from '../cli/scaffold/project.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 import { Kubectl } from './kubectl.js';
 
@@ -105,6 +105,16 @@ describe('A kustomization', () => {
       await writeFile(path, `${text}components: [../metrics-auth]\n`);
       await compare(file('all/config/default'));
     });
+
+    for (const overlay of ['manifests', 'scorecard']) {
+      it(`config/${overlay} is built as kubectl does, where it is asked for`, async () => {
+        const folder = file(`with-${overlay}`);
+        const named = ['--domain', 'example.com', '--name', 'shops', '-C', folder];
+        await cli(['init', ...named, '--with', 'olm,scorecard']);
+        await createApi(folder);
+        await compare(`${folder}/config/${overlay}`);
+      });
+    }
 
     it('without kinds is built as kubectl does', () => compare(file('bare/config/default')));
   });
