@@ -43,7 +43,8 @@ describe('operator-builder create webhook', () => {
       ['Shop', 'v1alpha1', '--validation', '--conversion'],
       ['Shop', 'v1', '--defaulting'],
     ] as const) {
-      const { code, stderr } = await createWebhook(file('whole'), ...args);
+      const [kind, version, ...flags] = args;
+      const { code, stderr } = await createWebhook(file('whole'), kind, version, ...flags);
       expect({ code, stderr }, args.join(' ')).to.deep.equal({ code: 0, stderr: '' });
       const checked = await cli(['manifests', '--project', file('whole'), '--check']);
       expect(checked, args.join(' ')).to.deep.equal(fresh);
@@ -98,11 +99,14 @@ describe('operator-builder create webhook', () => {
     // As `manifests` writes what a webhook says of itself.
     await edit(file('own', manifests), (text) => text.replace('Policy: Fail', 'Policy: Ignore'));
     await edit(file('own/config/webhook/service.yaml'), (text) => `# mine\n${text}`);
-    for (const args of [
+    for (const [kind, version, flag] of [
       ['Pot', 'v1', '--validation'],
       ['Shop', 'v1alpha1', '--defaulting'],
     ] as const) {
-      expect(await createWebhook(file('own'), ...args)).to.include({ code: 0, stderr: '' });
+      expect(await createWebhook(file('own'), kind, version, flag)).to.include({
+        code: 0,
+        stderr: '',
+      });
     }
     const code = await readFile(webhook, 'utf8');
     expect(code).to.include('false /* mine */').and.include('validatingWebhook(Pot, (');
@@ -135,7 +139,9 @@ describe('operator-builder create webhook', () => {
     const checked = await cli(['manifests', '--project', file('spokes'), '--check']);
     expect(checked).to.deep.equal(fresh);
     const list = file('spokes/config/webhook/kustomization.yaml');
-    expect(parse(await readFile(list, 'utf8'))).to.have.property('resources').that.deep.equals(['service.yaml']);
+    expect(parse(await readFile(list, 'utf8')))
+      .to.have.property('resources')
+      .that.deep.equals(['service.yaml']);
     // The first one that decides brings the list of them.
     await createWebhook(file('spokes'), 'Shop', 'v2', '--validation');
     expect(parse(await readFile(list, 'utf8')))
@@ -202,7 +208,7 @@ describe('operator-builder create webhook', () => {
       await createWebhook(file('bad'), 'Shop', 'v1', '--conversion');
     });
 
-    for (const [what, args, says] of [
+    for (const [what, [kind, version, ...flags], says] of [
       ['nothing', ['Shop', 'v1'], 'at least one of --defaulting, --validation, --conversion'],
       [
         'a kind that there is not',
@@ -219,7 +225,7 @@ describe('operator-builder create webhook', () => {
     ] as const) {
       it(what, async () => {
         const before = await textsIn(file('bad'));
-        const { code, stderr } = await createWebhook(file('bad'), ...args);
+        const { code, stderr } = await createWebhook(file('bad'), kind, version, ...flags);
         expect(code).to.equal(1);
         expect(stderr).to.include(says);
         expect(await textsIn(file('bad'))).to.deep.equal(before);
