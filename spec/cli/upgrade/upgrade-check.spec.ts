@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cli, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
@@ -46,6 +46,8 @@ describe('operator-builder upgrade-check', () => {
   it('ends with 2 where pods restart or writes are refused, and names each with its field', async () => {
     const { code, stdout, stderr } = await check('bad');
     expect({ code, stderr }, stdout).to.deep.equal({ code: 2, stderr: '' });
+    // The page shows what is printed.
+    expect(await readFile('docs/plan.md', 'utf8')).to.include(stdout);
     const lines = stdout.split('\n').filter((line) => !line.startsWith('    what helps'));
     expect(lines.map((line) => line.replaceAll(/[0-9a-f]{64}/g, 'HASH'))).to.deep.equal([
       'Upgrade of stores, with 2 objects stored',
