@@ -53,6 +53,14 @@ describe('The operator of a project', () => {
     expect((await loadOperator(root)).operator.name).to.equal('two');
   });
 
+  it('has no state of the time before', async () => {
+    const root = await exporting(`{ name: 'one', setup() {}, seen: [] }`);
+    const seenBy = async (): Promise<string[]> =>
+      ((await loadOperator(root)).operator as unknown as { seen: string[] }).seen;
+    (await seenBy()).push('a shop');
+    expect(await seenBy()).to.deep.equal([]);
+  });
+
   it('is refused where there is no project', async () => {
     expect(await refusal('/'))
       .to.include('is in no project')

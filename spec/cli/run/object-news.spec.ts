@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { newsOf } from '../../../lib/cli/run/object-news.js';
+import type { CommittedChange } from '../../../lib/embedded/index.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const object = (apiVersion: string, kind: string, fields: Fields = {}): UnstructuredObject => ({
+  ...{ apiVersion, kind },
+  metadata: { name: 'a', namespace: 'shop' },
+  ...fields,
+});
+
+/** What is told when an object goes from one state to another. */
+function told(apiVersion: string, kind: string, ...states: readonly [Fields, Fields?]): unknown {
+  const [before, after] = states;
+  const change =
+    after === undefined
+      ? { type: 'ADDED', object: object(apiVersion, kind, before) }
+      : {
+          ...{ type: 'MODIFIED', previous: object(apiVersion, kind, before) },
+          object: object(apiVersion, kind, after),
+        };
+  return newsOf(change as CommittedChange);
+}
+
+const detailOf = (news: unknown): unknown => (news as { detail?: unknown } | undefined)?.detail;
+
+describe('What is told of a cluster', () => {
+  it('has the fields that change, the first two of them, and no values of a Secret', () => {
+    const [from, to] = [{ data: { a: '1' } }, { data: { a: '2', b: 'x'.repeat(99), c: '' } }];
+    const detail = detailOf(told('v1', 'ConfigMap', from, to));
+    expect(detail).to.match(/^data\.a: "1" → "2"; data\.b: "x{46}…; 1 more$/);
+    const secret = detailOf(
+      told('v1', 'Secret', { data: { a: 'c2VjcmV0' } }, { data: { a: 'bmV3' } }),
+    );
+    expect(secret)
+      .to.match(/^data\.a: /)
+      .and.not.match(/c2Vj|bmV3/);
+  });
+
+  it('has how far workloads and custom resources are', () => {
+    const status = (fields: Fields): Fields => ({ status: fields });
+    const ready = { type: 'Ready', status: 'True', reason: 'Done' };
+    const available = { type: 'Available', status: 'True', reason: 'x' };
+    expect(
+      detailOf(
+        told('apps/v1', 'Deployment', status({ replicas: 2 }), {
+          ...status({ replicas: 2, readyReplicas: 1, conditions: [available] }),
+        }),
+      ),
+    ).to.equal('1 of 2 ready');
+    expect(
+      detailOf(
+        told(
+          'shop.example/v1',
+          'Shop',
+          {},
+          status({ url: 'x', observedGeneration: 1, conditions: [ready] }),
+        ),
+      ),
+    ).to.equal('Ready=True (Done); status.url: "x"');
+    expect(detailOf(told('v1', 'Pod', {}, status({ phase: 'Running' })))).to.equal('running');
+    expect(told('v1', 'Pod', {}, { spec: { nodeName: 'node-1' } })).to.equal(undefined);
+  });
+
+  it('has what events say, and which of them warn', () => {
+    const regarding = { kind: 'Shop', namespace: 'shop', name: 'a' };
+    const fields = { regarding, type: 'Warning', reason: 'Late', note: 'no pods' };
+    expect(told('events.k8s.io/v1', 'Event', fields)).to.deep.equal({
+      ...{ mark: 'warned', text: 'Shop shop/a', detail: 'Late: no pods' },
+    });
+  });
+
+  it('is nothing where only the cluster itself is at work', () => {
+    expect(told('coordination.k8s.io/v1', 'Lease', {})).to.equal(undefined);
+    expect(
+      told(
+        'v1',
+        'ConfigMap',
+        {},
+        { metadata: { name: 'a', namespace: 'shop', resourceVersion: '2' } },
+      ),
+    ).to.equal(undefined);
+    const inSystem = { metadata: { name: 'a', namespace: 'kube-system' } };
+    expect(told('v1', 'ConfigMap', inSystem)).to.equal(undefined);
+  });
+
+  it('says that something is to go, while finalizers hold it', () => {
+    const metadata = { name: 'a', namespace: 'shop' };
+    const leaving = { metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    expect(detailOf(told('shop.example/v1', 'Shop', { metadata }, leaving))).to.equal(
+      'is being deleted',
+    );
+  });
+});
