@@ -311,6 +311,45 @@ nameReference:
     'base/deployment.yaml.d/d.yaml': deployment,
     'kustomization.yaml': 'resources: [one, two]\nnamespace: there\nnamePrefix: all-',
   },
+  'roles of one name in other layers': {
+    'a/kustomization.yaml': 'resources: [a.yaml]\nnamePrefix: a-',
+    'a/a.yaml':
+      'apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: { name: work }\nrules: []',
+    'b/kustomization.yaml': 'resources: [b.yaml]\nnamePrefix: b-',
+    'b/b.yaml': `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: { name: work }
+rules: []
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: { name: work }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: work }
+`,
+    'kustomization.yaml': 'resources: [a, b]\nnamespace: there',
+  },
+  'a reference to what got no prefix': {
+    'a/kustomization.yaml': 'resources: [a.yaml]\nnamePrefix: a-',
+    'a/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: c, namespace: x }',
+    'b/kustomization.yaml': `resources: [b.yaml]\nnamePrefix: b-`,
+    'b/b.yaml': workload('apiVersion: apps/v1\nkind: DaemonSet'),
+    'c/kustomization.yaml': 'resources: [c.yaml]\nnameSuffix: -c',
+    'c/c.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: c, namespace: x }',
+    'kustomization.yaml': 'resources: [a, b, c]\nnamespace: there',
+  },
+  'images anywhere, but for CRDs': {
+    'kustomization.yaml': 'resources: [crd.yaml]\nimages: [{ name: web, newTag: "2" }]',
+    'crd.yaml': `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: shops.example.com }
+spec: { default: { containers: [{ image: 'web:1' }] } }
+---
+apiVersion: example.com/v1
+kind: Shop
+metadata: { name: a }
+spec: { all: [{ initContainers: [{ image: 'web:1' }] }] }
+`,
+  },
   'a component': {
     ...above('components: [part]\nnamePrefix: my-'),
     'part/kustomization.yaml':
