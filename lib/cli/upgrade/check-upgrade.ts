@@ -5,6 +5,7 @@ import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
 import type { ObjectReference } from '../../object/object-reference.js';
+import { versionOf } from '../../object/resource-type.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import { VirtualClock } from '../../system/virtual-clock.js';
@@ -13,7 +14,7 @@ import { compareStates } from './compare-states.js';
 import { replay } from './replay.js';
 import type { ReplayEnd, ReplayFailure } from './replay.js';
 import { storeResources } from './stored-resources.js';
-import { upgradeDefinitions } from './upgrade-definitions.js';
+import { unserved, upgradeDefinitions } from './upgrade-definitions.js';
 import type { DefinitionsResult } from './upgrade-definitions.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange, UpgradeReport } from './upgrade-report.js';
@@ -60,6 +61,7 @@ export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> 
       resources: stored.map((object) => withoutUid(referenceTo(object))),
       findings: [
         ...defined.findings,
+        ...unserved(stored, to).filter(({ ref }) => !isVersionTold(ref, defined)),
         ...end.refused.filter(({ ref }) => !isRecreated(ref, compared.findings)),
         ...end.failures.flatMap((failure) => failed(failure, end)),
         ...(old.restless.length > 0 ? [] : end.restless.map(restless)),
@@ -102,6 +104,14 @@ function failed({ ref, error }: ReplayFailure, { refused }: ReplayEnd): readonly
 function restless(ref: ObjectReference): Finding {
   const message = 'the new version writes it again and again: it does not come to rest';
   return finding('restless', ref, { message, remedy: 'write it only where it is not as desired' });
+}
+
+/** Whether it is known already that the version is not there at all. */
+function isVersionTold({ apiVersion }: ObjectReference, { findings }: DefinitionsResult): boolean {
+  return findings.some(
+    ({ type, changes }) =>
+      type === 'version' && changes.some(({ from }) => from === versionOf(apiVersion)),
+  );
 }
 
 /** Changes without those that new definitions make by themselves. */

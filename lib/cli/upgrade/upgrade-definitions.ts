@@ -38,7 +38,7 @@ export async function upgradeDefinitions(
   const client = cluster.client();
   for (const { crd, group, kind } of resources) {
     const own = stored.filter((each) => each.kind === kind && groupOf(each.apiVersion) === group);
-    const gone = versionsGone(crd, own, cluster);
+    const gone = versionsGone(crd, cluster);
     if (gone.length > 0) {
       results.push({ findings: gone, changes: [], skipped: own.map((each) => referenceTo(each)) });
       continue;
@@ -72,11 +72,7 @@ function withoutDefinition(object: UnstructuredObject): Finding {
 }
 
 /** A real server refuses a definition without a version that objects were ever stored in. */
-function versionsGone(
-  crd: CustomResourceDefinition,
-  own: readonly UnstructuredObject[],
-  cluster: EmbeddedCluster,
-): readonly Finding[] {
+function versionsGone(crd: CustomResourceDefinition, cluster: EmbeddedCluster): readonly Finding[] {
   const { name } = crd.metadata;
   const live = [...objectsIn(cluster.snapshot()).values()].find(
     ({ kind, metadata }) => kind === 'CustomResourceDefinition' && metadata.name === name,
@@ -85,21 +81,30 @@ function versionsGone(
   const ref = withoutUid(referenceTo(crd));
   const storedIn = live?.status?.storedVersions ?? [];
   const missing = storedIn.filter((version) => versions.every((each) => each.name !== version));
-  const findings = missing.map((version) => {
+  return missing.map((version) => {
     const message = `${version} is gone, and objects are stored in it: the server refuses the definition`;
     const remedy = `keep ${version} (served: false will do) until all objects are stored in another version and it is taken out of status.storedVersions`;
     const changes = [{ path: 'spec.versions', from: version, to: undefined }];
     return finding('version', ref, { message, changes, remedy });
   });
-  const unserved = own.flatMap((object) => {
-    const version = versionOf(object.apiVersion);
-    const served = versions.some((each) => each.name === version && each.served);
-    if (served || missing.includes(version)) return [];
-    const message = `${object.apiVersion} is not served any more: files and clients that name it fail`;
+}
+
+/** What was given in a version that a newer operator does not serve any more. */
+export function unserved(
+  given: readonly UnstructuredObject[],
+  { resources = [] }: OperatorDefinition,
+): readonly Finding[] {
+  return given.flatMap((object) => {
+    const { apiVersion, kind } = object;
+    const group = groupOf(apiVersion);
+    const resource = resources.find((each) => each.kind === kind && each.group === group);
+    const { versions = [] } = resource?.crd.spec ?? {};
+    const isServed = versions.some(({ name, served }) => name === versionOf(apiVersion) && served);
+    if (resource === undefined || isServed) return [];
+    const message = `${apiVersion} is not served any more: files and clients that name it fail`;
     const remedy = 'serve it, deprecated, until nobody uses it';
     return [finding('version', referenceTo(object), { message, remedy })];
   });
-  return [...findings, ...unserved];
 }
 
 async function installed(

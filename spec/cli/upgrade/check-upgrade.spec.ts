@@ -175,11 +175,30 @@ describe('The check of an upgrade', () => {
     expect(changed(report)).to.deep.equal(['configure Store a spec.tier']);
   });
 
+  it('names a new default once, though it is stored with the next write', async () => {
+    const report = await check({ schema: 'with a default', restless: true });
+    const told = changed(report).filter((change) => change.includes('spec.tier'));
+    expect(told).to.deep.equal(['configure Store a spec.tier']);
+  });
+
+  it('finds a version that is not served any more, and a kind that is gone', async () => {
+    const from = { versions: ['v2', 'v1'] };
+    const report = await check({ versions: ['v2'] }, { from });
+    expect(brief(report)).to.deep.equal(['version Store a']);
+    expect(report.findings[0]?.message).to.include('stores.example/v1 is not served any more');
+    const to = { ...storeOperator(), resources: [] };
+    const gone = await checkUpgrade({
+      ...{ from: storeOperator(), to, resources: [store()], namespace: 'default' },
+      ...{ logger: silentLogger, signal: new AbortController().signal },
+    });
+    expect(brief(gone)).to.deep.equal(['version Store a']);
+  });
+
   it('finds a version that is gone while objects are stored in it', async () => {
     const report = await check({ versions: ['v2'] });
-    expect(brief(report)[0]).to.equal(
+    expect(brief(report)).to.deep.equal([
       'version CustomResourceDefinition stores.stores.example spec.versions',
-    );
+    ]);
     expect(report.findings[0]?.remedy).to.include('keep v1');
   });
 

@@ -55,7 +55,10 @@ function resourceOf(version: StoreVersion): OperatorResource {
   };
   return defineResource({
     ...{ group: 'stores.example', kind: 'Store' },
-    versions: [{ name: first, ...body }, ...others.map((name) => ({ name, ...body }))],
+    versions: [
+      { name: first, storage: true, ...body },
+      ...others.map((name) => ({ name, ...body })),
+    ],
   });
 }
 
