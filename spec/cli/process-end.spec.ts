@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { scratchDirectory } from './cli.js';
+
+describe('The process of a command', () => {
+  const file = scratchDirectory();
+
+  /** What `manifests --dry-run` comes to in a project with this operator. */
+  async function manifestsOf(name: string, operator: string) {
+    const folder = file(name);
+    await mkdir(join(folder, 'src'), { recursive: true });
+    await mkdir(join(folder, 'node_modules'));
+    await symlink(resolve('node_modules/esbuild'), join(folder, 'node_modules/esbuild'));
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+    await writeFile(join(folder, 'src/operator.ts'), operator);
+    const args = ['lib/cli/main.ts', 'manifests', '--dry-run', '--project', folder];
+    const child = spawn(process.execPath, ['--import', 'tsx', ...args]);
+    const output = Promise.all([text(child.stdout), text(child.stderr)]);
+    const [code] = (await once(child, 'exit')) as [number | null];
+    const [stdout, stderr] = await output;
+    return { code, stdout, stderr };
+  }
+
+  it('fails where the operator waits for what never comes', async () => {
+    const setup = 'setup: () => new Promise(() => undefined)';
+    const ended = await manifestsOf('waits', `export const operator = { name: 'a', ${setup} };`);
+    expect(ended).to.include({ code: 1, stdout: '' });
+    expect(ended.stderr).to.match(/^error: the command did not come to its end: [^\n]*\n$/);
+  });
+
+  it('ends, whatever the operator has begun as it was loaded', async () => {
+    const begun = 'setInterval(() => undefined, 1000);';
+    const operator = "export const operator = { name: 'a', setup() {} };";
+    const ended = await manifestsOf('begins', `${begun} ${operator}`);
+    expect(ended).to.include({ code: 0, stderr: '' });
+    expect(ended.stdout).to.include('+kind: ClusterRole\n');
+  });
+
+  it('says what nobody waited for, and fails', async () => {
+    const request = "manager.liveClient.list({ apiVersion: 'v1', kind: 'Pod' })";
+    const setup = `setup(manager) { void ${request}; }`;
+    const ended = await manifestsOf('loses', `export const operator = { name: 'a', ${setup} };`);
+    expect(ended).to.include({ code: 1, stdout: '' });
+    expect(ended.stderr).to.match(
+      /^error: a promise that nobody [^\n]* asks the cluster [^\n]*\n$/,
+    );
+  });
+});
