@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { copyFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { buildKustomization } from '../../lib/cli/kustomize/build-kustomization.js';
 import type { BuiltObject } from '../../lib/cli/kustomize/build-kustomization.js';
@@ -198,8 +198,9 @@ describe('The chart of a project', () => {
   function bare(object: BuiltObject): BuiltObject {
     const { annotations, ...metadata } = object.metadata;
     const { 'helm.sh/resource-policy': policy, ...rest } = annotations ?? {};
-    if (policy === undefined || Object.keys(rest).length > 0) return object;
-    return { ...object, metadata };
+    if (policy === undefined) return object;
+    if (Object.keys(rest).length === 0) return { ...object, metadata };
+    return { ...object, metadata: { ...metadata, annotations: rest } };
   }
 
   const byName = (objects: readonly BuiltObject[]): Readonly<Record<string, BuiltObject>> =>
@@ -213,6 +214,36 @@ describe('The chart of a project', () => {
     const built = await buildKustomization(file('shops/config/default'));
     const expected = built.filter(({ kind }) => kind !== 'Namespace');
     expect(byName(objectsOf(chart.results[0]))).to.deep.equal(byName(expected));
+  });
+
+  it('renders to the objects of config/default with all of its options', async function () {
+    this.timeout(600_000);
+    const folder = file('all');
+    await makeProject(folder, ['Shop'], ['Shop', 'v1']);
+    const webhook = ['--group', 'shop', '--kind', 'Shop', '-C', folder];
+    for (const args of [
+      ['--version', 'v1alpha1', '--validation'],
+      ['--version', 'v1', '--conversion'],
+    ]) {
+      expect(await cli(['create', 'webhook', ...webhook, ...args])).to.include({ code: 0 });
+    }
+    const overlay = `${folder}/config/default`;
+    const text = await readFile(`${overlay}/kustomization.yaml`, 'utf8');
+    const components = 'components: [../certmanager, ../metrics-auth]\n';
+    const options = text.replaceAll('# - ../', '- ../') + components;
+    await writeFile(`${overlay}/kustomization.yaml`, options);
+    expect(await cli(['helm', '--project', folder])).to.include({ code: 0 });
+    const { lint, results } = await renderChart(`${folder}/charts/shops`, [
+      { release: 'any', namespace: 'shops-system', values: {} },
+      { release: 'any', namespace: 'other', values: {} },
+      { release: 'any', namespace: 'other', values: { webhook: { enabled: false } } },
+    ]);
+    expect(lint).to.have.length(1);
+    const expected = (await buildKustomization(overlay)).filter(({ kind }) => kind !== 'Namespace');
+    expect(byName(objectsOf(results[0]))).to.deep.equal(byName(expected));
+    expect(JSON.stringify(objectsOf(results[1]))).to.not.include('shops-system');
+    const without = JSON.stringify(objectsOf(results[2]));
+    expect(without).to.not.match(/cert-manager|"conversion"|webhook-server-cert|9443/);
   });
 
   it('renders to the namespace of the release, everywhere', () => {

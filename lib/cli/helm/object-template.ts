@@ -71,6 +71,12 @@ function crdTemplate(object: Json, { text, facts }: Templating): string {
   const metadata = objectMadeAt(object, 'metadata');
   const spec = objectMadeAt(object, 'spec');
   templateReferences(metadata, { text, facts });
+  const onlyWithWebhook = (member: string): boolean =>
+    member === 'conversion' || member.startsWith('cert-manager.io/');
+  metadata['annotations'] = withConditions(objectMadeAt(metadata, 'annotations'), {
+    text,
+    isConditional: onlyWithWebhook,
+  });
   const annotations = objectMadeAt(metadata, 'annotations');
   annotations[text.line('if .Values.crds.keep')] = null;
   annotations['helm.sh/resource-policy'] = 'keep';
@@ -78,14 +84,25 @@ function crdTemplate(object: Json, { text, facts }: Templating): string {
   const { conversion } = spec;
   if (isJsonObject(conversion)) {
     templateReferences(conversion, { text, facts });
-    const members = Object.entries(spec).flatMap((member) =>
-      member[0] === 'conversion'
-        ? [[text.line('if .Values.webhook.enabled'), null], member, [text.line('end'), null]]
-        : [member],
-    );
-    object['spec'] = Object.fromEntries(members) as Json;
+    object['spec'] = withConditions(spec, { text, isConditional: onlyWithWebhook });
   }
   return guarded(['.Values.crds.install'], text.textOf(object));
+}
+
+interface Conditional {
+  readonly text: TemplateText;
+  readonly isConditional: (member: string) => boolean;
+}
+
+/** An object some members of which are there with the webhooks only. */
+function withConditions(object: Json, { text, isConditional }: Conditional): Json {
+  const members = Object.entries(object).flatMap(
+    (member): readonly (readonly [string, unknown])[] =>
+      isConditional(member[0])
+        ? [[text.line('if .Values.webhook.enabled'), null], member, [text.line('end'), null]]
+        : [member],
+  );
+  return Object.fromEntries(members);
 }
 
 function accountName(text: TemplateText, { account }: ChartFacts): string {
