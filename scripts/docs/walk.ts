@@ -7,20 +7,29 @@ import { environmentIn, packPackage } from './walk/installed-package.js';
 import { Terminal } from './walk/terminal.js';
 import { walkPage } from './walk/walk-page.js';
 
-const pages = process.argv.slice(2);
+const named = process.argv.slice(2);
 const walked = ['docs/getting-started.md', 'docs/tutorial.md', 'docs/workflow.md'];
-const all = pages.length > 0 ? pages : walked;
+const pages = named.length > 0 ? named : walked;
 const root = await mkdtemp(join(tmpdir(), 'walk-'));
 try {
   const folder = join(root, 'work');
   await mkdir(folder);
   await packPackage(folder);
-  for (const page of all) {
+  const walk = (page: string): Promise<void> => {
     const terminal = new Terminal({ folder, env: environmentIn(root) });
-    await walkPage(page, { terminal, onStep: (text) => console.log(text) });
-  }
+    return walkPage(page, { terminal, onStep: (text) => console.log(text) });
+  };
+  // The first one installs the program; each of the others has a folder of its own.
+  const [first = '', ...others] = pages;
+  await walk(first);
+  const ends = await Promise.allSettled(others.map(walk));
+  const failures = ends
+    .filter((end) => end.status === 'rejected')
+    .map((end): unknown => end.reason);
+  if (failures.length > 0) throw new AggregateError(failures);
 } catch (error) {
-  console.error((error as Error).message);
+  const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  for (const each of errors) console.error(each instanceof Error ? each.message : each);
   process.exitCode = 1;
 } finally {
   await rm(root, { recursive: true, force: true });

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { constants } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
 
@@ -29,12 +30,14 @@ export interface Ended {
 export class Terminal {
   readonly #env: NodeJS.ProcessEnv;
   readonly #timeoutMs: number;
+  readonly #place: string;
   #folder: string;
   #running: LeftRunning | undefined;
 
   constructor({ folder, env, timeoutMs = 180_000 }: TerminalOptions) {
     this.#folder = folder;
     this.#env = env;
+    this.#place = join(env['TMPDIR'] ?? tmpdir(), `place-${randomUUID()}`);
     this.#timeoutMs = timeoutMs;
   }
 
@@ -45,7 +48,7 @@ export class Terminal {
 
   /** @throws Error they take too long */
   async run(script: string): Promise<Ended> {
-    const place = join(this.#env['TMPDIR'] ?? '/tmp', `place-${process.pid}`);
+    const place = this.#place;
     const text = `set -euo pipefail\n${script}\npwd > '${place}'\n`;
     const shell = this.#spawn(text);
     const output = collect(shell);
