@@ -56,6 +56,8 @@ async function rulesOf(
   const everywhere: RoleRule[] = [];
   const inNamespaces = new Map<string, readonly RoleRule[]>();
   for (const { type, subresource, verbs, namespace, names: resourceNames } of access) {
+    // In a role, no names are all of them.
+    if (resourceNames?.length === 0) continue;
     const { group, plural, namespaced } = await placeOf(type);
     const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
     const rule = { apiGroups: [group], resources: [resource], resourceNames, verbs };

@@ -17,7 +17,7 @@ interface Right {
 }
 
 // Of reading before those of writing, as people write them; what is none of them comes last.
-const verbOrder = ['*', 'get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+const verbOrder = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
 /**
  * The same rights in the one form that they are written in: what may be done alike to resources of a
@@ -27,6 +27,8 @@ const verbOrder = ['*', 'get', 'list', 'watch', 'create', 'update', 'patch', 'de
 export function normalRules(rules: readonly RoleRule[]): readonly RoleRule[] {
   const merged = new Map<string, RoleRule>();
   for (const { group, resource, names, verbs } of rightsOf(rules)) {
+    // The API server refuses a rule without any.
+    if (verbs.size === 0) continue;
     const sorted = sortedVerbs(verbs);
     const alike = JSON.stringify([group, names, sorted]);
     const resources = [...(merged.get(alike)?.resources ?? []), resource].toSorted(byCharacters);
@@ -67,6 +69,7 @@ function rightsOf(rules: readonly RoleRule[]): Iterable<Right> {
 }
 
 function sortedVerbs(verbs: ReadonlySet<string>): readonly string[] {
+  if (verbs.has('*')) return ['*'];
   const rank = (verb: string): number => verbOrder.indexOf(verb) + 1 || verbOrder.length + 1;
   return [...verbs].toSorted((one, other) => rank(one) - rank(other) || byCharacters(one, other));
 }

@@ -124,7 +124,8 @@ describe('operator-builder manifests', () => {
     const text = await readFile(controller, 'utf8');
     const secrets = "{ apiVersion: 'v1', kind: 'Secret' }";
     const requires = `{ type: ${secrets}, verbs: ['get'], namespace: 'kube-system', names: ['a'] },
-      { type: ${secrets}, verbs: ['list'], namespace: 'system' },`;
+      { type: ${secrets}, verbs: ['list'], namespace: 'system' },
+      { type: ${secrets}, verbs: ['get'], names: [] },`;
     await edit(controller, () => text.replace(/(builderAccess\(.*\),)/, `$1 ${requires}`));
     const { stdout } = await manifests('places');
     expect(stdout).to.include('created config/namespaces/roles.yaml').and.include('note: roles in');

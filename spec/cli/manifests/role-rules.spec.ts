@@ -12,17 +12,21 @@ const anyRule: fc.Arbitrary<RoleRule> = fc.record({
   verbs: some('patch', 'get', 'list', '*', 'approve'),
 });
 
-/** Each verb on each resource. */
+/** Each verb on each resource; `*` is all of them. */
 function rightsOf(rules: readonly RoleRule[]): ReadonlySet<string> {
   const rights = rules.flatMap(({ apiGroups, resources, resourceNames, verbs }) =>
     apiGroups.flatMap((group) =>
       resources.flatMap((resource) =>
         // Rules of several names are one for them together: a spec of ours never splits them.
-        verbs.map((verb) => [group, resource, resourceNames?.toSorted(), verb].join('|')),
+        verbs.map((verb) => ({
+          place: [group, resource, resourceNames?.toSorted(), ''].join('|'),
+          verb,
+        })),
       ),
     ),
   );
-  return new Set(rights);
+  const whole = new Set(rights.filter(({ verb }) => verb === '*').map(({ place }) => place));
+  return new Set(rights.map(({ place, verb }) => place + (whole.has(place) ? '*' : verb)));
 }
 
 describe('The rules of a role', () => {
@@ -40,6 +44,15 @@ describe('The rules of a role', () => {
       { ...core, resources: ['pods', 'secrets'] },
       { apiGroups: ['shop'], resources: ['carts', 'shops'], verbs: ['get', 'list', 'watch'] },
     ]);
+  });
+
+  it('have no verb beside that for all, and none without', () => {
+    const core = { apiGroups: [''], resources: ['pods'] };
+    const rules = [
+      { ...core, verbs: ['get', '*'] },
+      { ...core, resources: ['secrets'], verbs: [] },
+    ];
+    expect(normalRules(rules)).to.deep.equal([{ ...core, verbs: ['*'] }]);
   });
 
   it('allow the same in their normal form, which is one whatever the order', () => {
