@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../object/json.js';
+import { asError } from '../../system/as-error.js';
 import type { Json } from './json-values.js';
 import { objectAt, scalarText, textAt } from './json-values.js';
 import type { Place } from './field-spec.js';
@@ -9,6 +10,7 @@ import type { Resource } from './resource.js';
 import type { ResourceSet } from './resource-set.js';
 import { idText, isOfKind } from './resource-id.js';
 import { compileSelector } from './selector.js';
+import type { ResourceSelector } from './selector.js';
 
 /**
  * Copies a field of one object into fields of others, as an entry of `replacements` says.
@@ -67,8 +69,16 @@ function delimiterOf(object: Json): Readonly<{ delimiter: string; index: number 
 function selectedBy(set: ResourceSet, target: Json, file: string): readonly Resource[] {
   const select = objectAt(target, 'select');
   if (select === undefined) throw kustomizationError(file, 'replacements: a target wants a select');
-  const selector = compileSelector(select);
-  const rejected = ((target['reject'] ?? []) as readonly Json[]).map((one) => compileSelector(one));
+  const compiled = (one: Json): ResourceSelector => {
+    try {
+      return compileSelector(one);
+    } catch (thrown) {
+      const problem = `replacements: a target: ${asError(thrown).message}`;
+      throw kustomizationError(file, problem, thrown);
+    }
+  };
+  const selector = compiled(select);
+  const rejected = ((target['reject'] ?? []) as readonly Json[]).map(compiled);
   return set.all.filter(
     (one) => selector.matches(one) && !rejected.some((reject) => reject.matches(one)),
   );

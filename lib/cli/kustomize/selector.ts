@@ -12,7 +12,7 @@ export interface ResourceSelector {
 }
 
 /** The fields of a selector, as they stand in a kustomization. */
-export const selectorFields = [
+const fields: readonly string[] = [
   'group',
   'version',
   'kind',
@@ -20,13 +20,15 @@ export const selectorFields = [
   'namespace',
   'labelSelector',
   'annotationSelector',
-] as const;
+];
 
 /**
  * Compiles a selector: its texts are regular expressions of the whole.
- * @throws SyntaxError an expression is none. OperatorError `InvalidSelector`: nor is a selector.
+ * @throws RangeError an unknown field. SyntaxError an expression is none. OperatorError `InvalidSelector`: nor is a selector.
  */
 export function compileSelector(selector: Json): ResourceSelector {
+  const unknown = Object.keys(selector).find((name) => !fields.includes(name));
+  if (unknown !== undefined) throw new RangeError(`${unknown} is none of ${fields.join(', ')}`);
   const pattern = (name: string) => {
     const text = textAt(selector, name);
     const expression = text === '' ? undefined : new RegExp(`^(?:${text})$`);

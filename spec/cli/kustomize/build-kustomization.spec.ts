@@ -126,6 +126,10 @@ describe('buildKustomization', () => {
       only('resources: [a.yaml]\npatches: [{ target: { name: "(" }, patch: "{ spec: {} }" }]'),
       './kustomization.yaml: the target of a patch: Invalid regular expression',
     ],
+    'a target that says what it does not know': [
+      only('resources: [a.yaml]\npatches: [{ target: { names: a }, patch: "{ spec: {} }" }]'),
+      './kustomization.yaml: the target of a patch: names is none of group, version, kind, name',
+    ],
     'replicas of nothing': [
       only('resources: [a.yaml]\nreplicas: [{ name: a, count: 2 }]'),
       './kustomization.yaml: replicas: nothing that has any is called a',
