@@ -16,7 +16,7 @@ export const sections: readonly Section[] = [
   },
   {
     title: 'Testing and tools',
-    pages: docs('testing', 'run', 'plan', 'embedded-cluster', 'command-line'),
+    pages: docs('testing', 'embedded-cluster', 'run', 'plan', 'deploying', 'command-line'),
   },
   {
     title: 'In depth',
