@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { appliedHashAnnotation } from '../../lib/builder/marks.js';
-import { lastAppliedAnnotation } from '../../lib/cli/plan/applied-resource.js';
+import { applyResource, lastAppliedAnnotation } from '../../lib/cli/plan/applied-resource.js';
+import { dryRun } from '../../lib/client/dry-run.js';
 import { clientFromKubeConfig, ensureCrd } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
 import { Manager } from '../../lib/manager/index.js';
@@ -218,6 +219,23 @@ describe('A plan and what the operator then does, on a real API server', () => {
   it('are nothing where all is as it should be', async () => {
     const { code, stdout, stderr } = await plan(wanted);
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
+  });
+
+  it('begin with what kubectl would apply, for fields that go and that others have set', async () => {
+    const body = { spec: { barn: 'theirs' }, metadata: { labels: { their: 'label' } } };
+    await client.patch(Farm, key, { type: 'merge', body });
+    const given = { config: 'three', image: 'farm:9' };
+    const cr = await write(given);
+    const said = await kubectl.print(['apply', '--dry-run=server', '-o', 'json', '-f', cr]);
+    const byKubectl = JSON.parse(said) as UnstructuredObject;
+    const farm = { apiVersion: Farm.apiVersion, kind: 'Farm', metadata: key, spec: given };
+    const { signal } = new AbortController();
+    const planned = await applyResource(farm, dryRun(client), { namespace, signal });
+    const shown = ({ metadata, spec }: UnstructuredObject): unknown => {
+      return { spec, labels: metadata.labels, annotations: metadata.annotations };
+    };
+    expect(shown(planned)).to.deep.equal(shown(byKubectl));
+    expect(planned['spec']).to.include({ workers: true, barn: 'theirs' });
   });
 
   it('refuse what the server refuses, with code 1', async () => {
