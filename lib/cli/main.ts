@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // The program `operator-builder`: the only place of lib/cli that knows its process.
+import { Console } from 'node:console';
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { inspect } from 'node:util';
@@ -31,6 +32,9 @@ process.on('unhandledRejection', (reason) => {
   process.stderr.write(`error: a promise that nobody waited for was rejected: ${what}\n`);
   process.exit(exitCodes.failure);
 });
+
+// Code of a project may say something, too: the standard output is for what a program may read.
+globalThis.console = new Console(process.stderr);
 
 let stop: AbortController | undefined;
 

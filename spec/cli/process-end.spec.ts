@@ -33,11 +33,13 @@ describe('The process of a command', () => {
   });
 
   it('ends, whatever the operator has begun as it was loaded', async () => {
-    const begun = 'setInterval(() => undefined, 1000);';
+    const begun = "setInterval(() => undefined, 1000); console.log('begun');";
     const operator = "export const operator = { name: 'a', setup() {} };";
     const ended = await manifestsOf('begins', `${begun} ${operator}`);
-    expect(ended).to.include({ code: 0, stderr: '' });
-    expect(ended.stdout).to.include('+kind: ClusterRole\n');
+    expect(ended).to.include({ code: 0, stderr: 'begun\n' });
+    expect(ended.stdout)
+      .to.match(/^--- .*\n/)
+      .and.include('+kind: ClusterRole\n');
   });
 
   it('says what nobody waited for, and fails', async () => {
