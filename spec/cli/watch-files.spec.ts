@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { watchFiles } from '../../lib/cli/watch-files.js';
-import { VirtualClock, silentLogger } from '../../lib/system/index.js';
+import { VirtualClock, silentLogger, systemClock } from '../../lib/system/index.js';
 import { eventually } from '../../lib/testing/index.js';
 import { scratchDirectory } from './cli.js';
 
@@ -47,5 +48,47 @@ describe('Watched files', () => {
     await written('operator.yaml', 'second');
     await written('operator.yaml', 'third');
     await eventually(() => expect(calls).to.equal(2));
+  });
+
+  it('may be in directories that come to be while they are watched', async () => {
+    const root = file('tree');
+    await mkdir(root);
+    const ended = new AbortController();
+    const texts: string[] = [];
+    const names = async () => {
+      const entries = await readdir(root, { recursive: true, withFileTypes: true });
+      const pathsOf = (wanted: (entry: (typeof entries)[0]) => boolean) =>
+        entries.filter(wanted).map((entry) => join(entry.parentPath, entry.name));
+      return {
+        files: pathsOf((entry) => entry.isFile()),
+        directories: [root, ...pathsOf((entry) => entry.isDirectory())],
+      };
+    };
+    let onWatching: () => void = () => undefined;
+    const watches = new Promise<void>((resolve) => (onWatching = resolve));
+    const done = watchFiles(names, {
+      ...{ clock: systemClock, logger: silentLogger, signal: ended.signal, onWatching },
+      onChange: async () => {
+        const { files } = await names();
+        texts.push(...(await Promise.all(files.map((each) => readFile(each, 'utf8')))));
+      },
+    });
+    const seen = (text: string): Promise<unknown> =>
+      eventually(() => expect(texts).to.include(text));
+    await watches;
+    await mkdir(join(root, 'deep'));
+    await writeFile(join(root, 'deep/a'), 'one');
+    await seen('one');
+    await writeFile(join(root, 'deep/a'), 'two');
+    await seen('two');
+    // Another one of the same name is another one.
+    await rm(join(root, 'deep'), { recursive: true });
+    await mkdir(join(root, 'deep'));
+    await writeFile(join(root, 'deep/a'), 'three');
+    await seen('three');
+    await writeFile(join(root, 'deep/a'), 'four');
+    await seen('four');
+    ended.abort();
+    await done;
   });
 });

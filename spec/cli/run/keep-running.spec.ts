@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { mkdir, writeFile } from 'node:fs/promises';
+import type { LoadedProject } from '../../../lib/cli/project/load-operator.js';
+import { keepRunning } from '../../../lib/cli/run/keep-running.js';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import type { Manager, RunnableContext } from '../../../lib/manager/index.js';
+import { silentLogger, systemClock } from '../../../lib/system/index.js';
+import { whenAborted } from '../../../lib/system/when-aborted.js';
+import { eventually } from '../../../lib/testing/index.js';
+import { scratchDirectory } from '../cli.js';
+import { replaceFile } from './project.js';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('An operator that is kept running', () => {
+  const file = scratchDirectory();
+  let cluster: EmbeddedCluster;
+  let log: string[];
+  let told: string[];
+  let stop: AbortController;
+  let kept: Promise<void>;
+
+  before(async () => {
+    cluster = await EmbeddedCluster.start();
+    await mkdir(file('src'));
+    await writeFile(file('src/operator.ts'), '');
+  });
+
+  after(() => cluster.stop());
+
+  beforeEach(() => {
+    [log, told, stop] = [[], [], new AbortController()];
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    await kept.catch(() => undefined);
+  });
+
+  /** An operator that notes how it runs. @param run - what it does beside */
+  function operator(
+    name: string,
+    run: (context: RunnableContext) => Promise<unknown> = () => Promise.resolve(),
+  ): LoadedProject {
+    const setup = (manager: Manager): void => {
+      if (name === 'wrong') throw new Error('it is wrong');
+      manager.add({
+        name,
+        run: async (context) => {
+          log.push(`${name} begins`);
+          await run(context);
+          await whenAborted(context.signal);
+          // What has to be done at the end takes its time.
+          for (let turns = 0; turns < 20; turns++) await turn();
+          log.push(`${name} ends`);
+        },
+      });
+    };
+    return { root: file(), files: [], operator: { name, setup } };
+  }
+
+  /** Keeps the first one running; the others are what is loaded at each change. */
+  function keep(first: LoadedProject, ...others: LoadedProject[]): void {
+    const [clock, client] = [systemClock, cluster.client()];
+    kept = keepRunning(first, {
+      ...{ clock, logger: silentLogger, signal: stop.signal, watch: true },
+      load: () => Promise.resolve(others.shift() ?? operator('none')),
+      managerOptions: () => ({ client, clock }),
+      prepare: async ({ operator: { name } }) => void log.push(`${name} is prepared`),
+      tell: (text) => told.push(text),
+    });
+    kept.catch(() => undefined);
+  }
+
+  let changes = 0;
+  const change = (): Promise<void> => replaceFile(file('src/operator.ts'), String(++changes));
+
+  function until(line: string): Promise<unknown> {
+    return eventually(() => expect([...log, ...told].join('\n')).to.include(line));
+  }
+
+  it('is prepared, then stopped in full, then begun anew', async () => {
+    keep(operator('first'), operator('second'));
+    await until('first begins');
+    await change();
+    await until('second begins');
+    stop.abort();
+    await kept;
+    expect(log).to.deep.equal([
+      ...['first is prepared', 'first begins'],
+      ...['second is prepared', 'first ends', 'second begins', 'second ends'],
+    ]);
+    expect(told).to.deep.equal(['the sources have changed: the operator is started anew']);
+  });
+
+  it('goes on where the next one can not be set up', async () => {
+    keep(operator('first'), operator('wrong'));
+    await until('first begins');
+    await change();
+    await until('it is wrong');
+    expect(told).to.deep.equal([
+      'the change is not taken over, the former one goes on: it is wrong',
+    ]);
+    expect(log).to.deep.equal(['first is prepared', 'first begins']);
+  });
+
+  it('waits for the next change where a later one fails', async () => {
+    const failing = operator('second', () => Promise.reject(new Error('no till')));
+    keep(operator('first'), failing, operator('third'));
+    await until('first begins');
+    await change();
+    await until('the operator has ended, until it is changed: no till');
+    await change();
+    await until('third begins');
+    stop.abort();
+    await kept;
+    expect(log.at(-1)).to.equal('third ends');
+  });
+
+  it('fails with what the first one fails with', async () => {
+    keep(operator('first', () => Promise.reject(new Error('no till'))));
+    const error = await kept.catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message', 'no till');
+    expect(told).to.deep.equal([]);
+  });
+});
