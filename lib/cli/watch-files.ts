@@ -125,8 +125,9 @@ class WatchedDirectories {
   async #watchAll(directories: ReadonlySet<string>): Promise<boolean> {
     const found = new Map<string, string>();
     for (const directory of directories) {
-      const { ino } = (await stat(directory).catch(() => undefined)) ?? {};
-      found.set(`${ino ?? ''} ${directory}`, directory);
+      const { ino = 0, birthtimeMs = 0 } = (await stat(directory).catch(() => undefined)) ?? {};
+      // Numbers of what was deleted are given again.
+      found.set(`${ino} ${birthtimeMs} ${directory}`, directory);
     }
     for (const [id, watching] of this.#watches) {
       if (found.has(id)) continue;
