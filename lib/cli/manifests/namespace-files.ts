@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
-import { generatedFile } from './crd-files.js';
-import type { WantedManifests } from './crd-files.js';
-import { isGenerated } from './generated-file.js';
-import { namespacedRolesPath } from './role-path.js';
+import type { WantedManifests } from './wanted-manifests.js';
+import { generatedFile, isGenerated } from './generated-file.js';
+import { namespacedRolesPath, namespacesFolder } from './role-path.js';
 import { normalRules } from './role-rules.js';
 import type { RoleRule } from './role-rules.js';
 
-const folderOfThem = 'config/namespaces';
 const from = 'what the controllers declare';
 const rbac = 'rbac.authorization.k8s.io';
 
@@ -22,7 +20,7 @@ export async function namespaceFiles(
   name: string,
   rulesOf: ReadonlyMap<string, readonly RoleRule[]>,
 ): Promise<WantedManifests> {
-  const list = `${folderOfThem}/kustomization.yaml`;
+  const list = `${namespacesFolder}/kustomization.yaml`;
   if (rulesOf.size === 0) {
     return { wanted: await goingOnes(folder, [list, namespacedRolesPath]), notes: [] };
   }
@@ -36,7 +34,7 @@ export async function namespaceFiles(
     await generatedFile(folder, { path: namespacedRolesPath, from, objects }),
   ];
   const names = [...rulesOf.keys()].join(', ');
-  const note = `roles in other namespaces (${names}) are in ${folderOfThem}: apply it beside config/default`;
+  const note = `roles in other namespaces (${names}) are in ${namespacesFolder}: apply it beside config/default; build-installer and helm have them`;
   return { wanted, notes: [note] };
 }
 

@@ -3,7 +3,7 @@ import type { OperatorDefinition } from '../../manager/index.js';
 import { initFiles } from '../scaffold/init-project.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
-import type { WantedManifests } from './crd-files.js';
+import type { WantedManifests } from './wanted-manifests.js';
 import { declaredRules, ownNamespace } from './declared-rules.js';
 import { namespaceFiles } from './namespace-files.js';
 import { parseRoleFile } from './role-file.js';

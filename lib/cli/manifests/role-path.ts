@@ -4,5 +4,8 @@ export const rolePath = 'config/rbac/role.yaml';
 /** The file with those in its own namespace. */
 export const ownRolePath = 'config/rbac/leader_election_role.yaml';
 
+/** The kustomization of what is in namespaces other than the operator's. */
+export const namespacesFolder = 'config/namespaces';
+
 /** The file with those in other namespaces, where an operator is held to some. */
-export const namespacedRolesPath = 'config/namespaces/roles.yaml';
+export const namespacedRolesPath = `${namespacesFolder}/roles.yaml`;

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { conversionClientConfig, webhookConfigurations } from '../../manager/index.js';
 import type {
@@ -13,15 +13,21 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
-import { generatedFile } from './crd-files.js';
-import type { WantedManifests } from './crd-files.js';
+import type { WantedManifests } from './wanted-manifests.js';
 import { ownNamespace } from './declared-rules.js';
-import { isGenerated } from './generated-file.js';
+import { listedFiles, otherFiles } from './file-list.js';
+import type { FileList } from './file-list.js';
+import { generatedFile, isGenerated } from './generated-file.js';
 
 /** An operator with webhooks. */
 type Served = Pick<OperatorDefinition, 'name' | 'webhooks'>;
 
 const admissionPath = 'config/webhook/manifests.yaml';
+const patchFolder = 'config/default';
+const patchList: FileList = {
+  ...{ path: `${patchFolder}/kustomization.yaml`, field: 'patches' },
+  marker: '# +operator-builder:scaffold:patches',
+};
 const from = 'the webhooks of src/operator.ts';
 
 /**
@@ -75,18 +81,37 @@ export async function webhookManifestFiles(
   operator: Served,
   { keep }: WebhookManifestOptions,
 ): Promise<WantedManifests> {
-  const { webhooks = [] } = operator;
-  const conversions = webhooks.filter(isConversion).map((webhook) => {
-    const { group, plural } = webhook.resource;
-    const path = `config/default/conversion_in_${group}_${plural}.yaml`;
-    return generatedFile(folder, { path, from, objects: [conversionPatch(webhook, operator)] });
-  });
+  const patches = await conversionPatches(folder, operator);
   const before = await textIfExists(join(folder, admissionPath));
   const admission = await admissionFile(folder, {
     before,
     objects: merged(keep ? configurationsIn(before ?? '') : [], webhookManifests(operator)),
   });
-  return { wanted: [...admission, ...(await Promise.all(conversions))], notes: [] };
+  // Who adds webhooks to a project does all else by its template.
+  const others = keep ? [] : await otherPatches(folder, patches);
+  return { wanted: [...admission, ...patches, ...others], notes: [] };
+}
+
+function conversionPatches(folder: string, operator: Served): Promise<readonly WantedFile[]> {
+  const { webhooks = [] } = operator;
+  const files = webhooks.filter(isConversion).map((webhook) => {
+    const { group, plural } = webhook.resource;
+    const path = `${patchFolder}/conversion_in_${group}_${plural}.yaml`;
+    return generatedFile(folder, { path, from, objects: [conversionPatch(webhook, operator)] });
+  });
+  return Promise.all(files);
+}
+
+/** The list of patches; those that were made of webhooks that are gone, go: the API server would ask nobody. */
+async function otherPatches(
+  folder: string,
+  patches: readonly WantedFile[],
+): Promise<readonly WantedFile[]> {
+  const names = patches.map(({ path }) => basename(path));
+  const place = join(folder, patchFolder);
+  const { gone } = await otherFiles(place, /^conversion_in_.*\.yaml$/, names);
+  const going = gone.map((name) => ({ type: 'delete', path: `${patchFolder}/${name}` }) as const);
+  return [...going, ...(await listedFiles(folder, patchList, { names, gone }))];
 }
 
 async function admissionFile(
