@@ -29,6 +29,9 @@ function defaults(object: UnstructuredObject): void {
   spec.names.singular ??= spec.names.kind.toLowerCase();
   if (spec.names.kind !== '') spec.names.listKind ??= `${spec.names.kind}List`;
   spec.conversion ??= { strategy: 'None' };
+  const { status } = object as unknown as { status?: { storedVersions?: unknown[] | null } };
+  if (status === undefined || (status.storedVersions ?? []).length > 0) return;
+  status.storedVersions = [...storedVersionsOf(crdOf(object))];
 }
 
 function storedVersionsOf({ spec, status }: Crd): readonly string[] {
@@ -59,6 +62,18 @@ function validate(object: UnstructuredObject, errors: FieldErrors): void {
     errors.invalid('spec.versions', versions, why);
   }
   validateNames(spec.names, errors);
+}
+
+/** Objects may be stored in them, and could not be read any more. */
+function validateStoredVersions({ spec, status }: Crd, errors: FieldErrors): void {
+  for (const [index, stored] of (status?.storedVersions ?? []).entries()) {
+    if (spec.versions.some(({ name }) => name === stored)) continue;
+    const until = `a storage migration ensures no data remains persisted in ${stored}`;
+    const why =
+      `missing from spec.versions; ${stored} was previously a storage version, and must remain in ` +
+      `spec.versions until ${until} and removes ${stored} from status.storedVersions`;
+    errors.invalid(`status.storedVersions[${index}]`, stored, why);
+  }
 }
 
 function validateNames(names: CrdNames, errors: FieldErrors): void {
@@ -138,6 +153,7 @@ export const crdRules: KindRules = {
     // Of one that is not served yet there are no objects that its scope and kind could be wrong for.
     const fixed = isConditionTrue(crdOf(old).status?.conditions ?? [], 'Established') ? 0 : 2;
     for (const change of changes.slice(fixed)) validateImmutable(change, errors);
+    validateStoredVersions(crdOf(object), errors);
   },
   isFinalized: ({ metadata }) => metadata.deletionTimestamp !== undefined,
   markDeleted: (object, old) => {

@@ -46,6 +46,7 @@ export const topics = [
   'webhooks',
   'policies',
   'owners',
+  'stored-versions',
 ] as const;
 
 /** Those that are about who may do what. */
