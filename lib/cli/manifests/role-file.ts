@@ -25,7 +25,8 @@ export function parseRoleFile(text: string, path: string): RoleFile {
   const lines = text.split('\n');
   const bare = lines.map((line) => line.trimEnd());
   const marker = bare.findIndex((line) => line.trim() === roleMarker);
-  const start = bare.lastIndexOf('rules:', marker) + 1;
+  const start =
+    bare.findLastIndex((line, at) => at < marker && /^rules:(?: +#.*)?$/.test(line)) + 1;
   if (marker < 0 || start === 0) {
     const remedy = `put a line rules: before those that are generated, and ${roleMarker} after them`;
     throw new OperatorError(
@@ -38,10 +39,18 @@ export function parseRoleFile(text: string, path: string): RoleFile {
     if (allowTheSame(rules, wanted)) return text;
     // Files of Windows end their lines with two characters.
     const ending = lines[marker]?.endsWith('\r') === true ? '\r' : '';
-    const written = ruleLines(normalRules(wanted)).map((line) => line + ending);
+    const indentation = indentationOf(bare, start, marker);
+    const written = ruleLines(normalRules(wanted)).map((line) => indentation + line + ending);
     return lines.toSpliced(start, marker - start, ...written).join('\n');
   };
   return { rules, withRules };
+}
+
+/** Of all rules; those of the user may stand at the margin. */
+function indentationOf(lines: readonly string[], start: number, marker: number): string {
+  const entry = lines.slice(start).find((line) => /^ *- /.test(line));
+  const [indentation = ''] = /^ */.exec(entry ?? lines[marker] ?? '') ?? [];
+  return indentation;
 }
 
 function rulesIn(text: string, path: string): readonly RoleRule[] {

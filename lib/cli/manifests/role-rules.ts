@@ -43,13 +43,13 @@ export function allowTheSame(some: readonly RoleRule[], others: readonly RoleRul
   return JSON.stringify(normalRules(some)) === JSON.stringify(normalRules(others));
 }
 
-/** Rules as lines of YAML: the entries of a list, indented by two. */
+/** Rules as lines of YAML: the entries of a list. */
 export function ruleLines(rules: readonly RoleRule[]): readonly string[] {
   return rules.flatMap(({ apiGroups, resources, resourceNames, verbs }) => [
-    `  - apiGroups: ${flowList(apiGroups)}`,
-    `    resources: ${flowList(resources)}`,
-    ...(resourceNames === undefined ? [] : [`    resourceNames: ${flowList(resourceNames)}`]),
-    `    verbs: ${flowList(verbs)}`,
+    `- apiGroups: ${flowList(apiGroups)}`,
+    `  resources: ${flowList(resources)}`,
+    ...(resourceNames === undefined ? [] : [`  resourceNames: ${flowList(resourceNames)}`]),
+    `  verbs: ${flowList(verbs)}`,
   ]);
 }
 

@@ -22,6 +22,17 @@ describe('The file of a role', () => {
     expect(parseRoleFile(text, 'role.yaml').withRules([secrets, secrets])).to.equal(text);
   });
 
+  it('stands where the rules of the user do', () => {
+    const margin = (text: string): string => text.replaceAll(/^ {2}/gm, '');
+    const start = head.replace('rules:', 'rules: # of the operator');
+    const text = start + margin(pods + marker + own);
+    const generated = margin(pods).replace('pods', 'secrets').replace('list', 'get');
+    const role = parseRoleFile(text, 'role.yaml');
+    expect(role.withRules([secrets])).to.equal(start + generated + margin(marker + own));
+    const none = parseRoleFile(role.withRules([]), 'role.yaml');
+    expect(none.withRules([secrets])).to.equal(role.withRules([secrets]));
+  });
+
   it('keeps the line ends of Windows', () => {
     const text = (head + pods + marker + own).replaceAll('\n', '\r\n');
     const changed = parseRoleFile(text, 'role.yaml').withRules([secrets]);
