@@ -57,7 +57,7 @@ function withInsertion(text: string, { marker, lines, indentation }: Insertion):
   const present = new Set(before.map((line) => line.trim()));
   const place = before.findIndex((line) => line.trim() === marker);
   const found = before[place] ?? '';
-  const own = found.slice(0, found.indexOf(marker));
+  const own = indentationAt(before, place);
   // Files of Windows end their lines with two characters.
   const ending = found.endsWith('\r') ? '\r' : '';
   const added = lines
@@ -65,6 +65,14 @@ function withInsertion(text: string, { marker, lines, indentation }: Insertion):
     .filter((line) => !(importOfOneLine.test(line) && present.has(line)))
     .map((line) => own + line.slice(indentation.length) + ending);
   return before.toSpliced(place, 0, ...added).join('\n');
+}
+
+/** The marker's, or that of the list which it stands below, where kustomize has put that at the margin. */
+function indentationAt(lines: readonly string[], place: number): string {
+  const [own = ''] = /^[ \t]*/.exec(lines[place] ?? '') ?? [];
+  const above = lines.slice(0, place).findLast((line) => !/^\s*(?:#.*)?$/.test(line)) ?? '';
+  const [entry = own] = /^ *(?=- )/.exec(above) ?? [];
+  return entry.length < own.length ? entry : own;
 }
 
 /** What is to be added to a file by hand, as a diff: its markers are gone. */
