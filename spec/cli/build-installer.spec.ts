@@ -1,12 +1,13 @@
 import { expect } from 'chai';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { cli, scratchDirectory } from './cli.js';
-import { makeProject } from './scaffold/project.js';
+import { holdTo, makeProject } from './scaffold/project.js';
 
 interface Applied {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly subjects?: readonly object[];
 }
 
 describe('operator-builder build-installer', () => {
@@ -61,6 +62,40 @@ describe('operator-builder build-installer', () => {
     const [first] = objectsOf(stdout);
     expect(first).to.deep.include({ kind: 'Namespace' });
     expect(first?.metadata.name).to.equal('elsewhere');
+  });
+
+  it('has the roles in other namespaces, too, for the account of the operator', async () => {
+    await makeProject(file('held'), ['Shop']);
+    await holdTo(file('held'), 'tenants');
+    const held = async (...args: readonly string[]): Promise<readonly Applied[]> => {
+      const { stdout } = await cli(
+        ['build-installer', '--project', 'held', '--out', '-', ...args],
+        { cwd: file() },
+      );
+      return objectsOf(stdout);
+    };
+    const objects = await held('-n', 'elsewhere');
+    const there = objects.filter(({ metadata }) => metadata.namespace === 'tenants');
+    expect(there.map(({ kind }) => kind)).to.deep.equal(['Role', 'RoleBinding']);
+    expect(there[1]?.subjects).to.deep.equal([
+      { kind: 'ServiceAccount', name: 'shops-controller-manager', namespace: 'elsewhere' },
+    ]);
+    // An operator that starts without them would say that permissions are missing.
+    expect(objects.at(-1)).to.include({ kind: 'Deployment' });
+    expect(await held('--overlay', 'config/crd')).to.have.length(1);
+    const both = { resources: ['../default', '../namespaces'] };
+    await mkdir(file('held/config/both'));
+    await writeFile(file('held/config/both/kustomization.yaml'), JSON.stringify(both));
+    expect(await held('--overlay', 'config/both')).to.have.length(objects.length);
+  });
+
+  it('leaves the roles in other namespaces out of a catalogue', async () => {
+    const named = ['--domain', 'example.com', '--name', 'shops', '-C', file('listed')];
+    await cli(['init', ...named, '--with', 'olm']);
+    await holdTo(file('listed'), 'tenants');
+    const args = ['--project', 'listed', '--overlay', 'config/manifests', '--out', '-'];
+    const { stdout } = await cli(['build-installer', ...args], { cwd: file() });
+    expect(stdout).to.include('kind: ClusterServiceVersion').and.not.include('tenants');
   });
 
   it('says for programs what it wrote', async () => {

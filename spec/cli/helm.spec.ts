@@ -3,7 +3,7 @@ import { access, readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { cli, scratchDirectory } from './cli.js';
 import type { CliResult } from './cli.js';
-import { makeProject } from './scaffold/project.js';
+import { holdTo, makeProject } from './scaffold/project.js';
 
 // What Helm makes of a chart is compared in spec/cluster/helm.spec.ts.
 describe('operator-builder helm', () => {
@@ -136,6 +136,15 @@ describe('operator-builder helm', () => {
       leaderElection: { enabled: false },
       networkPolicy: { enabled: true },
     });
+  });
+
+  it('has the roles in all other namespaces, in a file', async () => {
+    await holdTo(file(project), 'a', 'b');
+    await helm();
+    const roles = await read('templates/role-manager-role.yaml');
+    expect(roles.match(/^ {2}namespace: .*/gm)).to.deep.equal(['  namespace: a', '  namespace: b']);
+    const bindings = await read('templates/rolebinding-manager-rolebinding.yaml');
+    expect(bindings.split('namespace: {{ .Release.Namespace | quote }}')).to.have.length(3);
   });
 
   it('writes what looks like an action as a text', async () => {

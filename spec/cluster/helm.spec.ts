@@ -4,7 +4,7 @@ import { parseAllDocuments } from 'yaml';
 import { buildKustomization } from '../../lib/cli/kustomize/build-kustomization.js';
 import type { BuiltObject } from '../../lib/cli/kustomize/build-kustomization.js';
 import { cli, scratchDirectory } from '../cli/cli.js';
-import { makeProject } from '../cli/scaffold/project.js';
+import { holdTo, makeProject } from '../cli/scaffold/project.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 import { renderChart } from './helm-render/render.js';
 import type { ChartResult, Rendered } from './helm-render/render.js';
@@ -203,8 +203,10 @@ describe('The chart of a project', () => {
     return { ...object, metadata: { ...metadata, annotations: rest } };
   }
 
+  const keyOf = ({ kind, metadata: { namespace = '', name = '' } }: BuiltObject): string =>
+    `${kind} ${namespace}/${name}`;
   const byName = (objects: readonly BuiltObject[]): Readonly<Record<string, BuiltObject>> =>
-    Object.fromEntries(objects.map((object) => [names([object])[0] ?? '', bare(object)]));
+    Object.fromEntries(objects.map((object) => [keyOf(object), bare(object)]));
 
   it('is what helm lint has nothing against', () => {
     expect(chart.lint).to.deep.equal(['[INFO] Chart.yaml: icon is recommended']);
@@ -232,6 +234,7 @@ describe('The chart of a project', () => {
     const components = 'components: [../certmanager, ../metrics-auth]\n';
     const options = text.replaceAll('# - ../', '- ../') + components;
     await writeFile(`${overlay}/kustomization.yaml`, options);
+    await holdTo(folder, 'a', 'b');
     expect(await cli(['helm', '--project', folder])).to.include({ code: 0 });
     const { lint, results } = await renderChart(`${folder}/charts/shops`, [
       { release: 'any', namespace: 'shops-system', values: {} },
@@ -239,7 +242,9 @@ describe('The chart of a project', () => {
       { release: 'any', namespace: 'other', values: { webhook: { enabled: false } } },
     ]);
     expect(lint).to.have.length(1);
-    const expected = (await buildKustomization(overlay)).filter(({ kind }) => kind !== 'Namespace');
+    const roles = await buildKustomization(`${folder}/config/namespaces`);
+    const built = await buildKustomization(overlay);
+    const expected = [...built, ...roles].filter(({ kind }) => kind !== 'Namespace');
     expect(byName(objectsOf(results[0]))).to.deep.equal(byName(expected));
     expect(JSON.stringify(objectsOf(results[1]))).to.not.include('shops-system');
     const without = JSON.stringify(objectsOf(results[2]));

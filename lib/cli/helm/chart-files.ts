@@ -56,7 +56,7 @@ export async function chartOf(source: ChartSource): Promise<Chart> {
   const chart = parseDocument(taken('Chart.yaml'));
   fillValues(values, source);
   const templates = all.flatMap((object) => templateFile(object as Json, facts));
-  return { values, schema, chart, files: new Map([...texts, ...templates]) };
+  return { values, schema, chart, files: new Map([...texts, ...joined(templates)]) };
 }
 
 function templateFile(object: Json, facts: ChartFacts): readonly (readonly [string, string])[] {
@@ -67,6 +67,16 @@ function templateFile(object: Json, facts: ChartFacts): readonly (readonly [stri
   const own = name.startsWith(`${facts.name}-`) ? name.slice(facts.name.length + 1) : name;
   const path = isCrd ? `templates/crds/${name}.yaml` : `templates/${kind}-${own}.yaml`;
   return text === undefined ? [] : [[path, text]];
+}
+
+/** Objects of one kind and name, in several namespaces, are in one file. */
+function joined(files: readonly (readonly [string, string])[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const [path, text] of files) {
+    const before = texts.get(path);
+    texts.set(path, before === undefined ? text : `${before}---\n${text}`);
+  }
+  return texts;
 }
 
 /** Values are by default what `config/` says. */

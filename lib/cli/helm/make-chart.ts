@@ -5,12 +5,10 @@ import { parseDocument } from 'yaml';
 import { OperatorError } from '../../system/operator-error.js';
 import { isJsonObject } from '../../object/json.js';
 import type { CommandContext } from '../command-context.js';
-import { buildKustomization } from '../kustomize/build-kustomization.js';
 import { textDiff } from '../manifests/text-diff.js';
 import type { Output } from '../options/output-option.js';
 import { builtOverlay } from '../package/built-overlay.js';
-import type { OverlayOptions } from '../package/built-overlay.js';
-import { managerImage } from '../package/manager-container.js';
+import type { BuiltOverlay, OverlayOptions } from '../package/built-overlay.js';
 import { exists } from '../project/find-project.js';
 import { readText } from '../read-text.js';
 import { carryOut } from '../scaffold/carry-out.js';
@@ -41,7 +39,7 @@ export async function makeChart(options: ChartOptions, context: CommandContext):
   const { folder, objects } = await builtOverlay(options, context);
   const name = await projectName(folder);
   const source = { name, version: await versionOf(folder), objects, from: options.overlay };
-  const all = await withOptions(folder, options, objects);
+  const all = await withOptions({ folder, objects }, options, context);
   const chart = await chartOf({ ...source, all });
   const out = options.out ?? `charts/${name}`;
   const wanted = await wantedFiles(chart, { folder, out, version: source.version, force });
@@ -66,9 +64,9 @@ async function versionOf(folder: string): Promise<string> {
 
 /** What `config/default` has as options, a release has by its values. */
 async function withOptions(
-  folder: string,
-  { overlay, image }: ChartOptions,
-  objects: readonly object[],
+  { folder, objects }: BuiltOverlay,
+  options: ChartOptions,
+  context: CommandContext,
 ): Promise<readonly object[]> {
   const resources: string[] = [];
   for (const [name, kind] of [
@@ -76,12 +74,11 @@ async function withOptions(
     ['network-policy', 'NetworkPolicy'],
   ] as const) {
     const path = `../${name}`;
-    if (hasKind(objects, kind) || !(await exists(join(folder, overlay, path)))) continue;
+    if (hasKind(objects, kind) || !(await exists(join(folder, options.overlay, path)))) continue;
     resources.push(path);
   }
   if (resources.length === 0) return objects;
-  const images = image === undefined ? undefined : { [managerImage]: image };
-  return buildKustomization(join(folder, overlay), { resources, images });
+  return (await builtOverlay({ ...options, resources }, context)).objects;
 }
 
 interface ChartPlace {

@@ -6,6 +6,7 @@ import type { BuiltObject } from '../kustomize/build-kustomization.js';
 import { textAt } from '../kustomize/json-values.js';
 import { findProject } from '../project/find-project.js';
 import { managerDeployment, managerImage } from './manager-container.js';
+import { withNamespacedRoles } from './namespaced-roles.js';
 
 /** Options of commands that build an overlay of a project. */
 export interface OverlayOptions {
@@ -17,6 +18,8 @@ export interface OverlayOptions {
   readonly image?: string | undefined;
   /** Where all is to be. @defaultValue as the kustomizations say */
   readonly namespace?: string | undefined;
+  /** Further entries of the `resources` of the overlay. @defaultValue none */
+  readonly resources?: readonly string[] | undefined;
 }
 
 /** What a project applies to a cluster. */
@@ -27,18 +30,19 @@ export interface BuiltOverlay {
 }
 
 /**
- * Builds an overlay of a project.
+ * Builds an overlay of a project, with the operator's Roles in other namespaces.
  * @throws OperatorError `InvalidConfig`: there is no such project, or its kustomizations can't be built
  */
 export async function builtOverlay(
-  { project, overlay, image, namespace }: OverlayOptions,
+  { project, overlay, image, ...given }: OverlayOptions,
   { cwd }: Pick<CommandContext, 'cwd'>,
 ): Promise<BuiltOverlay> {
   const folder = await findProject(resolve(cwd, project));
   const images = image === undefined ? undefined : { [managerImage]: image };
-  const objects = await buildKustomization(join(folder, overlay), { images, namespace });
+  const { namespace, resources } = given;
+  const objects = await buildKustomization(join(folder, overlay), { images, namespace, resources });
   if (image !== undefined) checkImage(objects, image, overlay);
-  return { folder, objects };
+  return { folder, objects: await withNamespacedRoles({ folder, from: overlay, objects }) };
 }
 
 /** An image that went nowhere must not be taken for one that is in the result. */

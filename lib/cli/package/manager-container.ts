@@ -19,14 +19,18 @@ export interface ManagerDeployment {
  * @throws OperatorError `InvalidConfig`: there is none, or there are several
  */
 export function managerDeployment(objects: readonly object[], from: string): ManagerDeployment {
-  const found = (objects as readonly Json[]).flatMap((deployment) => managersIn(deployment));
-  const [first, ...others] = found;
+  const [first, ...others] = managersAmong(objects);
   if (first !== undefined && others.length === 0) return first;
   const count = first === undefined ? 'no Deployment' : 'several Deployments';
   throw new OperatorError(
     'InvalidConfig',
     `${from} has ${count} with a container called manager: the operator's has to be the only one`,
   );
+}
+
+/** The operators among objects. */
+export function managersAmong(objects: readonly object[]): readonly ManagerDeployment[] {
+  return (objects as readonly Json[]).flatMap(managersIn);
 }
 
 function managersIn(deployment: Json): readonly ManagerDeployment[] {

@@ -1,5 +1,8 @@
 import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { namespaceFiles } from '../../../lib/cli/manifests/namespace-files.js';
+import { planFiles } from '../../../lib/cli/scaffold/plan-files.js';
+import { writeFiles } from '../../../lib/cli/scaffold/write-files.js';
 import { cli } from '../cli.js';
 import type { CliResult } from '../cli.js';
 
@@ -33,6 +36,15 @@ export function createWebhook(
 ): Promise<CliResult> {
   const named = ['--group', 'shop', '--version', version, '--kind', kind];
   return cli(['create', 'webhook', ...named, '-C', folder, ...more]);
+}
+
+/** What `operator-builder manifests` adds for an operator that is held to namespaces. */
+export async function holdTo(folder: string, ...namespaces: readonly string[]): Promise<void> {
+  const rule = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
+  const rules = new Map(namespaces.map((namespace) => [namespace, [rule]]));
+  const { wanted } = await namespaceFiles(folder, 'shops', rules);
+  const files = await planFiles(wanted, { folder, force: false });
+  await writeFiles(folder, files, new AbortController().signal);
 }
 
 /** The texts of all files below a folder, by their paths. */
