@@ -21,7 +21,7 @@ export function controllerAccess({
 }: ControllerEntry): readonly RequiredAccess[] {
   const assumed = controller.kinds.flatMap((kind) => [
     { type: kind.type, verbs: watchVerbs },
-    ...writesOf(kind).filter((write) => !requires.some((each) => isSamePlace(each, write))),
+    ...writesOf(kind).filter((write) => !requires.some((each) => isMoreNarrow(each, write))),
   ]);
   return [...assumed, ...requires];
 }
@@ -71,10 +71,16 @@ export function mergedAccess(access: readonly RequiredAccess[]): readonly Requir
   return [...merged.values()];
 }
 
-function isSamePlace(one: RequiredAccess, other: RequiredAccess): boolean {
+/** Whether something says how a kind is written; who reads some of its objects says nothing of that. */
+function isMoreNarrow(
+  { type, subresource, verbs, namespace, names }: RequiredAccess,
+  write: RequiredAccess,
+): boolean {
+  const isOfSome = namespace !== undefined || names !== undefined;
   return (
-    one.type.kind === other.type.kind &&
-    apiVersionOf(one.type) === apiVersionOf(other.type) &&
-    one.subresource === other.subresource
+    type.kind === write.type.kind &&
+    apiVersionOf(type) === apiVersionOf(write.type) &&
+    subresource === write.subresource &&
+    !(isOfSome && verbs.every((verb) => watchVerbs.includes(verb)))
   );
 }

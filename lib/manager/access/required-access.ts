@@ -15,7 +15,7 @@ export interface RequiredAccess {
   readonly namespace?: string | undefined;
   /**
    * Only to the objects of these names. RBAC knows no names of what is to be created, listed or
-   * watched. @defaultValue all
+   * watched. An empty list: to none. @defaultValue all
    */
   readonly names?: readonly string[] | undefined;
 }

@@ -83,6 +83,20 @@ describe('The access that a manager requires', () => {
     ]);
   });
 
+  it('is not narrower where the operator says that it reads some objects', () => {
+    const manager = managerWith();
+    const requires: readonly RequiredAccess[] = [
+      { type: ConfigMap, verbs: ['get'], namespace: 'kube-system' },
+      { type: ConfigMap, verbs: ['get'], names: ['a'] },
+    ];
+    manager.add(controllerFor(Plain).owns(ConfigMap).complete(reconciler), { requires });
+    expect(manager.requiredAccess().map(line).slice(2)).to.deep.equal([
+      'v1 ConfigMap: get list watch create update patch delete',
+      'v1 ConfigMap: get in kube-system',
+      'v1 ConfigMap: get, of a',
+    ]);
+  });
+
   it('is that of several controllers once, in the namespaces that are cached, with the Lease', () => {
     const manager = managerWith({
       cacheOptions: { namespaces: ['a', 'b'] },
