@@ -6,7 +6,8 @@ import type { CommandContext } from '../command-context.js';
 import { fileError } from '../file-error.js';
 import { carryOut } from './carry-out.js';
 import { checkDomain, checkProjectName } from './names.js';
-import { partFiles } from './project-parts.js';
+import { projectFileName, withParts } from './project-file.js';
+import { partFiles, partsOf } from './project-parts.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
 import { readTemplate } from './template.js';
 import type { TemplateFile } from './template.js';
@@ -37,11 +38,15 @@ export async function initProject(options: InitOptions, context: CommandContext)
   checkProjectName(name);
   checkDomain(domain);
   if (!options.force) await refuseFull(folder);
-  const parts = await partFiles({ name, domain }, options.with ?? []);
-  const files = [...(await initFiles({ name, domain })), ...parts];
+  const parts = partsOf(options.with ?? []);
+  const project = { name, domain };
+  const files = [...(await initFiles(project)), ...(await partFiles(project, parts))];
+  const filled: Readonly<Record<string, (text: string) => string>> = {
+    'package.json': (text) => packageText(text, options),
+    [projectFileName]: (text) => withParts(text, parts, projectFileName),
+  };
   const wanted = files.map(({ path, text }) => {
-    const filled = path === 'package.json' ? packageText(text, options) : text;
-    return { type: 'whole', path, text: filled } as const;
+    return { type: 'whole', path, text: filled[path]?.(text) ?? text } as const;
   });
   const kind = '--group <group> --version v1alpha1 --kind <Kind>';
   const next = ['npm install', `npx operator-builder create api ${kind}`, 'npm test'];

@@ -84,6 +84,17 @@ export function withResource(text: string, resource: ProjectResource, path: stri
   return text.includes('\r\n') ? changed.replaceAll(/\r?\n/g, '\r\n') : changed;
 }
 
+/** The text of a project's file that says which parts the project was made with. */
+export function withParts(text: string, parts: readonly string[], path: string): string {
+  if (parts.length === 0) return text;
+  const document = documentOf(text, path);
+  const { contents } = document;
+  if (!isMap(contents)) return text;
+  // Resources stay last: they become many.
+  contents.items.splice(-1, 0, document.createPair('parts', parts));
+  return document.toString({ lineWidth: 0 });
+}
+
 /** Whether two entries are of one version of one kind. */
 export function isSameVersion(one: ProjectResource, other: ProjectResource): boolean {
   return isSameKind(one, other) && one.version === other.version;

@@ -16,19 +16,21 @@ export type ProjectPart = (typeof projectParts)[number];
 type Named = Pick<Project, 'name' | 'domain'>;
 
 /**
- * The files of parts of a project.
- * @param names - of the parts
+ * The parts of some names, each once.
  * @throws UsageError there is no such part.
  */
+export function partsOf(names: readonly string[]): readonly ProjectPart[] {
+  const parts = names.map(partOf);
+  return projectParts.filter((part) => parts.includes(part));
+}
+
+/** The files of parts of a project. */
 export async function partFiles(
   project: Named,
-  names: readonly string[],
+  parts: readonly ProjectPart[],
 ): Promise<readonly TemplateFile[]> {
-  const parts = names.map(partOf);
   const values = valuesOf(project, new Set(parts));
-  const files = await Promise.all(
-    projectParts.filter((part) => parts.includes(part)).map((part) => readTemplate(part, values)),
-  );
+  const files = await Promise.all(parts.map((part) => readTemplate(part, values)));
   return files.flat();
 }
 

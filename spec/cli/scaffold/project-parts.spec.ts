@@ -27,6 +27,17 @@ describe('operator-builder init --with', () => {
       .with.length(6);
   });
 
+  it('records the parts, and keeps them when kinds are added', async () => {
+    await init('recorded', '--with', 'olm,scorecard', '--with', 'olm');
+    const record = async (): Promise<Readonly<Record<string, unknown>>> =>
+      parse(await readFile(file('recorded/PROJECT'), 'utf8')) as Record<string, unknown>;
+    expect(await record()).to.deep.include({ parts: ['scorecard', 'olm'], resources: [] });
+    expect(await createApi(file('recorded'))).to.include({ code: 0 });
+    expect(await record()).to.deep.include({ parts: ['scorecard', 'olm'] });
+    await init('bare');
+    expect(await readFile(file('bare/PROJECT'), 'utf8')).to.not.include('parts');
+  });
+
   it('says in the catalogue which versions of which kinds there are', async () => {
     await init('kinds', '--with', 'olm', '--with', 'scorecard');
     for (const [kind, version] of [
