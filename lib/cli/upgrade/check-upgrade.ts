@@ -52,7 +52,7 @@ export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> 
     refuseFailures(old, from);
     const before = objectsIn(cluster.snapshot());
     const current = stored.map((object) => before.get(idOf(object)) ?? object);
-    const defined = await upgradeDefinitions(to, current, cluster);
+    const defined = await upgradeDefinitions({ from, to, stored: current, cluster });
     const end = await replay(to, { ...settings, skipped: defined.skipped, remake: true });
     const after = objectsIn(cluster.snapshot());
     const compared = compareStates({ before, after, remade: end.remade });

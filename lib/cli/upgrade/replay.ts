@@ -150,10 +150,14 @@ function due(
   { cluster, skipped = [] }: ReplaySettings,
 ): readonly Due[] {
   const objects = objectsIn(cluster.snapshot());
-  const isSkipped = ({ kind, metadata: { namespace, name } }: UnstructuredObject): boolean =>
-    skipped.some((ref) => {
-      return ref.kind === kind && ref.namespace === namespace && ref.name === name;
-    });
+  const isSkipped = ({ apiVersion, kind, metadata }: UnstructuredObject): boolean =>
+    skipped.some(
+      (ref) =>
+        groupOf(ref.apiVersion) === groupOf(apiVersion) &&
+        ref.kind === kind &&
+        ref.namespace === metadata.namespace &&
+        ref.name === metadata.name,
+    );
   return controllers.flatMap((controller) =>
     [...objects.values()]
       .filter((object) => {

@@ -3,9 +3,11 @@ import type { Client } from '../../client/client.js';
 import { getIfExists } from '../../client/get-if-exists.js';
 import { describeObject } from '../../object/describe-object.js';
 import { Namespace } from '../../object/kinds.js';
+import { keyOf } from '../../object/object-key.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { asError } from '../../system/as-error.js';
+import { idOf } from './cluster-state.js';
 
 /** Of the cluster that a file was read from; owners are not here, so that garbage would be collected. */
 const ofElsewhere = [
@@ -16,6 +18,7 @@ const ofElsewhere = [
 /**
  * Puts the objects of files into a cluster that has none of them, with their namespaces and status.
  * @param namespace - of what is namespaced and names none
+ * @returns each object once: of one that is given twice the last
  * @throws OperatorError `InvalidConfig`: the cluster refuses one
  */
 export async function storeResources(
@@ -23,17 +26,18 @@ export async function storeResources(
   client: Client,
   namespace: string,
 ): Promise<readonly UnstructuredObject[]> {
-  const stored: UnstructuredObject[] = [];
+  const stored = new Map<string, UnstructuredObject>();
   for (const object of objects) {
     try {
-      stored.push(await store(object, client, namespace));
+      const made = await store(object, client, namespace);
+      stored.set(idOf(made), made);
     } catch (thrown) {
       const error = asError(thrown);
       const what = `${describeObject(object)} can't be stored as the old version has it`;
       throw new OperatorError('InvalidConfig', `${what}: ${error.message}`, { cause: error });
     }
   }
-  return stored;
+  return [...stored.values()];
 }
 
 async function store(
@@ -46,10 +50,19 @@ async function store(
   const metadata = { ...omit(object.metadata, ofElsewhere), ...place };
   if (place.namespace !== undefined) await ensureNamespace(place.namespace, client);
   const given = { ...object, metadata };
-  const made = await client.create(omit(given, 'status'));
+  const made = await put(omit(given, 'status'), client);
   const { status } = object;
   if (status === undefined) return made;
   return client.update({ ...made, status }, { subresource: 'status' });
+}
+
+/** Some objects every cluster has, and Namespaces come with what is in them: they become what is given. */
+async function put(object: UnstructuredObject, client: Client): Promise<UnstructuredObject> {
+  const { apiVersion, kind, metadata } = object;
+  const live = await getIfExists<UnstructuredObject>(client, { apiVersion, kind }, keyOf(object));
+  if (live === undefined) return client.create(object);
+  const { uid = '', resourceVersion = '' } = live.metadata;
+  return client.update({ ...object, metadata: { ...metadata, uid, resourceVersion } });
 }
 
 async function ensureNamespace(name: string, client: Client): Promise<void> {

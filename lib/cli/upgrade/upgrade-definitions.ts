@@ -24,17 +24,22 @@ export interface DefinitionsResult {
   readonly skipped: readonly ObjectReference[];
 }
 
+/** An operator in two versions, and what is stored in a cluster with the definitions of the old one. */
+export interface DefinitionsUpgrade {
+  readonly from: OperatorDefinition;
+  readonly to: OperatorDefinition;
+  readonly stored: readonly UnstructuredObject[];
+  readonly cluster: EmbeddedCluster;
+}
+
 /**
  * Brings the definitions of a cluster to those of a newer operator, and looks at what is stored: what
  * it loses, what it gets, and whether it could still be made anew.
  */
-export async function upgradeDefinitions(
-  { resources = [] }: OperatorDefinition,
-  stored: readonly UnstructuredObject[],
-  cluster: EmbeddedCluster,
-): Promise<DefinitionsResult> {
+export async function upgradeDefinitions(upgrade: DefinitionsUpgrade): Promise<DefinitionsResult> {
+  const { from, to, stored, cluster } = upgrade;
+  const { resources = [] } = to;
   const results: DefinitionsResult[] = [];
-  const kinds = new Set(resources.map(({ group, kind }) => `${group}/${kind}`));
   const client = cluster.client();
   for (const { crd, group, kind } of resources) {
     const own = stored.filter((each) => each.kind === kind && groupOf(each.apiVersion) === group);
@@ -54,15 +59,20 @@ export async function upgradeDefinitions(
     }
     for (const object of own) results.push(await readAgain(object, { crd, client }));
   }
-  const homeless = stored.filter(
-    ({ apiVersion, kind }) =>
-      apiVersion.includes('.') && !kinds.has(`${groupOf(apiVersion)}/${kind}`),
-  );
+  // Others' kinds, those of Kubernetes among them, are not the operator's to define.
+  const homeless = stored.filter((object) => isDefined(object, from) && !isDefined(object, to));
   return {
     findings: [...results.flatMap(({ findings }) => findings), ...homeless.map(withoutDefinition)],
     changes: results.flatMap(({ changes }) => changes),
     skipped: results.flatMap(({ skipped }) => skipped),
   };
+}
+
+function isDefined(
+  { apiVersion, kind }: UnstructuredObject,
+  { resources = [] }: OperatorDefinition,
+): boolean {
+  return resources.some((each) => each.kind === kind && each.group === groupOf(apiVersion));
 }
 
 function withoutDefinition(object: UnstructuredObject): Finding {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { checkUpgrade } from '../../../lib/cli/upgrade/check-upgrade.js';
 import type { Finding, UpgradeReport } from '../../../lib/cli/upgrade/upgrade-report.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import { storeOperator } from './store/store-operator.js';
 import type { StoreVersion } from './store/store-operator.js';
@@ -10,12 +11,19 @@ const store = (spec: object = {}, metadata: object = {}) => ({
   spec,
 });
 
+interface Before {
+  readonly spec?: object;
+  readonly from?: StoreVersion;
+  /** What is stored beside the store. */
+  readonly others?: readonly UnstructuredObject[];
+}
+
 function check(
   to: StoreVersion,
-  { spec = {}, from = {} }: { spec?: object; from?: StoreVersion } = {},
+  { spec = {}, from = {}, others = [] }: Before = {},
 ): Promise<UpgradeReport> {
   return checkUpgrade({
-    ...{ from: storeOperator(from), to: storeOperator(to), resources: [store(spec)] },
+    ...{ from: storeOperator(from), to: storeOperator(to), resources: [store(spec), ...others] },
     ...{ namespace: 'default', logger: silentLogger, signal: new AbortController().signal },
   });
 }
@@ -192,6 +200,27 @@ describe('The check of an upgrade', () => {
       ...{ logger: silentLogger, signal: new AbortController().signal },
     });
     expect(brief(gone)).to.deep.equal(['version Store a']);
+  });
+
+  it('minds no kind that is not of the operator', async () => {
+    const rules = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role' };
+    const report = await check({}, { others: [{ ...rules, metadata: { name: 'a' }, rules: [] }] });
+    expect(brief(report)).to.deep.equal([]);
+    expect(report.resources.map(({ kind }) => kind)).to.deep.equal(['Store', 'Role']);
+  });
+
+  it('takes what every cluster has as it is given, and an object twice as the last', async () => {
+    const v1 = { apiVersion: 'v1' };
+    const given = [
+      { ...v1, kind: 'Namespace', metadata: { name: 'default', labels: { tier: 'gold' } } },
+      { ...v1, kind: 'ServiceAccount', metadata: { name: 'default' } },
+      store({ replicas: 3 }),
+    ];
+    const report = await check({ image: 'store:2' }, { others: given });
+    expect(report.findings.map(({ message }) => message)).to.include('its pods are replaced (3)');
+    expect(report.resources.map(({ kind }) => kind)).to.have.members([
+      ...['Store', 'Namespace', 'ServiceAccount'],
+    ]);
   });
 
   it('finds a version that is gone while objects are stored in it', async () => {
