@@ -25,13 +25,16 @@ export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configu
 
 const clientSideManager = 'kubectl-client-side-apply';
 
+/** As kubectl does: a field with a slip in its name is refused, not dropped. */
+const fieldValidation = 'Strict' as const;
+
 /**
  * What `kubectl apply` makes of an object in a file. One that was applied on the server's side before
  * is so again, by the same field manager: what the file no longer has goes, and a field of somebody
  * else's is a conflict. Any other is merged with what kubectl noted the last time, three ways; where
  * nothing was noted, what the file does not have stays.
  * @throws OperatorError `UnknownKind`: the cluster does not serve its kind
- * @throws ApiError the cluster refuses the object; a conflict
+ * @throws ApiError the cluster refuses the object, or does not know a field of it; a conflict
  */
 export async function applyResource(
   object: UnstructuredObject,
@@ -47,18 +50,18 @@ export async function applyResource(
   const former = live === undefined ? undefined : applierOf(live);
   if (options.serverSide ?? former !== undefined) {
     const fieldManager = options.fieldManager ?? former ?? 'kubectl';
-    const applied = await client.apply(given, { fieldManager, force: forceConflicts, signal });
+    const force = forceConflicts;
+    const applied = await client.apply(given, { fieldManager, force, fieldValidation, signal });
     return applied.object;
   }
   const noted = withNote(given);
   const { fieldManager = clientSideManager } = options;
-  if (live === undefined) return client.create(noted, { fieldManager, signal });
+  const writing = { fieldManager, fieldValidation, signal };
+  if (live === undefined) return client.create(noted, writing);
   const body = threeWayPatch({ last: lastApplied(live), given: noted, live });
   if (Object.keys(body).length === 0) return live;
   const patch = { type: 'merge', body } as const;
-  return client.patch<UnstructuredObject>(type as ResourceType, keyOf(given), patch, {
-    ...{ fieldManager, signal },
-  });
+  return client.patch<UnstructuredObject>(type as ResourceType, keyOf(given), patch, writing);
 }
 
 /** Who has applied the object on the server's side, and owns something of its spec by that. */

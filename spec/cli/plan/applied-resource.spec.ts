@@ -58,6 +58,18 @@ describe('A resource of a file, applied as kubectl does', () => {
     expect(cluster.requests.since(since).writes).to.equal(0);
   });
 
+  for (const [how, options, isThere] of [
+    ['made', {}, false],
+    ['changed', {}, true],
+    ["applied on the server's side", { serverSide: true }, true],
+  ] as const) {
+    it(`is refused for a field that its kind does not have, when it is ${how}`, async () => {
+      if (isThere) await apply(farm({ barn: 'red' }), options);
+      const thrown = await apply(farm({ barm: 'blue' }), options).catch((error: unknown) => error);
+      expect(thrown).to.be.an('error').with.property('message').that.includes('spec.barm');
+    });
+  }
+
   it('keeps what the file does not have, where nothing was noted', async () => {
     await client.create(farm({ migration: 'a' }, { namespace }));
     const { spec } = await apply(farm({ barn: 'blue' }));
