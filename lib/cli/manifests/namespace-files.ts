@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { parseDocument } from 'yaml';
+import { isJsonObject } from '../../object/json.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
 import type { WantedManifests } from './wanted-manifests.js';
@@ -28,7 +30,10 @@ export async function namespaceFiles(
   const kustomization = {
     ...{ apiVersion: 'kustomize.config.k8s.io/v1beta1', kind, resources: ['roles.yaml'] },
   };
-  const objects = [...rulesOf].flatMap(([namespace, rules]) => roleIn(namespace, { name, rules }));
+  const account = await accountOf(folder, name);
+  const objects = [...rulesOf].flatMap(([namespace, rules]) =>
+    roleIn(namespace, { name, rules, account }),
+  );
   const wanted = [
     await generatedFile(folder, { path: list, from, objects: [kustomization] }),
     await generatedFile(folder, { path: namespacedRolesPath, from, objects }),
@@ -38,16 +43,28 @@ export async function namespaceFiles(
   return { wanted, notes: [note] };
 }
 
-function roleIn(
-  namespace: string,
-  { name, rules }: { readonly name: string; readonly rules: readonly RoleRule[] },
-): readonly object[] {
+/** The ServiceAccount of the operator, as config/default calls it. */
+async function accountOf(folder: string, name: string): Promise<object> {
+  const text = await textIfExists(join(folder, 'config/default/kustomization.yaml'));
+  const content: unknown = parseDocument(text ?? '').toJS();
+  const { namespace, namePrefix } = isJsonObject(content) ? content : {};
+  const prefix = typeof namePrefix === 'string' ? namePrefix : `${name}-`;
+  return {
+    ...{ kind: 'ServiceAccount', name: `${prefix}controller-manager` },
+    namespace: typeof namespace === 'string' ? namespace : `${name}-system`,
+  };
+}
+
+/** What an operator may do in a namespace. */
+interface NamespacedRules {
+  readonly name: string;
+  readonly rules: readonly RoleRule[];
+  readonly account: object;
+}
+
+function roleIn(namespace: string, { name, rules, account }: NamespacedRules): readonly object[] {
   const apiVersion = `${rbac}/v1`;
   const roleRef = { apiGroup: rbac, kind: 'Role', name: `${name}-manager-role` };
-  // As config/default calls it.
-  const subject = {
-    ...{ kind: 'ServiceAccount', name: `${name}-controller-manager`, namespace: `${name}-system` },
-  };
   return [
     {
       ...{ apiVersion, kind: 'Role', metadata: { name: roleRef.name, namespace } },
@@ -56,7 +73,7 @@ function roleIn(
     {
       ...{ apiVersion, kind: 'RoleBinding' },
       metadata: { name: `${name}-manager-rolebinding`, namespace },
-      ...{ roleRef, subjects: [subject] },
+      ...{ roleRef, subjects: [account] },
     },
   ];
 }

@@ -135,6 +135,12 @@ describe('operator-builder manifests', () => {
     const roles = await readFile(file('places/config/namespaces/roles.yaml'), 'utf8');
     expect(parse(roles.split('---\n')[0] ?? '')).to.deep.include({ kind: 'Role', rules });
     expect(roles).to.include('name: shops-controller-manager\n    namespace: shops-system\n');
+    await edit(file('places/config/default/kustomization.yaml'), (list) =>
+      list.replace('namespace: shops-system', 'namespace: elsewhere'),
+    );
+    expect((await manifests('places')).stdout).to.include('changed config/namespaces/roles.yaml');
+    const moved = roles.replaceAll('namespace: shops-system', 'namespace: elsewhere');
+    expect(await readFile(file('places/config/namespaces/roles.yaml'), 'utf8')).to.equal(moved);
     expect(await readFile(file('places', role), 'utf8')).not.to.include('secrets');
     const own = await readFile(file('places/config/rbac/leader_election_role.yaml'), 'utf8');
     expect(own).to.include('resources: [secrets]').and.include('resourceNames: [shops]');
