@@ -218,6 +218,17 @@ describe('The chart of a project', () => {
     expect(byName(objectsOf(chart.results[0]))).to.deep.equal(byName(expected));
   });
 
+  /** What only looks as if it were of the webhooks. */
+  async function mountOwn(path: string): Promise<void> {
+    const text = await readFile(path, 'utf8');
+    const volumes = '      volumes: [{ name: ca-certificates, emptyDir: {} }]\n      containers:\n';
+    const mounts = '          volumeMounts: [{ name: ca-certificates, mountPath: /ca }]\n';
+    const changed = text
+      .replace('      containers:\n', volumes)
+      .replace('          livenessProbe:\n', `${mounts}          livenessProbe:\n`);
+    await writeFile(path, changed);
+  }
+
   it('renders to the objects of config/default with all of its options', async function () {
     this.timeout(600_000);
     const folder = file('all');
@@ -235,6 +246,7 @@ describe('The chart of a project', () => {
     const options = text.replaceAll('# - ../', '- ../') + components;
     await writeFile(`${overlay}/kustomization.yaml`, options);
     await holdTo(folder, 'a', 'b');
+    await mountOwn(`${folder}/config/manager/manager.yaml`);
     expect(await cli(['helm', '--project', folder])).to.include({ code: 0 });
     const { lint, results } = await renderChart(`${folder}/charts/shops`, [
       { release: 'any', namespace: 'shops-system', values: {} },
@@ -248,6 +260,7 @@ describe('The chart of a project', () => {
     expect(byName(objectsOf(results[0]))).to.deep.equal(byName(expected));
     expect(JSON.stringify(objectsOf(results[1]))).to.not.include('shops-system');
     const without = JSON.stringify(objectsOf(results[2]));
+    expect(without.match(/ca-certificates/g)).to.have.length(2);
     expect(without).to.not.match(/cert-manager|"conversion"|webhook-server-cert|9443/);
   });
 

@@ -62,7 +62,7 @@ export function templateManager(deployment: Json, text: TemplateText, chart: str
   Reflect.deleteProperty(podSpec, 'priorityClassName');
   podSpec[text.lines(textLines('priorityClassName', 'priorityClassName'))] = null;
   templateContainer(container, text, chart);
-  withoutWebhook(podSpec, ['volumes'], text);
+  templateVolumes(podSpec, container, text);
 }
 
 function templateMetadata(template: Json, text: TemplateText): void {
@@ -89,7 +89,6 @@ function templateContainer(container: Json, text: TemplateText, chart: string): 
   container[text.lines(valueLines('resources', 'resources'))] = null;
   const { ports } = container;
   if (Array.isArray(ports)) container['ports'] = ports.flatMap((port) => templatedPort(port, text));
-  withoutWebhook(container, ['volumeMounts'], text);
 }
 
 function templatedArgs(args: readonly string[], text: TemplateText): readonly string[] {
@@ -127,13 +126,24 @@ function templatedPort(port: unknown, text: TemplateText): readonly unknown[] {
 }
 
 /** What holds the certificate of the webhooks is there with them only. */
-function withoutWebhook(object: Json, members: readonly string[], text: TemplateText): void {
-  for (const member of members) {
-    const list = object[member];
-    if (!Array.isArray(list)) continue;
-    object[member] = (list as readonly unknown[]).flatMap((item) => {
-      const isOfWebhook = isJsonObject(item) && /webhook|certificates/.test(JSON.stringify(item));
-      return isOfWebhook ? only('.Values.webhook.enabled', [item], text) : [item];
-    });
+function templateVolumes(podSpec: Json, container: Json, text: TemplateText): void {
+  const isCertificate = (volume: Json): boolean =>
+    textAt(objectAt(volume, 'secret'), 'secretName').endsWith('-webhook-server-cert');
+  const certificates = objectsAt(podSpec, 'volumes').filter(isCertificate);
+  const names = new Set(certificates.map(({ name }) => name));
+  for (const [object, member] of [
+    [podSpec, 'volumes'],
+    [container, 'volumeMounts'],
+  ] as const) {
+    const list = objectsAt(object, member);
+    if (list.length === 0) continue;
+    object[member] = list.flatMap((item) =>
+      names.has(item['name']) ? only('.Values.webhook.enabled', [item], text) : [item],
+    );
   }
+}
+
+function objectsAt(object: Json, member: string): readonly Json[] {
+  const list = object[member];
+  return Array.isArray(list) ? list.filter((one): one is Json => isJsonObject(one)) : [];
 }
