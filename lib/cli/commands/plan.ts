@@ -33,8 +33,8 @@ export function planCommand(context: CommandContext): Command {
         'the operator fails.',
     )
     .requiredOption(
-      '-f, --filename <file...>',
-      'custom resources, as YAML; - is the standard input',
+      '-f, --filename <path...>',
+      'custom resources: files or directories of YAML; - is the standard input',
     )
     .option('--project <directory>', 'where the operator is', '.')
     .option('-n, --namespace <name>', 'of resources that name none', 'default')
@@ -62,9 +62,10 @@ export function planCommand(context: CommandContext): Command {
 async function plan(options: PlanOptions, context: CommandContext): Promise<void> {
   const { loadOperator } = await import('../project/load-operator.js');
   const { readResources } = await import('../plan/resource-files.js');
+  const { filesIn } = await import('../plan/files-in.js');
   const { planResource } = await import('../plan/plan-resource.js');
   const signal = context.stopSignal();
-  const resources = await readResources(options.filename, context);
+  const resources = await readResources(await filesIn(options.filename, context.cwd), context);
   const { operator } = await loadOperator(resolve(context.cwd, options.project));
   const logger = await commandLogger(options, context);
   const client = await clusterClient(options, context, logger);

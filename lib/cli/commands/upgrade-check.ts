@@ -51,7 +51,7 @@ export function upgradeCheckCommand(context: CommandContext): Command {
 async function upgradeCheck(options: UpgradeCheckOptions, context: CommandContext): Promise<void> {
   const { loadOperator } = await import('../project/load-operator.js');
   const { readResources } = await import('../plan/resource-files.js');
-  const { filesIn } = await import('../upgrade/files-in.js');
+  const { filesIn } = await import('../plan/files-in.js');
   const { checkUpgrade } = await import('../upgrade/check-upgrade.js');
   const signal = context.stopSignal();
   const { stdout, env, cwd } = context;

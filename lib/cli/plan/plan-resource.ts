@@ -81,8 +81,8 @@ export async function planResource(
   for (;;) {
     const end = await reconcileUntilQuiet(work).catch((error: unknown) => asError(error));
     if (end instanceof Error && signal.aborted) throw end;
-    const step = planOf(planned.since(begin), owner);
     const isFirst = steps.length === 0;
+    const step = planOf([...planned.since(begin), ...planned.keptOf(owner)], owner);
     if (isFirst || step.changed) steps.push({ after, ...(isFirst ? step : withChanges(step)) });
     const done = { planned, owner, steps };
     if (end instanceof Error) return { ...whole(done), settled: false, error: end };
@@ -161,7 +161,7 @@ interface Steps {
 }
 
 function whole({ planned, owner, steps }: Steps): Plan & Pick<ResourcePlan, 'steps'> {
-  const plan = planOf(planned.all, owner);
+  const plan = planOf([...planned.all, ...planned.keptOf(owner)], owner);
   const rollouts = steps.flatMap((step) => step.rollouts);
   const changed = plan.changed || steps.some((step) => step.changed);
   return { ...plan, rollouts, changed, steps };

@@ -78,6 +78,16 @@ export class PlannedObjects {
     return [...all.values()].filter(({ after }) => after !== undefined);
   }
 
+  /** An owner, and what it controls, that was looked at and not written: all of it stays as it is. */
+  keptOf(owner: KubernetesObject): readonly PlannedObjectState[] {
+    const { uid } = owner.metadata;
+    return [...this.#seen].flatMap(([id, state]) => {
+      const { after } = state;
+      if (after === undefined || this.#states.has(id)) return [];
+      return [after.metadata.uid, controllerOf(after)?.uid].includes(uid) ? [state] : [];
+    });
+  }
+
   /** Lays over an object what the controllers of the cluster make of it: nobody's change. */
   simulate(state: PlannedObjectState, after: UnstructuredObject): void {
     this.#states.set(idOf(state.type, state.key), { ...state, after, simulated: true });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { Manager } from '../../../lib/manager/index.js';
 import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
@@ -112,6 +112,21 @@ describe('operator-builder plan', () => {
     expect(stdout).to.include('0 to create, 0 to configure, 0 to recreate, 0 to prune');
   });
 
+  it('lists what stays as it is with --unchanged', async () => {
+    await reconcile({ greeting: 'hello' });
+    const { code, stdout } = await plan({ greeting: 'hello' }, '--unchanged');
+    expect(code).to.equal(0);
+    const lines = stdout.split('\n').filter((line) => line.startsWith('  '));
+    expect(lines).to.have.members([
+      '  Shop default/a unchanged',
+      '  Deployment default/web unchanged',
+      '  ConfigMap default/texts unchanged',
+    ]);
+    expect(stdout).to.include('3 unchanged');
+    const changed = await plan({ greeting: 'hello', replicas: 3 }, '--unchanged');
+    expect(changed.stdout).to.include('2 to configure').and.to.include('1 unchanged');
+  });
+
   it('shows the fields that change, and the workload that restarts for them', async () => {
     await reconcile({ image: 'shop:1' });
     const { code, stdout } = await plan({ image: 'shop:2' });
@@ -168,6 +183,19 @@ describe('operator-builder plan', () => {
     const { code, stdout, stderr } = await plan({ replicas: -1 });
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
     expect(stderr).to.include('spec.replicas');
+  });
+
+  it('takes the files of a directory', async () => {
+    await mkdir(file('shops'));
+    for (const name of ['a', 'b']) {
+      const named = { ...shop({}), metadata: { name } };
+      await writeFile(file('shops', `${name}.yaml`), JSON.stringify(named));
+    }
+    await writeFile(file('shops', 'README.md'), 'no YAML');
+    const args = ['--project', shopProject, '--kubeconfig', file('kubeconfig')];
+    const { code, stdout, stderr } = await cli(['plan', '-f', file('shops'), ...args]);
+    expect({ code, stderr }).to.deep.equal({ code: 2, stderr: '' });
+    expect(stdout).to.include('Plan for Shop default/a').and.to.include('Plan for Shop default/b');
   });
 
   for (const [what, text, says] of [

@@ -153,7 +153,7 @@ describe('The steps of a plan', () => {
       'then, once Deployment default/web is rolled out:',
       '~ Farm default/f configure',
       '- ConfigMap default/settings-worker prune',
-      '0 to create, 3 to configure, 0 to recreate, 2 to prune, 0 unchanged, 2 to roll out',
+      '0 to create, 3 to configure, 0 to recreate, 2 to prune, 2 unchanged, 2 to roll out',
       '',
     ]);
     // The page shows what is printed.
