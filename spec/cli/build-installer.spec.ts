@@ -44,6 +44,32 @@ describe('operator-builder build-installer', () => {
     expect(stdout).to.include(`image: ${image}\n`).and.not.include('registry.example');
   });
 
+  it('takes an image without a tag for that of latest', async () => {
+    const { stdout } = await run('--image', 'host/a', '--out', '-');
+    expect(stdout).to.include('image: host/a:latest\n');
+  });
+
+  it('writes to a path of the machine, where one is given', async () => {
+    const path = file('elsewhere/install.yaml');
+    expect(await run('--out', path)).to.include({ code: 0 });
+    expect(await readFile(path, 'utf8')).to.include('kind: Deployment');
+  });
+
+  for (const [args, message] of [
+    [['--image', ''], '--image: want an image, such as registry.example/shop:1.2.0, got ""'],
+    [
+      ['--image', 'a b:1'],
+      '--image: want an image, such as registry.example/shop:1.2.0, got "a b:1"',
+    ],
+    [['--namespace', 'Shops_1'], '--namespace: '],
+  ] as const) {
+    it(`refuses ${args.join(' ')}`, async () => {
+      const { code, stderr } = await run(...args);
+      expect(code).to.equal(1);
+      expect(stderr).to.include(`error: ${message}`);
+    });
+  }
+
   it('refuses an image that would go nowhere', async () => {
     await makeProject(file('fixed'));
     await writeFile(file('fixed/config/manager/kustomization.yaml'), 'resources: [manager.yaml]\n');

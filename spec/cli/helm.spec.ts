@@ -138,6 +138,21 @@ describe('operator-builder helm', () => {
     });
   });
 
+  it('writes to a path of the machine, where one is given', async () => {
+    expect(await helm('--out', file('chart-elsewhere'))).to.include({ code: 0 });
+    const text = await readFile(file('chart-elsewhere/Chart.yaml'), 'utf8');
+    expect(parse(text)).to.include({ name: 'shops' });
+  });
+
+  it('says which file is broken', async () => {
+    await helm();
+    for (const path of [at('values.schema.json'), file(project, 'package.json')]) {
+      await writeFile(path, '{');
+      const { code, stderr } = await helm();
+      expect([code, stderr]).to.deep.equal([1, `error: ${path}: it is no JSON: repair it\n`]);
+    }
+  });
+
   it('has the roles in all other namespaces, in a file', async () => {
     await holdTo(file(project), 'a', 'b');
     await helm();

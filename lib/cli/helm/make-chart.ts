@@ -1,10 +1,11 @@
-import { join } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { readdir } from 'node:fs/promises';
 import type { Document } from 'yaml';
 import { parseDocument } from 'yaml';
 import { OperatorError } from '../../system/operator-error.js';
 import { isJsonObject } from '../../object/json.js';
 import type { CommandContext } from '../command-context.js';
+import { kustomizationError } from '../kustomize/kustomization-error.js';
 import { textDiff } from '../manifests/text-diff.js';
 import type { Output } from '../options/output-option.js';
 import { builtOverlay } from '../package/built-overlay.js';
@@ -41,7 +42,8 @@ export async function makeChart(options: ChartOptions, context: CommandContext):
   const source = { name, version: await versionOf(folder), objects, from: options.overlay };
   const all = await withOptions({ folder, objects }, options, context);
   const chart = await chartOf({ ...source, all });
-  const out = options.out ?? `charts/${name}`;
+  const place = resolve(folder, options.out ?? `charts/${name}`);
+  const out = relative(folder, place).replaceAll(sep, '/');
   const wanted = await wantedFiles(chart, { folder, out, version: source.version, force });
   const next = [
     `helm upgrade --install ${name} ${out} --namespace ${name}-system --create-namespace`,
@@ -56,10 +58,18 @@ async function projectName(folder: string): Promise<string> {
 
 async function versionOf(folder: string): Promise<string> {
   const path = join(folder, 'package.json');
-  const content = JSON.parse(await readText(path)) as unknown;
+  const content = jsonOf(await readText(path), path);
   const version = isJsonObject(content) ? content['version'] : undefined;
   if (typeof version === 'string' && version !== '') return version;
   throw new OperatorError('InvalidConfig', `${path}: want a version: it is the chart's, too`);
+}
+
+function jsonOf(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw kustomizationError(path, 'it is no JSON: repair it', error);
+  }
 }
 
 /** What `config/default` has as options, a release has by its values. */
@@ -156,8 +166,9 @@ async function valueFiles(
 ): Promise<Readonly<Record<'values' | 'schema', string>>> {
   const file = join(folder, out, 'values.yaml');
   const text = force ? undefined : await textIfExists(file);
-  const old = await textIfExists(join(folder, out, 'values.schema.json'));
-  const before = old === undefined ? {} : (JSON.parse(old) as ValueSchema);
+  const oldFile = join(folder, out, 'values.schema.json');
+  const old = await textIfExists(oldFile);
+  const before = old === undefined ? {} : (jsonOf(old, oldFile) as ValueSchema);
   const merged =
     text === undefined
       ? { text: defaults.toString({ lineWidth: 0 }), more: [] }

@@ -1,4 +1,4 @@
-import { dirname, join, relative } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { CommandContext } from '../command-context.js';
 import { whileWriting } from '../file-error.js';
@@ -29,7 +29,7 @@ export async function buildInstaller(
     context.stdout.write(text);
     return;
   }
-  const file = join(folder, out);
+  const file = resolve(folder, out);
   await whileWriting(file, async () => {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);

@@ -7,6 +7,7 @@ import { textAt } from '../kustomize/json-values.js';
 import { findProject } from '../project/find-project.js';
 import { managerDeployment, managerImage } from './manager-container.js';
 import { withNamespacedRoles } from './namespaced-roles.js';
+import { checkNamespaceOption, imageWithTag } from './overlay-names.js';
 
 /** Options of commands that build an overlay of a project. */
 export interface OverlayOptions {
@@ -31,15 +32,18 @@ export interface BuiltOverlay {
 
 /**
  * Builds an overlay of a project, with the operator's Roles in other namespaces.
- * @throws OperatorError `InvalidConfig`: there is no such project, or its kustomizations can't be built
+ * @throws UsageError there can't be such an image or namespace. OperatorError `InvalidConfig`: there is no
+ * such project, or its kustomizations can't be built
  */
 export async function builtOverlay(
-  { project, overlay, image, ...given }: OverlayOptions,
+  { project, overlay, ...given }: OverlayOptions,
   { cwd }: Pick<CommandContext, 'cwd'>,
 ): Promise<BuiltOverlay> {
+  const { namespace, resources } = given;
+  const image = given.image === undefined ? undefined : imageWithTag(given.image);
+  if (namespace !== undefined) checkNamespaceOption(namespace);
   const folder = await findProject(resolve(cwd, project));
   const images = image === undefined ? undefined : { [managerImage]: image };
-  const { namespace, resources } = given;
   const objects = await buildKustomization(join(folder, overlay), { images, namespace, resources });
   if (image !== undefined) checkImage(objects, image, overlay);
   return { folder, objects: await withNamespacedRoles({ folder, from: overlay, objects }) };

@@ -1,0 +1,25 @@
+import { dns1123LabelProblem } from '../../object/index.js';
+import { UsageError } from '../usage-error.js';
+
+const imagePattern =
+  /^[\w.-]+(?::\d+(?=\/))?(?:\/[\w.-]+)*(?<tag>:[\w.-]+)?(?<digest>@\w+:[\da-f]+)?$/;
+
+/**
+ * An image with the tag that goes without saying: else it would get that of `config/manager`.
+ * @throws UsageError it is none, such as the text of a variable that is not set.
+ */
+export function imageWithTag(image: string): string {
+  const { groups } = imagePattern.exec(image) ?? {};
+  if (groups === undefined) {
+    const wanted = 'want an image, such as registry.example/shop:1.2.0';
+    throw new UsageError(`--image: ${wanted}, got ${JSON.stringify(image)}`);
+  }
+  const { tag, digest } = groups as Readonly<Record<string, string | undefined>>;
+  return tag === undefined && digest === undefined ? `${image}:latest` : image;
+}
+
+/** @throws UsageError no namespace can be called so. */
+export function checkNamespaceOption(namespace: string): void {
+  const problem = dns1123LabelProblem(namespace);
+  if (problem !== undefined) throw new UsageError(`--namespace: ${problem}`);
+}
