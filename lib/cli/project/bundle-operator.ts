@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { asError } from '../../system/as-error.js';
 import { OperatorError } from '../../system/operator-error.js';
@@ -41,6 +41,7 @@ export async function bundleOperator(root: string): Promise<OperatorBundle> {
       ...{ absWorkingDir: root, entryPoints: [operatorFile], outfile: 'operator.mjs' },
       ...{ bundle: true, packages: 'external', platform: 'node', format: 'esm', target: 'node20' },
       ...{ write: false, metafile: true, sourcemap: 'inline', logLevel: 'silent' },
+      define: placeOf(join(root, operatorFile)),
     });
     const files = Object.keys(metafile.inputs).map((file) => resolve(root, file));
     return { code: outputFiles[0]?.text ?? '', files };
@@ -49,6 +50,15 @@ export async function bundleOperator(root: string): Promise<OperatorBundle> {
     const what = `${operatorFile} of ${root} does not compile:\n${messages}`;
     throw new OperatorError('InvalidConfig', what, { cause: error });
   }
+}
+
+/** What code says of its own place: as in the deployed bundle, which is beside the sources, too. */
+function placeOf(file: string): Readonly<Record<string, string>> {
+  return {
+    'import.meta.url': JSON.stringify(pathToFileURL(file).href),
+    'import.meta.filename': JSON.stringify(file),
+    'import.meta.dirname': JSON.stringify(dirname(file)),
+  };
 }
 
 async function esbuildOf(root: string): Promise<Esbuild> {

@@ -32,7 +32,7 @@ function problemsOf(operator: unknown): readonly string[] {
     ...nameProblems(name),
     ...(typeof setup === 'function' ? [] : [`setup: want a function, got ${typeof setup}`]),
     ...listProblems('resources', resources, {
-      isOne: (one) => isObject(one) && 'crd' in one && 'kind' in one,
+      isOne: (one) => isObject(one) && 'crd' in one && 'plural' in one,
       wanted: 'what defineResource made',
     }),
     ...listProblems('webhooks', webhooks, {

@@ -53,6 +53,20 @@ describe('The operator of a project', () => {
     expect((await loadOperator(root)).operator.name).to.equal('two');
   });
 
+  it('finds files beside its sources, as the deployed bundle does', async () => {
+    const read = "readFileSync(new URL('../name.txt', import.meta.url), 'utf8')";
+    const root = await projectOf({
+      'src/operator.ts': `import { readFileSync } from 'node:fs';
+        const [dirname, filename] = [import.meta.dirname, import.meta.filename];
+        export const operator = { name: ${read}, setup() {}, dirname, filename };`,
+      'name.txt': 'shops',
+    });
+    const { operator } = await loadOperator(root);
+    expect(operator).to.include({
+      ...{ name: 'shops', dirname: join(root, 'src'), filename: join(root, 'src/operator.ts') },
+    });
+  });
+
   it('has no state of the time before', async () => {
     const root = await exporting(`{ name: 'one', setup() {}, seen: [] }`);
     const seenBy = async (): Promise<string[]> =>
