@@ -38,4 +38,10 @@ describe('A generated file', () => {
     expect(areSameObjects('enum: [on, off]\nsize: 1\n', text)).to.equal(false);
     expect(areSameObjects('enum: [', text)).to.equal(false);
   });
+
+  it('has all in its place, and nothing that is not there', () => {
+    const shared = { a: 1 };
+    const text = generatedText([{ one: shared, other: shared, none: undefined }], 'here');
+    expect(text.split('\n').slice(1).join('\n')).to.equal('one:\n  a: 1\nother:\n  a: 1\n');
+  });
 });

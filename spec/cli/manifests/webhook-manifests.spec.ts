@@ -1,5 +1,8 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
+import { webhookManifests } from '../../../lib/cli/manifests/webhook-manifests.js';
+import { allowed, validatingWebhook } from '../../../lib/manager/index.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { createWebhook, linkPackages, makeProject, textsIn } from '../scaffold/project.js';
 
@@ -28,5 +31,27 @@ describe('operator-builder manifests, of webhooks', () => {
     await writeFile(file('shops/src/operator.ts'), operator);
     expect((await manifests()).stdout).to.include(`created ${patch}\n`);
     expect(await textsIn(file('shops/config'))).to.deep.equal(before);
+  });
+
+  it('leaves a file without objects where the last is gone, for kustomize has it in a list', async () => {
+    await makeProject(file('none'), ['Shop', 'v1']);
+    await createWebhook(file('none'), 'Shop', 'v1', '--validation');
+    await linkPackages(file('none'));
+    const operator = await readFile(file('none/src/operator.ts'), 'utf8');
+    await writeFile(file('none/src/operator.ts'), operator.replaceAll(/.*shopV1Webhooks.*\n/g, ''));
+    const { stdout } = await cli(['manifests', '--project', file('none')]);
+    expect(stdout).to.include('changed config/webhook/manifests.yaml\n');
+    expect(await readFile(file('none/config/webhook/manifests.yaml'), 'utf8')).to.match(/^#.*\n$/);
+  });
+
+  it('has them in one order, whatever that of the operator', () => {
+    const named = ['b.shop.example', 'a.shop.example'].map((name) =>
+      validatingWebhook(ConfigMap, () => allowed(), { name, path: `/${name}` }),
+    );
+    const [configuration] = webhookManifests({ webhooks: named });
+    expect(
+      configuration?.webhooks.map((webhook) => (webhook as { name: string }).name),
+    ).to.deep.equal(['a.shop.example', 'b.shop.example']);
+    expect(webhookManifests({ webhooks: named.toReversed() })).to.deep.equal([configuration]);
   });
 });
