@@ -84,6 +84,15 @@ describe('operator-builder plan on a real API server', () => {
     await running;
   }
 
+  it('refuses a field that its kind does not have, as kubectl apply does', async () => {
+    const { code, stdout, stderr } = await plan({ image: 'shop:2', replica: 3 });
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr).to.include('unknown field "spec.replica"');
+    const applied = await plan({ replica: 3 }, '--server-side');
+    expect(applied.code).to.equal(1);
+    expect(applied.stderr).to.include('.spec.replica: field not declared in schema');
+  });
+
   it('plans what is not there yet, and stores nothing', async () => {
     const { code, stdout, stderr } = await plan({ greeting: 'hello', image: 'shop:1' });
     expect({ code, stderr }, stdout).to.deep.equal({ code: 2, stderr: '' });
