@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { cli, scratchDirectory } from './cli.js';
-import { holdTo, makeProject } from './scaffold/project.js';
+import { createWebhook, holdTo, makeProject } from './scaffold/project.js';
 
 interface Applied {
   readonly kind: string;
@@ -122,6 +122,21 @@ describe('operator-builder build-installer', () => {
     const args = ['--project', 'listed', '--overlay', 'config/manifests', '--out', '-'];
     const { stdout } = await cli(['build-installer', ...args], { cwd: file() });
     expect(stdout).to.include('kind: ClusterServiceVersion').and.not.include('tenants');
+  });
+
+  it('names the webhooks of another namespace in their certificate by cert-manager', async () => {
+    await makeProject(file('trusted'), ['Shop']);
+    const made = await createWebhook(file('trusted'), 'Shop', 'v1alpha1', '--validation');
+    expect(made).to.include({ code: 0 });
+    const overlay = file('trusted/config/default/kustomization.yaml');
+    const text = await readFile(overlay, 'utf8');
+    await writeFile(overlay, `${text}components: [../certmanager]\n`);
+    const args = ['--project', 'trusted', '-n', 'elsewhere', '--out', '-'];
+    const { stdout } = await cli(['build-installer', ...args], { cwd: file() });
+    expect(stdout)
+      .to.include('- shops-webhook-service.elsewhere.svc.cluster.local\n')
+      .and.include('cert-manager.io/inject-ca-from: elsewhere/shops-serving-cert\n')
+      .and.not.include('shops-system');
   });
 
   it('says for programs what it wrote', async () => {

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../object/json.js';
-import escapeRegExp from 'lodash/escapeRegExp.js';
 import type { Json } from '../kustomize/json-values.js';
 import { objectAt, objectMadeAt, textAt } from '../kustomize/json-values.js';
+import { movedText } from '../package/moved-objects.js';
 import { templateManager } from './manager-template.js';
 import { TemplateText, spreadLines, valueLines } from './template-text.js';
 
@@ -136,11 +136,7 @@ function templateReferences(value: unknown, { text, facts }: Templating): void {
   }
 }
 
-/** `namespace/name`, and names of Services: `name.namespace.svc`. */
 function inNamespace(value: string, { text, facts }: Templating): string {
-  const namespace = escapeRegExp(facts.namespace);
-  const pattern = new RegExp(
-    `^${namespace}(?=/)|(?<=^[a-z0-9-]+\\.)${namespace}(?=\\.svc(?:\\.|$))`,
-  );
-  return value.replace(pattern, () => text.inline('.Release.Namespace'));
+  const to = text.inline('.Release.Namespace');
+  return movedText(value, { from: facts.namespace, to });
 }

@@ -3,9 +3,10 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { CommandContext } from '../command-context.js';
 import { buildKustomization } from '../kustomize/build-kustomization.js';
 import type { BuiltObject } from '../kustomize/build-kustomization.js';
-import { textAt } from '../kustomize/json-values.js';
+import { objectAt, textAt } from '../kustomize/json-values.js';
 import { findProject } from '../project/find-project.js';
-import { managerDeployment, managerImage } from './manager-container.js';
+import { managerDeployment, managerImage, managersAmong } from './manager-container.js';
+import { movedObject } from './moved-objects.js';
 import { withNamespacedRoles } from './namespaced-roles.js';
 import { checkNamespaceOption, imageWithTag } from './overlay-names.js';
 
@@ -44,9 +45,18 @@ export async function builtOverlay(
   if (namespace !== undefined) checkNamespaceOption(namespace);
   const folder = await findProject(resolve(cwd, project));
   const images = image === undefined ? undefined : { [managerImage]: image };
-  const objects = await buildKustomization(join(folder, overlay), { images, namespace, resources });
+  const path = join(folder, overlay);
+  const built = await buildKustomization(path, { images, namespace, resources });
+  const objects = namespace === undefined ? built : await withMovedTexts(built, path, namespace);
   if (image !== undefined) checkImage(objects, image, overlay);
   return { folder, objects: await withNamespacedRoles({ folder, from: overlay, objects }) };
+}
+
+/** Names of Services, in certificates for example, say where they were before. */
+async function withMovedTexts(objects: readonly BuiltObject[], path: string, to: string) {
+  const [before] = managersAmong(await buildKustomization(path));
+  const from = textAt(before && objectAt(before.deployment, 'metadata'), 'namespace');
+  return from === '' ? objects : objects.map((object) => movedObject(object, { from, to }));
 }
 
 /** An image that went nowhere must not be taken for one that is in the result. */
