@@ -3,6 +3,7 @@ import { PlannedObjects } from '../../../lib/cli/plan/planned-objects.js';
 import { planningClient } from '../../../lib/cli/plan/planning-client.js';
 import type { Client } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
 
 const namespace = 'default';
@@ -116,6 +117,20 @@ describe('The client of a plan', () => {
     await planning.patch(Deployment, key, { type: 'merge', body: { spec: { replicas: 4 } } });
     const { spec, status } = await planning.get(Deployment, key);
     expect([spec?.replicas, status?.replicas]).to.deep.equal([4, 1]);
+  });
+
+  it('keeps a status that is taken for granted, whatever is written beside it', async () => {
+    await client.create(configMap({ x: '1' }));
+    const seen = await planning.patch(ConfigMap, key, { type: 'merge', body: { data: {} } });
+    const state = planned.get(ConfigMap, key);
+    if (state === undefined) throw new Error('it is not in the plan');
+    planned.simulate(state, { ...seen, status: { phase: 'there' } } as UnstructuredObject);
+    const metadata = { labels: { app: 'shop' } };
+    await planning.patch(ConfigMap, key, { type: 'merge', body: { metadata } });
+    await planning.apply(configMap({ y: '2' }), { fieldManager: 'shop' });
+    const now = await planning.get<UnstructuredObject>(ConfigMap, key);
+    expect(now['status']).to.deep.equal({ phase: 'there' });
+    expect(now.metadata.labels).to.deep.equal({ app: 'shop' });
   });
 
   it('refuses what the server refuses', async () => {
