@@ -36,6 +36,9 @@ process.on('unhandledRejection', (reason) => {
 // Code of a project may say something, too: the standard output is for what a program may read.
 globalThis.console = new Console(process.stderr);
 
+// The code of an operator is a bundle: a trace is to be of its sources.
+if (process.env['OPERATOR_BUILDER_DEBUG'] !== undefined) process.setSourceMapsEnabled(true);
+
 let stop: AbortController | undefined;
 
 function stopSignal(): AbortSignal {

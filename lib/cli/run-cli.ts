@@ -33,7 +33,12 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
 /** The messages of this package say what to do; of others the trace is to be had. */
 function explained(thrown: unknown, { env }: CommandContext): string {
   const error = asError(thrown);
-  const trace = env['OPERATOR_BUILDER_DEBUG'] === undefined ? '' : `\n${error.stack ?? ''}`;
+  const trace = env['OPERATOR_BUILDER_DEBUG'] === undefined ? '' : `\n${stacksOf(error)}`;
   if (isOperatorError(error) || trace !== '') return `${error.message}${trace}`;
   return `${error.message}\n(OPERATOR_BUILDER_DEBUG=1 shows where it comes from)`;
+}
+
+/** Of what an operator throws there is more to know than where it was found. */
+function stacksOf({ stack = '', cause }: Error): string {
+  return cause === undefined ? stack : `${stack}\ncaused by ${stacksOf(asError(cause))}`;
 }

@@ -43,7 +43,8 @@ export async function declaredRules(operator: OperatorDefinition): Promise<Decla
     await operator.setup(manager);
   } catch (error) {
     if (isOperatorError(error, 'InvalidConfig')) throw error;
-    const message = `setup of the operator ${name} failed: ${asError(error).message}`;
+    const where = '(OPERATOR_BUILDER_DEBUG=1 shows where)';
+    const message = `setup of the operator ${name} failed: ${asError(error).message}\n${where}`;
     throw new OperatorError('InvalidConfig', message, { cause: error });
   }
   return rulesOf(manager.requiredAccess(), servedAt(resources, client));

@@ -8,6 +8,9 @@ import { exists } from './find-project.js';
 /** Where a project has its operator, from its root. */
 export const operatorFile = 'src/operator.ts';
 
+/** Where bundles are loaded from, beside others: sources are told of by their way from there. */
+export const bundleFile = 'node_modules/.cache/operator-builder/operator.mjs';
+
 /** A project's operator as one module. */
 export interface OperatorBundle {
   /** ESM; packages are imported, not in it. */
@@ -38,7 +41,7 @@ export async function bundleOperator(root: string): Promise<OperatorBundle> {
   const esbuild = await esbuildOf(root);
   try {
     const { outputFiles, metafile } = await esbuild.build({
-      ...{ absWorkingDir: root, entryPoints: [operatorFile], outfile: 'operator.mjs' },
+      ...{ absWorkingDir: root, entryPoints: [operatorFile], outfile: bundleFile },
       ...{ bundle: true, packages: 'external', platform: 'node', format: 'esm', target: 'node20' },
       ...{ write: false, metafile: true, sourcemap: 'inline', logLevel: 'silent' },
       define: placeOf(join(root, operatorFile)),

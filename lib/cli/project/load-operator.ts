@@ -1,12 +1,12 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { OperatorDefinition } from '../../manager/index.js';
 import { asError } from '../../system/as-error.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { systemRandom } from '../../system/random.js';
 import { fileError } from '../file-error.js';
-import { bundleOperator, operatorFile } from './bundle-operator.js';
+import { bundleFile, bundleOperator, operatorFile } from './bundle-operator.js';
 import { checkedDefinition } from './checked-definition.js';
 import { findProject } from './find-project.js';
 
@@ -35,7 +35,7 @@ export async function loadOperator(directory: string): Promise<LoadedProject> {
 
 /** It is a file of the project while it is loaded: that is where its packages are looked for. */
 async function loadedModule(root: string, code: string): Promise<object> {
-  const folder = join(root, 'node_modules/.cache/operator-builder');
+  const folder = dirname(join(root, bundleFile));
   // Node loads what has one name once; who loads an operator again wants one that has no state yet.
   const file = join(folder, `operator-${systemRandom.uuid()}.mjs`);
   try {
@@ -49,8 +49,8 @@ async function loadedModule(root: string, code: string): Promise<object> {
   } catch (thrown) {
     const error = asError(thrown);
     const isMissing = (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
-    const remedy = isMissing ? '\nnpm install may help' : '';
-    const message = `${operatorFile} of ${root} can't be loaded: ${error.message}${remedy}`;
+    const remedy = isMissing ? 'npm install may help' : '(OPERATOR_BUILDER_DEBUG=1 shows where)';
+    const message = `${operatorFile} of ${root} can't be loaded: ${error.message}\n${remedy}`;
     throw new OperatorError('InvalidConfig', message, { cause: error });
   } finally {
     await rm(file, { force: true });

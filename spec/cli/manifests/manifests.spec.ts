@@ -198,8 +198,12 @@ describe('operator-builder manifests', () => {
         '',
       ],
     });
-    const list = parse(await readFile(file('gone/config/crd/kustomization.yaml'), 'utf8')) as Crds;
-    expect(list.resources).to.deep.equal(['bases/shop.example.com_pots.yaml']);
+    const list = parse(
+      await readFile(file('gone/config/crd/kustomization.yaml'), 'utf8'),
+    ) as unknown;
+    expect(list)
+      .to.have.property('resources')
+      .that.deep.equals(['bases/shop.example.com_pots.yaml']);
     expect((await manifests('gone', '--check')).code).to.equal(0);
   });
 
@@ -259,7 +263,11 @@ describe('operator-builder manifests', () => {
         'return manager.liveClient.list(Shop).then(() => {});',
         'error: setup of the operator shops asks the cluster',
       ],
-      ['a setup that throws', "throw new Error('no door');", 'operator shops failed: no door'],
+      [
+        'a setup that throws',
+        "throw new Error('no door');",
+        'operator shops failed: no door\n(OPERATOR_',
+      ],
       [
         'a kind without a place',
         "manager.add({ name: 'a', run: async () => {} }, { requires: [{ type: { apiVersion: 'x/v1', kind: 'Y' }, verbs: ['get'] }] });",
@@ -292,7 +300,3 @@ describe('operator-builder manifests', () => {
     });
   });
 });
-
-interface Crds {
-  readonly resources: readonly string[];
-}
