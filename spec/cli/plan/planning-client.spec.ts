@@ -124,7 +124,7 @@ describe('The client of a plan', () => {
     const seen = await planning.patch(ConfigMap, key, { type: 'merge', body: { data: {} } });
     const state = planned.get(ConfigMap, key);
     if (state === undefined) throw new Error('it is not in the plan');
-    planned.simulate(state, { ...seen, status: { phase: 'there' } } as UnstructuredObject);
+    planned.simulate(state, { ...seen, status: { phase: 'there' } });
     const metadata = { labels: { app: 'shop' } };
     await planning.patch(ConfigMap, key, { type: 'merge', body: { metadata } });
     await planning.apply(configMap({ y: '2' }), { fieldManager: 'shop' });
