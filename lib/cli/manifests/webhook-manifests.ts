@@ -89,7 +89,15 @@ export async function webhookManifestFiles(
   });
   // Who adds webhooks to a project does all else by its template.
   const others = keep ? [] : await otherPatches(folder, patches);
-  return { wanted: [...admission, ...patches, ...others], notes: [] };
+  const notes = keep || admission.length === 0 ? [] : await notesOnList(folder);
+  return { wanted: [...admission, ...patches, ...others], notes };
+}
+
+/** Webhooks that `create webhook` has not made, no kustomization knows. */
+async function notesOnList(folder: string): Promise<readonly string[]> {
+  const list = 'config/webhook/kustomization.yaml';
+  if ((await textIfExists(join(folder, list))) !== undefined) return [];
+  return [`${admissionPath} is in no kustomization, for there is no ${list}: apply it apart`];
 }
 
 function conversionPatches(folder: string, operator: Served): Promise<readonly WantedFile[]> {
@@ -102,7 +110,7 @@ function conversionPatches(folder: string, operator: Served): Promise<readonly W
   return Promise.all(files);
 }
 
-/** The list of patches; those that were made of webhooks that are gone, go: the API server would ask nobody. */
+/** The list of patches; those that were made of webhooks that are gone, go: nobody would answer the API server. */
 async function otherPatches(
   folder: string,
   patches: readonly WantedFile[],

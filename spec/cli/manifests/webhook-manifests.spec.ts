@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
-import { webhookManifests } from '../../../lib/cli/manifests/webhook-manifests.js';
+import {
+  webhookManifestFiles,
+  webhookManifests,
+} from '../../../lib/cli/manifests/webhook-manifests.js';
 import { allowed, validatingWebhook } from '../../../lib/manager/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { cli, scratchDirectory } from '../cli.js';
@@ -42,6 +45,16 @@ describe('operator-builder manifests, of webhooks', () => {
     const { stdout } = await cli(['manifests', '--project', file('none')]);
     expect(stdout).to.include('changed config/webhook/manifests.yaml\n');
     expect(await readFile(file('none/config/webhook/manifests.yaml'), 'utf8')).to.match(/^#.*\n$/);
+  });
+
+  it('says that webhooks are listed nowhere, which were not made by create webhook', async () => {
+    const webhooks = [validatingWebhook(ConfigMap, () => allowed(), { name: 'a.shop.example' })];
+    const filesOf = (keep: boolean) =>
+      webhookManifestFiles(file('bare'), { name: 'shops', webhooks }, { keep });
+    const { wanted, notes } = await filesOf(false);
+    expect(wanted.map(({ path }) => path)).to.deep.equal(['config/webhook/manifests.yaml']);
+    expect(notes.join()).to.include('config/webhook/manifests.yaml is in no kustomization');
+    expect((await filesOf(true)).notes).to.deep.equal([]);
   });
 
   it('has them in one order, whatever that of the operator', () => {
