@@ -24,8 +24,10 @@ export async function generatedFile(
   { path, from, objects }: GeneratedFile,
 ): Promise<WantedFile> {
   const before = await textIfExists(join(folder, path));
-  const text = generatedText(objects, from);
-  if (before === undefined) return { type: 'whole', path, text };
+  const generated = generatedText(objects, from);
+  if (before === undefined) return { type: 'whole', path, text: generated };
+  // Files of Windows end their lines with two characters.
+  const text = before.includes('\r\n') ? generated.replaceAll('\n', '\r\n') : generated;
   // However somebody's formatter wrote it.
   if (areSameObjects(before, text)) return { type: 'edited', path, text: before };
   return { type: isGenerated(before) ? 'edited' : 'whole', path, text };
