@@ -2,10 +2,13 @@ import { OperatorError } from '../system/operator-error.js';
 import type { KubernetesObject, ObjectKey } from './kubernetes-object.js';
 
 /**
- * The key of `object` among those of its kind.
+ * The key of `object` among those of its kind; it can be spread into the metadata of another.
  * @throws OperatorError `InvalidObject`: it has no name (yet).
  */
-export function keyOf(object: KubernetesObject): ObjectKey {
+export function keyOf(object: KubernetesObject): {
+  readonly name: string;
+  readonly namespace?: string;
+} {
   const { name, namespace } = object.metadata;
   if (name === undefined || name === '') {
     throw new OperatorError('InvalidObject', `${object.kind}: metadata.name is missing`);

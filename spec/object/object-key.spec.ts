@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { ObjectMeta } from '../../lib/object/kubernetes-object.js';
 import { keyOf, keyString, parseKey, sameKey } from '../../lib/object/object-key.js';
 
 const web = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'shop', name: 'web' } };
@@ -11,6 +12,11 @@ describe('object keys', () => {
     expect(keyOf({ ...web, metadata: { name: 'web', namespace: '' } })).to.deep.equal({
       name: 'web',
     });
+  });
+
+  it('go into the metadata of another object', () => {
+    const metadata: ObjectMeta = { ...keyOf(web), labels: {} };
+    expect(metadata).to.deep.equal({ namespace: 'shop', name: 'web', labels: {} });
   });
 
   it('are refused for an object without a name', () => {
