@@ -4,6 +4,7 @@ import { certificateFiles } from '../../manager/index.js';
 import type { ManagerOptions } from '../../manager/index.js';
 import type { Logger } from '../../system/logger.js';
 import { isOperatorError } from '../../system/operator-error.js';
+import { whenAborted } from '../../system/when-aborted.js';
 import type { CommandContext } from '../command-context.js';
 import { clusterClient } from '../options/cluster-options.js';
 import { commandLogger } from '../options/log-option.js';
@@ -32,7 +33,9 @@ export async function runOperator(options: RunOptions, context: CommandContext):
   const signal = context.stopSignal();
   try {
     const logger = await commandLogger(options, context);
-    const first = await load(options, context);
+    const first = await Promise.race([load(options, context), whenAborted(signal)]);
+    // A module of the operator may wait for what never comes.
+    if (first === undefined) return;
     const running = { options, context, first, logger, signal };
     if (options.embedded === true) {
       const { runEmbedded } = await import('./run-embedded.js');

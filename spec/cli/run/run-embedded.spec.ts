@@ -123,6 +123,22 @@ describe('operator-builder run --embedded', () => {
     expect(cli.written().stderr.match(/is started anew/g)).to.have.length(2);
   });
 
+  it('is told to stop while a module of the operator waits for what never comes', async () => {
+    const project = file('waiting');
+    await copyShopProject(project);
+    const loaded = 'loaded-a-module-that-waits';
+    const waiting = `process.env['${loaded}'] = '1'; await new Promise(() => {});`;
+    await writeFile(file('waiting/src/operator.ts'), waiting);
+    const cli = start(project);
+    try {
+      await eventually(() => expect(process.env[loaded]).to.equal('1'));
+      cli.stop();
+      expect(await cli.ended).to.deep.equal({ code: 0, stdout: '', stderr: '' });
+    } finally {
+      Reflect.deleteProperty(process.env, loaded);
+    }
+  });
+
   it('asks its webhooks, without a certificate', async () => {
     const project = file('asking');
     await copyShopProject(project);
