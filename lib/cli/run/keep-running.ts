@@ -108,9 +108,10 @@ class RestartedOperator {
   async #change(signal: AbortSignal): Promise<readonly string[] | undefined> {
     const { load, tell } = this.#settings;
     try {
-      const loaded = await load();
-      if (!signal.aborted) await this.replace(loaded);
-      return loaded.files;
+      // A module may wait for what never comes.
+      const loaded = await Promise.race([load(), whenAborted(signal)]);
+      if (!signal.aborted && loaded !== undefined) await this.replace(loaded);
+      return loaded?.files;
     } catch (error) {
       if (signal.aborted) return undefined;
       const goesOn = this.#current === undefined ? 'nothing runs' : 'the former one goes on';
@@ -121,7 +122,12 @@ class RestartedOperator {
 
   async #replace(loaded: LoadedProject): Promise<void> {
     const { managerOptions, prepare, onBegin, signal, tell } = this.#settings;
-    const next = await prepareRun(loaded, managerOptions(loaded));
+    // Its setup may wait for what never comes.
+    const next = await Promise.race([
+      prepareRun(loaded, managerOptions(loaded)),
+      whenAborted(signal),
+    ]);
+    if (next === undefined) return;
     await prepare(loaded);
     if (signal.aborted) return;
     const former = this.#current;

@@ -35,7 +35,8 @@ const harmless: ReadonlySet<string> = new Set(['.git', '.DS_Store']);
 export async function initProject(options: InitOptions, context: CommandContext): Promise<void> {
   const folder = resolve(context.cwd, options.directory);
   const { domain, name = basename(folder) } = options;
-  checkProjectName(name);
+  const isGiven = options.name !== undefined;
+  checkProjectName(name, isGiven ? '--name' : "give --name, for the folder's can't be taken");
   checkDomain(domain);
   if (!options.force) await refuseFull(folder);
   const parts = partsOf(options.with ?? []);

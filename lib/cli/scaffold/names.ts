@@ -26,14 +26,17 @@ const takenKinds: readonly string[] = [
   ...['VersionDefinition', 'VersionObject', 'Webhook'],
 ];
 
-/** @throws UsageError the name can't be one of an operator. */
-export function checkProjectName(name: string): void {
+/**
+ * @param source - where it is from, for the message
+ * @throws UsageError the name can't be one of an operator.
+ */
+export function checkProjectName(name: string, source = '--name'): void {
   const problem =
     dns1035LabelProblem(name) ??
     (name.length > longestName
       ? `has ${name.length} characters, at most ${longestName} are allowed: objects are named after it`
       : undefined);
-  if (problem !== undefined) throw new UsageError(`--name: ${problem}`);
+  if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
 }
 
 /** @throws UsageError the domain can't be the end of a group's name. */
@@ -50,8 +53,7 @@ export function checkGroup(group: string, domain: string): void {
   const problem = dns1123SubdomainProblem(group) ?? dns1123SubdomainProblem(`${group}.${domain}`);
   if (problem !== undefined) throw new UsageError(`--group: ${problem}`);
   if (group !== domain && !group.endsWith(`.${domain}`)) return;
-  const remedy = `leave the domain out, it is added: ${group}.${domain}`;
-  throw new UsageError(`--group: ${remedy}`);
+  throw new UsageError(`--group: leave the domain out of ${group}: .${domain} is added`);
 }
 
 /** @throws UsageError Kubernetes does not know versions of that form. */

@@ -42,7 +42,8 @@ describe('An operator that is kept running', () => {
     name: string,
     run: (context: RunnableContext) => Promise<unknown> = () => Promise.resolve(),
   ): LoadedProject {
-    const setup = (manager: Manager): void => {
+    const setup = (manager: Manager): void | Promise<void> => {
+      if (name === 'endless') return new Promise(() => log.push('endless is set up'));
       if (name === 'wrong') throw new Error('it is wrong');
       manager.add({
         name,
@@ -123,4 +124,22 @@ describe('An operator that is kept running', () => {
     expect(error).to.have.property('message', 'no till');
     expect(told).to.deep.equal([]);
   });
+
+  for (const [when, names] of [
+    ['first', ['endless']],
+    ['next', ['first', 'endless']],
+  ] as const) {
+    it(`ends when it is told to, though the ${when} one is set up for ever`, async () => {
+      const [first = '', ...others] = names;
+      keep(operator(first), ...others.map((name) => operator(name)));
+      if (others.length > 0) {
+        await until('first begins');
+        await change();
+      }
+      await until('endless is set up');
+      stop.abort();
+      await kept;
+      expect(told).to.deep.equal([]);
+    });
+  }
 });

@@ -76,4 +76,10 @@ describe('operator-builder init', () => {
       expect(await readdir(file())).not.to.include('bad');
     });
   }
+
+  it("asks for a name where the folder's is none", async () => {
+    const { code, stderr } = await cli(['init', '-C', file('Foo_Bar'), '--domain', 'example.com']);
+    expect(code).to.equal(1);
+    expect(stderr).to.include('give --name, for the folder\'s can\'t be taken: "Foo_Bar" must be');
+  });
 });
