@@ -10,6 +10,7 @@ import { commandLogger, logLevelOption } from '../options/log-option.js';
 import type { LogOptions } from '../options/log-option.js';
 import { outputOption } from '../options/output-option.js';
 import type { Output } from '../options/output-option.js';
+import { whileTelling } from '../while-telling.js';
 
 interface PlanOptions extends ClusterOptions, LogOptions {
   readonly filename: readonly string[];
@@ -66,7 +67,9 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
   const { planResource } = await import('../plan/plan-resource.js');
   const signal = context.stopSignal();
   const resources = await readResources(await filesIn(options.filename, context.cwd), context);
-  const { operator } = await loadOperator(resolve(context.cwd, options.project));
+  const { operator } = await whileTelling('the operator is compiled', context, () =>
+    loadOperator(resolve(context.cwd, options.project)),
+  );
   const logger = await commandLogger(options, context);
   const client = await clusterClient(options, context, logger);
   try {
@@ -76,7 +79,8 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
     const plans: ResourcePlan[] = [];
     for (const resource of resources) {
       const planning = { ...applying, operator, client, logger, clock, signal };
-      plans.push(await planResource(resource, planning));
+      const what = `${resource.kind} ${resource.metadata.name ?? ''} is planned`;
+      plans.push(await whileTelling(what, context, () => planResource(resource, planning)));
     }
     await say(plans, options, context);
   } finally {

@@ -7,6 +7,8 @@ import { commandLogger, logLevelOption } from '../options/log-option.js';
 import type { LogOptions } from '../options/log-option.js';
 import { outputOption } from '../options/output-option.js';
 import type { Output } from '../options/output-option.js';
+import type { LoadedProject } from '../project/load-operator.js';
+import { whileTelling } from '../while-telling.js';
 
 interface UpgradeCheckOptions extends LogOptions {
   readonly from: string;
@@ -56,11 +58,17 @@ async function upgradeCheck(options: UpgradeCheckOptions, context: CommandContex
   const signal = context.stopSignal();
   const { stdout, env, cwd } = context;
   const resources = await readResources(await filesIn(options.filename, cwd), context);
-  const { operator: from } = await loadOperator(resolve(cwd, options.from));
-  const { operator: to } = await loadOperator(resolve(cwd, options.to));
+  const compiled = (directory: string): Promise<LoadedProject> =>
+    whileTelling(`the operator in ${directory} is compiled`, context, () =>
+      loadOperator(resolve(cwd, directory)),
+    );
+  const { operator: from } = await compiled(options.from);
+  const { operator: to } = await compiled(options.to);
   const logger = await commandLogger(options, context);
   const { namespace } = options;
-  const report = await checkUpgrade({ from, to, resources, namespace, logger, signal });
+  const report = await whileTelling('both versions are replayed', context, () =>
+    checkUpgrade({ from, to, resources, namespace, logger, signal }),
+  );
   if (options.output === 'json') {
     stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
   } else {
