@@ -51,7 +51,13 @@ describe('Webhooks that operator-builder create webhook makes, on a real API ser
 
   after(async () => {
     await operator?.stop();
+    // Objects that nobody can convert any more would keep every namespace from going.
+    const conversion = JSON.stringify({
+      spec: { conversion: { strategy: 'None', webhook: null } },
+    });
+    await kubectl.run(['patch', 'crd', `shops.${group}`, '--type=merge', '-p', conversion]);
     await kubectl.run(['delete', '-k', config('default'), '--wait=false']);
+    await kubectl.run(['wait', '--for=delete', `crd/shops.${group}`]);
     await kubectl.close();
     await Promise.all([admin.close(), jane.close()]);
   });
