@@ -168,10 +168,10 @@ describe('The inspector in Chromium', () => {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).to.equal('Skip to content');
     await page.keyboard.press('Enter');
-    expect(page.url()).to.match(/#main$/);
+    await page.waitForURL(/#main$/);
     await page.getByRole('link', { name: 'Caches', exact: true }).focus();
     await page.keyboard.press('Enter');
-    expect(page.url()).to.match(/#caches-title$/);
+    await page.waitForURL(/#caches-title$/);
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
