@@ -31,7 +31,9 @@ const timeAndChance = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist', 'coverage', 'node_modules', '.cache', 'site', 'bench/results'] },
+  {
+    ignores: ['dist', 'coverage', 'node_modules', '.cache', 'site', 'bench/results', 'lib/*/data'],
+  },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {

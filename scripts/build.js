@@ -1,8 +1,7 @@
 // Builds lib/ into dist/: the types of each module by tsc, and the modules that package.json names by
-// esbuild, with what they share in chunks. Five hundred small files take a third longer to import. Then
-// the data files that the embedded server reads at run time.
+// esbuild, with what they share in chunks. Five hundred small files take a third longer to import.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
 rmSync('dist', { recursive: true, force: true });
@@ -17,7 +16,7 @@ await build({
   outbase: 'lib',
   bundle: true,
   splitting: true,
-  // Two folders deep, as the modules are that read data files by a path relative to their own.
+  // Two folders deep, like the module that reads templates/ by a path relative to its own.
   chunkNames: 'chunks/js/[name]-[hash]',
   format: 'esm',
   platform: 'node',
@@ -27,7 +26,3 @@ await build({
   sourcesContent: false,
   logLevel: 'warning',
 });
-for (const folder of readdirSync('lib')) {
-  const data = `lib/${folder}/data`;
-  if (existsSync(data)) cpSync(data, `dist/${folder}/data`, { recursive: true });
-}

@@ -1,4 +1,4 @@
-import { readDataFile } from '../kinds/data-file.js';
+import { readDocument } from '../kinds/documents.js';
 import type { ServerCore } from '../server-core.js';
 import { createObject } from '../writes/create-object.js';
 import { withoutMembers } from '../without-members.js';
@@ -12,7 +12,7 @@ type Item = Readonly<Record<string, unknown>>;
  * programs are left out.
  */
 export function createBootstrapRoles(core: ServerCore): void {
-  const data = readDataFile('bootstrap-roles') as { roles: Item[]; bindings: Item[] };
+  const data = readDocument('bootstrap-roles') as { roles: Item[]; bindings: Item[] };
   createAll(core, { plural: 'clusterroles', items: data.roles });
   createAll(core, { plural: 'clusterrolebindings', items: data.bindings });
 }

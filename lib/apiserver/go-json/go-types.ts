@@ -1,4 +1,4 @@
-import { readDataFile } from '../kinds/data-file.js';
+import { readDocument } from '../kinds/documents.js';
 import { listType, mapType, structType } from './composite-types.js';
 import type { GoField } from './composite-types.js';
 import type { GoType } from './go-type.js';
@@ -46,7 +46,7 @@ export function goType(expression: string): GoType {
 }
 
 function declarations(): Readonly<Record<string, Declaration>> {
-  return readDataFile('go-types') as Readonly<Record<string, Declaration>>;
+  return readDocument('go-types') as Readonly<Record<string, Declaration>>;
 }
 
 const basic = /^(?:string|bool|u?int\d*|float\d+)$/;

@@ -1,4 +1,4 @@
-import { readDataFile } from './data-file.js';
+import { readDocument } from './documents.js';
 
 /** A group in aggregated discovery (`apidiscovery.k8s.io/v2`). */
 export interface GroupDiscovery {
@@ -49,5 +49,5 @@ export interface DiscoveryData {
 
 /** The built-in groups, versions and kinds. */
 export function discoveryData(): DiscoveryData {
-  return readDataFile('discovery') as DiscoveryData;
+  return readDocument('discovery') as DiscoveryData;
 }

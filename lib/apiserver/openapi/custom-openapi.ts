@@ -1,4 +1,4 @@
-import { readDataFile } from '../kinds/data-file.js';
+import { readDocument } from '../kinds/documents.js';
 import type { RawSchema } from '../kinds/definitions.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 
@@ -71,7 +71,7 @@ function withoutStrategicPatch(key: string, value: unknown): unknown {
 export function customPaths(kind: ServedKind): Paths {
   const { group, version, plural, kind: name } = kind.type;
   const template = kind.type.namespaced ? namespaced : clusterScoped;
-  const documents = readDataFile('paths') as Readonly<Record<string, Paths>>;
+  const documents = readDocument('paths') as Readonly<Record<string, Paths>>;
   const own = Object.entries(documents[template.document] ?? {}).filter(([path]) => {
     const [, rest] = path.split(`/${template.plural}`);
     if (rest === undefined || path.includes('/watch/')) return false;

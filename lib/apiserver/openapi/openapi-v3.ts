@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readDataFile } from '../kinds/data-file.js';
+import { readDocument } from '../kinds/documents.js';
 import { rawDefinition } from '../kinds/definitions.js';
 import type { RawSchema } from '../kinds/definitions.js';
 import { discoveryData } from '../kinds/discovery-data.js';
@@ -45,7 +45,7 @@ function hashOf(value: unknown): string {
 
 /** The paths of built-in kinds, by the name of their document. */
 export function builtinPaths({ serves }: OpenApiSource): Readonly<Record<string, Paths>> {
-  const all = readDataFile('paths') as Readonly<Record<string, Paths>>;
+  const all = readDocument('paths') as Readonly<Record<string, Paths>>;
   if (serves === undefined) return all;
   const served = Object.entries(all).filter(([name]) => {
     const group = groupOfDocument(name);

@@ -100,12 +100,16 @@ export class CustomResource<out T extends KubernetesObject, in I>
    */
   schema(version: string = this.version): Schema {
     const schema = this.#allSchemas().get(version);
-    if (schema !== undefined) return schema;
-    const known = this.versions.join(', ');
-    throw new OperatorError(
-      'InvalidOption',
-      `${this.kind} has no version ${version}: it has ${known}`,
-    );
+    if (schema === undefined) throw this.#unknownVersion(version);
+    return schema;
+  }
+
+  /**
+   * Checks a version's name without its schema, which may be large.
+   * @throws OperatorError `InvalidOption`: there is no such version
+   */
+  checkVersion(version: string): void {
+    if (!this.versions.includes(version)) throw this.#unknownVersion(version);
   }
 
   /** An object with apiVersion and kind, and with the defaults that the API server fills in. */
@@ -198,6 +202,11 @@ export class CustomResource<out T extends KubernetesObject, in I>
       return this.schema(version);
     const text = `${apiVersion} ${kind} is no ${this.kind} of ${this.group}`;
     throw new OperatorError('InvalidObject', text);
+  }
+
+  #unknownVersion(version: string): OperatorError {
+    const what = `${this.kind} has no version ${version}: it has ${this.versions.join(', ')}`;
+    return new OperatorError('InvalidOption', what);
   }
 
   #allSchemas(): ReadonlyMap<string, Schema> {

@@ -79,12 +79,13 @@ function checkForm(definition: unknown): void {
 /**
  * Another version of a resource, as clients and controllers take it.
  * @param version - the name of one of its versions
+ * @throws OperatorError `InvalidOption`: there is no such version
  */
 export function versionOfResource<T extends KubernetesObject>(
   resource: CustomResource<KubernetesObject, never>,
   version: string,
 ): ResourceType<T> {
-  resource.schema(version);
+  resource.checkVersion(version);
   const { group, kind, plural, namespaced } = resource;
   return { group, version, kind, plural, namespaced };
 }

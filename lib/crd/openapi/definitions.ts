@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../object/json.js';
 import type { Schema } from '../../object/schema.js';
-import { readBrotli } from './read-brotli.js';
+import { packedDefinitions } from '../data/definitions.js';
+import { unpack } from './unpack.js';
 
 /** A definition as the OpenAPI document has it, with `$ref`s. */
 export interface RawSchema {
@@ -31,8 +32,8 @@ export function rawDefinition(name: string): RawSchema | undefined {
 function definitionsOf(pack: string): Readonly<Partial<Record<string, RawSchema>>> {
   let definitions = packages.get(pack);
   if (definitions === undefined) {
-    const file = new URL(`../../crd/data/definitions/${pack}.json.br`, import.meta.url);
-    definitions = (readBrotli(file) ?? {}) as Record<string, RawSchema>;
+    const packed = packedDefinitions[pack];
+    definitions = packed === undefined ? {} : (unpack(packed) as Record<string, RawSchema>);
     packages.set(pack, definitions);
   }
   return definitions;
