@@ -50,8 +50,8 @@ export interface CacheOptions {
   /** What is cached of kinds of which it is not everything. @defaultValue none */
   readonly types?: readonly CachedType[] | undefined;
   /**
-   * The namespaces of namespaced kinds that `types` says nothing about. A kind that is given as
-   * apiVersion and kind counts as namespaced. @defaultValue all
+   * The namespaces of namespaced kinds that `types` says nothing about. Cluster-scoped kinds are
+   * cached as a whole. @defaultValue all
    */
   readonly namespaces?: readonly string[] | undefined;
   /** Kinds that `namespaces` says nothing about either: all of them are cached. @defaultValue none */

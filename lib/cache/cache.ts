@@ -165,9 +165,10 @@ export class Cache {
       indexers = {},
     }: Partial<CachedType> = own ?? {};
     const { keepManagedFields = false } = own ?? {};
-    const namespaced = !('namespaced' in type) || type.namespaced;
     const { allNamespacesOf, namespaces: usual } = this.#options;
-    const isLimited = namespaced && !allNamespacesOf(type);
+    // The informer resolves the scope of a kind that is given as apiVersion and kind.
+    const isClusterScoped = 'namespaced' in type && !type.namespaced;
+    const isLimited = !isClusterScoped && !allNamespacesOf(type);
     const namespaces = own?.namespaces ?? (isLimited ? usual : undefined);
     const selectors = { namespaces, labelSelector, fieldSelector };
     return { type, metadataOnly, ...selectors, transform, indexers, keepManagedFields };

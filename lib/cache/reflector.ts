@@ -49,6 +49,8 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly metrics: CacheMetrics;
   /** Ask for streaming lists, as long as the server knows them. */
   readonly streamingLists: boolean;
+  /** Called before each list; if it throws, the list has failed. @defaultValue nothing */
+  readonly beforeList?: (() => Promise<void>) | undefined;
 }
 
 /** A watch that lasted so long worked, even if it showed nothing. */
@@ -156,9 +158,9 @@ export class Reflector<T extends KubernetesObject> {
   async #step(state: ReflectorState): Promise<ReflectorState> {
     switch (state.phase) {
       case 'streamingList':
-        return this.#streamingList(state);
+        return (await this.#prepared(state)) ?? this.#streamingList(state);
       case 'list':
-        return this.#list(state);
+        return (await this.#prepared(state)) ?? this.#list(state);
       case 'watch':
         return this.#watch(state);
       case 'backOff':
@@ -175,6 +177,16 @@ export class Reflector<T extends KubernetesObject> {
   async #wait(delayMs: number): Promise<void> {
     // An abort is no failure here: `#run` sees what was asked for.
     await sleep(this.#options.clock, delayMs, this.#attempt.signal).catch(() => undefined);
+  }
+
+  /** @returns the state after a failure, or undefined: the list can begin */
+  async #prepared(state: WorkState): Promise<ReflectorState | undefined> {
+    try {
+      await this.#options.beforeList?.();
+      return undefined;
+    } catch (error) {
+      return this.#afterFailure(state, { error, lastedMs: 0 });
+    }
   }
 
   async #list(state: ListState): Promise<ReflectorState> {

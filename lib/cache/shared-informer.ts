@@ -39,7 +39,7 @@ export interface InformerParts {
 
 /** One watched part of a kind: a namespace, or everything. */
 interface Partition<T extends KubernetesObject> {
-  readonly namespace: string | undefined;
+  namespace: string | undefined;
   readonly reflector: Reflector<T>;
   listed: boolean;
   /** The version up to which the watch has come; empty before the first list. */
@@ -55,11 +55,13 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly changes = new ChangeNotifier();
   readonly intake: Transform<T>;
   readonly #parts: InformerParts;
-  readonly #partitions: readonly Partition<T>[];
+  #partitions: readonly Partition<T>[];
+  /** Ends of the reflectors that a cluster-scoped kind does not need. */
+  readonly #leaving: Promise<void>[] = [];
   readonly #handlers = new EventHandlers<T>((error, object) =>
     this.#failed('event handler', error, object),
   );
-  readonly #isSelected: (object: T) => boolean;
+  #isSelected: (object: T) => boolean;
   #keepManagedFields: boolean;
   #endCollecting: readonly (() => void)[] = [];
 
@@ -121,6 +123,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   async stop(): Promise<void> {
     await Promise.all(this.#partitions.map(({ reflector }) => reflector.stop()));
+    await Promise.all(this.#leaving);
     this.#handlers.clear();
     for (const end of this.#endCollecting) end();
     const { objects, bytes, watchSilence } = this.#parts.metrics;
@@ -216,9 +219,27 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
         scope,
         logger,
         sink: this.#sinkOf(() => partition),
+        ...(namespace !== undefined && { beforeList: () => this.#resolveScope(partition) }),
       }),
     };
     return partition;
+  }
+
+  /**
+   * Leaves `partition` alone if the kind is cluster-scoped: a kind given as apiVersion and kind is
+   * taken for a namespaced one until discovery knows it, which may be long after the start.
+   */
+  async #resolveScope(partition: Partition<T>): Promise<void> {
+    const { type } = this.scope;
+    if ('namespaced' in type) return;
+    const { namespaced } = await this.#parts.client.resourceType(type);
+    if (namespaced || partition.namespace === undefined) return;
+    if (!this.#partitions.includes(partition)) return;
+    const others = this.#partitions.filter((other) => other !== partition);
+    this.#partitions = [partition];
+    partition.namespace = undefined;
+    this.#isSelected = selectedBy({ ...this.scope, namespaces: undefined });
+    this.#leaving.push(...others.map(({ reflector }) => reflector.stop()));
   }
 
   #sinkOf(partition: () => Partition<T>): ReflectorSink<T> {

@@ -3,8 +3,11 @@ import type { Client } from '../client/client.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { apiVersionOf, groupOf } from '../object/resource-type.js';
-import type { TypeReference } from '../object/resource-type.js';
+import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import { sleep } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
+import { isOperatorError } from '../system/operator-error.js';
 import type { ReconcileKey } from './reconcile-key.js';
 
 /** What a {@link Mapper} may use. */
@@ -15,6 +18,9 @@ export interface MapContext<T extends KubernetesObject = KubernetesObject> {
   /** Reads from the cache what is cached. */
   readonly client: Client;
   readonly logger: Logger;
+  readonly clock: Clock;
+  /** Aborted when the source is stopped. */
+  readonly signal: AbortSignal;
 }
 
 /** The keys to reconcile since something happened, in its cluster where they name none. */
@@ -46,8 +52,8 @@ export function enqueueObject(): Mapper {
 }
 
 /**
- * Reconciles the object's controller, where that is of `owner`'s kind, of whichever version. A kind
- * given as apiVersion and kind counts as namespaced.
+ * Reconciles the object's controller if it is of `owner`'s kind, in any version of its group. The
+ * scope of a kind given as `{ apiVersion, kind }` comes from discovery, when the first event needs it.
  */
 export function enqueueOwner(
   owner: TypeReference<KubernetesObject>,
@@ -55,14 +61,68 @@ export function enqueueOwner(
 ): Mapper {
   const { matchEveryOwner = false } = options;
   const group = groupOf(apiVersionOf(owner));
-  const namespaced = !('namespaced' in owner) || owner.namespaced;
-  return ({ metadata: { ownerReferences = [], namespace } }) =>
-    ownerReferences
+  const scopes = new OwnerScopes(owner);
+  return ({ metadata: { ownerReferences = [], namespace } }, context) => {
+    const names = ownerReferences
       .filter(
         (reference) =>
           (matchEveryOwner || reference.controller === true) &&
           reference.kind === owner.kind &&
           groupOf(reference.apiVersion) === group,
       )
-      .map(({ name }) => (namespaced && namespace !== undefined ? { namespace, name } : { name }));
+      .map(({ name }) => name);
+    if (names.length === 0) return [];
+    const keysIn = (type: ResourceType<KubernetesObject> | undefined): readonly ReconcileKey[] => {
+      // An owner of an unserved kind cannot exist; once served, its own watch lists it.
+      if (type === undefined) return [];
+      const isNamespaced = type.namespaced && namespace !== undefined;
+      return names.map((name) => (isNamespaced ? { namespace, name } : { name }));
+    };
+    const type = scopes.known(context);
+    return type === undefined ? scopes.resolve(context).then(keysIn) : keysIn(type);
+  };
+}
+
+const scopeRetryMs = 1_000;
+
+/** Resolves an owner's kind, once for each client: clusters may serve it with different scopes. */
+class OwnerScopes {
+  readonly #owner: TypeReference<KubernetesObject>;
+  readonly #known = new WeakMap<Client, ResourceType<KubernetesObject>>();
+  readonly #pending = new WeakMap<Client, Promise<ResourceType<KubernetesObject> | undefined>>();
+
+  constructor(owner: TypeReference<KubernetesObject>) {
+    this.#owner = owner;
+  }
+
+  /** The kind, if no request is needed. Events stay in order then. */
+  known({ client }: MapContext): ResourceType<KubernetesObject> | undefined {
+    return 'plural' in this.#owner ? this.#owner : this.#known.get(client);
+  }
+
+  /**
+   * Asks discovery until it answers: a lost event would leave the owner stale until its next resync.
+   * @returns undefined: the kind is not served
+   */
+  resolve(context: MapContext): Promise<ResourceType<KubernetesObject> | undefined> {
+    const { client } = context;
+    const pending = this.#pending.get(client) ?? this.#ask(context);
+    this.#pending.set(client, pending);
+    return pending.finally(() => this.#pending.delete(client));
+  }
+
+  async #ask(context: MapContext): Promise<ResourceType<KubernetesObject> | undefined> {
+    const { client, logger, clock, signal } = context;
+    for (;;) {
+      try {
+        const type = await client.resourceType(this.#owner);
+        this.#known.set(client, type);
+        return type;
+      } catch (error) {
+        if (isOperatorError(error, 'UnknownKind') || signal.aborted) return undefined;
+        logger.warn('owner kind not resolved', { kind: this.#owner.kind, error });
+      }
+      await sleep(clock, scopeRetryMs, signal).catch(() => undefined);
+    }
+  }
 }

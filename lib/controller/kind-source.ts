@@ -1,6 +1,7 @@
 import type { CacheEvent } from '../cache/informer.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
+import { OperatorError } from '../system/operator-error.js';
 import type { Mapped, Mapper } from './handlers.js';
 import { enqueueMapped } from './mapped-keys.js';
 import type { MappedContext } from './mapped-keys.js';
@@ -37,23 +38,26 @@ export function kindSource<T extends KubernetesObject>(
     start: (context) => {
       const { metadataOnly, keepManagedFields } = options;
       const informer = context.cache.informer(type, { metadataOnly, keepManagedFields });
-      informer.addHandler((event) => {
-        const trigger = eventTrigger(event, context.cluster);
-        if (matters(event, options.predicate, context)) tell({ event, trigger }, options, context);
-      });
+      const ending = new AbortController();
+      const { signal } = ending;
+      const visit = (event: CacheEvent<T>, trigger: Trigger): void => {
+        if (!matters(event, options.predicate, context)) return;
+        tell({ event, trigger, signal }, options, context);
+      };
+      informer.addHandler((event) => visit(event, eventTrigger(event, context.cluster)));
       return {
         // Of a kind that is not served there is nothing to wait for.
         whenSynced: (signal) => informer.waitForSync(signal, { parked: 'pass' }),
         replay: (trigger) => {
           for (const object of informer.list()) {
-            const event = { type: 'added', object, isInInitialList: true } as const;
-            if (matters(event, options.predicate, context)) {
-              tell({ event, trigger }, options, context);
-            }
+            visit({ type: 'added', object, isInInitialList: true }, trigger);
           }
         },
         status: () => informer.status(),
-        stop: () => informer.release(),
+        stop: () => {
+          ending.abort(new OperatorError('Stopped', `source ${type.kind}: stopped`));
+          informer.release();
+        },
       };
     },
   };
@@ -73,14 +77,20 @@ function matters<T extends KubernetesObject>(
   }
 }
 
+interface Visit<T extends KubernetesObject> {
+  readonly event: CacheEvent<T>;
+  readonly trigger: Trigger;
+  readonly signal: AbortSignal;
+}
+
 function tell<T extends KubernetesObject>(
-  { event, trigger }: { readonly event: CacheEvent<T>; readonly trigger: Trigger },
+  { event, trigger, signal }: Visit<T>,
   { mapper }: KindSourceOptions<T>,
   context: SourceContext,
 ): void {
-  const { client, logger, cluster } = context;
+  const { client, logger, cluster, clock } = context;
   const cause = { request: { trigger, priority: priorityOf(event) }, object: event.object };
-  const told = { event, cluster, client, logger };
+  const told = { event, cluster, client, logger, clock, signal };
   const target = event.type === 'updated' ? eachOnce(context) : context;
   void enqueueMapped((): Mapped => mapper(event.object, told), target, cause);
   if (event.type !== 'updated') return;
