@@ -6,7 +6,7 @@ import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
 import { adoptFields } from './adopt-fields.js';
-import { applyOptions, withUid } from './apply-options.js';
+import { applyOptions, asNew, withUid } from './apply-options.js';
 import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './applied-fields.js';
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
@@ -32,7 +32,7 @@ import { releaseFields, warnOfDroppedManagers } from './release-fields.js';
 export type Gate = (live: UnstructuredObject) => string | undefined;
 
 // A cached read waits for the watch after a conflict, so the second try sees the truth.
-const maxAttempts = 3;
+export const maxAttempts = 3;
 
 /**
  * Brings one object to its desired state, by server-side apply, with no call where it is there.
@@ -56,21 +56,23 @@ export async function applyObject(
   }
 }
 
-// An apply with the UID of an object that is gone is a 409; of one that was replaced, a 422; and so is
-// a second controller, where somebody else has got it since it was read.
-function isStale(error: unknown): boolean {
+/**
+ * Whether the object is not what was read. An apply with the UID of an object that is gone is a 409, and
+ * so is one that creates what exists; the UID of one that was replaced is a 422, and so is a second
+ * controller, where somebody else has got it since it was read.
+ */
+export function isStale(error: unknown): boolean {
   if (isConflict(error)) return true;
   const identity = ['metadata.uid', 'metadata.ownerReferences'];
   const causes = isInvalid(error) && isApiError(error) ? error.causes : [];
   return causes.some(({ field = '' }) => identity.includes(field));
 }
 
+// The read may be of a cache that is behind: an object that exists is a conflict, and whose it is, is
+// judged by the next read.
 async function createObject(context: RunContext, desired: DesiredObject): Promise<Outcome> {
-  const { object, created } = await apply(context, desired.creation);
-  if (created) return done('created', desired.ref, { live: object });
-  // Apply can't say "must not exist": what was made between the read and the write is taken over.
-  const reason = 'it was there already, though no read had shown it';
-  return done('configured', desired.ref, { reason, live: object });
+  const { object } = await apply(context, asNew(desired.creation));
+  return done('created', desired.ref, { live: object });
 }
 
 async function bringAbout(context: RunContext, pair: Pair, gate: Gate): Promise<Outcome> {

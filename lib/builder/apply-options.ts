@@ -13,3 +13,12 @@ export function withUid(object: UnstructuredObject, live: UnstructuredObject): U
   const { uid } = live.metadata;
   return { ...object, metadata: { ...object.metadata, ...(uid !== undefined && { uid }) } };
 }
+
+/**
+ * `object` for an apply that makes it: a 409 where an object of its name exists by then. Apply has no
+ * "must not exist", but it compares the version that it names, which no stored object has: a store
+ * without objects is of version 1, and each write to it makes the next one.
+ */
+export function asNew(object: UnstructuredObject): UnstructuredObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: '1' } };
+}

@@ -9,8 +9,8 @@ import { redactChanges } from '../object/redact.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
 import { adoptedRemovals } from './adopt-fields.js';
 import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './applied-fields.js';
-import { immutablePolicy } from './apply-object.js';
-import { applyOptions, withUid } from './apply-options.js';
+import { immutablePolicy, isStale, maxAttempts } from './apply-object.js';
+import { applyOptions, asNew, withUid } from './apply-options.js';
 import type { Chain, ChainedObject } from './chain.js';
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
@@ -51,17 +51,31 @@ export async function planObject(
 ): Promise<PlannedStep> {
   try {
     const { desired, guessed } = await desiredObject(context, chain, chained);
-    const live = await readObject(context, desired.type, desired.ref);
-    if (live === undefined) {
-      return { chained, desired, causes: [], planned: await planCreation(context, desired) };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await planDesired(context, desired, { chained, guessed });
+      } catch (error) {
+        if (!isStale(error) || attempt >= maxAttempts) throw error;
+      }
     }
-    const pair = { desired, live };
-    const planned = await planUpdate(context, pair);
-    const approximate = planned.approximate || guessed;
-    return { chained, ...pair, causes: rolloutCauses(pair), planned: { ...planned, approximate } };
   } catch (error) {
     return { chained, causes: [], planned: failure(chained.ref, error) };
   }
+}
+
+async function planDesired(
+  context: RunContext,
+  desired: DesiredObject,
+  { chained, guessed }: { readonly chained: ChainedObject; readonly guessed: boolean },
+): Promise<PlannedStep> {
+  const live = await readObject(context, desired.type, desired.ref);
+  if (live === undefined) {
+    return { chained, desired, causes: [], planned: await planCreation(context, desired) };
+  }
+  const pair = { desired, live };
+  const planned = await planUpdate(context, pair);
+  const approximate = planned.approximate || guessed;
+  return { chained, ...pair, causes: rolloutCauses(pair), planned: { ...planned, approximate } };
 }
 
 /**
@@ -108,7 +122,7 @@ async function planCreation(context: RunContext, desired: DesiredObject): Promis
     desiredDifferences(worthShowing(creation), { metadata: {} }),
   );
   try {
-    await context.client.apply(creation, applyOptions(context));
+    await context.client.apply(asNew(creation), applyOptions(context));
     return { action: 'create', ref, changes, approximate: false };
   } catch (error) {
     const reason = dryRunProblem(error);

@@ -6,7 +6,7 @@ import { isJsonObject } from '../object/json.js';
 import { Pod, Service } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
-import { applyOptions } from './apply-options.js';
+import { applyOptions, asNew } from './apply-options.js';
 import type { RunContext } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { isKind } from './kind-traits.js';
@@ -53,7 +53,7 @@ export async function recreateObject(
     const why = changes.map(({ path }) => path).join(', ');
     return pending(desired.ref, `is being deleted, to be made again with another ${why}`, { live });
   }
-  const { object } = await client.apply(creation, applyOptions(context));
+  const { object } = await client.apply(asNew(creation), applyOptions(context));
   return done('recreated', desired.ref, { changes, live: object });
 }
 

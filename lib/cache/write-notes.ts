@@ -100,7 +100,7 @@ export class WriteNotes {
           ? isNotFound(error) ||
             (isConflict(error) && seen.object.metadata.resourceVersion === sentVersion)
           : // Of what its selectors leave out, a cache never hears.
-            seen.type === 'absent' && isAlreadyExists(error) && !filtered;
+            seen.type === 'absent' && !filtered && showsThatItExists(error, sentVersion);
       if (isStale) overlay.conflicted(keyString(target.key));
     }
   }
@@ -112,6 +112,11 @@ export class WriteNotes {
       informer?.covers(namespace) === true ? [informer] : [],
     );
   }
+}
+
+/** A conflict about a version, but not one about a UID, is of an object that exists. */
+function showsThatItExists(error: unknown, sentVersion: string | undefined): boolean {
+  return isAlreadyExists(error) || (isConflict(error) && sentVersion !== undefined);
 }
 
 /** The resourceVersion that a patch demands of the live object, or undefined. */

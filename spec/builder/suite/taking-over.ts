@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { Builder } from '../../../lib/builder/index.js';
+import { Cache, cachedClient } from '../../../lib/cache/index.js';
 import { forwarding } from '../../../lib/client/index.js';
-import type { Client } from '../../../lib/client/index.js';
-import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
+import type { Client, WatchOptions } from '../../../lib/client/index.js';
+import { ConfigMap, Deployment, Secret, Service } from '../../../lib/object/kinds.js';
 import type { KubernetesObject, ObjectKey } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import type { OpenScene } from './builder-suite.js';
@@ -74,6 +75,49 @@ export function takingOverSuite(open: OpenScene): void {
     const [error] = await errorsOf(chain);
     expect(error?.code).to.equal('AlreadyOwned');
     expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '0', B: '0' });
+  });
+
+  it('never takes over a Secret that the watch of the cache has not shown yet', async () => {
+    const scene = await open();
+    const lagging = await withoutNews(scene.operator.client);
+    try {
+      const before = await passwordOf(scene);
+      const chain = (): Builder =>
+        scene
+          .builder({ client: lagging.client })
+          .secret({ name: 'db', data: { password: 'eA==' } });
+      const { objects } = await chain().plan();
+      expect(objects.map(({ action, error }) => [action, error?.code])).to.deep.equal([
+        ['fail', 'NotOurs'],
+      ]);
+      const [error] = await errorsOf(chain());
+      expect(error?.code).to.equal('NotOurs');
+      expect(await scene.get(Secret, 'db')).to.deep.equal(before);
+    } finally {
+      await lagging.stop();
+    }
+  });
+
+  it('reads nothing more for an object that it creates, and takes over none made meanwhile', async () => {
+    const scene = await open();
+    const inner = scene.operator.client;
+    const apply: Client['apply'] = async (object, options) => {
+      // Between the read and the write.
+      if (object.kind === 'Secret' && options?.dryRun !== true) await passwordOf(scene);
+      return inner.apply(object, options);
+    };
+    const env = (): Builder => scene.builder().configMap({ name: 'env' });
+    await env().reconcileConfigMap();
+    const requests = await scene.operator.requests();
+    expect(requests.map(({ verb }) => verb)).to.deep.equal(['get', 'patch']);
+    const chain = scene
+      .builder({ client: { ...forwarding(inner), apply } })
+      .secret({ name: 'db', data: { password: 'eA==' } });
+    const [error] = await errorsOf(chain);
+    expect(error?.code).to.equal('NotOurs');
+    const { data, metadata } = await scene.get(Secret, 'db');
+    expect(data).to.deep.equal({ password: 'c2VjcmV0' });
+    expect(metadata.ownerReferences).to.equal(undefined);
   });
 
   it('waits for what an earlier owner of its name has left, and makes it anew', async () => {
@@ -187,4 +231,38 @@ async function madeByUpdates(scene: Scene): Promise<void> {
     },
     by,
   );
+}
+
+/** A Secret that a user has made. */
+async function passwordOf({ admin, namespace }: Scene): Promise<Secret> {
+  return admin.create<Secret>({
+    ...{ apiVersion: 'v1', kind: 'Secret', data: { password: 'c2VjcmV0' } },
+    metadata: { namespace, name: 'db' },
+  });
+}
+
+/** A client that reads Secrets from a cache whose watch brings no news. */
+async function withoutNews(
+  client: Client,
+): Promise<{ readonly client: Client; readonly stop: () => Promise<void> }> {
+  const silent: Client = { ...forwarding(client), watch: initialEvents(client) as Client['watch'] };
+  const cache = new Cache({ client: silent });
+  cache.informer(Secret, { keepManagedFields: true });
+  cache.start();
+  await cache.waitForSync();
+  const cached = cachedClient(client, cache, { staleWaitMs: 20 });
+  return { client: cached, stop: () => cache.stop() };
+}
+
+/** A watch that goes on without an event after those that it begins with. */
+function initialEvents(client: Client) {
+  return async function* (type: ResourceType, options: WatchOptions = {}) {
+    for await (const event of client.watch(type, options)) {
+      yield event;
+      if (event.type === 'BOOKMARK' && event.initialEventsEnd) break;
+    }
+    await new Promise((resolve) => {
+      options.signal?.addEventListener('abort', resolve, { once: true });
+    });
+  };
 }
