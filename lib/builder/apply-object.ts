@@ -6,7 +6,7 @@ import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
 import { adoptFields } from './adopt-fields.js';
-import { applyOptions, asNew, withUid } from './apply-options.js';
+import { applyOptions, asNew, withVersion } from './apply-options.js';
 import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './applied-fields.js';
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
@@ -31,8 +31,9 @@ import { releaseFields, warnOfDroppedManagers } from './release-fields.js';
 /** Says why an object that exists and is to be changed has to wait; undefined: it need not. */
 export type Gate = (live: UnstructuredObject) => string | undefined;
 
-// A cached read waits for the watch after a conflict, so the second try sees the truth.
-export const maxAttempts = 3;
+// A cached read waits for the watch after a conflict, so the next attempt sees the truth, unless the
+// status of the object changes all the time, as during a rollout.
+export const maxAttempts = 5;
 
 /**
  * Brings one object to its desired state, by server-side apply, with no call where it is there.
@@ -57,7 +58,7 @@ export async function applyObject(
 }
 
 /**
- * Whether the object is not what was read. An apply with the UID of an object that is gone is a 409, and
+ * Whether the object is not what was read. An apply of a version that is not the live one is a 409, and
  * so is one that creates what exists; the UID of one that was replaced is a 422, and so is a second
  * controller, where somebody else has got it since it was read.
  */
@@ -98,12 +99,12 @@ async function updateObject(context: RunContext, pair: Pair): Promise<Outcome> {
   if (isIgnoredChange(pair, controllerName)) {
     return changeImmutable(context, pair, { changes: immutableChanges(pair, controllerName) });
   }
-  await handOverReplicas(context, pair);
+  const ready = await handOverReplicas(context, pair);
   const drift = driftOf(pair, controllerName);
   const cause = drift.length > 0 ? 'drift' : causeOfRollout(rolloutCauses(pair));
   context.announce(desired.ref, { changes: expectedChanges(pair, drift), cause });
   try {
-    const { object: after } = await apply(context, withUid(desired.object, live));
+    const { object: after } = await apply(context, withVersion(desired.object, ready));
     const changes = appliedChanges({ before: live, after, drift });
     const causes = rolloutCauses(pair);
     const rolled = causes.length > 0 && { causes };

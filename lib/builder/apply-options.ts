@@ -1,5 +1,5 @@
 import type { ApplyOptions } from '../client/client.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import type { RunContext } from './context.js';
 
 /** How a chain's objects are applied: unknown fields are refused, and other managers' are taken. */
@@ -21,4 +21,26 @@ export function withUid(object: UnstructuredObject, live: UnstructuredObject): U
  */
 export function asNew(object: UnstructuredObject): UnstructuredObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: '1' } };
+}
+
+/** The preconditions of a write that was decided on `live`: this very object, in this very version. */
+export function asRead({ metadata: { uid, resourceVersion } }: KubernetesObject): {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+} {
+  return {
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
+}
+
+/**
+ * `object` for an apply that was decided on `live`. A late one, whose process was stopped or has lost its
+ * Lease, is a 409 where another process has written the object meanwhile.
+ */
+export function withVersion(
+  object: UnstructuredObject,
+  live: KubernetesObject,
+): UnstructuredObject {
+  return { ...object, metadata: { ...object.metadata, ...asRead(live) } };
 }

@@ -4,6 +4,7 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { BuilderSettings } from './builder-options.js';
+import { asRead } from './apply-options.js';
 import type { Candidate } from './candidate.js';
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
@@ -58,12 +59,7 @@ async function isDeleted(
   { client, settings }: RunContext,
   { type, object }: Candidate,
 ): Promise<boolean> {
-  const { uid, resourceVersion } = object.metadata;
-  const preconditions = {
-    ...(uid !== undefined && { uid }),
-    ...(resourceVersion !== undefined && { resourceVersion }),
-  };
-  const options = { preconditions, propagationPolicy: 'Background' } as const;
+  const options = { preconditions: asRead(object), propagationPolicy: 'Background' } as const;
   try {
     await client.delete(type, keyOf(object), { ...options, signal: settings.signal });
     return true;

@@ -5,6 +5,7 @@ import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { compareQuantities } from '../object/quantity.js';
 import { OperatorError } from '../system/operator-error.js';
+import { withVersion } from './apply-options.js';
 import type { RunContext } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { pending } from './outcome.js';
@@ -53,20 +54,19 @@ async function growClaim(
   claim: PersistentVolumeClaim,
   storage: string,
 ): Promise<boolean> {
-  const { name, namespace, uid } = claim.metadata;
+  const { name, namespace } = claim.metadata;
   const growth: UnstructuredObject = {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: {
       ...(name !== undefined && { name }),
       ...(namespace !== undefined && { namespace }),
-      ...(uid !== undefined && { uid }),
     },
     spec: { resources: { requests: { storage } } },
   };
   const { controllerName: fieldManager, signal } = settings;
   try {
-    await client.apply(growth, { force: true, fieldManager, signal });
+    await client.apply(withVersion(growth, claim), { force: true, fieldManager, signal });
     return true;
   } catch (error) {
     if (isTooEarly(claim, error)) return false;

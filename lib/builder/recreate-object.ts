@@ -6,7 +6,7 @@ import { isJsonObject } from '../object/json.js';
 import { Pod, Service } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
-import { applyOptions, asNew } from './apply-options.js';
+import { applyOptions, asNew, asRead } from './apply-options.js';
 import type { RunContext } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { isKind } from './kind-traits.js';
@@ -46,7 +46,7 @@ export async function recreateObject(
   const { signal } = settings;
   const remaining = await client.delete(desired.type, desired.ref, {
     propagationPolicy: orphan ? 'Orphan' : 'Background',
-    preconditions: { uid: live.metadata.uid ?? '' },
+    preconditions: asRead(live),
     signal,
   });
   if (remaining !== undefined && remaining.metadata.uid === live.metadata.uid) {

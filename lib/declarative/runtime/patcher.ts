@@ -81,8 +81,9 @@ export class Patcher implements TargetWriter {
   ): Promise<UnstructuredObject> {
     if (Object.keys(nulls).length === 0) return live;
     const metadata = memberOf(nulls, 'metadata');
-    const { uid } = live.metadata;
-    const body = { ...nulls, metadata: { ...(isJsonObject(metadata) && metadata), uid } };
+    const { uid, resourceVersion } = live.metadata;
+    const identity = { uid, resourceVersion };
+    const body = { ...nulls, metadata: { ...(isJsonObject(metadata) && metadata), ...identity } };
     const settings = { ...options, fieldManager: this.#manager, signal };
     const patch = { type: 'merge', body } as const;
     return conflictIfReplaced(client.patch(target.type, target.key, patch, settings));

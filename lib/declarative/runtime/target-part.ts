@@ -41,7 +41,7 @@ export class TargetPart {
   /**
    * Applies `desired`. What was applied before and is not in it goes.
    * @returns what is there then: `live` itself where it is as desired
-   * @throws ApiError 409 also where the object was deleted and made again since it was read
+   * @throws ApiError 409 where the object was changed, or deleted and made again, since it was read
    */
   async apply(
     { live, desired }: LiveAndDesired,
@@ -54,7 +54,7 @@ export class TargetPart {
       return live;
     }
     const ready = await this.#release(live, differences, context);
-    const write = context.client.apply(withUid(desired, ready), {
+    const write = context.client.apply(asRead(desired, ready), {
       ...this.#options(context),
       force: true,
     });
@@ -97,10 +97,11 @@ function hashOf(
   return hashObject([live.metadata.uid, desired, differences]);
 }
 
-function withUid(desired: UnstructuredObject, live: UnstructuredObject | undefined) {
-  const uid = live?.metadata.uid;
-  if (uid === undefined) return desired;
-  return { ...desired, metadata: { ...desired.metadata, uid } };
+/** With the version, too: what arrives late, from a leader that was stopped, is a conflict. */
+function asRead(desired: UnstructuredObject, live: UnstructuredObject | undefined) {
+  const { uid, resourceVersion } = live?.metadata ?? {};
+  if (uid === undefined || resourceVersion === undefined) return desired;
+  return { ...desired, metadata: { ...desired.metadata, uid, resourceVersion } };
 }
 
 /** Has a 422 on the UID, which means that another object has the name now, be the conflict that it is. */

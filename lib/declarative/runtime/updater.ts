@@ -34,8 +34,8 @@ export interface WriterOptions {
  *
  * ## Guarantees
  * Labels and annotations of others, finalizers and owner references stay. What other managers apply stays,
- * too, so that a Patcher can work on the same object. An object that was made again meanwhile is a
- * conflict. Only an object that the target has written is deleted.
+ * too, so that a Patcher can work on the same object. An object that was changed or made again
+ * meanwhile is a conflict. Only an object that the target has written is deleted.
  */
 export class Updater implements TargetWriter {
   readonly #type: ResourceType;
@@ -142,11 +142,14 @@ export class Updater implements TargetWriter {
   ): Promise<TargetOutcome> {
     this.#fields.forget(target);
     for (const part of ['', 'status']) this.#defaults.delete(`${keyString(target.key)}#${part}`);
-    const { uid, deletionTimestamp } = live?.metadata ?? {};
+    const { uid, resourceVersion, deletionTimestamp } = live?.metadata ?? {};
     if (live === undefined || deletionTimestamp !== undefined) return 'unchanged';
     // Somebody else has made it since.
     if (!this.#fields.isIn(live)) return 'unchanged';
-    const preconditions = uid === undefined ? {} : { uid };
+    const preconditions = {
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    };
     try {
       const options = { preconditions, propagationPolicy: 'Background', signal } as const;
       await client.delete(target.type, target.key, options);

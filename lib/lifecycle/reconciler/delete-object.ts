@@ -5,7 +5,7 @@ import type { LifecycleObject } from '../lifecycle-status.js';
 import type { Pass } from './pass.js';
 
 /**
- * Deletes this very object; one that is gone is fine.
+ * Deletes this very version of an object; one that is gone is fine, one that has changed is a conflict.
  * @param propagationPolicy - `Foreground`: after what it owns itself.
  * @returns whether it is still there
  */
@@ -15,7 +15,11 @@ export async function deleteObject<CR extends LifecycleObject>(
   propagationPolicy: 'Foreground' | 'Background',
 ): Promise<boolean> {
   const { apiVersion, kind, metadata } = object;
-  const preconditions = metadata.uid === undefined ? undefined : { uid: metadata.uid };
+  const { uid, resourceVersion } = metadata;
+  const preconditions =
+    uid === undefined
+      ? undefined
+      : { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
   const options = { propagationPolicy, preconditions, signal } as const;
   try {
     const left = await live.delete({ apiVersion, kind }, keyOf(object), options);

@@ -6,6 +6,7 @@ import { driftSuite } from './drift.js';
 import { eventsSuite } from './events.js';
 import { hashingSuite } from './hashing.js';
 import { immutableSuite } from './immutable.js';
+import { lateWritesSuite } from './late-writes.js';
 import { planSuite } from './plan.js';
 import { pruningSuite } from './pruning.js';
 import { replicasSuite } from './replicas.js';
@@ -34,6 +35,7 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('immutable fields', () => immutableSuite(open));
   describe('claims', () => claimsSuite(open));
   describe('taking over', () => takingOverSuite(open));
+  describe('writes of a former leader', () => lateWritesSuite(open));
   describe('pruning', () => pruningSuite(open));
   describe('bad input and failures', () => badInputSuite(open));
   describe('a cluster-scoped owner', () => clusterScopedSuite(open));

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Builder } from '../../../lib/builder/index.js';
 import { isReconcileFailed } from '../../../lib/builder/index.js';
 import { forwarding } from '../../../lib/client/index.js';
-import type { Client } from '../../../lib/client/index.js';
+import type { Client, DeleteOptions } from '../../../lib/client/index.js';
 import {
   ConfigMap,
   Deployment,
@@ -238,16 +238,16 @@ export function immutableSuite(open: OpenScene): void {
     expect(container?.image).to.equal('registry.example/late:1');
   });
 
-  it('deletes the very object that it has read, and no other of its name', async () => {
+  it('deletes the very version of the object that it has read', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
     const inner = scene.operator.client;
-    const deletions: unknown[] = [];
+    const deletions: NonNullable<DeleteOptions['preconditions']>[] = [];
     const client: Client = {
       ...forwarding(inner),
       delete: (type, key, options) => {
-        deletions.push(options?.preconditions);
+        deletions.push(options?.preconditions ?? {});
         return inner.delete(type, key, options);
       },
     };
@@ -255,7 +255,8 @@ export function immutableSuite(open: OpenScene): void {
       .builder({ client, onImmutable: 'recreate' })
       .statefulSet({ name: 'web', podSpec, spec: { serviceName: 'two' } })
       .reconcile();
-    expect(deletions).to.deep.equal([{ uid }]);
+    expect(deletions.map((one) => Object.keys(one))).to.deep.equal([['uid', 'resourceVersion']]);
+    expect(deletions[0]?.uid).to.equal(uid);
   });
 
   it('takes invalid data for what it is, not for immutable', async () => {

@@ -76,11 +76,38 @@ export function racesSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });
 
-  it('does not keep a Patcher from its fields, as long as it is the same object', async () => {
+  for (const how of ['Updater', 'Patcher'] as const) {
+    it(`has a late write of an ${how} refused where another replica has written since`, async () => {
+      const scene = await open();
+      await scene.create(ConfigMap, { data: { a: '1' } });
+      const newer = scene.writing(ConfigMap, how);
+      const client = afterNextRead(scene, () => newer.write({ data: { a: 'new' } }));
+      const former = scene.writing(ConfigMap, how);
+      expect(isConflict(await thrownBy(former.write({ data: { a: 'old' } }, client)))).to.equal(
+        true,
+      );
+      expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: 'new' });
+    });
+
+    it(`has a late deletion of an ${how} refused where another replica has written since`, async () => {
+      const scene = await open();
+      await scene.create(ConfigMap, { data: { a: '1' } });
+      const former = scene.writing(ConfigMap, how);
+      await former.write({ data: { b: '2' } });
+      const newer = scene.writing(ConfigMap, how);
+      const client = afterNextRead(scene, () => newer.write({ data: { b: 'new' } }));
+      expect(isConflict(await thrownBy(former.remove(client)))).to.equal(true);
+      expect((await scene.get(ConfigMap))['data']).to.include({ b: 'new' });
+    });
+  }
+
+  it('does not keep a Patcher from its fields: it meets a conflict once', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { a: '1' } });
     const client = afterNextRead(scene, () => scene.edit(ConfigMap, { data: { b: '2' } }));
-    expect(await scene.patcher(ConfigMap).write({ data: { c: '3' } }, client)).to.equal('updated');
+    const patcher = scene.patcher(ConfigMap);
+    expect(isConflict(await thrownBy(patcher.write({ data: { c: '3' } }, client)))).to.equal(true);
+    expect(await patcher.write({ data: { c: '3' } }, client)).to.equal('updated');
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2', c: '3' });
   });
 

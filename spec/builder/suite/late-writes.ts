@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { fenced } from '../../../lib/client/index.js';
+import type { Builder } from '../../../lib/builder/index.js';
+import type { Client, Fence } from '../../../lib/client/index.js';
+import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
+import { OperatorError } from '../../../lib/system/operator-error.js';
+import { HeldWrites } from '../../client/held-writes.js';
+import type { OpenScene } from './builder-suite.js';
+import { errorsOf } from './immutable.js';
+
+/** A leader whose request is stopped between the last look at its fence and the socket. */
+class FormerLeader {
+  readonly client: Client;
+  readonly held: HeldWrites;
+  #isLeading = true;
+
+  constructor(client: Client, verb: 'apply' | 'delete') {
+    const fence: Fence = {
+      check: (what) => {
+        if (!this.#isLeading) throw new OperatorError('Fenced', `${what}: not sent`);
+      },
+    };
+    this.held = new HeldWrites(client, verb);
+    this.client = fenced(this.held.client, fence);
+  }
+
+  /** Its time is over; what it had looked at its fence for is sent after `next`, the new term. */
+  async overtakenBy(next: () => Promise<unknown>): Promise<void> {
+    await this.held.whenHeld;
+    this.#isLeading = false;
+    await next();
+    this.held.letGo();
+  }
+}
+
+/** Writes of a former leader that arrive after the new one's. */
+export function lateWritesSuite(open: OpenScene): void {
+  const settings = (value: string) => ({ name: 'settings', data: { VALUE: value } });
+
+  /** The write of `late` is begun by the former leader, and arrives after `next`, by the present one. */
+  async function play(
+    { client, verb }: { readonly client: Client; readonly verb: 'apply' | 'delete' },
+    late: (client: Client) => Builder,
+    next: () => Promise<unknown>,
+  ): Promise<readonly OperatorError[]> {
+    const former = new FormerLeader(client, verb);
+    const failing = errorsOf(late(former.client));
+    await former.overtakenBy(next);
+    return failing;
+  }
+
+  it('are refused where the object was changed: what the new leader wrote stays', async () => {
+    const scene = await open();
+    await scene.builder().configMap(settings('0')).reconcile();
+    const errors = await play(
+      { ...scene.operator, verb: 'apply' },
+      (client) => scene.builder({ client }).configMap(settings('former')),
+      () => scene.builder().configMap(settings('new')).reconcile(),
+    );
+    expect(errors.map(({ code }) => code)).to.deep.equal(['Fenced']);
+    expect((await scene.get(ConfigMap, 'settings')).data).to.deep.equal({ VALUE: 'new' });
+  });
+
+  it('are refused where the object was to be pruned, and is wanted again', async () => {
+    const scene = await open();
+    const both = (): Builder =>
+      scene
+        .builder()
+        .configMap(settings('0'))
+        .configMap({ name: 'extra', data: { A: '0' } });
+    await both().reconcile();
+    const errors = await play(
+      { ...scene.operator, verb: 'delete' },
+      (client) => scene.builder({ client }).configMap(settings('0')),
+      () =>
+        scene
+          .builder()
+          .configMap(settings('0'))
+          .configMap({ name: 'extra', data: { A: '1' } })
+          .reconcile(),
+    );
+    expect(errors.map(({ code }) => code)).to.deep.equal(['Fenced']);
+    expect((await scene.get(ConfigMap, 'extra')).data).to.deep.equal({ A: '1' });
+  });
+
+  it('are refused where the object was to be made again', async () => {
+    const scene = await open();
+    const web = (app: string, image = 'registry.example/web:1') => ({
+      ...{ name: 'web', replicas: 0, selector: { app } },
+      podSpec: { containers: [{ name: 'web', image }] },
+    });
+    await scene.builder().deployment(web('old')).reconcile();
+    const { metadata: before } = await scene.get(Deployment, 'web');
+    const errors = await play(
+      { ...scene.operator, verb: 'delete' },
+      (client) => scene.builder({ client, onImmutable: 'recreate' }).deployment(web('new')),
+      () => scene.builder().deployment(web('old', 'registry.example/web:2')).reconcile(),
+    );
+    expect(errors.map(({ code }) => code)).to.deep.equal(['Fenced']);
+    expect((await scene.get(Deployment, 'web')).metadata.uid).to.equal(before.uid);
+  });
+}

@@ -1,0 +1,60 @@
+import { forwarding } from '../../lib/client/forwarding.js';
+import type { Client, Fence } from '../../lib/client/index.js';
+import { deferred } from '../controller/deferred.js';
+
+interface WriteCall {
+  readonly dryRun?: boolean | undefined;
+  readonly fences?: readonly Fence[] | undefined;
+}
+
+type HeldVerb = 'create' | 'update' | 'patch' | 'apply' | 'delete';
+
+/**
+ * A client that stops in the middle of its first write of a verb, as a process does that is stopped
+ * after the last look at its fence and before the system call that sends: the fence is not checked
+ * again when the write is let go.
+ */
+export class HeldWrites {
+  readonly client: Client;
+  readonly #verb: HeldVerb;
+  readonly #held = deferred();
+  readonly #go = deferred();
+  #isDone = false;
+
+  constructor(client: Client, verb: HeldVerb) {
+    this.#verb = verb;
+    this.client = {
+      ...forwarding(client),
+      create: async (object, options) => client.create(object, await this.#stop('create', options)),
+      update: async (object, options) => client.update(object, await this.#stop('update', options)),
+      patch: async (type, key, patch, options) =>
+        client.patch(type, key, patch, await this.#stop('patch', options)),
+      apply: async (object, options) => client.apply(object, await this.#stop('apply', options)),
+      delete: async (type, key, options) =>
+        client.delete(type, key, await this.#stop('delete', options)),
+    };
+  }
+
+  /** Resolves when the write is held. */
+  get whenHeld(): Promise<unknown> {
+    return this.#held.promise;
+  }
+
+  /** Sends the write that is held. */
+  letGo(): void {
+    this.#go.resolve();
+  }
+
+  async #stop<Options extends WriteCall>(
+    verb: HeldVerb,
+    options: Options | undefined,
+  ): Promise<Options> {
+    const { fences = [], dryRun = false, ...rest } = options ?? {};
+    if (this.#isDone || dryRun || verb !== this.#verb) return options as Options;
+    for (const fence of fences) fence.check(verb);
+    this.#isDone = true;
+    this.#held.resolve();
+    await this.#go.promise;
+    return rest as Options;
+  }
+}
