@@ -13,6 +13,11 @@ export interface EndOptions {
   readonly graceMs: number;
   /** Why they are aborted then. */
   readonly reason: OperatorError;
+  /**
+   * Whether writes that are on their way are cut off as well, a second after the grace: nobody else
+   * gets the keys, or a stop has to end. @defaultValue false: they are waited for
+   */
+  readonly cutsWrites?: boolean;
 }
 
 /** The reconciles that go on, by the text of their keys. */
@@ -45,26 +50,35 @@ export class ActiveRuns {
    * Waits until all of them have ended, aborts them after the grace, and resolves when none can write
    * any more. @returns those that have not ended within a second of that, or were aborted longer ago
    */
-  async endAll({ graceMs, reason }: EndOptions): Promise<ReconcileRun[]> {
+  async endAll(options: EndOptions): Promise<ReconcileRun[]> {
     const runs = this.all();
-    await this.#endOrAbort(runs, { graceMs, reason });
+    await this.#endOrAbort(runs, options);
     // Who was aborted longer ago has had its time: one bad handler must not make every stop slow.
     const unwinding = runs.filter(({ abortedForMs = Infinity }) => abortedForMs < unwindMs);
-    await endsWithin(allOf(unwinding.map((run) => run.whenEnded())), unwindMs, this.#clock);
-    const stuck = runs.filter((run) => !run.hasEnded);
-    await allOf(runs.map((run) => run.whenHarmless()));
-    return stuck;
+    return this.#unwind(runs, unwinding, options);
   }
 
   /**
    * Waits until `runs` have ended, aborts them after the grace, and resolves when none of them can
-   * write any more: one that never ends has its writes refused, those that it has begun are over.
+   * write any more: one that never ends has its writes refused, and those on their way are over.
    */
-  async end(runs: readonly ReconcileRun[], { graceMs, reason }: EndOptions): Promise<void> {
-    const aborted = await this.#endOrAbort(runs, { graceMs, reason });
-    const ended = allOf(aborted.map((run) => run.whenEnded()));
-    if (aborted.length > 0) await endsWithin(ended, unwindMs, this.#clock);
+  async end(runs: readonly ReconcileRun[], options: EndOptions): Promise<void> {
+    const aborted = await this.#endOrAbort(runs, options);
+    await this.#unwind(runs, aborted, options);
+  }
+
+  /** @returns those of `runs` that go on after a second for `unwinding` */
+  async #unwind(
+    runs: readonly ReconcileRun[],
+    unwinding: readonly ReconcileRun[],
+    { reason, cutsWrites = false }: EndOptions,
+  ): Promise<ReconcileRun[]> {
+    const ended = allOf(unwinding.map((run) => run.whenEnded()));
+    if (unwinding.length > 0) await endsWithin(ended, unwindMs, this.#clock);
+    const stuck = runs.filter((run) => !run.hasEnded);
+    if (cutsWrites) for (const run of stuck) run.abort(reason);
     await allOf(runs.map((run) => run.whenHarmless()));
+    return stuck;
   }
 
   /** @returns those that had to be aborted, all that went on if one did */
@@ -80,7 +94,7 @@ export class ActiveRuns {
       going.map((run) => Promise.race([run.whenEnded(), whenAborted(run.signal)])),
     );
     if (await endsWithin(over, graceMs, this.#clock)) return going.filter((run) => !run.hasEnded);
-    for (const run of going) run.abort(reason);
+    for (const run of going) run.abort(reason, true);
     return going;
   }
 }

@@ -1,4 +1,5 @@
-import type { CallOptions, Client } from '../client/client.js';
+import type { CallOptions, Client, WriteOptions } from '../client/client.js';
+import type { Fence } from '../client/fence.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
@@ -23,10 +24,12 @@ export interface ReconcileGuard {
   /** Takes note of a write that has begun, until it settles. @returns it */
   track<T>(write: Promise<T>): Promise<T>;
   /**
-   * Ends every write, and every read that was given no signal of its own; once aborted, no write
-   * begins. Asked for by each call: one that nobody asks for need not be made.
+   * Ends every read that was given no signal of its own; once aborted, no write is sent. Asked for by
+   * each call: one that nobody asks for need not be made.
    */
   readonly signal: AbortSignal;
+  /** Ends every write, also one that is on its way. Aborted no earlier than `signal`. */
+  readonly writeSignal: AbortSignal;
   /** Whether its handler has ended: what it left running begins no write any more. */
   isOver(): boolean;
   /** Told before each write that is stored. @returns what is told of its answer */
@@ -56,10 +59,16 @@ export function reconcileClient(
 class GuardedClient implements Client {
   readonly #client: Client;
   readonly #guard: ReconcileGuard;
+  readonly #fence: Fence;
 
   constructor(client: Client, guard: ReconcileGuard) {
     this.#client = client;
     this.#guard = guard;
+    this.#fence = {
+      check: (what) => {
+        if (guard.signal.aborted) refuse(what, guard.signal.reason);
+      },
+    };
   }
 
   readonly get: Client['get'] = (type, key, options) =>
@@ -127,12 +136,16 @@ class GuardedClient implements Client {
     return { ...(options as Options), signal: options?.signal ?? this.#guard.signal };
   }
 
-  /** A write must not go on when its reconcile may not, whatever else ends it. */
-  #endingWrite<Options extends CallOptions>(options: Options | undefined): Options {
-    const { signal } = this.#guard;
+  /** A write must not be sent when its reconcile may not write, however long it has waited. */
+  #endingWrite<Options extends Pick<WriteOptions, 'signal' | 'fences'>>(
+    options: Options | undefined,
+  ): Options {
+    const { signal, writeSignal } = this.#guard;
     const own = options?.signal;
-    const both = own === undefined ? signal : AbortSignal.any([own, signal]);
-    return { ...(options as Options), signal: both };
+    const isOwn = own !== undefined && own !== signal;
+    const both = isOwn ? AbortSignal.any([own, writeSignal]) : writeSignal;
+    const fences = [...(options?.fences ?? []), this.#fence];
+    return { ...(options as Options), signal: both, fences };
   }
 }
 
@@ -151,11 +164,12 @@ function begin(
 
 /** @throws OperatorError of the reason's code once `signal` is aborted, `Stopped` after the handler. */
 function refuseAfter(guard: ReconcileGuard, what: string): void {
-  const { signal } = guard;
-  if (!signal.aborted && !guard.isOver()) return;
-  const cause: unknown = signal.aborted ? signal.reason : undefined;
-  const late = signal.aborted ? 'Aborted' : 'Stopped';
-  const code = isOperatorError(cause) ? cause.code : late;
+  if (guard.signal.aborted) refuse(what, guard.signal.reason);
+  if (guard.isOver()) refuse(what, new OperatorError('Stopped', 'its handler has ended'));
+}
+
+function refuse(what: string, cause: unknown): never {
+  const code = isOperatorError(cause) ? cause.code : 'Aborted';
   throw new OperatorError(code, `${what}: refused, the reconcile is over`, { cause });
 }
 

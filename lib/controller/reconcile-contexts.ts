@@ -66,6 +66,7 @@ export class ReconcileContexts {
       get signal() {
         return run.signal;
       },
+      writeSignal: run.writeSignal,
       isOver: () => run.isOver,
       track: (write) => run.track(write),
       observe: (target) => {

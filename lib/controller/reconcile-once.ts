@@ -49,6 +49,7 @@ export async function reconcileOnce(
     get signal() {
       return run.signal;
     },
+    writeSignal: run.writeSignal,
     isOver: () => run.isOver,
     track: (write) => run.track(write),
     observe: () => () => undefined,

@@ -31,6 +31,7 @@ export class ReconcileRun implements RunSubject {
   readonly startedMs: number;
   readonly #clock: Clock;
   readonly #controller = new AbortController();
+  readonly #writes = new AbortController();
   readonly #ended: (() => void)[] = [];
   readonly #harmless: (() => void)[] = [];
   #timedOutMs: number | undefined;
@@ -50,6 +51,11 @@ export class ReconcileRun implements RunSubject {
   /** Made when it is first asked for: that costs more than all else of a run. */
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Ends writes that are on their way; see {@link ReconcileRun.abort}. */
+  get writeSignal(): AbortSignal {
+    return this.#writes.signal;
   }
 
   get isAborted(): boolean {
@@ -85,8 +91,14 @@ export class ReconcileRun implements RunSubject {
     return this.#clock.monotonicMs() - this.startedMs;
   }
 
-  abort(reason: OperatorError): void {
+  /**
+   * Aborts the handler's signal and begins no more writes.
+   * @param sparesWrites - writes that are on their way go on until they are answered: one that is cut
+   * off may still be carried out, after another process was given the key. @defaultValue false
+   */
+  abort(reason: OperatorError, sparesWrites = false): void {
     this.#abortedMs ??= this.#clock.monotonicMs();
+    if (!sparesWrites) this.#writes.abort(reason);
     this.#controller.abort(reason);
     this.#tell();
   }

@@ -143,7 +143,7 @@ export class RunningController {
     const reason = new OperatorError('Stopped', `controller ${this.name} left cluster ${name}`);
     const runs = this.#runs.all().filter(({ work }) => work.cluster === name);
     const stopped = cluster.stop(this.#logger);
-    await this.#runs.end(runs, { graceMs, reason });
+    await this.#runs.end(runs, { graceMs, reason, cutsWrites: true });
     await stopped;
   }
 
@@ -178,7 +178,7 @@ export class RunningController {
     const clusters = [...this.#clusters.values()].map((cluster) => cluster.stop(this.#logger));
     this.#queue.shutDown();
     this.#triggers.clear();
-    const stuck = await this.#runs.endAll({ graceMs, reason: this.#stopped() });
+    const stuck = await this.#runs.endAll({ graceMs, reason: this.#stopped(), cutsWrites: true });
     if (stuck.length > 0) {
       const keys = stuck.map(({ work }) => work.text);
       this.#logger.error('reconciles did not end when they were aborted', { keys });

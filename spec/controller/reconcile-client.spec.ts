@@ -1,8 +1,10 @@
 import { expect } from 'chai';
-import type { Client } from '../../lib/client/client.js';
+import type { ApplyOptions, Client } from '../../lib/client/client.js';
+import type { Fence } from '../../lib/client/fence.js';
 import { reconcileClient } from '../../lib/controller/reconcile-client.js';
 import type { ObservedWrite } from '../../lib/controller/reconcile-client.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 
 const key = { namespace: 'ns', name: 'a' };
@@ -53,26 +55,55 @@ const reads: readonly ((client: Client) => unknown)[] = [
 function setup() {
   const inner = newClient();
   const over = new AbortController();
+  const cut = new AbortController();
   const observed: ObservedWrite[] = [];
   const observe = () => (write: ObservedWrite) => void observed.push(write);
   const handler = { isOver: false };
   const track = <T>(write: Promise<T>): Promise<T> => write;
-  const guard = { signal: over.signal, isOver: () => handler.isOver, observe, track };
+  const signals = { signal: over.signal, writeSignal: cut.signal };
+  const guard = { ...signals, isOver: () => handler.isOver, observe, track };
   const client = reconcileClient(inner.client, guard);
-  return { ...inner, inner: inner.client, client, handler, observed, over };
+  return { ...inner, inner: inner.client, client, handler, observed, over, cut };
 }
 
 describe('reconcileClient', () => {
-  it('ends every call with the signal, unless it has one of its own', async () => {
+  it('ends every read with the signal, unless it has one of its own', async () => {
     const { client, over, signals } = setup();
     for (const read of reads) read(client);
-    for (const write of writes) await write(client);
-    await client.deleteCollection(ConfigMap);
-    expect(signals).to.deep.equal(signals.map(() => over.signal));
-    expect(signals.length).to.equal(10);
+    expect(signals).to.deep.equal(reads.map(() => over.signal));
     const { signal } = new AbortController();
     await client.get(ConfigMap, key, { signal });
     expect(signals.at(-1)).to.equal(signal);
+  });
+
+  it('ends every write with the signal of writes, also one that was given the signal of reads', async () => {
+    const { client, cut, over, signals } = setup();
+    for (const write of writes) await write(client);
+    await client.deleteCollection(ConfigMap);
+    await client.apply(map, { signal: over.signal });
+    expect(signals).to.deep.equal(signals.map(() => cut.signal));
+    expect(signals.length).to.equal(7);
+    const own = new AbortController();
+    await client.apply(map, { signal: own.signal });
+    const both = signals.at(-1) as AbortSignal;
+    own.abort();
+    expect([both.aborted, cut.signal.aborted]).to.deep.equal([true, false]);
+  });
+
+  it('does not send a write that still waits when the reconcile is aborted', async () => {
+    const { client, inner, over } = setup();
+    let fences: readonly Fence[] = [];
+    inner.apply = ((_object: KubernetesObject, options?: ApplyOptions) => {
+      fences = options?.fences ?? [];
+      return Promise.resolve({ object: map, created: true });
+    }) as Client['apply'];
+    await client.apply(map);
+    const send = (): void => {
+      for (const fence of fences) fence.check('apply ConfigMap ns/a');
+    };
+    expect(send).not.to.throw();
+    over.abort(new OperatorError('Fenced', 'the key is not ours'));
+    expect(send).to.throw('apply ConfigMap ns/a: refused').with.property('code', 'Fenced');
   });
 
   it('tells of each write that is stored, and of no dry run', async () => {

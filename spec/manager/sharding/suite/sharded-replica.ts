@@ -28,10 +28,10 @@ async function main(): Promise<void> {
       const { labels = {} } = (await client.get(ConfigMap, key)).metadata;
       if (labels['spec'] !== 'key') return done();
       const written = { namespace: `${namespace}-written`, name: key.name };
-      await client.live.patch(ConfigMap, written, {
-        type: 'merge',
-        body: { data: { writer: identity, at: String(Date.now()) } },
-      });
+      const { resourceVersion } = (await client.live.get(ConfigMap, written)).metadata;
+      const data = { writer: identity, at: String(Date.now()) };
+      const body = { metadata: { resourceVersion }, data };
+      await client.live.patch(ConfigMap, written, { type: 'merge', body });
       return requeueAfter(8_000);
     });
   manager.add(controller, { shards: true });

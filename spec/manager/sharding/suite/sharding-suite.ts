@@ -37,7 +37,7 @@ export function shardingSuite(open: () => Promise<ShardingTarget>): void {
     await target.close();
   });
 
-  it('never has two writers of a key while replicas are killed, paused and added', async () => {
+  it('has no write of a former owner after the new one has written, while replicas are killed, paused and added', async () => {
     const { history } = replicas;
     await Promise.all(['a', 'b', 'c'].map((name) => replicas.start(name)));
     await eventually(() => replicas.areSharedBy('a', 'b', 'c'), 60_000);
@@ -113,8 +113,7 @@ class Replicas {
   /** By the server's log: others own its keys, and have written them. */
   expectTakenOver(name: string, sinceMs: number): void {
     const assignedMs = this.history.bereftMs(name) - sinceMs;
-    // The heirs see it a retry period later at most.
-    expect(assignedMs, `assigned, from ${name}`).to.be.at.most(promiseMs - times.retryPeriodMs);
+    expect(assignedMs, `assigned, from ${name}`).to.be.at.most(promiseMs + this.#target.workMs);
     const writtenMs = this.lastTakenOverMs - sinceMs;
     expect(writtenMs, `written, from ${name}`).to.be.at.most(promiseMs + this.#target.workMs);
   }

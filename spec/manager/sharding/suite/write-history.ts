@@ -65,15 +65,23 @@ export class WriteHistory {
     return this.#records.find((record, at) => at > from && !has(record))?.seenMs ?? Infinity;
   }
 
-  /** Writes by whoever was not the one that the record in force named. */
+  /**
+   * Writes by another replica than the one that the record in force named, after that one's first write
+   * of the key. What a former owner has sent in time may land before that, as docs/sharding.md says.
+   */
   strangers(): readonly string[] {
+    const lastOwn = new Map<string, string>();
     return this.writes.flatMap(({ key, writer, version }) => {
       const record = this.#records.findLast(
         ({ resourceVersion }) => Number(resourceVersion) < version,
       );
       const slot = slotOf(hashOfKey({ namespace: this.#namespace, name: key }, 'key'));
       const holder = this.identities.get(record?.holders[slot] ?? '');
-      if (holder === writer) return [];
+      if (holder === writer) {
+        lastOwn.set(key, writer);
+        return [];
+      }
+      if (lastOwn.get(key) !== holder) return [];
       return [`${key} at ${version}: written by ${writer}, in epoch ${record?.epoch} of ${holder}`];
     });
   }
