@@ -41,7 +41,7 @@ export class TargetPart {
   /**
    * Applies `desired`. What was applied before and is not in it goes.
    * @returns what is there then: `live` itself where it is as desired
-   * @throws ApiError 409 where the object was changed, or deleted and made again, since it was read
+   * @throws ApiError 409 where the object was changed, made, or deleted since it was read
    */
   async apply(
     { live, desired }: LiveAndDesired,
@@ -97,11 +97,14 @@ function hashOf(
   return hashObject([live.metadata.uid, desired, differences]);
 }
 
-/** With the version, too: what arrives late, from a leader that was stopped, is a conflict. */
+/**
+ * With the version that was read: what arrives late, from a leader that was stopped, is a conflict. No
+ * object is ever of version 1, so that what was not there must not have been made meanwhile either.
+ */
 function asRead(desired: UnstructuredObject, live: UnstructuredObject | undefined) {
-  const { uid, resourceVersion } = live?.metadata ?? {};
-  if (uid === undefined || resourceVersion === undefined) return desired;
-  return { ...desired, metadata: { ...desired.metadata, uid, resourceVersion } };
+  const { uid, resourceVersion = '1' } = live?.metadata ?? {};
+  const read = { ...(uid !== undefined && { uid }), resourceVersion };
+  return { ...desired, metadata: { ...desired.metadata, ...read } };
 }
 
 /** Has a 422 on the UID, which means that another object has the name now, be the conflict that it is. */

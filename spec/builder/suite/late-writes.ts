@@ -61,6 +61,17 @@ export function lateWritesSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'settings')).data).to.deep.equal({ VALUE: 'new' });
   });
 
+  it('are refused where the object was to be created, and the new leader has created it', async () => {
+    const scene = await open();
+    const errors = await play(
+      { ...scene.operator, verb: 'apply' },
+      (client) => scene.builder({ client }).configMap(settings('former')),
+      () => scene.builder().configMap(settings('new')).reconcile(),
+    );
+    expect(errors.map(({ code }) => code)).to.deep.equal(['Fenced']);
+    expect((await scene.get(ConfigMap, 'settings')).data).to.deep.equal({ VALUE: 'new' });
+  });
+
   it('are refused where the object was to be pruned, and is wanted again', async () => {
     const scene = await open();
     const both = (): Builder =>

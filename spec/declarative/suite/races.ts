@@ -111,7 +111,7 @@ export function racesSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2', c: '3' });
   });
 
-  it('takes over what was made between the read and the first write', async () => {
+  it('is a conflict where the object was made between the read and the first write, then takes it over', async () => {
     const scene = await open();
     const { client } = scene.context;
     const late: Client = {
@@ -122,7 +122,9 @@ export function racesSuite(open: OpenTargetScene): void {
         return client.apply(object, options);
       },
     };
-    await scene.updater(ConfigMap).write({ data: { a: '1' } }, late);
+    const updater = scene.updater(ConfigMap);
+    expect(isConflict(await thrownBy(updater.write({ data: { a: '1' } }, late)))).to.equal(true);
+    await updater.write({ data: { a: '1' } }, late);
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });
 
