@@ -1,8 +1,10 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { MisplacedOptions, OptionNames } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import { Controller } from './controller.js';
-import { resolveControllerOptions } from './controller-options.js';
+import { controllerOptionNames, resolveControllerOptions } from './controller-options.js';
 import type { ControllerOptions } from './controller-options.js';
 import type { ControllerKind } from './controller-definition.js';
 import { enqueueObject, enqueueOwner } from './handlers.js';
@@ -90,9 +92,29 @@ export function controllerFor<T extends KubernetesObject>(
   options: ControllerForOptions<T> = {},
 ): ControllerBuilder {
   refuseNoType('controllerFor', type);
+  refuseUnknownOptions('controllerFor', options, controllerForOptionNames, ofTheController);
   const { source, ...watch } = options;
   const self = source ?? kindSource(type, { ...watch, mapper: enqueueObject() });
   return builder({ type, sources: [self], kinds: [{ type, role: 'reconciled' }], options: {} });
+}
+
+const watchOptionNames: OptionNames<WatchKindOptions> = {
+  ...{ predicate: true, metadataOnly: true, keepManagedFields: true },
+};
+const ownsOptionNames: OptionNames<OwnsOptions> = { ...watchOptionNames, matchEveryOwner: true };
+const controllerForOptionNames: OptionNames<ControllerForOptions> = {
+  ...{ ...watchOptionNames, source: true },
+};
+
+const ofTheController = misplaced(controllerOptionNames, (name) => {
+  return `give it to withOptions({ ${name}: … })`;
+});
+const ofTheWatch = misplaced(controllerForOptionNames, (name) => {
+  return `give it to controllerFor(type, { ${name}: … })`;
+});
+
+function misplaced(names: object, remedy: (name: string) => string): MisplacedOptions {
+  return Object.fromEntries(Object.keys(names).map((name) => [name, remedy(name)]));
 }
 
 interface Description {
@@ -109,6 +131,7 @@ function builder(description: Description): ControllerBuilder {
   return {
     owns: (owned, owns = {}) => {
       refuseNoType('owns', owned);
+      refuseUnknownOptions('owns', owns, ownsOptionNames, ofTheController);
       const { keepManagedFields = true } = owns;
       return withSource(
         kindSource(owned, { ...owns, keepManagedFields, mapper: enqueueOwner(type, owns) }),
@@ -118,11 +141,15 @@ function builder(description: Description): ControllerBuilder {
     watches: (watched, mapper, watches = {}) => {
       refuseNoType('watches', watched);
       refuseNoFunction('watches', mapper);
+      refuseUnknownOptions('watches', watches, watchOptionNames, ofTheController);
       const source = kindSource(watched, { ...watches, mapper });
       return withSource(source, { type: watched, role: 'watched' });
     },
     from: (source) => withSource(source),
-    withOptions: (more) => builder({ ...description, options: { ...options, ...named(more) } }),
+    withOptions: (more) => {
+      refuseUnknownOptions('withOptions', more, controllerOptionNames, ofTheWatch);
+      return builder({ ...description, options: { ...options, ...named(more) } });
+    },
     complete: (reconciler) => {
       refuseNoFunction('complete', reconciler);
       const resolved = resolveControllerOptions(type.kind, options);

@@ -1,3 +1,5 @@
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { BackoffOptions } from './backoff.js';
 import type { ControllerEventListener } from './controller-event.js';
@@ -35,14 +37,21 @@ export interface ResolvedControllerOptions {
   readonly onEvent: ControllerEventListener | undefined;
 }
 
+/** The names of {@link ControllerOptions}. */
+export const controllerOptionNames: OptionNames<ControllerOptions> = {
+  ...{ name: true, maxConcurrentReconciles: true, reconcileTimeoutMs: true },
+  ...{ backoff: true, hotLoop: true, onEvent: true },
+};
+
 /**
  * Fills in the defaults.
- * @throws OperatorError `InvalidOption`: an option is out of its range.
+ * @throws OperatorError `InvalidOption`: an option is unknown, or out of its range.
  */
 export function resolveControllerOptions(
   kind: string,
   options: ControllerOptions,
 ): ResolvedControllerOptions {
+  refuseUnknownOptions('controller options', options, controllerOptionNames);
   const { name = kind.toLowerCase(), maxConcurrentReconciles = 1 } = options;
   const { reconcileTimeoutMs = Infinity, backoff = {}, hotLoop = {}, onEvent } = options;
   const refuse = (what: string): never => {

@@ -1,7 +1,7 @@
 import { InvalidSpecError } from '../spec/invalid-spec-error.js';
 import { loadOperators } from '../spec/load-operator.js';
 import type { LoadedOperator } from '../spec/load-operator.js';
-import { nearestName } from '../nearest-name.js';
+import { nearestName } from '../../system/nearest-name.js';
 
 /**
  * The operator of a name in a YAML text, or the only one in it.

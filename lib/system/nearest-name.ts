@@ -1,6 +1,7 @@
 /**
- * The one of `names` that `written` was probably meant to be: the fewest letters to change, add, drop
- * or swap with the next one, capitals do not count. None that is far off: more than a third of the letters.
+ * Returns the entry of `names` that `written` was probably meant to be: the fewest letters to change,
+ * add, drop or swap with the next one. Capitals do not count. Returns undefined if more than a third
+ * of the letters differ.
  */
 export function nearestName(written: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
@@ -14,7 +15,7 @@ export function nearestName(written: string, names: Iterable<string>): string | 
   return nearest;
 }
 
-/** How many letters differ; `limit` or more once that is certain. */
+/** Counts the letters that differ; stops at `limit`. */
 function changesBetween(one: string, other: string, limit: number): number {
   if (Math.abs(one.length - other.length) >= limit) return limit;
   let beforeLast: number[] = [];

@@ -1,0 +1,35 @@
+import { nearestName } from './nearest-name.js';
+import { OperatorError } from './operator-error.js';
+
+/** Every member of an options type, so that the compiler reports a name that is missing here. */
+export type OptionNames<T> = { readonly [Name in keyof Required<T>]: true };
+
+/** Remedies for options that belong elsewhere, by name: `give it to withOptions`. */
+export type MisplacedOptions = Readonly<Record<string, string>>;
+
+/**
+ * Refuses members of `options` that are not in `names`: plain JavaScript, a cast or a spread object
+ * gets past the compiler, and an option that has no effect is worse than an error.
+ * @param subject - the function or class that takes the options.
+ * @throws OperatorError `InvalidOption`: names the option, and the nearest known one.
+ */
+export function refuseUnknownOptions<T extends object>(
+  subject: string,
+  options: T,
+  names: OptionNames<T>,
+  misplaced: MisplacedOptions = {},
+): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || Object.hasOwn(names, name)) continue;
+    const known = Object.keys(names);
+    const problem = `${subject}: unknown option ${JSON.stringify(name)}`;
+    throw new OperatorError('InvalidOption', `${problem}; ${remedyFor(name, known, misplaced)}`);
+  }
+}
+
+function remedyFor(name: string, known: readonly string[], misplaced: MisplacedOptions): string {
+  if (Object.hasOwn(misplaced, name)) return misplaced[name] ?? '';
+  const nearest = nearestName(name, known);
+  if (nearest !== undefined) return `did you mean ${JSON.stringify(nearest)}?`;
+  return `known options: ${known.join(', ')}`;
+}
