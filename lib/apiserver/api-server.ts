@@ -12,7 +12,7 @@ import { accessForbidden, allowAll } from './auth/authorizer.js';
 import { identify } from './auth/asking.js';
 import type { Asker, Asking } from './auth/asking.js';
 import { createBootstrapRoles } from './auth/bootstrap-roles.js';
-import { admit } from './auth/listener-access.js';
+import { admit, websiteGuard } from './auth/listener-access.js';
 import type { ListenerAccess } from './auth/listener-access.js';
 import { aggregateRoles } from './auth/role-aggregation.js';
 import { administrator, userInfoOf } from './auth/user-info.js';
@@ -175,8 +175,8 @@ export class EmbeddedApiServer {
 
   /** Serves over HTTP, on the loopback interface unless told otherwise. @returns the URL */
   async listen(options: ListenOptions = {}): Promise<string> {
-    const { access, ...address } = options;
-    const { handler, admit: admitted } = this.entrance(access);
+    const { access, allowedHosts, ...address } = options;
+    const { handler, admit: admitted } = this.entrance(access, allowedHosts);
     const listener = await listenHttp(handler, { ...address, admit: admitted });
     this.#listeners.add(listener);
     return listener.url;
@@ -185,10 +185,16 @@ export class EmbeddedApiServer {
   /**
    * What answers the connections of a listener, for who listens by itself.
    * @param access - who may come in, and what they may do. @defaultValue what the server itself says
+   * @param allowedHosts - as in {@link ListenOptions}, for a listener without `access`.
    * @internal
    */
-  entrance(access?: ListenerAccess): Entrance {
-    if (access === undefined) return { handler: (request, from) => this.#handleAs(request, from) };
+  entrance(access?: ListenerAccess, allowedHosts?: readonly string[]): Entrance {
+    if (access === undefined) {
+      return {
+        admit: websiteGuard(allowedHosts),
+        handler: (request, from) => this.#handleAs(request, from),
+      };
+    }
     const { serves } = access;
     const { kinds, clock } = this.#core;
     const discovery =

@@ -48,12 +48,20 @@ export interface ListenAddress {
 export interface ListenOptions extends ListenAddress {
   /** Who may come in here, and what they may do. @defaultValue what the server itself says */
   readonly access?: ListenerAccess | undefined;
+  /**
+   * Host names that requests without credentials may be sent to, beside `localhost` and IP addresses.
+   * Not together with `access`, which decides by itself. @defaultValue none
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
 }
 
 /** Where {@link listenHttp} listens, and whom it reads bodies of. */
 export interface ListenSettings extends ListenAddress {
-  /** Says who asks. The body of somebody who is refused is not read. @defaultValue all are read */
-  readonly admit?: ((head: RequestHead) => Promise<Visitor>) | undefined;
+  /**
+   * Identifies or refuses the client before the body is read; undefined leaves it to the handler.
+   * @defaultValue all bodies are read
+   */
+  readonly admit?: ((head: RequestHead) => Promise<Visitor | undefined>) | undefined;
 }
 
 /** A server that listens. */

@@ -9,6 +9,7 @@ import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
 import { noMetrics } from '../system/metrics.js';
 import type { Metrics } from '../system/metrics.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
@@ -88,10 +89,12 @@ export function resolveCacheOptions(options: CacheOptions): ResolvedCacheOptions
   for (const { type, ...scope } of [{ type: { kind: 'cache' }, namespaces }, ...types]) {
     checkScope(type.kind, scope);
   }
-  return {
+  const resolved = {
     ...{ client, clock, random, logger, metrics, types, freeze, streamingLists },
     ...{ namespaces, allNamespacesOf },
   };
+  refuseUnknownOptions<CacheOptions>('cache', options, resolved);
+  return resolved;
 }
 
 function checkScope(what: string, scope: Omit<CachedType, 'type'>): void {

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { apiVersionOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import { newCacheMetrics } from './cache-metrics.js';
 import { resolveCacheOptions } from './cache-options.js';
@@ -91,6 +92,8 @@ export class Cache {
     options: InformerOptions = {},
   ): Informer<T> {
     const { metadataOnly = false, keepManagedFields = false } = options;
+    const names = { metadataOnly, keepManagedFields };
+    refuseUnknownOptions<InformerOptions>('cache.informer', options, names);
     if (this.#phase === 'stopped') {
       throw new OperatorError('Stopped', `informer of ${type.kind}: the cache was stopped`);
     }

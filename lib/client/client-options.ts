@@ -2,6 +2,7 @@ import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { noMetrics } from '../system/metrics.js';
 import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
@@ -67,7 +68,7 @@ export interface ResolvedClientOptions {
   readonly metrics: Metrics;
 }
 
-/** @throws OperatorError `InvalidOption`: a number is out of its range. */
+/** @throws OperatorError `InvalidOption`: an option is unknown, or a number is out of its range. */
 export function resolveClientOptions(options: ClientOptions): ResolvedClientOptions {
   const { transport, credentials = anonymous, defaultNamespace = 'default' } = options;
   const { userAgent = defaultUserAgent(), requestTimeoutMs = 30_000, compression = true } = options;
@@ -82,8 +83,12 @@ export function resolveClientOptions(options: ClientOptions): ResolvedClientOpti
     if (value >= 0) continue;
     throw new OperatorError('InvalidOption', `retries.${name}: want 0 or more, got ${value}`);
   }
-  return {
+  const plain = {
     ...{ transport, credentials, defaultNamespace, userAgent, requestTimeoutMs, compression },
-    ...{ rateLimit, maxRetryAfters, maxRetryAfterMs, maxResets, clock, random, logger, metrics },
+    ...{ rateLimit, clock, random, logger, metrics },
   };
+  const limits = { maxRetryAfters, maxRetryAfterMs, maxResets };
+  refuseUnknownOptions<ClientOptions>('client options', options, { ...plain, retries });
+  refuseUnknownOptions<RetryLimits>('client options: retries', retries, limits);
+  return { ...plain, ...limits };
 }

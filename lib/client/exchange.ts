@@ -10,7 +10,7 @@ import type { CredentialHeaders } from './credentials.js';
 import { Deadline } from './deadline.js';
 import { RequestMetrics } from './request-metrics.js';
 import { TokenBucket } from './rate-limit.js';
-import { resetDelayMs, retryAfterMs } from './retry-policy.js';
+import { refusalDelayMs, resetDelayMs, retryAfterMs } from './retry-policy.js';
 import { apiErrorOf } from './response-error.js';
 import { WarningLog } from './warnings.js';
 
@@ -128,7 +128,7 @@ export class Exchange {
         refreshed = true;
         waitMs = 0;
       } else if (retryAfters < maxRetryAfters && (attempt.waitMs ?? Infinity) <= maxRetryAfterMs) {
-        waitMs = attempt.waitMs;
+        waitMs = refusalDelayMs(attempt.waitMs ?? 0, retryAfters);
         retryAfters += 1;
       }
       if (waitMs === undefined) throw attempt.error;

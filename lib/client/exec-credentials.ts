@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import type { Clock } from '../system/clock.js';
+import type { ChildProcess } from 'node:child_process';
+import type { Clock, Timer } from '../system/clock.js';
 import type { Credentials } from './credentials.js';
 import { invalidKubeConfig } from './kube-config-file.js';
 import type { ClusterEntry, ExecEntry, KubeConfigContext } from './kube-config-file.js';
@@ -26,13 +27,18 @@ export interface ExecCredentialsOptions {
 
 // So that a token does not expire on its way.
 const marginMs = 5_000;
-const longestComplaint = 1_000;
+const longestComplaint = 300;
+// A program that hangs would hold up every request of the client.
+const timeLimitMs = 60_000;
+const outputLimitBytes = 1024 * 1024;
 
 /**
  * Credentials that a program prints (client-go's credential plugins, `client.authentication.k8s.io`):
  * kept until they expire or the server rejects them. The program gets `KUBERNETES_EXEC_INFO`, and
- * no terminal.
- * @throws OperatorError `InvalidKubeConfig` at a request: it cannot be run, or prints something else.
+ * no terminal. It is killed after 60 seconds, or when it prints more than 1 MiB.
+ * @throws OperatorError `InvalidKubeConfig` at a request: it cannot be run, takes too long, fails, or
+ *   prints something else. The message has the end of what it wrote to stderr, without what could be
+ *   a token.
  */
 export class ExecCredentials implements Credentials {
   readonly #context: KubeConfigContext;
@@ -95,17 +101,39 @@ export class ExecCredentials implements Credentials {
       env: { ...process.env, ...extra, KUBERNETES_EXEC_INFO: this.#execInfo() },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const [output, complaint] = [textOf(child.stdout), textOf(child.stderr)];
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', resolve);
-    }).catch((error: unknown) => {
-      const { installHint = 'install it, or correct exec.command' } = this.#exec;
+    const [output, complaint] = [boundedText(child.stdout), boundedText(child.stderr)];
+    const ended = await this.#endOf(child, output);
+    if (ended.problem !== undefined) {
+      // What it started may hold its pipes open.
+      child.kill('SIGKILL');
+      child.stdout.destroy();
+      child.stderr.destroy();
+      throw this.#invalid(`${command} ${ended.problem}`, 'run it by hand');
+    }
+    if (ended.code === 0) return output.text();
+    const how = `exited with ${ended.code ?? 'a signal'}`;
+    const said = withoutSecrets(complaint.text()).trim().slice(-longestComplaint);
+    throw this.#invalid(`${command} ${how}: ${said}`, 'run it by hand');
+  }
+
+  async #endOf(child: ChildProcess, output: BoundedText): Promise<ProgramEnd> {
+    const { command = '', installHint = 'install it, or correct exec.command' } = this.#exec;
+    let timer: Timer | undefined;
+    try {
+      return await new Promise((resolve, reject) => {
+        child.once('error', reject);
+        child.once('close', (code) => resolve({ code, problem: undefined }));
+        const problem = `did not end within ${timeLimitMs / 1_000} s`;
+        timer = this.#options.clock.setTimer(() => resolve({ code: null, problem }), timeLimitMs);
+        void output.whenTooLong.then(() => {
+          resolve({ code: null, problem: `printed more than ${outputLimitBytes} bytes` });
+        });
+      });
+    } catch (error) {
       throw this.#invalid(`${command} cannot be run: ${String(error)}`, installHint.trim());
-    });
-    if (code === 0) return output();
-    const said = complaint().trim().slice(-longestComplaint);
-    throw this.#invalid(`${command} exited with ${code ?? 'a signal'}: ${said}`, 'run it by hand');
+    } finally {
+      timer?.cancel();
+    }
   }
 
   #execInfo(): string {
@@ -164,8 +192,37 @@ function clusterInfo(cluster: ClusterEntry): object {
   return { ...rest, ...(config !== undefined && { config: config.extension }) };
 }
 
-function textOf(stream: NodeJS.ReadableStream): () => string {
+interface ProgramEnd {
+  /** Null if a signal ended it. */
+  readonly code: number | null;
+  /** Why it was not waited for. */
+  readonly problem: string | undefined;
+}
+
+interface BoundedText {
+  /** The first {@link outputLimitBytes}. */
+  text(): string;
+  /** Resolves when there are more; pends forever otherwise. */
+  readonly whenTooLong: Promise<void>;
+}
+
+function boundedText(stream: NodeJS.ReadableStream): BoundedText {
   const chunks: Buffer[] = [];
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  return () => Buffer.concat(chunks).toString('utf8');
+  let length = 0;
+  const whenTooLong = new Promise<void>((resolve) => {
+    stream.on('data', (chunk: Buffer) => {
+      if (length <= outputLimitBytes) chunks.push(chunk);
+      length += chunk.length;
+      if (length > outputLimitBytes) resolve();
+    });
+  });
+  return { whenTooLong, text: () => Buffer.concat(chunks).toString('utf8') };
+}
+
+/** Takes out what may be a token, a key or a password: errors end up in logs. */
+function withoutSecrets(text: string): string {
+  return text
+    .replace(/((?:password|passwd|secret|token|key)["']?\s*[=:]\s*)\S+/gi, '$1[redacted]')
+    .replace(/[A-Za-z0-9+/_=-]{20,}/g, '[redacted]')
+    .replace(/\p{Cc}+/gu, ' ');
 }

@@ -17,6 +17,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './client.js';
+import { checkCallOptions } from './call-options.js';
 import { resolveClientOptions } from './client-options.js';
 import type { ClientOptions } from './client-options.js';
 import { deleteBody, dryRunQuery, remainingObject } from './deletion.js';
@@ -92,6 +93,7 @@ class HttpClient implements ConnectedClient {
     key: ObjectKey,
     options: GetOptions = {},
   ): Promise<T> {
+    checkCallOptions('get', options);
     const type = await this.resourceType(reference);
     const { resourceVersion, subresource, metadataOnly = false, signal } = options;
     const target = { verb: 'get', ...keyOf(key), subresource };
@@ -105,6 +107,7 @@ class HttpClient implements ConnectedClient {
     reference: TypeReference<T>,
     options: ListOptions = {},
   ): Promise<ObjectList<T>> {
+    checkCallOptions('list', options);
     const type = await this.resourceType(reference);
     return concatenatePages((page) => this.#page(type, options, page), options);
   }
@@ -113,6 +116,7 @@ class HttpClient implements ConnectedClient {
     reference: TypeReference<T>,
     options: ListOptions = {},
   ): AsyncGenerator<ObjectList<T>> {
+    checkCallOptions('pages', options);
     const type = await this.resourceType(reference);
     yield* pagesOf((page) => this.#page(type, options, page), options);
   }
@@ -148,6 +152,7 @@ class HttpClient implements ConnectedClient {
     reference: TypeReference<T>,
     options: WatchOptions,
   ): AsyncGenerator<Iterable<WatchEvent<T>>> {
+    checkCallOptions('watch', options);
     const type = await this.resourceType(reference);
     const { namespace, signal, timeoutMs = Infinity, metadataOnly = false } = options;
     const request = requestFor(
@@ -168,8 +173,10 @@ class HttpClient implements ConnectedClient {
   async *stream<T extends KubernetesObject>(
     reference: TypeReference<T>,
     key: ObjectKey,
-    { subresource, query, signal }: StreamOptions,
+    options: StreamOptions,
   ): AsyncGenerator<Uint8Array> {
+    checkCallOptions('stream', options);
+    const { subresource, query, signal } = options;
     const type = await this.resourceType(reference);
     const target = { verb: 'get', ...keyOf(key), subresource };
     const request = requestFor(type, target, { ...(query && { query }), signal });
@@ -180,6 +187,7 @@ class HttpClient implements ConnectedClient {
   }
 
   async create<T extends KubernetesObject>(object: T, options: WriteOptions = {}): Promise<T> {
+    checkCallOptions('create', options);
     const { subresource } = options;
     const type = await this.#typeToWrite(object, options);
     const { namespace, name } = object.metadata;
@@ -197,6 +205,7 @@ class HttpClient implements ConnectedClient {
   }
 
   async update<T extends KubernetesObject>(object: T, options: WriteOptions = {}): Promise<T> {
+    checkCallOptions('update', options);
     const type = await this.#typeToWrite(object, options);
     const request = this.#objectRequest(type, object, { ...options, verb: 'update' });
     const repeatable = object.metadata.resourceVersion !== undefined;
@@ -210,6 +219,7 @@ class HttpClient implements ConnectedClient {
     patch: Patch,
     options: WriteOptions = {},
   ): Promise<T> {
+    checkCallOptions('patch', options);
     const type = await this.resourceType(reference);
     const { subresource } = options;
     const target = { verb: 'patch', ...keyOf(key), subresource };
@@ -224,6 +234,7 @@ class HttpClient implements ConnectedClient {
     object: T,
     options: ApplyOptions = {},
   ): Promise<Applied<T>> {
+    checkCallOptions('apply', options);
     const type = await this.#typeToWrite(object, options);
     const request = this.#objectRequest(type, object, { ...options, verb: 'apply' });
     if ((options.fieldManager ?? '') === '') {
@@ -249,6 +260,7 @@ class HttpClient implements ConnectedClient {
     key: ObjectKey,
     options: DeleteOptions = {},
   ): Promise<T | undefined> {
+    checkCallOptions('delete', options);
     const type = await this.resourceType(reference);
     const target = { verb: 'delete', ...keyOf(key) };
     const { signal, fences } = options;
@@ -263,6 +275,7 @@ class HttpClient implements ConnectedClient {
     reference: TypeReference<T>,
     options: DeleteCollectionOptions = {},
   ): Promise<void> {
+    checkCallOptions('deleteCollection', options);
     const type = await this.resourceType(reference);
     const { namespace, labelSelector, fieldSelector, signal, fences } = options;
     const target = { verb: 'deletecollection', namespace };

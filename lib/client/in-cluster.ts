@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
+import omit from 'lodash/omit.js';
 import { systemClock } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
 import { UndiciTransport } from '../system/undici-transport.js';
@@ -45,7 +46,9 @@ export async function clientInCluster(
   // Both are read now, so that the error comes at the start.
   await Promise.all([tls(), credentials.headers()]);
   const defaultNamespace = await namespaceOf(directory, env);
-  return createClient({ ...options, transport, credentials, defaultNamespace });
+  // `defaultClient` hands over the options of a kubeconfig as well.
+  const own = ['directory', 'env', 'maxConnections', 'path', 'text', 'context'];
+  return createClient({ ...omit(options, own), transport, credentials, defaultNamespace });
 }
 
 function serverOf(env: Environment): string {

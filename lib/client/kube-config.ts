@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import omit from 'lodash/omit.js';
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { silentLogger } from '../system/logger.js';
@@ -37,6 +38,7 @@ export async function clientFromKubeConfig(
 ): Promise<ConnectedClient> {
   const context = await readKubeConfig(options);
   const { clock = systemClock, logger = silentLogger, env = process.env } = options;
+  const { maxConnections } = options;
   const { cluster, user, source } = context;
   if (!/^https?:$/.test(URL.canParse(cluster.server) ? new URL(cluster.server).protocol : '')) {
     throw invalidKubeConfig(source, 'server is no http or https URL', 'correct it');
@@ -48,7 +50,6 @@ export async function clientFromKubeConfig(
       onNewCertificate: () => transport.reconnect(),
     });
   const tls = tlsOf(context, () => exec?.certificate());
-  const { maxConnections } = options;
   const proxy = proxyOf(cluster, source) ?? proxyFromEnvironment(cluster.server, env);
   const transport: UndiciTransport = new UndiciTransport({
     ...{ server: cluster.server, tls, maxConnections, proxy },
@@ -61,7 +62,7 @@ export async function clientFromKubeConfig(
   const files = { tls, reconnect, clock, logger };
   const credentials = hasFiles ? withCertificateFiles(plain, files) : plain;
   return createClient({
-    ...options,
+    ...omit(options, ['maxConnections', 'path', 'text', 'context', 'env']),
     transport,
     credentials: withHeaders(credentials, impersonationHeaders(user)),
     defaultNamespace: context.namespace,

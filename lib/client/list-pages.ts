@@ -1,4 +1,4 @@
-import { isGone } from '../object/api-error.js';
+import { ApiError, isGone } from '../object/api-error.js';
 import type { KubernetesObject, ObjectList } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { ListOptions } from './client.js';
@@ -11,11 +11,14 @@ export type PageRequest = Query;
 export type FetchPage<T extends KubernetesObject> = (page: PageRequest) => Promise<ObjectList<T>>;
 
 const defaultLimit = 500;
+// An API server fills pages as long as there are objects; only aggregated ones may send empty pages.
+const maxEmptyPages = 1_000;
 
 /**
  * The pages of a collection, all of one version of it.
  * @throws ApiError 410: it took so long that the server has forgotten that version. The pages that
- *   were handed out cannot be taken back, so beginning anew is the caller's.
+ *   were handed out cannot be taken back, so beginning again is the caller's.
+ * @throws ApiError: the server repeats a continue token, or sends empty pages without end.
  */
 export async function* pagesOf<T extends KubernetesObject>(
   fetchPage: FetchPage<T>,
@@ -26,13 +29,27 @@ export async function* pagesOf<T extends KubernetesObject>(
     throw new OperatorError('InvalidOption', `list: limit: want 1 or more, got ${limit}`);
   }
   let page = await fetchPage({ limit, resourceVersion, resourceVersionMatch });
+  const tokens = new Set<string>();
+  let emptyPages = 0;
   for (;;) {
     yield page;
     const token = page.metadata.continue ?? '';
     if (token === '') return;
+    emptyPages = page.items.length === 0 ? emptyPages + 1 : 0;
+    if (tokens.has(token) || emptyPages > maxEmptyPages) throw endlessList(page, emptyPages);
+    tokens.add(token);
     // The token holds the version: naming one as well is an error.
     page = await fetchPage({ limit, continue: token });
   }
+}
+
+function endlessList({ kind }: ObjectList<KubernetesObject>, emptyPages: number): ApiError {
+  const problem =
+    emptyPages > maxEmptyPages
+      ? `more than ${maxEmptyPages} empty pages`
+      : 'a continue token twice';
+  const message = `the server sent ${problem}; this is a defect of the API server of the kind`;
+  return new ApiError({ code: 200, message }, { verb: 'list', kind, status: 200 });
 }
 
 /** A whole collection; when a continue token expires, in one piece, as client-go's pager does. */
@@ -53,6 +70,7 @@ export async function concatenatePages<T extends KubernetesObject>(
     if (last === undefined || !isGone(error)) throw error;
     return fetchPage({ resourceVersion, resourceVersionMatch });
   }
-  if (last === undefined) throw new OperatorError('ApiError', 'list: the server sent no page');
+  if (last === undefined)
+    throw new OperatorError('ConnectionFailed', 'list: the server sent no page');
   return { ...last, items };
 }

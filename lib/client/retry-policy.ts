@@ -17,6 +17,16 @@ const firstDelayMs = 100;
 const longestDelayMs = 2_000;
 
 /**
+ * Returns how long to wait before a refused request is sent again, in milliseconds: what the server
+ * asks for, but after the first retry at least the back-off, so that `Retry-After: 0` or a date in the
+ * past makes no hot loop.
+ */
+export function refusalDelayMs(askedMs: number, retries: number): number {
+  if (retries === 0) return askedMs;
+  return Math.max(askedMs, Math.min(firstDelayMs * 2 ** (retries - 1), longestDelayMs));
+}
+
+/**
  * How long to wait before a broken request goes out again, in milliseconds; undefined: not at all.
  * The first time it goes at once: an idle connection that the server closed is the usual reason.
  */
@@ -34,13 +44,16 @@ export function resetDelayMs(
   return delayMs * (0.5 + random.next() / 2);
 }
 
+// `Date.parse` alone takes almost anything for a date: `-5` would be the year 2001.
+const httpDate = /^\s*[A-Z][a-z]{2,8},? [\w :-]+$/;
+
 /**
- * What `Retry-After` asks for (RFC 9110, 10.2.3: seconds, or a date), in milliseconds; undefined
- * where there is none.
+ * Returns the delay that `Retry-After` asks for (RFC 9110, 10.2.3: seconds, or a date), in
+ * milliseconds; undefined if the header is absent or invalid.
  */
 export function retryAfterMs(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1_000;
-  const dateMs = Date.parse(value);
+  const dateMs = httpDate.test(value) ? Date.parse(value) : NaN;
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
 }

@@ -1,3 +1,4 @@
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Resolved } from '../system/resolved.js';
 
@@ -49,5 +50,7 @@ function resolveBackoffOptions(options: BackoffOptions): Resolved<BackoffOptions
     const got = `baseDelayMs ${baseDelayMs}, maxDelayMs ${maxDelayMs}`;
     throw new OperatorError('InvalidOption', `Backoff: want 1 <= base <= max, got ${got}`);
   }
-  return { baseDelayMs, maxDelayMs };
+  const resolved = { baseDelayMs, maxDelayMs };
+  refuseUnknownOptions<BackoffOptions>('backoff', options, resolved);
+  return resolved;
 }

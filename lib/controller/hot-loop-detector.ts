@@ -7,6 +7,7 @@ import type { ObjectReference } from '../object/object-reference.js';
 import { apiVersionOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Clock } from '../system/clock.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Resolved } from '../system/resolved.js';
 
@@ -283,5 +284,7 @@ function resolveHotLoopOptions(options: HotLoopOptions): Resolved<HotLoopOptions
     const got = JSON.stringify({ maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs });
     throw new OperatorError('InvalidOption', `HotLoopDetector: want 1 or more of each, got ${got}`);
   }
-  return { maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs };
+  const resolved = { maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs };
+  refuseUnknownOptions<HotLoopOptions>('hotLoop', options, resolved);
+  return resolved;
 }

@@ -1,6 +1,7 @@
 import { ReconnectDelay } from '../cache/reconnect-delay.js';
 import { sleep } from '../system/clock.js';
 import type { Timer } from '../system/clock.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Mapped } from './handlers.js';
 import { enqueueKeys, enqueueMapped } from './mapped-keys.js';
@@ -121,6 +122,8 @@ export interface TimerSourceOptions {
  */
 export function timerSource(options: TimerSourceOptions): Source {
   const { name = 'timer', everyMs, atStart = false, requests } = options;
+  const names = { name, everyMs, atStart, requests };
+  refuseUnknownOptions<TimerSourceOptions>(`timerSource ${name}`, options, names);
   if (!(everyMs >= 1)) {
     throw new OperatorError('InvalidOption', `timerSource ${name}: everyMs ${everyMs}: want >= 1`);
   }

@@ -6,6 +6,8 @@ import type {
 } from '../apiserver/controllers/index.js';
 import type { UserOptions, WebhookServices } from '../apiserver/index.js';
 import type { CustomResourceDefinition } from '../object/kinds.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import { systemRandom } from '../system/random.js';
@@ -57,6 +59,12 @@ export interface EmbeddedClusterOptions {
    * certificates (`EmbeddedCluster.clientCertificate`). @defaultValue false: plain HTTP
    */
   readonly tls?: boolean | undefined;
+  /**
+   * Host names that requests without credentials may be sent to, beside `localhost` and IP addresses.
+   * Requests to any other name are refused, since a website can point its own name at this server.
+   * @defaultValue none
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
   /** How many changes can be watched from behind, at least 1. @defaultValue the server's */
   readonly logLength?: number | undefined;
   /** @defaultValue the machine's */
@@ -74,8 +82,15 @@ export interface ResolvedEmbeddedClusterOptions extends ControllersOptions {
   readonly rbac: boolean;
   readonly services: WebhookServices;
   readonly tls: boolean;
+  readonly allowedHosts: readonly string[] | undefined;
   readonly logLength: number | undefined;
 }
+
+const embeddedClusterOptionNames: OptionNames<EmbeddedClusterOptions> = {
+  ...{ crds: true, simulateWorkloads: true, controllers: true, pods: true, nodes: true },
+  ...{ jobPodBackoffMs: true, users: true, rbac: true, services: true, port: true, tls: true },
+  ...{ allowedHosts: true, logLength: true, clock: true, random: true, logger: true },
+};
 
 /** Who has a token without being named. */
 const administrator = 'system:admin';
@@ -87,8 +102,9 @@ export function resolveEmbeddedClusterOptions(
   options: EmbeddedClusterOptions,
 ): ResolvedEmbeddedClusterOptions {
   const { simulateWorkloads = false, controllers = {}, users = {}, logLength } = options;
-  const { rbac = false, services = {}, tls = false } = options;
+  const { rbac = false, services = {}, tls = false, allowedHosts } = options;
   const { random = systemRandom, logger, pods, nodes, jobPodBackoffMs } = options;
+  refuseUnknownOptions('EmbeddedCluster', options, embeddedClusterOptionNames);
   const on = controllerNames.map((name) => {
     const byDefault = simulateWorkloads || alwaysOn.includes(name);
     return [name, controllers[name] ?? byDefault] as const;
@@ -100,6 +116,7 @@ export function resolveEmbeddedClusterOptions(
     rbac,
     services,
     tls,
+    allowedHosts,
     logLength,
     logger,
     pods,

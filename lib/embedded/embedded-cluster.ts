@@ -141,7 +141,8 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     }
     const { server, authority } = this.#certificates ?? {};
     const tls = server && { ...server, clientAuthority: authority ?? '' };
-    this.#url ??= await this.server.listen({ port, tls });
+    const { allowedHosts } = this.#options;
+    this.#url ??= await this.server.listen({ port, tls, allowedHosts });
     return this.#url;
   }
 

@@ -8,6 +8,7 @@ import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
 import { noMetrics } from '../system/metrics.js';
 import type { Metrics } from '../system/metrics.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
@@ -97,10 +98,12 @@ export function resolveLeaderElectorOptions(
   if (identity === '') throw invalid('identity is empty: that stands for nobody');
   const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
   refuseTimes(times);
-  return {
+  const resolved = {
     ...{ client, name, namespace, identity, ...times, releaseOnCancel, recorder },
     ...{ clock, random, logger, metrics },
   };
+  refuseUnknownOptions<LeaderElectorOptions>('leader election', options, resolved);
+  return resolved;
 }
 
 /** Plain JavaScript can leave out what the compiler asks for. */

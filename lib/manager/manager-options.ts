@@ -4,6 +4,7 @@ import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
@@ -125,7 +126,7 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
   }
   const { health = false, metrics = false, inspector = false, webhooks, tracer, shards } = options;
   const { rbacPreflight = 'warn', requires = [] } = options;
-  return {
+  const resolved = {
     clusters: clustersOf(options),
     health: health === false ? undefined : resolveHealthOptions(health),
     metrics: metrics === false ? undefined : resolveMetricsOptions(metrics),
@@ -134,7 +135,13 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
     ...{ leaderElection, cacheOptions, whenLeadershipIsLost, onEvent, clock, random, logger },
     ...durations,
   };
+  const names = { ...resolved, client: true };
+  refuseUnknownOptions<ManagerOptions>('Manager', options, names, misplaced);
+  return resolved;
 }
+
+const toController = 'give it to the controller: .withOptions({ … })';
+const misplaced = { maxConcurrentReconciles: toController, reconcileTimeoutMs: toController };
 
 function clustersOf({ client, clusters }: ManagerOptions): ResolvedManagerOptions['clusters'] {
   if (client !== undefined && clusters !== undefined) throw invalid('give client or clusters');

@@ -4,6 +4,7 @@ import { ChangeNotifier } from '../cache/change-notifier.js';
 import type { Client } from '../client/client.js';
 import type { Controller } from '../controller/controller.js';
 import type { Metrics } from '../system/metrics.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import { controllerAccess, mergedAccess } from './access/controller-access.js';
 import { neededAccess } from './access/needed-access.js';
@@ -73,10 +74,11 @@ export class Manager {
    */
   constructor(options: ManagerOptions) {
     this.#options = resolveManagerOptions(options);
-    const { clusters, webhooks, clock, logger, health = resolveHealthOptions({}) } = this.#options;
+    const { clusters, webhooks, clock, random, logger } = this.#options;
+    const { health = resolveHealthOptions({}) } = this.#options;
     const { metrics } = this;
     const [home] = clusters;
-    const election = { ...this.#options, client: home.client, metrics };
+    const election = { client: home.client, clock, random, logger, metrics };
     this.#leadership = leadershipOf(this.#options.leaderElection, election);
     this.#home = this.#newCluster(home);
     for (const cluster of clusters.slice(1)) this.#newCluster(cluster);
@@ -121,6 +123,8 @@ export class Manager {
   add(item: Controller | Runnable, options: ManagerAddOptions = {}): Added {
     refuseOther(item);
     const { phase = 'leader', requires = [], shards = false } = options;
+    const names = { phase, requires, shards };
+    refuseUnknownOptions<ManagerAddOptions>(`manager.add ${item.name}`, options, names);
     const entry: ManagerEntry =
       'run' in item
         ? { type: 'runnable', runnable: item, requires }

@@ -1,8 +1,11 @@
 import { nearestName } from './nearest-name.js';
 import { OperatorError } from './operator-error.js';
 
-/** Every member of an options type, so that the compiler reports a name that is missing here. */
-export type OptionNames<T> = { readonly [Name in keyof Required<T>]: true };
+/**
+ * An object that has every member of an options type, so that the compiler reports a missing name: a
+ * list of the names, or the resolved options.
+ */
+export type OptionNames<T> = { readonly [Name in keyof Required<T>]: unknown };
 
 /** Remedies for options that belong elsewhere, by name: `give it to withOptions`. */
 export type MisplacedOptions = Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 import { sleep, systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import { VirtualClock } from '../system/virtual-clock.js';
 
@@ -72,7 +73,9 @@ function resolveEventuallyOptions(options: EventuallyOptions): ResolvedEventuall
     const got = `got timeoutMs ${timeoutMs}, intervalMs ${intervalMs}`;
     throw new OperatorError('InvalidOption', `eventually: want more than 0 and at least 1, ${got}`);
   }
-  return { timeoutMs, intervalMs, clock, signal };
+  const resolved = { timeoutMs, intervalMs, clock, signal };
+  refuseUnknownOptions<EventuallyOptions>('eventually', options, resolved);
+  return resolved;
 }
 
 type Outcome<T> =

@@ -1,6 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
+import { request } from 'undici';
+import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
 import { Api, configMap, configMaps } from './api.js';
 
 interface Reply {
@@ -49,6 +51,43 @@ describe('the HTTP adapter', () => {
     expect(text).to.equal((await api.get(`${configMaps}/a`)).text);
   });
 
+  it('refuses what a website in a browser of the machine can send, before it reads the body', async () => {
+    const from = async (headers: Record<string, string>): Promise<number> => {
+      const { port } = new URL(url);
+      const body = JSON.stringify(configMap('pwned'));
+      return new Promise((resolve, reject) => {
+        const options = { port, path: configMaps, method: 'POST', headers };
+        const sent = httpRequest({ hostname: '127.0.0.1', ...options }, (response) => {
+          response.resume().once('end', () => resolve(response.statusCode ?? 0));
+        });
+        sent.once('error', reject);
+        sent.end(body);
+      });
+    };
+    expect(await from({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' })).to.equal(
+      403,
+    );
+    expect(await from({ origin: 'https://evil.example' })).to.equal(403);
+    expect(await from({ host: 'evil.example' })).to.equal(403);
+    expect((await api.get(configMaps)).text).to.not.include('pwned');
+    expect(await from({ host: 'localhost:1234' })).to.equal(201);
+  });
+
+  it('serves other host names where they are allowed, or where the client shows a token', async () => {
+    const server = new EmbeddedApiServer({ users: { secret: 'jane' } });
+    try {
+      const served = await server.listen({ allowedHosts: ['Apiserver.test'] });
+      const code = async (headers: Record<string, string>): Promise<number> =>
+        (await request(`${served}/version`, { headers })).statusCode;
+      expect(await code({ host: 'apiserver.test:8443' })).to.equal(200);
+      expect(await code({ host: 'other.test' })).to.equal(403);
+      expect(await code({ host: 'other.test', authorization: 'Bearer secret' })).to.equal(200);
+      expect(await code({ host: 'other.test', authorization: 'Bearer guess' })).to.equal(401);
+    } finally {
+      await server.stop();
+    }
+  });
+
   it('streams watches as things happen, and ends them with their connection', async () => {
     const abort = new AbortController();
     const response = await fetch(`${url}${configMaps}?watch=1`, { signal: abort.signal });
@@ -69,7 +108,7 @@ describe('the HTTP adapter', () => {
     socket.pause();
     // Specs that ran before in this process may have left some.
     const before = process.memoryUsage().arrayBuffers;
-    socket.write(`GET ${configMaps}?watch=1 HTTP/1.1\r\nhost: x\r\n\r\n`);
+    socket.write(`GET ${configMaps}?watch=1 HTTP/1.1\r\nhost: localhost\r\n\r\n`);
     while (api.server.openWatches === 0) await new Promise((resolve) => setImmediate(resolve));
     const big = 'x'.repeat(900_000);
     for (let index = 0; index < 30; index++) {

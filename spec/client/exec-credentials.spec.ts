@@ -58,6 +58,43 @@ describe('ExecCredentials', () => {
       expect(await readFile(join(folder, 'runs'), 'utf8')).to.equal('xxx');
     }));
 
+  it('kills a program that does not end, and runs it again for the next request', () =>
+    withFolder({}, async (folder) => {
+      const { credentials, clock } = credentialsOf(`
+        const fs = require('node:fs');
+        const runs = ${JSON.stringify(join(folder, 'runs'))};
+        fs.appendFileSync(runs, 'x');
+        if (fs.readFileSync(runs).length === 1) setInterval(() => {}, 1000);
+        else ${print(`{ token: 'second' }`)};`);
+      const first = failureOf(credentials.headers());
+      const started = async (): Promise<boolean> =>
+        (await readFile(join(folder, 'runs'), 'utf8').catch(() => '')) === 'x';
+      while (!(await started())) await new Promise((resolve) => setImmediate(resolve));
+      await clock.advance(60_000);
+      const error = await first;
+      expect(error).to.have.property('code', 'InvalidKubeConfig');
+      expect(String(error)).to.include('did not end within 60 s');
+      expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer second' });
+    }));
+
+  it('kills a program that prints without end', async () => {
+    const { credentials } = credentialsOf(`
+      const more = () => process.stdout.write('x'.repeat(65536), more);
+      more();`);
+    const error = await failureOf(credentials.headers());
+    expect(String(error)).to.include('printed more than 1048576 bytes');
+  });
+
+  it('keep tokens and passwords that the program writes to stderr out of the error', async () => {
+    const jwt = 'eyJhbGciOiJSUzI1NiJ9abcdef.eyJzdWIiOiJqYW5lIn0abcdefgh.c2lnbmF0dXJlc2lnbmF0dXJl';
+    const { credentials } = credentialsOf(
+      `console.error('expired session: ${jwt} password=hunter2, please log in'); process.exit(3)`,
+    );
+    const message = String(await failureOf(credentials.headers()));
+    expect(message).to.include('exited with 3: expired session: ').and.include('please log in');
+    expect(message).to.not.match(/eyJ|c2lnb|hunter2/);
+  });
+
   it('may be a certificate; another one is announced', () =>
     withFolder({}, async (folder) => {
       const more = `clientCertificateData: 'cert-' + n, clientKeyData: 'key-' + n`;

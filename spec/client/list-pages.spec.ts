@@ -50,6 +50,25 @@ describe('a list', () => {
     expect(transport.calls).to.have.length(1);
   });
 
+  it('fails when the server sends a continue token twice', async () => {
+    let asked = 0;
+    const { client } = scripted(() => page([`o${asked}`], String(++asked % 3)));
+    const error = await failureOf(client.list(ConfigMap));
+    expect(error).to.have.property('code', 'ApiError');
+    expect(String(error)).to.include(
+      'list ConfigMapList: 200: the server sent a continue token twice',
+    );
+    expect(asked).to.equal(4);
+  });
+
+  it('fails when the server sends empty pages without end', async () => {
+    let asked = 0;
+    const { client } = scripted(() => page([], String(++asked)));
+    const error = await failureOf(client.list(ConfigMap));
+    expect(String(error)).to.include('more than 1000 empty pages');
+    expect(asked).to.equal(1001);
+  });
+
   it('fails when a later page fails for another reason', async () => {
     const { client, transport } = scripted((request, nth) =>
       nth === 3 ? refusal(403, 'Forbidden') : threePages()(request, nth),

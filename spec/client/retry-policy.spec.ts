@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { retryAfterMs } from '../../lib/client/retry-policy.js';
+import { refusalDelayMs, retryAfterMs } from '../../lib/client/retry-policy.js';
 
 const nowMs = Date.UTC(2026, 0, 1);
 
@@ -11,6 +11,10 @@ describe('retryAfterMs', () => {
     ['Thu, 01 Jan 2026 00:00:05 GMT', 5_000],
     ['Wed, 31 Dec 2025 23:59:59 GMT', 0],
     ['soon', undefined],
+    ['-5', undefined],
+    ['1.5', undefined],
+    ['2026', 2_026_000],
+    ['Thursday, 01-Jan-26 00:00:05 GMT', 5_000],
     ['', undefined],
   ];
   for (const [value, expected] of values) {
@@ -18,4 +22,13 @@ describe('retryAfterMs', () => {
       expect(retryAfterMs(value, nowMs)).to.equal(expected);
     });
   }
+});
+
+describe('The delay after a refusal', () => {
+  it('is what the server asks for, and at least the back-off from the second retry on', () => {
+    expect([0, 1, 2, 3, 9].map((retries) => refusalDelayMs(0, retries))).to.deep.equal([
+      0, 100, 200, 400, 2_000,
+    ]);
+    expect(refusalDelayMs(5_000, 4)).to.equal(5_000);
+  });
 });

@@ -1,5 +1,6 @@
 import type { TransportRequest } from '../../system/transport.js';
-import { internalError, isStatusError, unauthorized } from '../status-error.js';
+import { websiteProblem } from '../../system/website-guard.js';
+import { failure, internalError, isStatusError, unauthorized } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
 import type { Authorizer } from './authorizer.js';
 import type { UserOptions } from './user-info.js';
@@ -53,4 +54,21 @@ export async function admit(
     if (isStatusError(error)) return { refused: error };
     return { refused: internalError(error instanceof Error ? error.message : String(error)) };
   }
+}
+
+/**
+ * Refuses requests that a website in a browser of this machine could have sent, since the server
+ * takes every request without credentials for the administrator's. A website can't know a token, so a
+ * request with an `Authorization` header is left to the server.
+ */
+export function websiteGuard(
+  allowedHosts: readonly string[] = [],
+): (head: RequestHead) => Promise<Visitor | undefined> {
+  const names = new Set(allowedHosts.map((name) => name.toLowerCase()));
+  return async (head) => {
+    if ('authorization' in head.headers) return undefined;
+    const problem = websiteProblem(head, names);
+    if (problem === undefined) return undefined;
+    return { refused: failure(403, 'Forbidden', `forbidden: ${problem}`, {}) };
+  };
 }

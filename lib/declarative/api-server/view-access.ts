@@ -1,7 +1,7 @@
 import type { ListenerAccess, RequestHead, Session } from '../../apiserver/index.js';
 import { failure } from '../../apiserver/status-error.js';
-import { isAllowedHost } from '../../manager/inspector/request-guard.js';
 import type { Logger } from '../../system/logger.js';
+import { websiteProblem } from '../../system/website-guard.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import { TokenAuthorizer } from './token-authorizer.js';
 import type { TokenVerifier } from './token-verifier.js';
@@ -26,11 +26,10 @@ const unsecured: Session = {
 export function loopbackAccess(logger: Logger): ListenerAccess {
   return {
     serves,
-    authenticate: async ({ headers }) => {
-      const { host = '', 'sec-fetch-site': site = 'none' } = headers;
-      const own = site === 'none' || site === 'same-origin';
-      if (own && isAllowedHost(host, noHosts)) return unsecured;
-      logger.debug('views: a website was refused', { host, site });
+    authenticate: async (head) => {
+      const problem = websiteProblem(head, noHosts);
+      if (problem === undefined) return unsecured;
+      logger.debug('views: request of a website refused', { problem });
       throw failure(403, 'Forbidden', 'forbidden: websites have no access to views', {});
     },
   };

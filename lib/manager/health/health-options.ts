@@ -1,3 +1,4 @@
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 
 /** Options of the server for `/healthz` and `/readyz`. */
@@ -44,5 +45,7 @@ export function resolveHealthOptions(options: HealthOptions): ResolvedHealthOpti
   if (!(stuckReconcileFactor >= 1)) {
     refuse(`stuckReconcileFactor ${stuckReconcileFactor}: want 1 or more`);
   }
-  return { host, port, checkTimeoutMs, stallMs, stuckReconcileFactor };
+  const resolved = { host, port, checkTimeoutMs, stallMs, stuckReconcileFactor };
+  refuseUnknownOptions<HealthOptions>('health', options, resolved);
+  return resolved;
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 
 /** Options of the inspector: a page that shows what a manager is doing. It asks nobody who they are. */
@@ -51,7 +52,9 @@ export function resolveInspectorOptions(options: InspectorOptions): ResolvedInsp
   }
   if (!(updateMs >= 100 && updateMs < Infinity)) refuse(`updateMs ${updateMs}: want 100 or more`);
   const names = new Set(allowedHosts.map((name) => name.toLowerCase()));
-  return { port, host, allowedHosts: names, maxLivePages, updateMs };
+  const resolved = { port, host, allowedHosts: names, maxLivePages, updateMs };
+  refuseUnknownOptions<InspectorOptions>('inspector', options, resolved);
+  return resolved;
 }
 
 /** Whether only this machine (or Pod) reaches the address. */

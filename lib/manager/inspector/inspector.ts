@@ -1,4 +1,5 @@
 import type { Random } from '../../system/random.js';
+import { websiteProblem } from '../../system/website-guard.js';
 import { keyString } from '../../object/object-key.js';
 import type { HttpAnswer, HttpQuestion } from '../http/http-endpoint.js';
 import type { ManagedCluster } from '../managed-cluster.js';
@@ -16,7 +17,6 @@ import { overviewOf } from './overview-of.js';
 import type { OverviewSources } from './overview-of.js';
 import { answerPage, commonHeaders } from './page.js';
 import type { Page } from './page.js';
-import { refusalOf } from './request-guard.js';
 import { sectionElement, sectionsOf } from './sections.js';
 import type { Section } from './sections.js';
 import { firstMapped } from './shown.js';
@@ -47,7 +47,7 @@ export class Inspector {
 
   async answer(question: HttpQuestion): Promise<HttpAnswer> {
     const { options } = this.#parts;
-    const refusal = refusalOf(question, options.allowedHosts);
+    const refusal = websiteProblem(question, options.allowedHosts, { links: true });
     if (refusal !== undefined) return plain(403, refusal);
     switch (question.url.pathname) {
       case '/':

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { CertificateSource } from '../webhooks/certificate-source.js';
 
@@ -48,5 +49,7 @@ export function resolveMetricsOptions(options: MetricsOptions): ResolvedMetricsO
   if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
     throw new OperatorError('InvalidOption', `metrics: port ${port}: want 0 to 65535`);
   }
-  return { registry, serve, host, port, certificate, access, processMetrics };
+  const resolved = { registry, serve, host, port, certificate, access, processMetrics };
+  refuseUnknownOptions<MetricsOptions>('metrics', options, resolved);
+  return resolved;
 }

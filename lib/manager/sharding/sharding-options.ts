@@ -7,6 +7,7 @@ import { silentLogger } from '../../system/logger.js';
 import type { Logger } from '../../system/logger.js';
 import { noMetrics } from '../../system/metrics.js';
 import type { Metrics } from '../../system/metrics.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
@@ -97,10 +98,12 @@ export function resolveShardingOptions(options: ShardingOptions): ResolvedShardi
     const want = 'leaseDurationMs > renewDeadlineMs > 1.2 * retryPeriodMs > 0';
     throw invalid(`want ${want}, got ${got}`);
   }
-  return {
+  const resolved = {
     ...{ client, name, namespace, by, identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs },
     ...{ drainMs, clock, random, logger, metrics },
   };
+  refuseUnknownOptions<ShardingOptions>('sharding', options, resolved);
+  return resolved;
 }
 
 function invalid(what: string): OperatorError {

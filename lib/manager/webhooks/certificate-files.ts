@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type {
   CertificateContext,
@@ -28,6 +29,8 @@ export interface CertificateFilesOptions {
  */
 export function certificateFiles(options: CertificateFilesOptions): CertificateSource {
   const { folder, certificateName = 'tls.crt', keyName = 'tls.key', intervalMs = 10_000 } = options;
+  const names = { folder, certificateName, keyName, intervalMs };
+  refuseUnknownOptions<CertificateFilesOptions>('certificateFiles', options, names);
   if (!(intervalMs >= 1)) {
     throw new OperatorError('InvalidOption', `intervalMs ${intervalMs}: want 1 or more`);
   }

@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
@@ -84,8 +85,10 @@ function resolveOptions(options: GeneratedCertificatesOptions): CertificateRotat
     );
   }
   const secret = new CertificateSecret(client, options.secret);
-  return {
+  const resolved = {
     ...{ client, secret, dnsNames, trustedBy, validityMs, rotateBeforeMs, authorityValidityMs },
     ...{ intervalMs, settleMs, random },
   };
+  refuseUnknownOptions<GeneratedCertificatesOptions>('generatedCertificates', options, resolved);
+  return resolved;
 }

@@ -3,6 +3,8 @@ import { systemClock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 import { noMetrics } from '../../system/metrics.js';
 import type { Metrics } from '../../system/metrics.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import type { OptionNames } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { whenAborted } from '../../system/when-aborted.js';
 import type { HealthCheck } from '../health-check.js';
@@ -33,6 +35,11 @@ export interface WebhookServerOptions {
   readonly metrics?: Metrics | undefined;
 }
 
+const webhookServerOptionNames: OptionNames<WebhookServerOptions> = {
+  ...{ webhooks: true, certificates: true, port: true, host: true, clientAuthorities: true },
+  ...{ clock: true, logger: true, metrics: true },
+};
+
 /**
  * Serves webhooks over HTTPS. A manager runs it before its caches: conversion must answer before
  * objects are listed.
@@ -55,6 +62,7 @@ export class WebhookServer implements Runnable, HealthCheck {
   /** @throws OperatorError `InvalidOption`: no webhook, or two that share a path. */
   constructor(options: WebhookServerOptions) {
     const { webhooks, clock = systemClock, metrics = noMetrics } = options;
+    refuseUnknownOptions('webhooks', options, webhookServerOptionNames);
     refuseSharedPaths(webhooks);
     this.webhooks = webhooks;
     this.#options = options;

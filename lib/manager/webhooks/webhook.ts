@@ -1,6 +1,7 @@
 import type { Convertible } from '../../crd/convertible.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type {
   AdmissionContext,
@@ -125,9 +126,12 @@ function admissionWebhook<T extends KubernetesObject>(
   if (!(Number.isInteger(timeoutSeconds) && timeoutSeconds >= 1 && timeoutSeconds <= 30)) {
     refuse(`timeoutSeconds ${timeoutSeconds}: want 1 to 30`);
   }
+  const settings = { name, path, operations, failurePolicy, timeoutSeconds };
+  const selectors = { objectSelector, namespaceSelector };
+  const names = { ...settings, ...selectors };
+  refuseUnknownOptions<AdmissionWebhookOptions>(`webhook ${name}`, options, names);
   return {
-    ...{ type, name, path, resource, operations, failurePolicy, timeoutSeconds },
-    ...{ objectSelector, namespaceSelector },
+    ...{ type, resource, ...settings, ...selectors },
     // Only ever given objects of its own type: the server checks group, version and kind.
     handler: handler as unknown as MutatingHandler<KubernetesObject>,
   };

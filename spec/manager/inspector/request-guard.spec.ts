@@ -3,59 +3,10 @@ import {
   isLoopback,
   resolveInspectorOptions,
 } from '../../../lib/manager/inspector/inspector-options.js';
-import { isAllowedHost, refusalOf } from '../../../lib/manager/inspector/request-guard.js';
 import type { Manager } from '../../../lib/manager/manager.js';
 import { ManagerSetup } from '../manager-setup.js';
 import { onLoopback } from '../served.js';
 import { inspected } from './inspected.js';
-
-describe('The hosts that the inspector answers for', () => {
-  const allowed = new Set(['inspector.corp.example']);
-  const good = [
-    ...[
-      'localhost',
-      'LOCALHOST:8082',
-      'a.localhost:80',
-      '127.0.0.1:8082',
-      '10.1.2.3',
-      '[::1]:8082',
-    ],
-    ...['inspector.corp.example', 'Inspector.Corp.Example:80', 'localhost.'],
-  ];
-  const bad = [
-    ...['', 'evil.example', 'evil.example:8082', 'localhost.evil.example', 'notlocalhost'],
-    ...['localhost@evil.example', 'evil.example#localhost', 'evil.example/localhost', '[::1'],
-    ...['127.0.0.1.evil.example', 'localhost evil', 'corp.example', '%31evil'],
-  ];
-  for (const host of good) {
-    it(`include ${host}`, () => expect(isAllowedHost(host, allowed)).to.equal(true));
-  }
-  for (const host of bad) {
-    it(`do not include ${JSON.stringify(host)}`, () =>
-      expect(isAllowedHost(host, allowed)).to.equal(false));
-  }
-});
-
-describe('Requests to the inspector', () => {
-  const refusal = (headers: Record<string, string>): string | undefined =>
-    refusalOf({ headers: { host: 'localhost', ...headers } }, new Set());
-
-  it('come from no page, or its own', () => {
-    expect(refusal({})).to.equal(undefined);
-    expect(refusal({ 'sec-fetch-site': 'none' })).to.equal(undefined);
-    expect(refusal({ 'sec-fetch-site': 'same-origin' })).to.equal(undefined);
-  });
-
-  it('come from no other page, unless somebody clicked on a link there', () => {
-    for (const site of ['cross-site', 'same-site']) {
-      const from = { 'sec-fetch-site': site };
-      expect(refusal(from)).to.include('another origin');
-      const frame = { ...from, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' };
-      expect(refusal(frame)).to.include('another origin');
-      expect(refusal({ ...frame, 'sec-fetch-dest': 'document' })).to.equal(undefined);
-    }
-  });
-});
 
 describe('The server of the inspector', () => {
   let setup: ManagerSetup;
@@ -74,7 +25,7 @@ describe('The server of the inspector', () => {
       const headers = { host: 'evil.example' };
       const { status, text } = await inspected(manager, path, { headers });
       expect([status, text]).to.deep.equal([
-        ...[403, '"evil.example" is no host of the inspector (see its option allowedHosts)\n'],
+        ...[403, 'host "evil.example" is not allowed; add it to the option allowedHosts\n'],
       ]);
     }
     const { status } = await inspected(manager, '/', { headers: { host: 'inspector.corp:80' } });

@@ -1,0 +1,66 @@
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
+import type {
+  ApplyOptions,
+  CallOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  StreamOptions,
+  WatchOptions,
+  WriteOptions,
+} from './client.js';
+
+// A misspelt option of a call is dangerous: `deleteCollection` with `labelselector` deletes all.
+const call: OptionNames<CallOptions> = { signal: true };
+const selection = { namespace: true, labelSelector: true, fieldSelector: true };
+const get: OptionNames<GetOptions> = {
+  ...{ ...call, resourceVersion: true, subresource: true, metadataOnly: true },
+};
+const list: OptionNames<ListOptions> = {
+  ...{ ...call, ...selection, controllerUid: true, limit: true, resourceVersion: true },
+  ...{ resourceVersionMatch: true, metadataOnly: true },
+};
+const watch: OptionNames<WatchOptions> = {
+  ...{ ...call, ...selection, resourceVersion: true, resourceVersionMatch: true },
+  ...{ allowWatchBookmarks: true, sendInitialEvents: true, timeoutMs: true, metadataOnly: true },
+};
+const write: OptionNames<WriteOptions> = {
+  ...{ ...call, fieldManager: true, dryRun: true, fieldValidation: true },
+  ...{ subresource: true, parent: true, fences: true },
+};
+const remove: OptionNames<DeleteOptions> = {
+  ...{ ...call, dryRun: true, propagationPolicy: true, gracePeriodSeconds: true },
+  ...{ preconditions: true, fences: true },
+};
+
+interface OptionsByVerb {
+  readonly get: GetOptions;
+  readonly list: ListOptions;
+  readonly pages: ListOptions;
+  readonly watch: WatchOptions;
+  readonly stream: StreamOptions;
+  readonly create: WriteOptions;
+  readonly update: WriteOptions;
+  readonly patch: WriteOptions;
+  readonly apply: ApplyOptions;
+  readonly delete: DeleteOptions;
+  readonly deleteCollection: DeleteCollectionOptions;
+}
+
+const optionNames: { readonly [Verb in keyof OptionsByVerb]: OptionNames<OptionsByVerb[Verb]> } = {
+  ...{ get, list, pages: list, watch, create: write, update: write, patch: write },
+  stream: { ...call, subresource: true, query: true },
+  apply: { ...write, force: true },
+  delete: remove,
+  deleteCollection: { ...remove, ...selection },
+};
+
+/** @throws OperatorError `InvalidOption`: a call of {@link Client} has an unknown option. */
+export function checkCallOptions<Verb extends keyof OptionsByVerb>(
+  verb: Verb,
+  options: OptionsByVerb[Verb],
+): void {
+  refuseUnknownOptions<OptionsByVerb[Verb]>(`client.${verb}`, options, optionNames[verb]);
+}

@@ -1,0 +1,44 @@
+import { isIP } from 'node:net';
+
+interface RequestHeaders {
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/**
+ * Returns why a request may come from a website in a browser, or undefined. A server without
+ * passwords on loopback needs this check, for any website can send requests there:
+ * - The `Host` must be an IP address, `localhost` or an allowed name: a website that points its own
+ *   name at this address (DNS rebinding) sends that name.
+ * - The browser must not name a page of another origin, by `Sec-Fetch-Site` or by `Origin`.
+ * @param options - `links`: allow the user to follow a link on a page of another origin, which can't
+ *   read the answer; only for a server without side effects.
+ */
+export function websiteProblem(
+  { headers }: RequestHeaders,
+  allowedHosts: ReadonlySet<string>,
+  { links = false }: { readonly links?: boolean } = {},
+): string | undefined {
+  const host = String(headers['host'] ?? '');
+  if (!isAllowedHost(host, allowedHosts)) {
+    return `host ${JSON.stringify(host)} is not allowed; add it to the option allowedHosts`;
+  }
+  if (links && isOpenedByLink(headers)) return undefined;
+  const site = String(headers['sec-fetch-site'] ?? 'none');
+  const { origin } = headers;
+  const sameOrigin = origin === undefined || URL.parse(String(origin))?.host === host.toLowerCase();
+  if (sameOrigin && ['none', 'same-origin'].includes(site)) return undefined;
+  return 'the request comes from a page of another origin';
+}
+
+function isOpenedByLink(headers: RequestHeaders['headers']): boolean {
+  return headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+}
+
+/** Whether `header`, a `Host`, is an IP address, `localhost` or an allowed name, with or without port. */
+function isAllowedHost(header: string, allowedHosts: ReadonlySet<string>): boolean {
+  if (!/^[^\s/?#@\\]+$/.test(header)) return false;
+  const name = URL.parse(`http://${header}`)?.hostname.replace(/\.$/, '') ?? '';
+  const isLocal = name === 'localhost' || name.endsWith('.localhost');
+  return isLocal || isIP(name.replace(/^\[|\]$/g, '')) !== 0 || allowedHosts.has(name);
+}
