@@ -29,7 +29,7 @@ export interface EventRecorderOptions {
   readonly logger?: Logger | undefined;
   /** @defaultValue none */
   readonly metrics?: Metrics | undefined;
-  /** Events that may wait to be written, at least 1; more are dropped. @defaultValue 1_000 */
+  /** Events that may wait to be written, at least 1; more are summed up. @defaultValue 1_000 */
   readonly maxQueued?: number | undefined;
   /** Times that one write is tried, at least 1. @defaultValue 12 */
   readonly maxTries?: number | undefined;
@@ -37,10 +37,17 @@ export interface EventRecorderOptions {
   readonly baseDelayMs?: number | undefined;
   /** Longest delay between two tries, in milliseconds, before jitter. @defaultValue 30_000 */
   readonly maxDelayMs?: number | undefined;
-  /** Events that one object may have at once, at least 1. @defaultValue 25 */
+  /**
+   * Events of one type, Normal or Warning, that one object may have at once, at least 1; 10 of them of
+   * one reason and action. Further ones are summed up. @defaultValue 25
+   */
   readonly burst?: number | undefined;
-  /** Milliseconds until an object may have one more. @defaultValue 300_000 */
+  /**
+   * Milliseconds until an object may have one more, and between two summaries. @defaultValue 300_000
+   */
   readonly refillMs?: number | undefined;
+  /** Milliseconds without a further event after which a summary is written. @defaultValue 5_000 */
+  readonly summaryDelayMs?: number | undefined;
   /**
    * A series of like events ends when none came for this many milliseconds. @defaultValue 360_000
    */
@@ -63,19 +70,18 @@ export function resolveEventRecorderOptions(
   const { clock = systemClock, random = systemRandom } = options;
   const { logger = silentLogger, metrics = noMetrics } = options;
   const { maxQueued = 1_000, maxTries = 12, baseDelayMs = 1_000, maxDelayMs = 30_000 } = options;
-  const { burst = 25, refillMs = 300_000 } = options;
+  const { burst = 25, refillMs = 300_000, summaryDelayMs = 5_000 } = options;
   const { seriesFinishMs = 360_000, seriesRefreshMs = 1_800_000 } = options;
   const problem = qualifiedNameProblem(controllerName);
   if (problem !== undefined) refuse(`controllerName: ${problem}`);
   if (instance === '') refuse('instance is empty');
-  const atLeastOne = { maxQueued, maxTries, burst, refillMs, seriesFinishMs, seriesRefreshMs };
-  for (const [name, value] of Object.entries({ ...atLeastOne, baseDelayMs, maxDelayMs })) {
+  const limits = { maxQueued, burst, refillMs, summaryDelayMs, seriesFinishMs, seriesRefreshMs };
+  const delays = { maxTries, baseDelayMs, maxDelayMs };
+  for (const [name, value] of Object.entries({ ...limits, ...delays })) {
     // Negated, so that NaN is refused too.
     if (!(value >= 1)) refuse(`${name}: want at least 1, got ${value}`);
   }
   const services = { client, controllerName, clock, random, logger, metrics };
-  const delays = { maxTries, baseDelayMs, maxDelayMs };
-  const limits = { maxQueued, burst, refillMs, seriesFinishMs, seriesRefreshMs };
   return { ...services, instance: cutText(instance, maxTextBytes), ...delays, ...limits };
 }
 

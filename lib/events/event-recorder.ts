@@ -17,29 +17,39 @@ import { LruMap } from './lru-map.js';
 import { newEvent } from './new-event.js';
 import type { ObjectEvent, Recorder } from './recorder.js';
 import { SpamFilter } from './spam-filter.js';
+import { SummaryBook } from './summary-book.js';
+import type { EventSummary } from './summary-book.js';
 
 /** Why an event was not written; the label `reason` of `operator_builder_events_dropped_total`. */
-export type DropReason = 'invalid' | 'spam' | 'queue_full' | 'refused' | 'exhausted' | 'stopped';
+export type DropReason = 'invalid' | 'queue_full' | 'refused' | 'exhausted' | 'stopped';
 
 // As many objects and Events are remembered as client-go remembers.
 const capacity = 4_096;
 
+/** Events of one type, reason and action that one object may have at once. */
+const topicBurst = 10;
+
 /**
  * Writes events.k8s.io/v1 Events, in the background and in order.
  *
- * Flow: an event like one recorded in the last six minutes only counts (`series`); a new one passes the
- * spam filter (25 for each object, then one every five minutes) and waits in a bounded queue.
+ * Flow: an event like one recorded in the last six minutes only counts (`series`). A new one becomes an
+ * Event if its object has room: for 10 of one reason and action, and 25 Normal and 25 Warning events
+ * in all, then one every five minutes. The others are summed up in one Event of their reason, with
+ * their number and the kinds of the related objects, once none has come for five seconds.
  *
- * Guarantees: {@link EventRecorder.record} returns at once and never throws; whatever is not written
- * is counted. What is waiting when the process ends is lost: {@link EventRecorder.flush} first.
+ * Guarantees: {@link EventRecorder.record} returns at once and never throws. No event is lost for want
+ * of room; whatever the server does not take is counted and logged. Events that wait when the process
+ * ends are lost: {@link EventRecorder.flush} first.
  *
- * Caveats: a series that is running holds a timer, and so the process, until
- * {@link EventRecorder.stop}.
+ * Caveats: a running series and a summary that is not written yet hold a timer, and so the process,
+ * until {@link EventRecorder.stop}.
  */
 export class EventRecorder implements Recorder {
   readonly #options: ResolvedEventRecorderOptions;
   readonly #series: SeriesBook;
-  readonly #filter: SpamFilter;
+  readonly #objects: SpamFilter;
+  readonly #topics: SpamFilter;
+  readonly #summaries: SummaryBook;
   readonly #queue = new Set<SeriesEntry>();
   readonly #logged = new LruMap<string, true>(capacity);
   readonly #stopping = new AbortController();
@@ -53,7 +63,10 @@ export class EventRecorder implements Recorder {
   constructor(options: EventRecorderOptions) {
     this.#options = resolveEventRecorderOptions(options);
     const { burst, refillMs, seriesFinishMs, seriesRefreshMs, metrics } = this.#options;
-    this.#filter = new SpamFilter({ burst, refillMs, capacity });
+    const { summaryDelayMs: delayMs } = this.#options;
+    this.#objects = new SpamFilter({ burst, refillMs, capacity });
+    this.#topics = new SpamFilter({ burst: Math.min(burst, topicBurst), refillMs, capacity });
+    this.#summaries = new SummaryBook({ delayMs, intervalMs: refillMs, capacity });
     const times = { finishMs: seriesFinishMs, refreshMs: seriesRefreshMs };
     this.#series = new SeriesBook({ ...times, capacity });
     this.#written = metrics.counter({
@@ -89,13 +102,17 @@ export class EventRecorder implements Recorder {
   }
 
   /**
-   * Writes all that waits, and the counts of running series.
+   * Writes all that waits, summaries and the counts of running series too.
    * @throws the signal's reason, as soon as `signal` is aborted; the writing goes on.
    */
   async flush(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
+    this.#sumUp(Infinity);
     for (const entry of this.#series.unwritten()) this.#enqueue(entry);
-    while (this.#draining !== undefined) await unlessAborted(this.#draining, signal);
+    while (this.#draining !== undefined) {
+      await unlessAborted(this.#draining, signal);
+      this.#sumUp(Infinity);
+    }
   }
 
   /**
@@ -107,37 +124,70 @@ export class EventRecorder implements Recorder {
     this.#sweep?.timer.cancel();
     this.#sweep = undefined;
     await this.#draining;
-    for (const entry of this.#queue) this.#drop('stopped', entry.count - entry.writtenCount);
+    const waiting = [...this.#queue].reduce((sum, one) => sum + one.count - one.writtenCount, 0);
+    const collected = this.#summaries.take(Infinity).reduce((sum, { events }) => sum + events, 0);
     this.#queue.clear();
+    if (waiting + collected === 0) return;
+    this.#drop('stopped', waiting + collected);
+    const message = 'events dropped: the recorder was stopped before they were written';
+    this.#options.logger.warn(message, { events: waiting + collected });
   }
 
   #observe(event: Event, now: Moment): void {
     const key = seriesKey(event);
-    const observation = this.#series.observe(key, now);
-    if (observation.type === 'first') {
+    if (this.#isRepeated(key, now)) return;
+    const topic = this.#crowdedTopic(event, now.monotonicMs);
+    if (topic === undefined) {
       this.#begin(key, event, now);
       return;
     }
+    const evicted = this.#summaries.add(topic, event, now.monotonicMs);
+    if (evicted !== undefined) this.#writeSummary(evicted, now);
+    this.#sweepAt(this.#summaries.nextMs());
+  }
+
+  #isRepeated(key: string, now: Moment): boolean {
+    const observation = this.#series.observe(key, now);
+    if (observation.type === 'first') return false;
     // The second makes a series; after it, counting is enough until the next sweep.
     if (observation.entry.count === 2) this.#enqueue(observation.entry);
     this.#sweepAt(this.#series.nextSweepMs([observation.entry]));
+    return true;
+  }
+
+  /** Returns the topic under which `event` is summed up; undefined: it becomes an Event of its own. */
+  #crowdedTopic(event: Event, nowMs: number): string | undefined {
+    // Warnings have room of their own: many creations must not hide a failure.
+    const object = JSON.stringify([event.type, regardingKey(event)]);
+    const topic = JSON.stringify([object, event.reason, event.action]);
+    if (this.#queue.size >= this.#options.maxQueued) return topic;
+    if (!this.#topics.allow(topic, nowMs)) return topic;
+    return this.#objects.allow(object, nowMs) ? undefined : object;
   }
 
   #begin(key: string, event: Event, now: Moment): void {
-    const about = aboutOf(event);
-    if (!this.#filter.allow(spamKey(event), now.monotonicMs)) {
-      this.#drop('spam', 1);
-      this.#logOnce(`spam ${about}`, 'events dropped: too many about one object', { about });
-      return;
-    }
-    if (this.#queue.size >= this.#options.maxQueued) {
-      this.#drop('queue_full', 1);
-      this.#logOnce('queue_full', 'events dropped: too many wait to be written', { about });
-      return;
-    }
     const { entry, replaced } = this.#series.add(key, event, now);
     for (const each of replaced) if (isUnwritten(each)) this.#enqueue(each);
     this.#enqueue(entry);
+  }
+
+  #sumUp(nowMs: number): void {
+    // Those that find no room stay: the end of the drain comes back to them.
+    if (this.#queue.size >= this.#options.maxQueued) return;
+    for (const summary of this.#summaries.take(nowMs)) this.#writeSummary(summary, this.#now());
+  }
+
+  #writeSummary({ event, events }: EventSummary, now: Moment): void {
+    // A summary is like another one only if it says the same.
+    const key = `${seriesKey(event)} ${event.note ?? ''}`;
+    if (this.#isRepeated(key, now)) return;
+    if (this.#queue.size < this.#options.maxQueued) {
+      this.#begin(key, event, now);
+      return;
+    }
+    this.#drop('queue_full', events);
+    const about = aboutOf(event);
+    this.#logOnce('queue_full', 'events dropped: too many wait to be written', { about });
   }
 
   #enqueue(entry: SeriesEntry): void {
@@ -162,7 +212,7 @@ export class EventRecorder implements Recorder {
     this.#draining = undefined;
     this.#sweep?.timer.cancel();
     this.#sweep = undefined;
-    this.#sweepAt(this.#series.nextSweepMs());
+    this.#sweepAt(this.#nextSweepMs());
   }
 
   async #write(entry: SeriesEntry, signal: AbortSignal): Promise<WriteOutcome | undefined> {
@@ -210,11 +260,18 @@ export class EventRecorder implements Recorder {
     this.#sweep?.timer.cancel();
     const fire = (): void => {
       this.#sweep = undefined;
+      this.#sumUp(this.#now().monotonicMs);
       for (const entry of this.#series.sweep(this.#now().monotonicMs)) this.#enqueue(entry);
-      this.#sweepAt(this.#series.nextSweepMs());
+      this.#sweepAt(this.#nextSweepMs());
     };
     const timer = this.#options.clock.setTimer(fire, atMs - this.#now().monotonicMs);
     this.#sweep = { timer, atMs };
+  }
+
+  #nextSweepMs(): number | undefined {
+    const times = [this.#series.nextSweepMs(), this.#summaries.nextMs()];
+    const next = Math.min(...times.map((time) => time ?? Infinity));
+    return next === Infinity ? undefined : next;
   }
 
   #drop(reason: DropReason, events: number): void {
@@ -243,10 +300,9 @@ function aboutOf({ regarding }: Event): string {
   return describeObject({ kind, namespace, name });
 }
 
-/** What shares one bucket: all that this reporter says about one object. */
-function spamKey({ regarding }: Event): string {
+function regardingKey({ regarding }: Event): readonly (string | undefined)[] {
   const { apiVersion, kind, namespace, name, uid } = regarding ?? {};
-  return JSON.stringify([apiVersion, kind, namespace, name, uid]);
+  return [apiVersion, kind, namespace, name, uid];
 }
 
 /** Waits for `work`, but no longer than until `signal` is aborted. */

@@ -39,6 +39,11 @@ export class LruMap<Key, Value> {
     this.#entries.delete(key);
   }
 
+  /** The entries, oldest first. */
+  entries(): IterableIterator<[Key, Value]> {
+    return this.#entries.entries();
+  }
+
   /** The values, oldest first. */
   values(): IterableIterator<Value> {
     return this.#entries.values();

@@ -3,6 +3,8 @@ import type { CachedClient } from '../cache/cached-client.js';
 import { ChangeNotifier } from '../cache/change-notifier.js';
 import type { Client } from '../client/client.js';
 import type { Controller } from '../controller/controller.js';
+import { EventRecorder } from '../events/event-recorder.js';
+import type { Recorder } from '../events/recorder.js';
 import type { Metrics } from '../system/metrics.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
@@ -13,6 +15,7 @@ import { resolveHealthOptions } from './health/health-options.js';
 import type { HealthCheck } from './health-check.js';
 import { RecentReconciles, bindInspector } from './inspector/index.js';
 import { LateMetrics } from './late-metrics.js';
+import { eventAccess, recorderEnd } from './recorder-end.js';
 import { electionAccess, leadershipOf } from './leadership.js';
 import type { Leadership } from './leadership.js';
 import { ManagedCluster } from './managed-cluster.js';
@@ -63,6 +66,7 @@ export class Manager {
   readonly #home: ManagedCluster;
   readonly #entries = new ManagerEntries();
   readonly #changes = new ChangeNotifier();
+  readonly #recorders = new Map<string, Recorder>();
   readonly #health: ManagerHealth;
   #sharding: Sharding | undefined;
   #run: ManagerRun | undefined;
@@ -106,6 +110,24 @@ export class Manager {
   /** The cache of the first cluster; it is filled from the start to the end of `run`. */
   get cache(): Cache {
     return this.#home.cache;
+  }
+
+  /**
+   * A recorder of events about objects of the first cluster, the same one for each name. It writes what
+   * waits and stops after the controllers, and declares the rights that it needs (`requiredAccess`).
+   * @param controllerName - who reports: a qualified name, for example `shop-operator`
+   * @throws OperatorError `InvalidOption`: that is no qualified name.
+   */
+  eventRecorder(controllerName: string): Recorder {
+    const known = this.#recorders.get(controllerName);
+    if (known !== undefined) return known;
+    const { clock, random, logger } = this.#options;
+    const client = this.#home.given;
+    const parts = { clock, random, logger, metrics: this.metrics };
+    const recorder = new EventRecorder({ client, controllerName, ...parts });
+    this.#recorders.set(controllerName, recorder);
+    this.add(recorderEnd(controllerName, recorder, clock), { requires: eventAccess });
+    return recorder;
   }
 
   /** How far it is. */

@@ -201,37 +201,119 @@ describe('EventRecorder', () => {
     });
   });
 
-  describe('spam filter', () => {
-    it('lets 25 events about one object pass, then one in five minutes', async () => {
-      const { clock, fake, recorder, counts, lines } = setUp();
-      for (let n = 0; n < 30; n++) recorder.record(distinct(n));
+  describe('an object with many events', () => {
+    const about = (n: number, kind = 'ConfigMap'): Partial<ObjectEvent> => ({
+      related: { apiVersion: 'v1', kind, namespace: 'shop', name: `c-${n}` },
+      note: `Created ${kind} shop/c-${n}`,
+    });
+    const warning = { type: 'Warning', reason: 'ApplyFailed', action: 'Apply' } as const;
+
+    it('has ten of one reason, and one that sums up the others by kind', async () => {
+      const { clock, fake, recorder, counts } = setUp();
+      for (let n = 0; n < 30; n++)
+        recorder.record(event(about(n, n < 28 ? 'ConfigMap' : 'Secret')));
+      await clock.advance(4_999);
+      expect(fake.calls).to.have.length(10);
+      await clock.advance(1);
+      expect(bodies(fake)[10]).to.deep.include({
+        ...{ type: 'Normal', reason: 'Created', action: 'Create', regarding },
+        note: '20 more: 18 ConfigMap, 2 Secret; last: Created Secret shop/c-29',
+      });
+      expect(bodies(fake)[10]).not.to.have.property('related');
+      expect(counts).to.deep.equal({ written: 11 });
+      expect(clock.pendingTimers).to.equal(0);
+    });
+
+    it('has its warnings, however many creations came before', async () => {
+      const { fake, recorder } = setUp();
+      for (let n = 0; n < 99; n++) recorder.record(event(about(n)));
+      recorder.record(event({ ...about(7), ...warning, note: 'Apply ConfigMap shop/c-7: 422' }));
       await recorder.flush();
-      expect(fake.calls).to.have.length(25);
-      expect(counts).to.deep.equal({ written: 25, spam: 5 });
-      expect(recorder.droppedEvents).to.equal(5);
-      expect(lines).to.deep.equal(['events dropped: too many about one object: Tenant shop/acme']);
+      const notes = bodies(fake).map(({ note }) => note);
+      expect(notes).to.include('Apply ConfigMap shop/c-7: 422');
+      expect(notes).to.include('89 more: 89 ConfigMap; last: Created ConfigMap shop/c-98');
+      expect(recorder.droppedEvents).to.equal(0);
+    });
+
+    it('counts an object that fails again once in a summary, and has one in five minutes', async () => {
+      const { clock, fake, recorder } = setUp();
+      const failed = (): unknown[] => bodies(fake).filter(({ reason }) => reason === 'ApplyFailed');
+      for (let retry = 0; retry < 3; retry++) {
+        for (let n = 0; n < 30; n++) recorder.record(event({ ...about(n), ...warning }));
+        await clock.advance(1_000);
+      }
+      await clock.advance(5_000);
+      expect(failed()).to.have.length(11);
+      expect(failed()[10])
+        .to.have.property('note')
+        .that.matches(/^20 more: 20 ConfigMap; last: /);
+      recorder.record(event({ ...about(50), ...warning }));
+      await clock.advance(4 * minute);
+      expect(failed()).to.have.length(11);
+      await clock.advance(minute);
+      expect(failed()).to.have.length(12);
+    });
+
+    it('waits for the end of a burst, for a minute at most', async () => {
+      const { clock, fake, recorder } = setUp({ burst: 1 });
+      for (let n = 0; n < 30; n++) {
+        recorder.record(event(about(n)));
+        await clock.advance(4_000);
+      }
+      expect(bodies(fake)[1])
+        .to.have.property('note')
+        .that.matches(/^15 more: /);
+    });
+
+    it('has 25 Events of different reasons, and one that sums up the others', async () => {
+      const { clock, fake, recorder, counts } = setUp();
+      for (let n = 0; n < 30; n++) recorder.record(distinct(n, { note: `note ${n}` }));
+      await recorder.flush();
+      expect(bodies(fake)[25]).to.have.property('note', '5 more events; last: note 29');
+      expect(counts).to.deep.equal({ written: 26 });
       await clock.advance(5 * minute);
       for (const n of [31, 32]) recorder.record(distinct(n));
       await recorder.flush();
-      expect(fake.calls).to.have.length(26);
+      expect(fake.calls).to.have.length(28);
     });
 
-    it('counts each object by itself', async () => {
+    it('leaves the room of other objects alone', async () => {
       const { fake, recorder } = setUp({ burst: 1 });
-      for (const name of ['a', 'b', 'a']) {
-        recorder.record(distinct(fake.calls.length, { regarding: { ...regarding, name } }));
-        await recorder.flush();
-      }
-      expect(fake.calls).to.have.length(2);
+      for (const name of ['a', 'b', 'a'])
+        recorder.record(event({ regarding: { ...regarding, name } }));
+      await recorder.flush();
+      expect(fake.verbs).to.deep.equal(['create', 'create']);
     });
 
-    it('does not count what belongs to a series', async () => {
-      const { clock, recorder } = setUp({ burst: 1 });
+    it('needs no room for what belongs to a series', async () => {
+      const { clock, fake, recorder } = setUp({ burst: 1 });
       for (let n = 0; n < 9; n++) {
         recorder.record(event());
         await clock.advance(1);
       }
-      expect(recorder.droppedEvents).to.equal(0);
+      await recorder.flush();
+      expect(fake.verbs.filter((verb) => verb === 'create')).to.have.length(1);
+    });
+
+    it('has what finds the queue full in a summary', async () => {
+      const { clock, fake, recorder, counts } = setUp({ maxQueued: 2 });
+      for (let n = 0; n < 5; n++) recorder.record(event(about(n)));
+      await clock.advance(5_000);
+      expect(bodies(fake).map(({ note }) => note)).to.deep.equal([
+        ...['Created ConfigMap shop/c-0', 'Created ConfigMap shop/c-1'],
+        '3 more: 3 ConfigMap; last: Created ConfigMap shop/c-4',
+      ]);
+      expect(counts).to.deep.equal({ written: 3 });
+    });
+
+    it('counts and logs what a stop leaves unwritten', async () => {
+      const { recorder, counts, lines } = setUp({ burst: 1 });
+      for (let n = 0; n < 5; n++) recorder.record(event(about(n)));
+      await recorder.stop();
+      expect(counts).to.deep.equal({ stopped: 5 });
+      expect(lines).to.deep.equal([
+        'events dropped: the recorder was stopped before they were written',
+      ]);
     });
   });
 
@@ -330,15 +412,6 @@ describe('EventRecorder', () => {
       await recorder.flush();
       expect(fake.verbs).to.deep.equal(['create', 'create']);
     });
-  });
-
-  it('drops what finds no room in the queue, and says so once', async () => {
-    const { fake, recorder, counts, lines } = setUp({ maxQueued: 2 });
-    for (let n = 0; n < 5; n++) recorder.record(distinct(n));
-    await recorder.flush();
-    expect(fake.calls).to.have.length(2);
-    expect(counts).to.deep.equal({ written: 2, queue_full: 3 });
-    expect(lines).to.deep.equal(['events dropped: too many wait to be written: Tenant shop/acme']);
   });
 
   it('warns about an Event that the server does not take', async () => {

@@ -108,4 +108,31 @@ export function eventsSuite(open: OpenScene): void {
       ours.map(({ reason, regarding, related }) => [reason, regarding?.name, related?.name]),
     ).to.deep.equal([['Created', 'shop', 'env']]);
   });
+
+  it('sums up the creation of many objects, and still writes the warning that follows', async () => {
+    const scene = await open();
+    const recorder = new EventRecorder({ client: scene.operator.client, controllerName });
+    const names = Array.from({ length: 30 }, (_, n) => `c-${n}`);
+    const reconcile = async (value: string): Promise<void> => {
+      const empty = scene.builder({ recorder, onImmutable: 'fail' });
+      const data = { A: value };
+      await names
+        .reduce<Builder>((chain, name) => chain.configMap({ name, data, immutable: true }), empty)
+        .reconcile();
+      await recorder.flush();
+    };
+    await reconcile('1');
+    const failed: unknown = await reconcile('2').catch((thrown: unknown) => thrown);
+    expect(isReconcileFailed(failed)).to.equal(true);
+    await recorder.flush();
+    await recorder.stop();
+    const type = { apiVersion: 'events.k8s.io/v1', kind: 'Event' };
+    const { items } = await scene.admin.list<Event>(type, { namespace: scene.namespace });
+    for (const reason of ['Created', 'ImmutableField']) {
+      const notes = items.filter((one) => one.reason === reason).map(({ note = '' }) => note);
+      const summaries = notes.filter((note) => note.startsWith('20 more: 20 ConfigMap; last: '));
+      expect(summaries, reason).to.have.length(1);
+      expect(notes, reason).to.have.length(11);
+    }
+  });
 }
