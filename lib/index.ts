@@ -305,6 +305,7 @@ export type {
   InformerOptions,
   InformerStatus,
   Missing,
+  QuarantinedObject,
   Transform,
   UpdatedEvent,
   WaitForSyncOptions,

@@ -12,6 +12,7 @@ import { withMetricLabels } from '../system/labelled-metrics.js';
 export interface CacheMetrics {
   readonly objects: Gauge;
   readonly bytes: Gauge;
+  readonly quarantined: Gauge;
   readonly watchSilence: Gauge;
   readonly watchLag: Histogram;
   readonly relists: Counter;
@@ -38,6 +39,9 @@ export function newCacheMetrics(metrics: Metrics): CacheMetrics {
         'Memory of the objects in the cache, estimated from a sample at each collection.',
       ),
     ),
+    quarantined: metrics.gauge(
+      of('quarantined_objects', 'Objects that the cache could not take in.'),
+    ),
     watchSilence: metrics.gauge(
       of('watch_silence_seconds', 'Time since the server last said anything about the kind.'),
     ),
@@ -57,9 +61,7 @@ export function newCacheMetrics(metrics: Metrics): CacheMetrics {
     droppedEvents: metrics.counter(
       of('dropped_events_total', 'Watch events that showed nothing new and were dropped.'),
     ),
-    handlerErrors: metrics.counter(
-      of('handler_errors_total', 'Exceptions of event handlers, transforms and indexers.'),
-    ),
+    handlerErrors: metrics.counter(of('handler_errors_total', 'Exceptions of event handlers.')),
   };
 }
 

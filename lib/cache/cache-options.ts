@@ -16,6 +16,7 @@ import type { Random } from '../system/random.js';
 import type { Resolved } from '../system/resolved.js';
 import type { Indexer } from './indexer.js';
 import type { Transform } from './intake.js';
+import type { QuarantinedObject } from './quarantine.js';
 
 /** What is cached of one kind. See {@link cachedType}. */
 export interface CachedType<T extends KubernetesObject = KubernetesObject> {
@@ -59,6 +60,11 @@ export interface CacheOptions {
   readonly allNamespacesOf?: ((type: TypeReference<KubernetesObject>) => boolean) | undefined;
   /** Freeze objects deeply, so that a write into the cache throws at once. @defaultValue true */
   readonly freeze?: boolean | undefined;
+  /**
+   * Called once for each version of an object that the cache can't take in: it nests too deeply, has
+   * no name, or the kind's transform or an index throws for it. @defaultValue none
+   */
+  readonly onQuarantined?: ((object: QuarantinedObject) => void) | undefined;
   /** Use streaming lists (KEP-3157) where the server has them. @defaultValue true */
   readonly streamingLists?: boolean | undefined;
 }
@@ -86,12 +92,13 @@ export function resolveCacheOptions(options: CacheOptions): ResolvedCacheOptions
   const { client, clock = systemClock, random = systemRandom, logger = silentLogger } = options;
   const { metrics = noMetrics, types = [], namespaces } = options;
   const { freeze = true, streamingLists = true, allNamespacesOf = () => false } = options;
+  const { onQuarantined = () => undefined } = options;
   for (const { type, ...scope } of [{ type: { kind: 'cache' }, namespaces }, ...types]) {
     checkScope(type.kind, scope);
   }
   const resolved = {
     ...{ client, clock, random, logger, metrics, types, freeze, streamingLists },
-    ...{ namespaces, allNamespacesOf },
+    ...{ namespaces, allNamespacesOf, onQuarantined },
   };
   refuseUnknownOptions<CacheOptions>('cache', options, resolved);
   return resolved;

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { keyString } from '../object/object-key.js';
 import { apiVersionOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
@@ -15,6 +16,7 @@ import type {
 } from './informer.js';
 import type { InformerScope } from './informer-scope.js';
 import { describeMissing } from './missing.js';
+import { quarantinedError } from './quarantine.js';
 import { SharedInformer } from './shared-informer.js';
 import type { InformerParts } from './shared-informer.js';
 import { StringPool } from './string-pool.js';
@@ -43,6 +45,9 @@ interface Shared {
  * - Nothing is told of an object that has not changed (same UID and resourceVersion). An object whose
  *   UID changed is a deletion and an addition.
  * - No failure ends it. What is wrong stands in {@link Cache.status}, the log and the metrics.
+ * - An object that can't be taken in (it nests too deeply, a transform or an index throws for it) goes
+ *   into quarantine, by itself: reads of it fail until a later version is good, and its handlers are
+ *   not told of a deletion.
  *
  * ## Caveats
  * - What it shows is a little behind the server. `cachedClient` hides that for what was written
@@ -219,7 +224,11 @@ function lease<T extends KubernetesObject>(
         signal,
       });
     },
-    get: (key) => shared.get(key),
+    get: (key) => {
+      const bad = shared.quarantine.get(keyString(key));
+      if (bad !== undefined) throw quarantinedError('get', bad);
+      return shared.get(key);
+    },
     list: (namespace) => shared.list(namespace),
     byIndex: (name, value) => shared.store.byIndex(name, value),
     addIndexer: (name, indexer) => shared.store.addIndexer(name, indexer),

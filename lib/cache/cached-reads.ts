@@ -11,6 +11,7 @@ import type { TypeReference } from '../object/resource-type.js';
 import type { Clock } from '../system/clock.js';
 import type { Cache } from './cache.js';
 import { controllerUidIndex } from './indexer.js';
+import { quarantinedError } from './quarantine.js';
 import type { SharedInformer } from './shared-informer.js';
 
 /** What reads from a cache need. */
@@ -25,6 +26,7 @@ export interface CachedReads {
  * Answers a get from the cache.
  * @returns undefined where only the server can answer
  * @throws ApiError 404: there is no such object
+ * @throws OperatorError `Quarantined`: the cache can't take it in
  */
 export async function getCached<T extends KubernetesObject>(
   reads: CachedReads,
@@ -42,6 +44,7 @@ export async function getCached<T extends KubernetesObject>(
   }
   const look = informer.overlay.look(name);
   if (look.type === 'object') return asWanted(look.object, options);
+  if (look.type === 'quarantined') throw quarantinedError('get', look.object);
   // It may exist, and only not match the selectors of the cache.
   if (informer.filtered) return undefined;
   throw notFound(type, key);
@@ -50,6 +53,7 @@ export async function getCached<T extends KubernetesObject>(
 /**
  * Answers a list from the cache, in the order of the server's lists: by namespace and name.
  * @returns undefined where only the server can answer
+ * @throws OperatorError `Quarantined`: the cache can't take in an object that the list would show
  */
 export async function listCached<T extends KubernetesObject>(
   reads: CachedReads,
@@ -75,6 +79,7 @@ export async function listCached<T extends KubernetesObject>(
   const current = candidates(informer, options).filter(isSelected);
   const items = informer.overlay.over(current, namespace, isWritten);
   if (items === undefined) return undefined;
+  refuseQuarantined(informer, isSelected);
   return {
     apiVersion: apiVersionOf(type),
     kind: `${type.kind}List`,
@@ -121,8 +126,26 @@ function candidates<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   { controllerUid, namespace }: ListOptions,
 ): T[] {
-  if (controllerUid !== undefined) return informer.store.byIndex(controllerUidIndex, controllerUid);
-  return informer.list(namespace === '' ? undefined : namespace);
+  const found =
+    controllerUid === undefined
+      ? informer.list(namespace === '' ? undefined : namespace)
+      : informer.store.byIndex(controllerUidIndex, controllerUid);
+  const { quarantine } = informer;
+  if (quarantine.size === 0) return found;
+  // What is left of them is out of date.
+  return found.filter((object) => !quarantine.has(keyString(keyOf(object))));
+}
+
+/** A list without an object that exists would have callers create it again, or do without it. */
+function refuseQuarantined<T extends KubernetesObject>(
+  informer: SharedInformer<T>,
+  isSelected: (object: T) => boolean,
+): void {
+  for (const [key, standIn] of informer.quarantine.entries()) {
+    if (!isSelected(standIn)) continue;
+    const look = informer.overlay.look(key);
+    if (look.type === 'quarantined') throw quarantinedError('list', look.object);
+  }
 }
 
 function selectionOf(

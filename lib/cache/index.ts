@@ -21,4 +21,5 @@ export type {
 export { describeMissing } from './missing.js';
 export type { Missing } from './missing.js';
 export type { Transform } from './intake.js';
+export type { QuarantinedObject } from './quarantine.js';
 export { compareResourceVersions } from './resource-version.js';

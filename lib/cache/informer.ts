@@ -2,6 +2,7 @@ import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js
 import type { TypeReference } from '../object/resource-type.js';
 import type { Indexer } from './indexer.js';
 import type { Missing } from './missing.js';
+import type { QuarantinedObject } from './quarantine.js';
 
 /** What a cache tells of one object. Objects are shared and frozen: never write into them. */
 export type CacheEvent<T extends KubernetesObject = KubernetesObject> =
@@ -62,6 +63,8 @@ export interface InformerStatus {
   readonly parked: boolean;
   /** What keeps it from being up to date, until that is overcome; undefined: nothing does. */
   readonly problem: unknown;
+  /** Objects that can't be taken in; all others are. */
+  readonly quarantined: readonly QuarantinedObject[];
   /** What `problem` says has to be granted or installed; undefined: nothing of this sort. */
   readonly missing: Missing | undefined;
 }
@@ -79,9 +82,15 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
    * @throws the signal's reason, as soon as it is aborted.
    */
   waitForSync(signal?: AbortSignal, options?: WaitForSyncOptions): Promise<void>;
-  /** What the watch has shown of an object. */
+  /**
+   * What the watch has shown of an object.
+   * @throws OperatorError `Quarantined`: it can't be taken in.
+   */
   get(key: ObjectKey): T | undefined;
-  /** What the watch has shown, of one namespace or all of them, in no order. */
+  /**
+   * What the watch has shown, of one namespace or all of them, in no order; of objects in quarantine
+   * the last good state. The `list` of a cached client refuses to show these.
+   */
   list(namespace?: string): T[];
   /**
    * What the watch has shown under `value` of an index, in no order.

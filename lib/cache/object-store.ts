@@ -7,15 +7,15 @@ import type { Indexer } from './indexer.js';
 export interface ObjectStoreOptions<T extends KubernetesObject> {
   /** More indexes, by name, beside those by namespace and controller UID. */
   readonly indexers?: Readonly<Record<string, Indexer<T>>> | undefined;
-  /** Told when an indexer throws; the object is then in no place of that index. */
-  readonly onIndexError?: ((index: string, object: T, error: unknown) => void) | undefined;
+  /** Called for each object there is that a new index throws for; that index then lacks it. */
+  readonly onIndexError?: ((key: string, object: T, error: unknown) => void) | undefined;
 }
 
 /** Objects of one kind by `namespace/name`, and indexes over them that are kept up to date. */
 export class ObjectStore<T extends KubernetesObject> {
   readonly #objects = new Map<string, T>();
   readonly #indexes = new Map<string, Index<T>>();
-  readonly #onIndexError: (index: string, object: T, error: unknown) => void;
+  readonly #onIndexError: (key: string, object: T, error: unknown) => void;
 
   constructor(options: ObjectStoreOptions<T> = {}) {
     const { indexers = {}, onIndexError = () => undefined } = options;
@@ -43,18 +43,25 @@ export class ObjectStore<T extends KubernetesObject> {
     return this.#objects.values();
   }
 
-  /** Puts `object` in the place of what was there. */
+  /**
+   * Puts `object` in the place of what was there.
+   * @throws OperatorError `InvalidObject`: an index throws for it; nothing has changed then.
+   */
   set(key: string, object: T): void {
     const previous = this.#objects.get(key);
+    const indexes = [...this.#indexes.values()];
+    const values = indexes.map((index) => index.valuesOf(object));
     this.#objects.set(key, object);
-    for (const index of this.#indexes.values()) index.move(key, { from: previous, to: object });
+    for (const [nth, index] of indexes.entries()) {
+      index.move(key, { from: previous, to: values[nth] ?? [] });
+    }
   }
 
   delete(key: string): void {
     const previous = this.#objects.get(key);
     if (previous === undefined) return;
     this.#objects.delete(key);
-    for (const index of this.#indexes.values()) index.move(key, { from: previous, to: undefined });
+    for (const index of this.#indexes.values()) index.move(key, { from: previous, to: [] });
   }
 
   /**
@@ -80,38 +87,57 @@ export class ObjectStore<T extends KubernetesObject> {
     if (existing !== undefined) {
       throw new OperatorError('InvalidOption', `there is another index ${name}`);
     }
-    const index = new Index(indexer, (object, error) => this.#onIndexError(name, object, error));
-    for (const [key, object] of this.#objects) index.move(key, { from: undefined, to: object });
+    const index = new Index(name, indexer);
     this.#indexes.set(name, index);
+    for (const [key, object] of this.#objects) {
+      try {
+        index.move(key, { from: undefined, to: index.valuesOf(object) });
+      } catch (error) {
+        this.#onIndexError(key, object, error);
+      }
+    }
   }
 }
 
 class Index<T extends KubernetesObject> {
   readonly indexer: Indexer<T>;
-  readonly #onError: (object: T, error: unknown) => void;
+  readonly #name: string;
   readonly #keys = new Map<string, Set<string>>();
 
-  constructor(indexer: Indexer<T>, onError: (object: T, error: unknown) => void) {
+  constructor(name: string, indexer: Indexer<T>) {
+    this.#name = name;
     this.indexer = indexer;
-    this.#onError = onError;
   }
 
   keys(value: string): string[] {
     return [...(this.#keys.get(value) ?? [])];
   }
 
-  move(key: string, { from, to }: { from: T | undefined; to: T | undefined }): void {
-    const before = from === undefined ? [] : this.#valuesOf(from);
-    const after = to === undefined ? [] : this.#valuesOf(to);
+  move(key: string, { from, to: after }: { from: T | undefined; to: readonly string[] }): void {
+    const before = from === undefined ? [] : this.#knownValuesOf(from);
     for (const value of before) if (!after.includes(value)) this.#remove(value, key);
     for (const value of after) if (!before.includes(value)) this.#add(value, key);
   }
 
-  #valuesOf(object: T): readonly string[] {
+  /** @throws OperatorError `InvalidObject`: the indexer throws, or returns no array. */
+  valuesOf(object: T): readonly string[] {
     try {
-      return this.indexer(object);
+      const values: unknown = this.indexer(object);
+      if (Array.isArray(values)) return values as readonly string[];
     } catch (error) {
-      this.#onError(object, error);
+      const message = error instanceof Error ? error.message : String(error);
+      throw new OperatorError('InvalidObject', `index ${this.#name} threw: ${message}`, {
+        cause: error,
+      });
+    }
+    throw new OperatorError('InvalidObject', `index ${this.#name} returned no array`);
+  }
+
+  /** An object that was there before the index may be one that it throws for. */
+  #knownValuesOf(object: T): readonly string[] {
+    try {
+      return this.valuesOf(object);
+    } catch {
       return [];
     }
   }

@@ -253,9 +253,8 @@ export class Reflector<T extends KubernetesObject> {
     const { sink, metrics, type, clock } = this.#options;
     this.#heardAtMs = clock.monotonicMs();
     metrics.watchEvents.add(1, { kind: type.kind, type: event.type });
-    if (event.type !== 'BOOKMARK') sink.apply(event.type, sink.intake(event.object));
-    const resourceVersion =
-      event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
+    // Not the event's object: there is no knowing what a server sends.
+    const { resourceVersion } = event.type === 'BOOKMARK' ? event : this.#take(event).metadata;
     const order = compareResourceVersions(resourceVersion, state.resourceVersion) ?? 1;
     if (event.type === 'BOOKMARK') {
       // The server's log was rolled back (restored from a backup): what changed since has versions
@@ -270,6 +269,13 @@ export class Reflector<T extends KubernetesObject> {
     const newer = order > 0 && resourceVersion !== undefined && resourceVersion !== '';
     if (newer) this.#state = { phase: 'watch', resourceVersion, failures: 0 };
     return 'listed';
+  }
+
+  #take({ type, object }: Exclude<WatchEvent<T>, { readonly type: 'BOOKMARK' }>): T {
+    const { sink } = this.#options;
+    const taken = sink.intake(object);
+    sink.apply(type, taken);
+    return taken;
   }
 
   #afterWatch(began: string, watched: Watched): ReflectorState {

@@ -11,16 +11,24 @@ import { namespaceIndex } from './indexer.js';
 import { selectedBy } from './informer-scope.js';
 import type { InformerScope } from './informer-scope.js';
 import { EventHandlers } from './event-handlers.js';
-import type { CacheEventHandler, HandlerRegistration, InformerStatus } from './informer.js';
+import type {
+  CacheEvent,
+  CacheEventHandler,
+  HandlerRegistration,
+  InformerStatus,
+} from './informer.js';
 import { newIntake } from './intake.js';
 import type { Transform } from './intake.js';
 import { missingOf } from './missing.js';
 import { estimateTotalBytes } from './object-bytes.js';
 import { ObjectStore } from './object-store.js';
+import { Quarantine } from './quarantine.js';
+import type { QuarantinedObject } from './quarantine.js';
 import { Reflector } from './reflector.js';
 import type { ReflectorSink } from './reflector.js';
 import { compareResourceVersions } from './resource-version.js';
-import { put, replaceAll, take } from './store-changes.js';
+import { put, removeMissing, take } from './store-changes.js';
+import type { PutOptions } from './store-changes.js';
 import { SharedStrings } from './string-pool.js';
 import type { StringPool } from './string-pool.js';
 import { WriteOverlay } from './write-overlay.js';
@@ -35,6 +43,7 @@ export interface InformerParts {
   readonly freeze: boolean;
   readonly streamingLists: boolean;
   readonly strings: StringPool;
+  readonly onQuarantined: (object: QuarantinedObject) => void;
 }
 
 /** One watched part of a kind: a namespace, or everything. */
@@ -51,9 +60,11 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly scope: InformerScope<T>;
   readonly store: ObjectStore<T>;
   readonly overlay: WriteOverlay<T>;
+  /** Objects that can't be taken in; the store may hold their last good state. */
+  readonly quarantine: Quarantine<T>;
   /** Tells of every change of the store or of a reflector's state. */
   readonly changes = new ChangeNotifier();
-  readonly intake: Transform<T>;
+  readonly #intake: Transform<T>;
   readonly #parts: InformerParts;
   #partitions: readonly Partition<T>[];
   /** Ends of the reflectors that a cluster-scoped kind does not need. */
@@ -72,17 +83,23 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#isSelected = selectedBy(scope);
     this.store = new ObjectStore<T>({
       indexers: scope.indexers,
-      onIndexError: (index, object, error) => this.#failed(`index ${index}`, error, object),
+      onIndexError: (key, object, error) => this.#indexFailed(key, object, error),
     });
-    this.intake = newIntake({
+    this.quarantine = new Quarantine<T>({
+      type: scope.type,
+      logger: parts.logger,
+      onQuarantined: parts.onQuarantined,
+      onCount: (count) => parts.metrics.quarantined.set(count, { kind: this.#label }),
+    });
+    this.#intake = newIntake({
       ...scope,
       keepManagedFields: () => this.#keepManagedFields,
       freeze: parts.freeze,
       strings: new SharedStrings(parts.strings),
-      onTransformError: (object, error) => this.#failed('transform', error, object),
     });
     this.overlay = new WriteOverlay<T>({
       stored: (key) => this.store.get(key),
+      quarantined: (key) => this.quarantine.get(key),
       progress: (namespace) => this.#partitionOf(namespace)?.progress ?? '',
       clock: parts.clock,
       onPassed: (ms) => parts.metrics.watchLag.observe(ms / 1_000, { kind: this.#label }),
@@ -126,8 +143,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     await Promise.all(this.#leaving);
     this.#handlers.clear();
     for (const end of this.#endCollecting) end();
-    const { objects, bytes, watchSilence } = this.#parts.metrics;
-    for (const gauge of [objects, bytes, watchSilence]) gauge.set(0, { kind: this.#label });
+    const { objects, bytes, quarantined, watchSilence } = this.#parts.metrics;
+    for (const gauge of [objects, bytes, quarantined, watchSilence])
+      gauge.set(0, { kind: this.#label });
   }
 
   /** From now on with `managedFields`; what is there is read again. */
@@ -137,9 +155,20 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     for (const { reflector } of this.#partitions) reflector.relist();
   }
 
-  /** What the watch has shown of an object. */
+  /** What the watch has shown of an object; of one in quarantine the last good state. */
   get(key: ObjectKey): T | undefined {
     return this.store.get(keyString(key));
+  }
+
+  /** A write was answered with `answer`; the caller keeps that. */
+  written(key: string, answer: T): void {
+    try {
+      // A copy: the caller may go on with the answer, and the cache's objects are frozen.
+      this.overlay.written(this.#intake(structuredClone(answer)));
+    } catch {
+      // The watch shows it too, and then it is quarantined. Reads wait until then.
+      this.overlay.touched(key, answer.metadata.resourceVersion ?? '');
+    }
   }
 
   /** What the watch has shown, of one namespace or all of them, in no order. */
@@ -165,6 +194,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       // A malformed request is a mistake, not a kind to come: nobody should pass it over.
       parked: this.#partitions.some(({ reflector }) => reflector.parked === 'unknownKind'),
       problem,
+      quarantined: this.quarantine.list(),
       missing: missingOf(problem, type, troubled?.namespace),
     };
   }
@@ -244,7 +274,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   #sinkOf(partition: () => Partition<T>): ReflectorSink<T> {
     return {
-      intake: this.intake,
+      intake: (object) => this.quarantine.guard(object, this.#intake),
       replace: (objects, version) => this.#replace(partition(), objects, version),
       apply: (type, object) => this.#apply(partition(), type, object),
       progress: (version) => this.#advance(partition(), version),
@@ -255,9 +285,14 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #replace(partition: Partition<T>, objects: ReadonlyMap<string, T>, version: string): void {
     const isInInitialList = !partition.listed;
     const { namespace } = partition;
-    const isCovered = ({ metadata }: T): boolean =>
-      namespace === undefined || metadata.namespace === namespace;
-    const events = replaceAll(this.store, objects, { isInInitialList, isCovered });
+    const isKept = (key: string, { metadata }: T): boolean =>
+      objects.has(key) || (namespace !== undefined && metadata.namespace !== namespace);
+    const events: CacheEvent<T>[] = [];
+    for (const [key, object] of objects) {
+      for (const event of this.#store({ key, object, isInInitialList })) events.push(event);
+    }
+    for (const event of removeMissing(this.store, isKept)) events.push(event);
+    this.quarantine.keepOnly(isKept);
     if ((compareResourceVersions(version, partition.progress) ?? 0) < 0) this.overlay.clear();
     partition.listed = true;
     this.#advance(partition, version);
@@ -267,18 +302,52 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #apply(partition: Partition<T>, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
     const key = keyStringOf(object);
     const { resourceVersion = '' } = object.metadata;
-    const stored = this.store.get(key)?.metadata.resourceVersion;
+    const bad = this.quarantine.get(key)?.resourceVersion;
+    const known = bad ?? this.store.get(key)?.metadata.resourceVersion;
     // Events of one watch come in the order of their versions: this one was seen, or is from before
     // the list. (A proxy may repeat events; later pages of a list may be newer than the first.)
     const isOld = (compareResourceVersions(resourceVersion, partition.progress) ?? 1) <= 0;
-    if (isOld || (compareResourceVersions(resourceVersion, stored) ?? 0) < 0) {
+    if (isOld || (compareResourceVersions(resourceVersion, known) ?? 0) < 0) {
       this.#parts.metrics.droppedEvents.add(1, { kind: this.scope.type.kind });
       return;
     }
-    const change = { key, object };
-    const events = type === 'DELETED' ? take(this.store, change) : put(this.store, change);
+    const events = type === 'DELETED' ? this.#remove(key, object) : this.#store({ key, object });
     this.#advance(partition, resourceVersion);
     this.#handlers.emit(events);
+  }
+
+  /** Stores an object, or puts it into quarantine. @returns what changed */
+  #store(change: PutOptions<T>): readonly CacheEvent<T>[] {
+    const { key, object } = change;
+    if (this.quarantine.isStandIn(object)) return this.#quarantine(key, object);
+    let events: readonly CacheEvent<T>[];
+    try {
+      events = put(this.store, change);
+    } catch (error) {
+      return this.#quarantine(key, this.quarantine.standInFor(object, error));
+    }
+    this.quarantine.release(key);
+    return events;
+  }
+
+  /** The last good state stays, for what comes after it: no handler is told of a deletion. */
+  #quarantine(key: string, standIn: T): readonly CacheEvent<T>[] {
+    this.quarantine.put(key, standIn);
+    const { uid } = standIn.metadata;
+    // Unless that was another object of the same name.
+    const isSame = uid === undefined || this.store.get(key)?.metadata.uid === uid;
+    return isSame ? [] : take(this.store, key, undefined);
+  }
+
+  #remove(key: string, object: T): readonly CacheEvent<T>[] {
+    this.quarantine.release(key);
+    return take(this.store, key, this.quarantine.isStandIn(object) ? undefined : object);
+  }
+
+  /** A new index throws for an object that is stored. */
+  #indexFailed(key: string, object: T, error: unknown): void {
+    this.quarantine.put(key, this.quarantine.standInFor(object, error));
+    this.changes.notify();
   }
 
   #advance(partition: Partition<T>, version: string): void {

@@ -2,13 +2,6 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { CacheEvent } from './informer.js';
 import type { ObjectStore } from './object-store.js';
 
-/** Options of {@link replaceAll}. */
-export interface ReplaceOptions<T extends KubernetesObject> {
-  readonly isInInitialList: boolean;
-  /** Whether the list would have shown an object of the store, if it still existed. */
-  readonly isCovered: (object: T) => boolean;
-}
-
 /** What {@link put} stores. */
 export interface PutOptions<T extends KubernetesObject> {
   readonly key: string;
@@ -17,27 +10,21 @@ export interface PutOptions<T extends KubernetesObject> {
   readonly isInInitialList?: boolean;
 }
 
-/** Stores a whole list, by key; what is covered by it and not in it is gone. @returns what changed */
-export function replaceAll<T extends KubernetesObject>(
+/** Removes all objects but those that are `kept`. @returns what changed */
+export function removeMissing<T extends KubernetesObject>(
   store: ObjectStore<T>,
-  objects: ReadonlyMap<string, T>,
-  { isInInitialList, isCovered }: ReplaceOptions<T>,
+  isKept: (key: string, object: T) => boolean,
 ): readonly CacheEvent<T>[] {
-  const events: CacheEvent<T>[] = [];
-  for (const [key, object] of objects) {
-    for (const event of put(store, { key, object, isInInitialList })) events.push(event);
-  }
-  // What was listed is there: where there is no more, nothing is gone.
-  if (store.size === objects.size) return events;
-  for (const [key, object] of [...store.entries()]) {
-    if (objects.has(key) || !isCovered(object)) continue;
-    store.delete(key);
-    events.push({ type: 'deleted', object, finalStateUnknown: true });
-  }
-  return events;
+  const gone: string[] = [];
+  for (const [key, object] of store.entries()) if (!isKept(key, object)) gone.push(key);
+  return gone.flatMap((key) => take(store, key, undefined));
 }
 
-/** Stores an object under its key. @returns what changed */
+/**
+ * Stores an object under its key.
+ * @returns what changed
+ * @throws OperatorError `InvalidObject`: an index throws for it; nothing has changed then.
+ */
 export function put<T extends KubernetesObject>(
   store: ObjectStore<T>,
   { key, object, isInInitialList = false }: PutOptions<T>,
@@ -55,15 +42,20 @@ export function put<T extends KubernetesObject>(
   return now.resourceVersion === before.resourceVersion ? [] : [{ type: 'updated', object, old }];
 }
 
-/** Removes an object, of which `object` is the last state. @returns what changed */
+/**
+ * Removes an object.
+ * @param last - its last state; undefined: that was not seen
+ * @returns what changed
+ */
 export function take<T extends KubernetesObject>(
   store: ObjectStore<T>,
-  { key, object }: Pick<PutOptions<T>, 'key' | 'object'>,
+  key: string,
+  last: T | undefined,
 ): readonly CacheEvent<T>[] {
   const old = store.get(key);
   if (old === undefined) return [];
   store.delete(key);
   // An earlier deletion was missed, should the UID be another.
-  const finalStateUnknown = old.metadata.uid !== object.metadata.uid;
-  return [{ type: 'deleted', object: finalStateUnknown ? old : object, finalStateUnknown }];
+  const isLast = last !== undefined && old.metadata.uid === last.metadata.uid;
+  return [{ type: 'deleted', object: isLast ? last : old, finalStateUnknown: !isLast }];
 }

@@ -30,15 +30,15 @@ export class WriteNotes {
     // The key of a generated name is known only now.
     const key = name === undefined ? target.key : { namespace, name };
     const isWhole = answer.kind === target.type.kind && answer.metadata.uid !== undefined;
-    for (const { intake, overlay } of this.#informers({ ...target, key })) {
+    for (const informer of this.#informers({ ...target, key })) {
+      const { overlay } = informer;
       if (!isWhole) {
         // A Scale has the version of what it scales.
         if (resourceVersion !== undefined) overlay.touched(keyString(key), resourceVersion);
       } else if (isGoneAfter(answer)) {
         overlay.deleted(keyString(key), answer.metadata.uid);
       } else {
-        // A copy: the caller may go on with the answer, and the cache's objects are frozen.
-        overlay.written(intake(structuredClone(answer)));
+        informer.written(keyString(key), answer);
       }
     }
   }

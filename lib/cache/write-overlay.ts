@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { keyString, keyOf } from '../object/object-key.js';
 import type { Clock } from '../system/clock.js';
+import type { QuarantinedObject } from './quarantine.js';
 import { compareResourceVersions } from './resource-version.js';
 
 /** What lies over the store for one key. */
@@ -30,12 +31,16 @@ interface Unsettled<T extends KubernetesObject> {
 
 /** What a reader has to know about one key. */
 export type Look<T extends KubernetesObject> =
-  { readonly type: 'object'; readonly object: T } | { readonly type: 'absent' | 'unsettled' };
+  | { readonly type: 'object'; readonly object: T }
+  | { readonly type: 'quarantined'; readonly object: QuarantinedObject }
+  | { readonly type: 'absent' | 'unsettled' };
 
 /** What a {@link WriteOverlay} lies over. */
 export interface Overlaid<T extends KubernetesObject> {
   /** What the watch has brought for a key. */
   stored(key: string): T | undefined;
+  /** What the watch has brought for a key, where that can't be taken in. */
+  quarantined(key: string): QuarantinedObject | undefined;
   /** The version up to which the watch of a namespace has come. */
   progress(namespace: string | undefined): string;
   readonly clock: Clock;
@@ -136,6 +141,8 @@ export class WriteOverlay<T extends KubernetesObject> {
   /** What a reader sees of `key`. */
   look(key: string): Look<T> {
     const entry = this.#current(key);
+    const bad = this.#overlaid.quarantined(key);
+    if (bad !== undefined && !isOver(entry, bad)) return { type: 'quarantined', object: bad };
     const stored = this.#overlaid.stored(key);
     const seen = entry === undefined ? stored : through(entry, stored);
     if (seen === 'unsettled') return { type: 'unsettled' };
@@ -231,6 +238,14 @@ function through<T extends KubernetesObject>(
     case 'unsettled':
       return 'unsettled';
   }
+}
+
+/** Whether `entry` is about a later state than the one that is quarantined. */
+function isOver<T extends KubernetesObject>(
+  entry: Entry<T> | undefined,
+  bad: QuarantinedObject,
+): boolean {
+  return entry?.type === 'deleted' ? entry.uid === bad.uid : entry !== undefined;
 }
 
 function isComparable(version: string): boolean {

@@ -139,6 +139,9 @@ export type WatchEvent<T extends KubernetesObject = UnstructuredObject> =
  * values in practice. Where a custom resource has: write it by `apply` or a merge patch of other
  * fields, or declare the field as a string.
  *
+ * `get` and `list` throw `TooDeep` for objects that nest deeper than 500 levels; `pages` and `watch`
+ * yield objects as the server sends them.
+ *
  * Every call throws `ApiError` when the server answers with an error, `ConnectionFailed`, `Timeout`
  * or `Aborted` when no answer comes, and `UnknownKind` when the server serves no such kind.
  */

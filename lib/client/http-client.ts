@@ -1,3 +1,5 @@
+import { checkDepth } from '../object/depth.js';
+import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject, ObjectKey, ObjectList } from '../object/kubernetes-object.js';
 import type { Patch } from '../object/patch.js';
 import type { GroupKind, ResourceType, TypeReference } from '../object/resource-type.js';
@@ -24,7 +26,7 @@ import { deleteBody, dryRunQuery, remainingObject } from './deletion.js';
 import { Discovery } from './discovery.js';
 import { Exchange } from './exchange.js';
 import { flattened } from './flattened.js';
-import { parseJson } from './json-answer.js';
+import { jsonBody, parseJson } from './json-answer.js';
 import { concatenatePages, pagesOf } from './list-pages.js';
 import type { PageRequest } from './list-pages.js';
 import { metadataOf, requestFor, watchQuery, writeQuery } from './plain-request.js';
@@ -100,7 +102,7 @@ class HttpClient implements ConnectedClient {
     const request = requestFor(type, target, { query: { resourceVersion }, signal });
     const accept = metadataOnly ? metadataOf('PartialObjectMetadata') : undefined;
     const object = await this.#send<T>({ ...request, method: 'GET', accept, repeatable: true });
-    return withTypeOf(object, type);
+    return withTypeOf(checkDepth(object, describeCall(request.call)), type);
   }
 
   async list<T extends KubernetesObject>(
@@ -109,7 +111,9 @@ class HttpClient implements ConnectedClient {
   ): Promise<ObjectList<T>> {
     checkCallOptions('list', options);
     const type = await this.resourceType(reference);
-    return concatenatePages((page) => this.#page(type, options, page), options);
+    const list = await concatenatePages((page) => this.#page(type, options, page), options);
+    for (const item of list.items) checkDepth(item, `list ${describeObject(item)}`);
+    return list;
   }
 
   async *pages<T extends KubernetesObject>(
@@ -199,7 +203,7 @@ class HttpClient implements ConnectedClient {
     };
     const request = requestFor(type, { ...target, subresource }, writeQuery(options));
     const call = { ...request.call, name: name ?? object.metadata.generateName };
-    const body = JSON.stringify(object);
+    const body = jsonBody(object, request.call);
     if (type.namespaced && namespace === undefined) throw noNamespace(request);
     return this.#send({ ...request, call, method: 'POST', ...json, body, repeatable: false });
   }
@@ -209,7 +213,7 @@ class HttpClient implements ConnectedClient {
     const type = await this.#typeToWrite(object, options);
     const request = this.#objectRequest(type, object, { ...options, verb: 'update' });
     const repeatable = object.metadata.resourceVersion !== undefined;
-    const body = JSON.stringify(object);
+    const body = jsonBody(object, request.call);
     return this.#send({ ...request, method: 'PUT', ...json, body, repeatable });
   }
 
@@ -224,7 +228,7 @@ class HttpClient implements ConnectedClient {
     const { subresource } = options;
     const target = { verb: 'patch', ...keyOf(key), subresource };
     const request = requestFor(type, target, writeQuery(options));
-    const body = JSON.stringify(patch.type === 'json' ? patch.operations : patch.body);
+    const body = jsonBody(patch.type === 'json' ? patch.operations : patch.body, request.call);
     const contentType = patchTypes[patch.type];
     const repeatable = patch.type === 'merge' && hasResourceVersion(patch.body);
     return this.#send({ ...request, method: 'PATCH', contentType, body, repeatable });
@@ -243,7 +247,7 @@ class HttpClient implements ConnectedClient {
     }
     // YAML by its name, but JSON is YAML.
     const contentType = 'application/apply-patch+yaml';
-    const body = JSON.stringify(object);
+    const body = jsonBody(object, request.call);
     const complete: ApiRequest = {
       ...request,
       method: 'PATCH',

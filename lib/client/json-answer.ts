@@ -1,4 +1,6 @@
 import { ApiError } from '../object/api-error.js';
+import { tooDeep } from '../object/depth.js';
+import { describeCall } from './call.js';
 import type { Call } from './call.js';
 import type { Answer } from './exchange.js';
 
@@ -16,5 +18,17 @@ export function parseJson(answer: Answer, call: Call): unknown {
     const remedy = 'is this the URL of an API server?';
     const context = { ...call, status: answer.status };
     throw new ApiError({ code: answer.status, message: `${message}; ${remedy}` }, context);
+  }
+}
+
+/**
+ * A body as JSON.
+ * @throws OperatorError `TooDeep`: it nests too deeply for `JSON.stringify`.
+ */
+export function jsonBody(value: object, call: Call): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    throw error instanceof RangeError ? tooDeep(describeCall(call)) : error;
   }
 }

@@ -3,8 +3,11 @@ import type { CacheOptions } from '../cache/cache-options.js';
 import { cachedClient } from '../cache/cached-client.js';
 import type { CachedClient } from '../cache/cached-client.js';
 import type { Client } from '../client/client.js';
+import type { QuarantinedObject } from '../cache/quarantine.js';
 import { fenced } from '../client/fenced.js';
 import type { Fence } from '../client/fence.js';
+import { EventRecorder } from '../events/event-recorder.js';
+import type { ObjectEvent } from '../events/recorder.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import { withMetricLabels } from '../system/labelled-metrics.js';
@@ -49,6 +52,7 @@ export class ManagedCluster {
   readonly unfenced: CachedClient;
   /** Reads the cache; its writes are fenced. */
   readonly client: CachedClient;
+  #recorder: EventRecorder | undefined;
 
   constructor(cluster: ManagerCluster, parts: ManagedClusterParts) {
     const { name, client, cacheOptions = parts.cacheOptions } = cluster;
@@ -59,13 +63,38 @@ export class ManagedCluster {
     this.name = name;
     this.cacheOptions = cacheOptions;
     this.given = client;
-    this.cache = new Cache({ ...cacheOptions, client, clock, random, metrics, logger });
+    const onQuarantined = (object: QuarantinedObject): void => {
+      const controllerName = 'operator-builder';
+      // Not fenced: a replica that stands by fills its cache before it leads.
+      const options = { client, controllerName, clock, random, metrics, logger };
+      this.#recorder ??= new EventRecorder(options);
+      this.#recorder.record(quarantineEvent(object));
+    };
+    const reading = { client, clock, random, metrics, logger, onQuarantined };
+    this.cache = new Cache({ ...cacheOptions, ...reading });
     this.unfenced = cachedClient(client, this.cache, { clock });
     this.client = cachedClient(fenced(client, fence), this.cache, { clock });
+  }
+
+  /** Ends its watches, and the events about what they showed. */
+  async stop(): Promise<void> {
+    await this.cache.stop();
+    await this.#recorder?.stop();
   }
 
   /** What controllers run on. */
   get forControllers(): { readonly name: string; readonly client: Client; readonly cache: Cache } {
     return { name: this.name, client: this.unfenced, cache: this.cache };
   }
+}
+
+function quarantineEvent(object: QuarantinedObject): ObjectEvent {
+  const { apiVersion, kind, namespace, name, uid, reason } = object;
+  return {
+    regarding: { apiVersion, kind, namespace, name, uid },
+    type: 'Warning',
+    reason: 'Quarantined',
+    action: 'Cache',
+    note: `The operator can't read this object (${reason}); change or delete it`,
+  };
 }

@@ -192,7 +192,7 @@ export class ManagerRun {
   async #leave(cluster: ManagedCluster, graceMs: number): Promise<void> {
     const groups = Object.values(this.#controllers);
     await Promise.all(groups.map((group) => group.removeCluster(cluster.name, graceMs)));
-    await cluster.cache.stop();
+    await cluster.stop();
   }
 
   async #removeController({ phase, controller }: ControllerEntry, graceMs: number): Promise<void> {
@@ -309,7 +309,7 @@ export class ManagerRun {
     }
     await this.#endAll([controllers.replica.stop(leftMs())], [replica.stop(leftMs())]);
     const { clusters } = this.#parts;
-    await Promise.all(clusters.all.map(({ cache }) => cache.stop()));
+    await Promise.all(clusters.all.map((cluster) => cluster.stop()));
     await clusters.left();
     await this.#endAll([], [webhook.stop(leftMs())]);
     await this.#endAll([], [server.stop(leftMs())]);

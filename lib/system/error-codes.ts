@@ -23,6 +23,10 @@ export const errorCodes = [
   'ConnectionFailed',
   /** The call did not end in its time. */
   'Timeout',
+  /** An object or a document nests too deeply: recursive functions would fail on it. */
+  'TooDeep',
+  /** The cache can't take in the object, so it can't be read; everything else goes on. */
+  'Quarantined',
   /** The caller's `AbortSignal` ended the call. */
   'Aborted',
   /** The API server serves no such kind: a CRD is missing, or the version is wrong. */

@@ -47,7 +47,14 @@ describe('The inspector in Chromium', () => {
     const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
     expect(headings).to.deep.equal([
       ...['This process', 'Controllers', 'Reconciled now', 'Held keys', 'Queues'],
-      ...['Recent reconciles', 'Last errors', 'Hot loops', 'Caches', 'Sources in trouble'],
+      ...[
+        'Recent reconciles',
+        'Last errors',
+        'Hot loops',
+        'Caches',
+        'Quarantine',
+        'Sources in trouble',
+      ],
       ...['Webhooks', 'Shards', 'Servers and other runnables', 'Choose an object'],
     ]);
     expect(await page.getByRole('row', { name: /default\/good/ }).count()).to.be.at.least(1);

@@ -23,11 +23,10 @@ describe('take', () => {
   it('knows the final state of a deletion that was seen', () => {
     const object = new FakeServer().put('a');
     const store = new ObjectStore<Thing>();
-    const change = { key: 'ns/a', object };
-    put(store, change);
-    expect(take(store, change)).to.deep.equal([
+    put(store, { key: 'ns/a', object });
+    expect(take(store, 'ns/a', object)).to.deep.equal([
       { type: 'deleted', object, finalStateUnknown: false },
     ]);
-    expect(take(store, change)).to.deep.equal([]);
+    expect(take(store, 'ns/a', object)).to.deep.equal([]);
   });
 });

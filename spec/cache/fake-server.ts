@@ -1,5 +1,6 @@
 import type { Client, ListOptions, WatchEvent, WatchOptions } from '../../lib/client/client.js';
 import { ApiError } from '../../lib/object/api-error.js';
+import { isDeeperThan, maxDepth } from '../../lib/object/depth.js';
 import { matchesFields } from '../../lib/object/field-selector.js';
 import type { KubernetesObject, ObjectKey } from '../../lib/object/kubernetes-object.js';
 import { matchesLabels } from '../../lib/object/label-selector.js';
@@ -103,7 +104,7 @@ export class FakeServer {
     const object = { ...fields, apiVersion: apiVersionOf(this.#type), kind, metadata };
     this.#objects.set(`${namespace}/${name}`, object);
     this.#commit({ type: old === undefined ? 'ADDED' : 'MODIFIED', object });
-    return structuredClone(object);
+    return copyOf(object);
   }
 
   remove(name: string, namespace = 'ns'): void {
@@ -192,7 +193,7 @@ export class FakeServer {
   #found(key: ObjectKey): Thing {
     const object = this.#objects.get(keyString(key));
     if (object === undefined) throw apiError(404, 'NotFound', 'get');
-    return structuredClone(object);
+    return copyOf(object);
   }
 
   #began(verb: string, options: FakeRequest['options']): void {
@@ -219,7 +220,7 @@ export class FakeServer {
       const metadata = { resourceVersion: this.version };
       const page = new Set(names.slice(at, at + size));
       const items = this.#selected(options).filter((object) => page.has(keyString(keyOf(object))));
-      yield { kind: 'ThingList', metadata, items: structuredClone(items) };
+      yield { kind: 'ThingList', metadata, items: copyOf(items) };
     }
   }
 
@@ -239,7 +240,7 @@ export class FakeServer {
         if (next !== undefined) this.eventsLeft--;
         if (next === 'end') return;
         if (next instanceof Error) throw next;
-        if (next !== undefined) yield structuredClone(next);
+        if (next !== undefined) yield copyOf(next);
         else await new Promise<void>((resolve) => (watcher.wake = resolve));
       }
     } finally {
@@ -293,4 +294,9 @@ function isSelected(object: Thing, options: ListOptions | WatchOptions): boolean
     matchesLabels(labelSelector, object.metadata.labels) &&
     matchesFields(fieldSelector, object)
   );
+}
+
+/** What `structuredClone` fails on is handed out as it is. */
+function copyOf<T>(value: T): T {
+  return isDeeperThan(value, maxDepth) ? value : structuredClone(value);
 }

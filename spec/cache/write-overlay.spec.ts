@@ -14,6 +14,7 @@ function newOverlay() {
   const overlay = new WriteOverlay({
     clock,
     stored: (key) => watched.stored.get(key),
+    quarantined: () => undefined,
     progress: () => watched.progress,
   });
   const show = (next: KubernetesObject | undefined, progress: string): void => {

@@ -154,6 +154,7 @@ async function caughtUp(
   });
   const informer = cache.peek(type);
   const isThere = (object: KubernetesObject): boolean => {
+    if (informer?.quarantine.has(keyStringOf(object)) === true) return true;
     const cached = informer?.get(keyOf(object));
     if (cached === undefined) return false;
     const [seen, wanted] = [cached.metadata.resourceVersion, object.metadata.resourceVersion];

@@ -1,6 +1,7 @@
 import type { InformerStatus } from '../../cache/informer.js';
 import { describeMissing } from '../../cache/missing.js';
 import type { ActiveReconcile } from '../../controller/controller-status.js';
+import { describeObject } from '../../object/describe-object.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { HealthCheck } from '../health-check.js';
 import { isLeaseForbidden } from '../lease-store.js';
@@ -16,6 +17,7 @@ export const ping: HealthCheck = { name: 'ping', check: () => undefined };
  * Fails while a cache is not filled, and as long as a kind is not served or may not be read. A watch
  * that is cut does not fail it: what is cached still serves, and every replica would fail at once.
  * Of several clusters only the first counts: the others must not take this one's webhooks away.
+ * Objects in quarantine, of all clusters, are remarked: everything else is served.
  */
 export function cachesCheck(status: StatusSource): HealthCheck {
   return {
@@ -27,7 +29,21 @@ export function cachesCheck(status: StatusSource): HealthCheck {
       if (problems.length > 0) throw notReady(problems.join('; '));
       if (phase === 'new' || phase === 'starting') throw notReady('the manager starts');
     },
+    remark: () => quarantineRemark(status()),
   };
+}
+
+/** So many objects in quarantine are named. */
+const maxNamed = 5;
+
+function quarantineRemark({ clusters }: ManagerStatus): string | undefined {
+  const objects = clusters.flatMap(({ caches }) => caches.flatMap((cache) => cache.quarantined));
+  if (objects.length === 0) return undefined;
+  const named = objects
+    .slice(0, maxNamed)
+    .map((object) => `${describeObject(object)} (${object.reason})`);
+  const more = objects.length > maxNamed ? [`${objects.length - maxNamed} more`] : [];
+  return `in quarantine: ${[...named, ...more].join('; ')}`;
 }
 
 function problemOf(cache: InformerStatus): string | undefined {

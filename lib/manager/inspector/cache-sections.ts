@@ -1,5 +1,6 @@
 import { html } from './html.js';
 import type { Html } from './html.js';
+import { objectLink } from './object-link.js';
 import type { Overview, ShownCache, ShownSource } from './overview.js';
 import { table } from './table.js';
 
@@ -19,6 +20,23 @@ export function cachesSection({ caches, clusters }: Overview): Html {
       { head: 'Problem', cell: problemOf },
     ],
     { id: 'caches', caption: 'Kinds that are cached', empty: 'Nothing is cached.' },
+  );
+}
+
+/** Objects that the caches can't take in, and why. */
+export function quarantineSection({ quarantined }: Overview): Html {
+  return table(
+    quarantined,
+    [
+      { head: 'Object', cell: (object) => objectLink(object, 'kind') },
+      { head: 'Version', cell: ({ resourceVersion }) => resourceVersion },
+      { head: 'Reason', cell: ({ reason }) => html`<span class="message">${reason}</span>` },
+    ],
+    {
+      id: 'quarantine',
+      caption: 'Objects in quarantine: change or delete them',
+      empty: 'All objects could be read.',
+    },
   );
 }
 

@@ -178,6 +178,13 @@ export class ObjectTreeReader {
     const { cache } = this.#cluster;
     for (const metadataOnly of [false, true]) {
       const informer = cache.peek({ apiVersion, kind }, metadataOnly);
+      const bad = [{ namespace, name }, { name }].flatMap(
+        (key) => informer?.quarantine.get(keyString(key)) ?? [],
+      )[0];
+      if (bad !== undefined) {
+        const problem = `the object is quarantined: ${bad.reason}`;
+        return { view: viewWithout(wanted, 'unreadable', problem), owners: [] };
+      }
       // An owner may be cluster-scoped where what it owns is not.
       const object = informer?.get({ namespace, name }) ?? informer?.get({ name });
       if (object === undefined) continue;

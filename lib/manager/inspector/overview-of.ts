@@ -44,6 +44,10 @@ export function overviewOf(sources: OverviewSources): Overview {
     ...failuresOf(controllers, keys),
     recent: firstMapped(sources.recent(), (each) => recentOf(each, keys)),
     caches: firstMapped(caches, ({ name, kind }) => cacheOf(sources.clusters.get(name), kind)),
+    quarantined: firstMapped(
+      caches.flatMap(({ name, kind }) => kind.quarantined.map((object) => ({ name, object }))),
+      ({ name, object }) => ({ cluster: name, ...object }),
+    ),
     troubledSources: firstOf(controllers.flatMap(troubledSourcesOf)),
     webhooks: firstOf([...sources.entries].flatMap(webhooksOf)),
     runnables: firstOf(runnables),

@@ -120,6 +120,12 @@ export interface ShownCache {
   readonly remedy: string | undefined;
 }
 
+/** An object that a cache can't take in. */
+export interface ShownQuarantined extends ShownObject {
+  readonly resourceVersion: string;
+  readonly reason: string;
+}
+
 /** A webhook that is served here. */
 export interface ShownWebhook {
   readonly type: 'validating' | 'mutating' | 'conversion';
@@ -166,6 +172,7 @@ export interface Overview {
   readonly failures: Shown<ShownFailure>;
   readonly hotLoops: Shown<ShownHotLoop>;
   readonly caches: Shown<ShownCache>;
+  readonly quarantined: Shown<ShownQuarantined>;
   readonly troubledSources: Shown<ShownSource>;
   readonly webhooks: Shown<ShownWebhook>;
   readonly runnables: Shown<ShownRunnable>;

@@ -1,7 +1,7 @@
 import { html } from './html.js';
 import type { Html } from './html.js';
 import type { Overview } from './overview.js';
-import { cachesSection, sourcesSection } from './cache-sections.js';
+import { cachesSection, quarantineSection, sourcesSection } from './cache-sections.js';
 import {
   activeSection,
   controllersSection,
@@ -39,6 +39,7 @@ export function sectionsOf(overview: Overview): readonly Section[] {
     { id: 'failures', title: 'Last errors', body: failuresSection(overview) },
     { id: 'hot-loops', title: 'Hot loops', body: hotLoopsSection(overview) },
     { id: 'caches', title: 'Caches', body: cachesSection(overview) },
+    { id: 'quarantine', title: 'Quarantine', body: quarantineSection(overview) },
     { id: 'sources', title: 'Sources in trouble', body: sourcesSection(overview) },
     { id: 'webhooks', title: 'Webhooks', body: webhooksSection(overview) },
     { id: 'shards', title: 'Shards', body: shardsSection(overview) },

@@ -1,0 +1,255 @@
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { Cache } from '../../lib/cache/cache.js';
+import { cachedClient } from '../../lib/cache/cached-client.js';
+import { cachedType } from '../../lib/cache/cache-options.js';
+import type { CacheOptions } from '../../lib/cache/cache-options.js';
+import type { CacheEvent } from '../../lib/cache/informer.js';
+import type { QuarantinedObject } from '../../lib/cache/quarantine.js';
+import { silentLogger } from '../../lib/system/logger.js';
+import type { Logger } from '../../lib/system/logger.js';
+import { promMetrics } from '../../lib/system/prom-metrics.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { FakeServer, Thing } from './fake-server.js';
+
+/** Nests 9,000 levels: kube-apiserver accepts that, and recursive functions fail on it. */
+const deep = JSON.parse(`${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`) as NonNullable<
+  Thing['spec']
+>;
+
+function newCache(options: Partial<CacheOptions> = {}) {
+  const server = new FakeServer();
+  const clock = new VirtualClock();
+  const registry = new Registry();
+  const quarantined: QuarantinedObject[] = [];
+  const lines: string[] = [];
+  const write = (message: string): void => void lines.push(message);
+  const logger: Logger = { ...silentLogger, error: write, child: () => logger };
+  const cache = new Cache({
+    client: server.client(),
+    clock,
+    logger,
+    metrics: promMetrics(registry),
+    onQuarantined: (object) => quarantined.push(object),
+    ...options,
+  });
+  const client = cachedClient(server.client(), cache, { clock });
+  const events: string[] = [];
+  const informer = cache.informer(Thing);
+  informer.addHandler((event) => events.push(nameOf(event)));
+  cache.start();
+  const gauge = async (): Promise<number | undefined> => {
+    const metric = registry.getSingleMetric('operator_builder_cache_quarantined_objects');
+    return (await metric?.get())?.values[0]?.value;
+  };
+  const names = (): string[] => cache.status()[0]!.quarantined.map(({ name }) => name);
+  return { server, clock, cache, client, informer, events, quarantined, lines, gauge, names };
+}
+
+function nameOf({ type, object }: CacheEvent<Thing>): string {
+  return `${type} ${object.metadata.name ?? ''} ${object.spec?.size ?? ''}`.trim();
+}
+
+const poison = { namespace: 'ns', name: 'poison' };
+
+async function codeOf(call: Promise<unknown>): Promise<string> {
+  return call.then(
+    () => 'answered',
+    (error: unknown) => (error as { code: string }).code,
+  );
+}
+
+describe('Quarantine of a cache', () => {
+  for (const streamingLists of [true, false]) {
+    const how = streamingLists ? 'a streaming list' : 'a list';
+    it(`leaves one object out that nests too deeply in ${how}, and takes in all others`, async () => {
+      const { server, clock, cache, events, names } = newCache({ streamingLists });
+      server.put('before', { spec: { size: 1 } });
+      server.put('poison', { spec: deep });
+      server.put('after', { spec: { size: 2 } });
+      await clock.advance(0);
+      expect(cache.status()[0]).to.include({ synced: true, problem: undefined, objects: 2 });
+      expect(events).to.deep.equal(['added before 1', 'added after 2']);
+      expect(names()).to.deep.equal(['poison']);
+      await cache.stop();
+    });
+  }
+
+  it('leaves one object out that the watch shows, and goes on after it', async () => {
+    const { server, clock, cache, events, quarantined, lines, gauge } = newCache();
+    await clock.advance(0);
+    server.put('before', { spec: { size: 1 } });
+    server.put('poison', { spec: deep });
+    server.put('after', { spec: { size: 2 } });
+    await clock.advance(0);
+    expect(events).to.deep.equal(['added before 1', 'added after 2']);
+    const [entry] = quarantined;
+    expect(entry).to.include({ kind: 'Thing', ...poison, resourceVersion: '102' });
+    expect(entry?.reason).to.match(/nests deeper than 500 levels/);
+    expect(await gauge()).to.equal(1);
+    server.disconnect();
+    await clock.advance(60_000);
+    expect(server.requests.at(-1)?.options.resourceVersion).to.equal('103');
+    expect([quarantined.length, lines.length]).to.deep.equal([1, 1]);
+    await cache.stop();
+    expect(await gauge()).to.equal(0);
+  });
+
+  it('refuses reads that would show the object, and only these', async () => {
+    const { server, clock, cache, client, informer } = newCache();
+    server.put('good', { spec: { size: 1 } });
+    server.put('poison', { spec: deep });
+    await clock.advance(0);
+    expect(await codeOf(client.get(Thing, poison))).to.equal('Quarantined');
+    expect(await codeOf(client.list(Thing))).to.equal('Quarantined');
+    expect(await codeOf(client.list(Thing, { namespace: 'ns' }))).to.equal('Quarantined');
+    expect(() => informer.get(poison))
+      .to.throw('poison')
+      .with.property('code', 'Quarantined');
+    expect(await codeOf(client.list(Thing, { namespace: 'other' }))).to.equal('answered');
+    expect(await codeOf(client.list(Thing, { labelSelector: 'a=b' }))).to.equal('answered');
+    expect(await codeOf(client.get(Thing, { namespace: 'ns', name: 'good' }))).to.equal('answered');
+    await cache.stop();
+  });
+
+  it('takes in a later version, and reports the next bad one again', async () => {
+    const { server, clock, cache, client, events, quarantined, names } = newCache();
+    server.put('poison', { spec: deep });
+    await clock.advance(0);
+    server.put('poison', { spec: { size: 1 } });
+    await clock.advance(0);
+    expect(names()).to.deep.equal([]);
+    expect((await client.get(Thing, poison)).spec).to.deep.equal({ size: 1 });
+    server.put('poison', { spec: deep });
+    await clock.advance(0);
+    expect(quarantined.map(({ resourceVersion }) => resourceVersion)).to.deep.equal(['101', '103']);
+    expect(events).to.deep.equal(['added poison 1']);
+    await cache.stop();
+  });
+
+  it('does not show as deleted, nor as it was, an object that was good before', async () => {
+    const { server, clock, cache, client, events } = newCache();
+    server.put('poison', { spec: { size: 1 } });
+    await clock.advance(0);
+    server.put('poison', { spec: deep });
+    await clock.advance(0);
+    expect(await codeOf(client.get(Thing, poison))).to.equal('Quarantined');
+    expect(await codeOf(client.list(Thing))).to.equal('Quarantined');
+    server.compact();
+    server.disconnect();
+    await clock.advance(60_000);
+    expect(events).to.deep.equal(['added poison 1']);
+    server.put('poison', { spec: { size: 2 } });
+    await clock.advance(0);
+    expect(events).to.deep.equal(['added poison 1', 'updated poison 2']);
+    await cache.stop();
+  });
+
+  it('ends with the object, by a watch event or by a list', async () => {
+    for (const isMissed of [false, true]) {
+      const { server, clock, cache, client, events, names } = newCache();
+      server.put('poison', { spec: { size: 1 } });
+      await clock.advance(0);
+      server.put('poison', { spec: deep });
+      await clock.advance(0);
+      server.paused = isMissed;
+      server.remove('poison');
+      if (isMissed) {
+        server.compact();
+        server.paused = false;
+        server.disconnect();
+      }
+      await clock.advance(60_000);
+      expect(names()).to.deep.equal([]);
+      expect(events).to.deep.equal(['added poison 1', 'deleted poison 1']);
+      expect(await codeOf(client.get(Thing, poison))).to.equal('ApiError');
+      await cache.stop();
+    }
+  });
+
+  it('shows a deletion of the object that a bad one of its name has replaced', async () => {
+    const { server, clock, cache, events, names } = newCache();
+    server.put('poison', { spec: { size: 1 } });
+    await clock.advance(0);
+    server.paused = true;
+    server.remove('poison');
+    server.put('poison', { spec: deep });
+    server.compact();
+    server.paused = false;
+    server.disconnect();
+    await clock.advance(60_000);
+    expect(events).to.deep.equal(['added poison 1', 'deleted poison 1']);
+    expect(names()).to.deep.equal(['poison']);
+    await cache.stop();
+  });
+
+  it('shows what was written over a bad version before the watch does', async () => {
+    const { server, clock, cache, client } = newCache();
+    server.put('poison', { spec: deep });
+    await clock.advance(0);
+    server.paused = true;
+    await client.update(server.put('poison', { spec: { size: 3 } }));
+    expect((await client.get(Thing, poison)).spec?.size).to.equal(3);
+    await cache.stop();
+  });
+
+  it('takes objects that a transform or an index throws for', async () => {
+    const failOn = (bad: number, object: Thing): void => {
+      if (object.spec?.size === bad) throw new Error(`bug ${bad}`);
+    };
+    const type = cachedType<Thing>({
+      type: Thing,
+      transform: (object) => {
+        failOn(1, object);
+        return object;
+      },
+      indexers: {
+        size: (object) => {
+          failOn(2, object);
+          return [];
+        },
+      },
+    });
+    const { server, clock, cache, informer, events, quarantined } = newCache({ types: [type] });
+    for (const size of [1, 2, 3]) server.put(`size-${size}`, { spec: { size } });
+    await clock.advance(0);
+    informer.addIndexer('late', (object) => {
+      failOn(3, object);
+      return [];
+    });
+    server.put('size-4', { spec: { size: 4 } });
+    await clock.advance(0);
+    expect(events).to.deep.equal(['added size-3 3', 'added size-4 4']);
+    expect(quarantined.map(({ name, reason }) => `${name}: ${reason}`)).to.deep.equal([
+      'size-1: transform threw: bug 1',
+      'size-2: index size threw: bug 2',
+      'size-3: index late threw: bug 3',
+    ]);
+    await cache.stop();
+  });
+
+  it('takes what has no name, or is no object, and goes on', async () => {
+    const { server, clock, cache, events, quarantined } = newCache();
+    await clock.advance(0);
+    for (const object of [{ metadata: { uid: 'u' } }, { metadata: null }, null, 'text', 7]) {
+      server.inject({ type: 'ADDED', object: object as unknown as Thing });
+    }
+    server.put('after', { spec: { size: 1 } });
+    await clock.advance(0);
+    expect(events).to.deep.equal(['added after 1']);
+    expect(quarantined[0]).to.include({ name: '<unnamed>', reason: 'metadata.name is missing' });
+    await cache.stop();
+  });
+
+  it('takes in an object whose transform drops what nests too deeply', async () => {
+    const type = cachedType<Thing>({
+      type: Thing,
+      transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }),
+    });
+    const { server, clock, cache, events } = newCache({ types: [type] });
+    server.put('poison', { spec: deep });
+    await clock.advance(0);
+    expect(events).to.deep.equal(['added poison']);
+    await cache.stop();
+  });
+});
