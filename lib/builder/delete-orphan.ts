@@ -33,17 +33,33 @@ export function mayBePruned(
   return mark !== 'false';
 }
 
+/** Options of {@link deleteOrphan}. */
+export interface DeleteOrphanOptions {
+  /**
+   * Has the server delete what the orphan owns first. The orphan is pending until it is gone.
+   * @defaultValue false: the orphan counts as deleted, and garbage collection follows
+   */
+  readonly waits?: boolean | undefined;
+}
+
 /**
  * Deletes an orphan: this very one, as it was when it was judged. One that has changed since is judged
  * again.
  */
-export async function deleteOrphan(context: RunContext, candidate: Candidate): Promise<Outcome> {
+export async function deleteOrphan(
+  context: RunContext,
+  candidate: Candidate,
+  { waits = false }: DeleteOrphanOptions = {},
+): Promise<Outcome> {
   const ref = referenceTo(candidate.object);
   const { emitter, owner } = context.settings;
   context.announce(ref, { cause });
   let orphan: Candidate | undefined = candidate;
+  let remaining: UnstructuredObject | undefined;
   for (let attempt = 1; orphan !== undefined; attempt++) {
-    if (await isDeleted(context, orphan)) break;
+    const attempted = await tryDelete(context, orphan, waits ? 'Foreground' : 'Background');
+    remaining = attempted.remaining;
+    if (attempted.isDeleted) break;
     // Its controller may be writing its status all the time.
     if (attempt >= maxAttempts) return pending(ref, 'changes while it is being pruned', retrySoon);
     const current = await judgedAgain(context, orphan);
@@ -51,21 +67,39 @@ export async function deleteOrphan(context: RunContext, candidate: Candidate): P
     orphan = current;
   }
   emitter?.emit('pruned', { ref, owner: referenceTo(owner), changes: [], cause });
+  if (waits && remaining !== undefined) return leaving(remaining);
   return done('deleted', ref, { reason: cause });
 }
 
-/** Whether it is gone now; false: it is not what it was when it was judged. */
-async function isDeleted(
+/** The outcome of an object that is being deleted and still exists; its reason names what holds it. */
+export function leaving(object: UnstructuredObject): Outcome {
+  const { finalizers = [] } = object.metadata;
+  const holders = finalizers.length === 0 ? '' : `, held by ${finalizers.join(', ')}`;
+  return pending(referenceTo(object), `is being deleted${holders}`, { live: object });
+}
+
+interface DeleteAttempt {
+  /** False: the object is not what it was when it was judged. */
+  readonly isDeleted: boolean;
+  /** The object, if it still exists. */
+  readonly remaining?: UnstructuredObject | undefined;
+}
+
+async function tryDelete(
   { client, settings }: RunContext,
   { type, object }: Candidate,
-): Promise<boolean> {
-  const options = { preconditions: asRead(object), propagationPolicy: 'Background' } as const;
+  propagationPolicy: 'Background' | 'Foreground',
+): Promise<DeleteAttempt> {
+  const { signal } = settings;
+  const options = { preconditions: asRead(object), propagationPolicy, signal };
   try {
-    await client.delete(type, keyOf(object), { ...options, signal: settings.signal });
-    return true;
+    const left = await client.delete(type, keyOf(object), options);
+    const { apiVersion, kind } = object;
+    const remaining = left && ({ ...left, apiVersion, kind } as UnstructuredObject);
+    return { isDeleted: true, remaining };
   } catch (error) {
-    if (isNotFound(error)) return true;
-    if (isConflict(error)) return false;
+    if (isNotFound(error)) return { isDeleted: true };
+    if (isConflict(error)) return { isDeleted: false };
     throw error;
   }
 }

@@ -18,7 +18,10 @@ export interface CrudOperations<T extends KubernetesObject, State, Change> {
   readonly name: string;
   /** How it is. Called while the object lives and while it is being deleted. */
   getCurrentState(context: ResourceContext, object: T): Awaitable<State>;
-  /** How it should be, by what the object says. Called in both cases, too. */
+  /**
+   * How it should be, by what the object says. Called in both cases, too. An error in a deletion
+   * counts only if `newDeletePatch` reads `desired`.
+   */
   getDesiredState(context: ResourceContext, object: T): Awaitable<State>;
   /** What has to be done while the object lives; undefined: nothing. */
   newUpdatePatch(

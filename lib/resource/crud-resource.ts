@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { isName, missingMethods } from './check-resources.js';
-import type { Awaitable, CrudOperations } from './crud-operations.js';
+import type { Awaitable, CrudOperations, States } from './crud-operations.js';
 import { ExecutionFailedError } from './execution-failed-error.js';
 import { InvalidConfigError } from './invalid-config-error.js';
 import { passContextOf } from './pass-context.js';
@@ -29,6 +29,7 @@ export interface CrudResourceOptions<T extends KubernetesObject, State, Change> 
  * `applyCreateChange`, `applyDeleteChange` and `applyUpdateChange` for the parts of the patch that
  * were set. `ensureDeleted` is the same with `newDeletePatch`. No patch: nothing is applied. Before
  * each step it is looked at whether the chain or the resource was canceled, or the time is over.
+ * If `getDesiredState` throws in a deletion, the error is thrown when `newDeletePatch` reads `desired`.
  *
  * Of all steps only the last three change anything, so that each of the others may run again.
  */
@@ -73,9 +74,16 @@ export class CrudResource<
     const run: RunStep = (step, call) => runStep(own.inStep(step), object, call);
     const current = await run('getCurrentState', (at) => operations.getCurrentState(at, object));
     if (current === undefined) return;
-    const desired = await run('getDesiredState', (at) => operations.getDesiredState(at, object));
+    const getDesired: Attempt<State> = () =>
+      run('getDesiredState', (at) => operations.getDesiredState(at, object));
+    const desired = await (newPatch === 'newDeletePatch' ? late(getDesired, own) : getDesired());
     if (desired === undefined) return;
-    const states = { current: current.value, desired: desired.value };
+    const states: States<State> = {
+      current: current.value,
+      get desired() {
+        return desired.value;
+      },
+    };
     const patch = await run(newPatch, async (at) =>
       checkedPatch<Change>(await operations[newPatch](at, object, states)),
     );
@@ -110,6 +118,29 @@ type RunStep = <R>(
 /** A step was run; it may have returned undefined. */
 interface Ran<R> {
   readonly value: R;
+}
+
+type Attempt<R> = () => Promise<Ran<R> | undefined>;
+
+/**
+ * Holds the error of a step back until its value is read: a desired state that cannot be computed
+ * must not block a deletion that does not need it.
+ */
+async function late<R>(
+  attempt: Attempt<R>,
+  { signal, logger }: PassContext,
+): Promise<Ran<R> | undefined> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    logger.warn('desired state not computed during the deletion', { error });
+    return {
+      get value(): R {
+        throw error;
+      },
+    };
+  }
 }
 
 /** @returns undefined: it was not run, for the chain or the resource is canceled */

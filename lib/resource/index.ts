@@ -38,7 +38,7 @@ export { ResourceFailedError, isResourceFailed } from './resource-failed-error.j
 export { ResourceRouter } from './resource-router.js';
 export type { ResourceRouterOptions } from './resource-router.js';
 export { ResourceSet } from './resource-set.js';
-export type { ResourceSetOptions } from './resource-set.js';
+export type { DeletionOrder, ResourceSetOptions } from './resource-set.js';
 export { withLogging } from './with-logging.js';
 export type { StepLoggingOptions } from './with-logging.js';
 export { withMetrics } from './with-metrics.js';

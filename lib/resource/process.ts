@@ -8,7 +8,7 @@ import type { Place } from './pass.js';
 import type { Resource } from './resource.js';
 import type { Cancellation, ResourceContext } from './resource-context.js';
 import { resourceFailed } from './resource-failed-error.js';
-import type { ResourceSet } from './resource-set.js';
+import type { DeletionOrder, ResourceSet } from './resource-set.js';
 
 /** Which method of the resources a pass calls. */
 export type PassMethod = 'ensureCreated' | 'ensureDeleted';
@@ -29,13 +29,13 @@ export function processUpdate<T extends KubernetesObject>(
   object: T,
   resources: readonly Resource<T>[],
 ): Promise<void> {
-  return runChain(context, object, { resources, method: 'ensureCreated' });
+  return runChain(context, object, { resources, method: 'ensureCreated', order: 'creation' });
 }
 
 /**
- * Has every resource take its thing away: a drop-in for what is called when `object` is being
- * deleted. As {@link processUpdate}, with `ensureDeleted`. Whether a finalizer has to stay is told by
- * `context.finalizersKept` and `context.reconciliationCanceled`.
+ * Calls `ensureDeleted` of each resource, the last one first: a drop-in for what is called when
+ * `object` is being deleted. Otherwise as {@link processUpdate}. The finalizer has to stay if
+ * `context.finalizersKept` is not empty or `context.reconciliationCanceled` is set.
  *
  * @throws ResourceFailedError a resource threw; it names the resource, the step and the object.
  * @throws ExecutionFailedError the list is empty, two resources have one name, or one is no resource.
@@ -45,7 +45,7 @@ export function processDelete<T extends KubernetesObject>(
   object: T,
   resources: readonly Resource<T>[],
 ): Promise<void> {
-  return runChain(context, object, { resources, method: 'ensureDeleted' });
+  return runChain(context, object, { resources, method: 'ensureDeleted', order: 'reverse' });
 }
 
 /** What a set's pass runs, and on what. */
@@ -70,7 +70,8 @@ export async function runResourceSet<T extends KubernetesObject>(
   } catch (error) {
     throw resourceFailed(root, object, error);
   }
-  await runChain(root, object, { resources: set.resources, method });
+  const order = method === 'ensureDeleted' ? set.deletionOrder : 'creation';
+  await runChain(root, object, { resources: set.resources, method, order });
 }
 
 /** Where the pass of `context` is now, or was when it ended: what hangs is there. */
@@ -81,18 +82,19 @@ export function placeOf(context: ResourceContext): Place {
 interface Chain<T extends KubernetesObject> {
   readonly resources: readonly Resource<T>[];
   readonly method: PassMethod;
+  readonly order: DeletionOrder;
 }
 
 async function runChain<T extends KubernetesObject>(
   context: ResourceContext,
   object: T,
-  { resources, method }: Chain<T>,
+  { resources, method, order }: Chain<T>,
 ): Promise<void> {
   const fault = faultInResources(resources);
   if (fault !== undefined) throw new ExecutionFailedError(`${describeObject(object)}: ${fault}`);
   const root = passContextOf(context);
   // Whoever changes the list meanwhile means the next pass.
-  const left = [...resources];
+  const left = order === 'reverse' ? resources.toReversed() : [...resources];
   while (root.reconciliationCanceled === undefined) {
     const resource = left.shift();
     if (resource === undefined) return;

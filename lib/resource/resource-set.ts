@@ -8,6 +8,9 @@ import { messageOf } from './message-of.js';
 import type { Resource } from './resource.js';
 import type { ResourceContext } from './resource-context.js';
 
+/** The order of `ensureDeleted`: the last resource first, or as in creation. */
+export type DeletionOrder = 'reverse' | 'creation';
+
 /** Options of a {@link ResourceSet}. */
 export interface ResourceSetOptions<T extends KubernetesObject> {
   /** For logs, metrics and errors, for example `v1`; not empty. */
@@ -18,22 +21,29 @@ export interface ResourceSetOptions<T extends KubernetesObject> {
   readonly initContext?: ((context: ResourceContext, object: T) => Awaitable<void>) | undefined;
   /** In the order in which they are carried out, at least one, each with a name of its own. */
   readonly resources: readonly Resource<T>[];
+  /**
+   * The order in which resources are deleted. `creation` is for chains whose resources need values
+   * of earlier ones in a deletion, too. @defaultValue 'reverse'
+   */
+  readonly deletionOrder?: DeletionOrder | undefined;
 }
 
 /** A chain of resources for the objects of one version or shape. */
 export class ResourceSet<T extends KubernetesObject = KubernetesObject> {
   readonly name: string;
   readonly resources: readonly Resource<T>[];
+  readonly deletionOrder: DeletionOrder;
   readonly #options: ResourceSetOptions<T>;
 
   /**
    * @throws InvalidConfigError its name or `handles` is missing, it has no resources, two of them
-   * have one name, or one is no resource.
+   * have one name, one is no resource, or `deletionOrder` is neither of the two.
    */
   constructor(options: ResourceSetOptions<T>) {
     checkOptions(options);
     this.name = options.name;
     this.resources = Object.freeze([...options.resources]);
+    this.deletionOrder = options.deletionOrder ?? 'reverse';
     this.#options = options;
   }
 
@@ -69,7 +79,7 @@ export class ResourceSet<T extends KubernetesObject = KubernetesObject> {
 }
 
 function checkOptions(options: ResourceSetOptions<never>): void {
-  const { name, handles, initContext, resources } = options as Partial<
+  const { name, handles, initContext, resources, deletionOrder } = options as Partial<
     Record<keyof ResourceSetOptions<never>, unknown>
   >;
   if (!isName(name)) throw new InvalidConfigError('ResourceSet: its name is missing');
@@ -78,6 +88,10 @@ function checkOptions(options: ResourceSetOptions<never>): void {
   }
   if (initContext !== undefined && typeof initContext !== 'function') {
     throw new InvalidConfigError(`ResourceSet ${name}: initContext: want a function, or nothing`);
+  }
+  if (![undefined, 'reverse', 'creation'].includes(deletionOrder as undefined)) {
+    const want = "want 'reverse' or 'creation'";
+    throw new InvalidConfigError(`ResourceSet ${name}: deletionOrder: ${want}`);
   }
   const fault = faultInResources(resources);
   if (fault !== undefined) throw new InvalidConfigError(`ResourceSet ${name}: ${fault}`);

@@ -8,9 +8,16 @@ import { unwrap } from '../../lib/resource/wrap.js';
 import { withRetry } from '../../lib/resource/with-retry.js';
 import { Notes, deleteSteps, failureOf, newPass, tenant, updateSteps } from './chain-setup.js';
 
+// Upstream deletes in the order of the list; ours begins with the last resource.
+const deleteReversed: typeof processDelete = (context, object, resources) =>
+  processDelete(context, object, resources.toReversed());
+
 const passes = [
-  { process: processUpdate, method: 'ensureCreated', steps: updateSteps },
-  { process: processDelete, method: 'ensureDeleted', steps: deleteSteps },
+  { name: 'processUpdate', process: processUpdate, method: 'ensureCreated', steps: updateSteps },
+  {
+    ...{ name: 'processDelete of the reversed list', process: deleteReversed },
+    ...{ method: 'ensureDeleted', steps: deleteSteps },
+  },
 ] as const;
 
 type Context = ReturnType<typeof newPass>;
@@ -68,8 +75,8 @@ class LoopLink implements Resource {
 // In the order of the page. Those of finalizers, pause, parallel controllers and status, which come
 // last there, are in framework/suite: finalizers.ts, pausing.ts, parallel.ts, passes.ts.
 describe('Cases to hold', () => {
-  for (const { process, method, steps } of passes) {
-    describe(process.name, () => {
+  for (const { name, process, method, steps } of passes) {
+    describe(name, () => {
       let notes: Notes;
       beforeEach(() => {
         notes = new Notes();

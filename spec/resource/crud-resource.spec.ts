@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { CrudResource } from '../../lib/resource/crud-resource.js';
 import { isExecutionFailed } from '../../lib/resource/execution-failed-error.js';
 import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
+import type { States } from '../../lib/resource/crud-operations.js';
 import { Patch } from '../../lib/resource/patch.js';
 import type { PatchPart } from '../../lib/resource/patch.js';
 import { processUpdate } from '../../lib/resource/process.js';
@@ -28,6 +29,31 @@ describe('CrudResource', () => {
     await notes.crud('r').ensureDeleted(newPass(), tenant);
     expect(notes.ran).to.deep.equal(deleteSteps.map((step) => `r.${step}`));
   });
+
+  for (const reads of [false, true]) {
+    const outcome = reads ? 'fails where its patch reads it' : 'goes on where its patch does not';
+    it(`a deletion whose desired state cannot be computed ${outcome}`, async () => {
+      const operations = {
+        ...notes.operations('r', {
+          getDesiredState: () => {
+            throw new Error('spec.size is not a number');
+          },
+        }),
+        newDeletePatch: (_: unknown, __: unknown, states: States<unknown>) =>
+          new Patch<unknown>().setDeleteChange(reads ? states.desired : states.current),
+      };
+      const resource = new CrudResource({ operations });
+      const failure = resource.ensureDeleted(newPass(), tenant).then(
+        () => undefined,
+        (error: unknown) => String(error),
+      );
+      const where = 'Tenant shop/acme: resource r, getDesiredState';
+      expect(await failure).to.equal(
+        reads ? `ResourceFailedError: ${where}: spec.size is not a number` : undefined,
+      );
+      expect(notes.ran.includes('r.applyDeleteChange')).to.equal(!reads);
+    });
+  }
 
   it('applies what was set, whatever its value, in the order that was asked for', async () => {
     const permutation = fc.shuffledSubarray([...parts], { minLength: 3 });

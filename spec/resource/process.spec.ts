@@ -46,11 +46,11 @@ describe('processUpdate and processDelete', () => {
       },
     });
     const context = newPass({ resourceSet: 'v1' });
-    const error = await failureOf(processDelete(context, tenant, [r1, notes.plain('r2')]));
+    const error = await failureOf(processDelete(context, tenant, [notes.plain('r0'), r1]));
     expect(error.message).to.equal(
       'Tenant shop/acme: set v1, resource r1, applyDeleteChange: still in use',
     );
-    expect(notes.ran).to.not.include('r2.ensureDeleted');
+    expect(notes.ran).to.not.include('r0.ensureDeleted');
   });
 
   it('tell of what is thrown that is no error', async () => {
@@ -224,13 +224,19 @@ describe('processUpdate and processDelete', () => {
     const property = fc.asyncProperty(chains, fc.boolean(), async (chain, isDelete) => {
       const ran = new Notes();
       const steps = isDelete ? deleteSteps : updateSteps;
-      const process = isDelete ? processDelete : processUpdate;
       const resources = chain.map((acts, n) => ran.crud(`r${n}`, actsOf(acts, steps)));
-      const end = process(newPass(), tenant, resources).then(
+      const process = isDelete
+        ? processDelete(newPass(), tenant, resources.toReversed())
+        : processUpdate(newPass(), tenant, resources);
+      const end = process.then(
         () => 'ended',
         (error: unknown) => (error as ResourceFailedError).resource,
       );
-      const expected = expectedOf(chain, steps);
+      // A deletion whose patch does not need the desired state goes on without it.
+      const counting = chain.map((acts) =>
+        isDelete && acts?.at === 1 && acts.act === 'throw' ? undefined : acts,
+      );
+      const expected = expectedOf(counting, steps);
       expect(await end).to.equal(expected.end);
       expect(ran.ran).to.deep.equal(expected.ran);
     });

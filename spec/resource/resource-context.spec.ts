@@ -109,9 +109,9 @@ describe('ResourceContext', () => {
         reasons.forEach((reason) => context.keepFinalizers(reason));
     const root = newPass();
     await processDelete(root, tenant, [
-      notes.plain('r1', { ensureDeleted: keep('the disk is busy', 'still') }),
-      notes.crud('r2', { applyDeleteChange: keep('dump'), applyUpdateChange: keep('later') }),
       notes.plain('r3'),
+      notes.crud('r2', { applyDeleteChange: keep('dump'), applyUpdateChange: keep('later') }),
+      notes.plain('r1', { ensureDeleted: keep('the disk is busy', 'still') }),
     ]);
     expect(root.finalizersKept).to.deep.equal([
       { resource: 'r1', step: 'ensureDeleted', reason: 'the disk is busy' },

@@ -201,7 +201,9 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const note = `the finalizer ${this.#options.finalizer} is kept by ${describeKeepers(keepers)}`;
     if (this.#told.isNew(id, 'kept', note)) {
       pass.logger.info(note);
-      const facts = { reason: 'FinalizerKept', action: 'Delete', note } as const;
+      // Events of one action are one series, which keeps its first note.
+      const action = `Delete: ${keepers.map(({ resource }) => resource).join(', ')}`;
+      const facts = { reason: 'FinalizerKept', action, note } as const;
       this.#telling.recorder.record({ regarding: object, type: 'Normal', ...facts });
     }
     return requeueAfter(Math.min(this.#options.keptFinalizerRetryMs, askedMs ?? Infinity));
@@ -250,7 +252,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const isOverlap = isOverlapError(error);
     const reason = isOverlap ? overlapCondition : 'ReconcileFailed';
     const facts = isResourceFailed(error)
-      ? { reason: 'ResourceFailed', action: error.step, note: failureNote(error) }
+      ? { reason: 'ResourceFailed', action: actionOf(error), note: failureNote(error) }
       : { reason, action: 'Reconcile', note: messageOf(error) };
     this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
   }
@@ -258,6 +260,11 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   #count(event: 'create' | 'update' | 'delete' | 'error'): void {
     this.#telling.metrics().events.add(1, { event });
   }
+}
+
+/** Differs for each step, since events of one action are one series, which keeps its first note. */
+function actionOf({ resource, step }: ResourceFailedError): string {
+  return resource === '' ? step : `${step}: ${resource}`;
 }
 
 function failureNote(error: ResourceFailedError): string {

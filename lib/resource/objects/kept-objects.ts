@@ -3,7 +3,7 @@ import { isUnchanged } from '../../builder/applied-fields.js';
 import { resolveBuilderOptions } from '../../builder/builder-options.js';
 import { readObject } from '../../builder/context.js';
 import type { RunContext } from '../../builder/context.js';
-import { deleteOrphan, mayBePruned } from '../../builder/delete-orphan.js';
+import { deleteOrphan, leaving, mayBePruned } from '../../builder/delete-orphan.js';
 import { refId } from '../../builder/dependencies.js';
 import type { DesiredObject, Pair } from '../../builder/desired-object.js';
 import type { Outcome } from '../../builder/outcome.js';
@@ -14,6 +14,7 @@ import type { KubernetesObject, UnstructuredObject } from '../../object/kubernet
 import { referenceTo } from '../../object/object-reference.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import { isOperatorError } from '../../system/operator-error.js';
+import { contextKey } from '../context-key.js';
 import type { CrudOperations, States } from '../crud-operations.js';
 import { InvalidConfigError } from '../invalid-config-error.js';
 import { Patch } from '../patch.js';
@@ -104,12 +105,15 @@ export class KeptObjects<
   }
 
   newDeletePatch(
-    _context: ResourceContext,
+    context: ResourceContext,
     _owner: T,
     { current }: States<K[]>,
   ): Patch<K[]> | undefined {
-    const deleted = current.filter(isDeletable);
-    return deleted.length === 0 ? undefined : new Patch<K[]>().setDeleteChange(deleted);
+    // What is being deleted already is waited for.
+    const deleted = current.filter((object) => isLeaving(object) || isDeletable(object));
+    if (deleted.length === 0) return undefined;
+    context.set(removals, (context.get(removals) ?? new Set<string>()).add(this.name));
+    return new Patch<K[]>().setDeleteChange(deleted);
   }
 
   applyCreateChange(context: ResourceContext, owner: T, objects: K[]): Promise<void> {
@@ -121,9 +125,11 @@ export class KeptObjects<
   }
 
   applyDeleteChange(context: ResourceContext, owner: T, objects: K[]): Promise<void> {
+    const waits = context.get(removals)?.has(this.name) === true;
     return this.#each(context, owner, objects, async (run, object) => {
+      if (isLeaving(object)) return leaving(object);
       const type = await this.#keeper.types.typeOf(run.client, object);
-      return deleteOrphan(run, { type, object });
+      return deleteOrphan(run, { type, object }, { waits });
     });
   }
 
@@ -189,6 +195,15 @@ export class KeptObjects<
 
 // Claims are objects as all others here: what is no longer desired goes.
 const pruneClaims = true;
+
+/** The resources that delete all they keep: the chain waits until that is gone. */
+const removals = contextKey<Set<string>>(
+  'the resources of this reconcile that delete all they keep',
+);
+
+function isLeaving({ metadata }: KubernetesObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
 
 function isDeletable(object: KubernetesObject): boolean {
   return mayBePruned(object as UnstructuredObject, { pruneClaims });

@@ -23,8 +23,9 @@ import type { ObjectOfType, ObjectsResourceOptions } from './objects-resource-op
  *   and loses fields that are dropped later only if both have one `fieldManager`, as in a framework.
  * - An object with the annotation `operator-builder.io/prune: "false"` is not deleted by the resource;
  *   garbage collection takes it with its owner.
- * - Deletion is asked for, not waited for. An object on its way out (finalizers) that is wanted again
- *   ends the chain quietly until it is gone.
+ * - When the owner is deleted, the chain waits until every object is gone, with what that one owns:
+ *   pods of a Deployment included. Superfluous objects of a live owner are not waited for. An object
+ *   that is being deleted and is desired again ends the chain quietly until it is gone.
  * @throws InvalidConfigError the name or the field manager is none, or there are no kinds.
  *
  * @example

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { forwarding } from '../../../../lib/client/index.js';
 import type { Client } from '../../../../lib/client/index.js';
+import { ResourceRouter, ResourceSet } from '../../../../lib/resource/index.js';
+import type { Gadget } from './gadget.js';
 import { finalizersOf } from './scene.js';
 import type { OpenScene } from './scene.js';
 
@@ -60,7 +62,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.edit('a', { metadata: { finalizers: null } });
   });
 
-  it('calls every ensureDeleted in order, then removes the finalizer, and the object is gone', async () => {
+  it('calls every ensureDeleted, the last one first, then removes the finalizer, and the object is gone', async () => {
     const scene = await open();
     scene.run({ resources: [scene.resource('r1'), scene.resource('r2')] });
     await scene.create('a');
@@ -68,26 +70,26 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.delete('a');
     await scene.until(() => scene.isGone('a'));
     const deletes = scene.calls.filter((call) => call.includes('deleted'));
-    expect(deletes).to.deep.equal(['r1 deleted a', 'r2 deleted a']);
+    expect(deletes).to.deep.equal(['r2 deleted a', 'r1 deleted a']);
   });
 
   it('keeps the finalizer when a delete fails, names the step, and replays', async () => {
     const scene = await open();
     let tries = 0;
-    const r2 = scene.resource('r2', {
+    const r1 = scene.resource('r1', {
       deleted: () => {
         if (++tries < 3) throw new Error('the disk is busy');
       },
     });
-    scene.run({ resources: [scene.resource('r1'), r2] });
+    scene.run({ resources: [r1, scene.resource('r2')] });
     await scene.create('a');
     await scene.until(() => scene.calls.includes('r2 created a'));
     await scene.delete('a');
     await scene.until(() => scene.isGone('a'));
     const deletes = scene.calls.filter((call) => call.includes('deleted'));
-    const once = ['r1 deleted a', 'r2 deleted a'];
+    const once = ['r2 deleted a', 'r1 deleted a'];
     expect(deletes).to.deep.equal([...once, ...once, ...once]);
-    const note = 'set all, resource r2, ensureDeleted: the disk is busy';
+    const note = 'set all, resource r1, ensureDeleted: the disk is busy';
     expect(scene.told()).to.include(`Warning ResourceFailed: ${note}`);
     expect(scene.lines.join('\n')).to.include(`Gadget ${scene.namespace}/a: ${note}`);
   });
@@ -107,7 +109,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
     const deletes = scene.calls.filter((call) => call.includes('deleted'));
     expect(deletes).to.have.length(8);
-    expect(deletes.slice(0, 2)).to.deep.equal(['r1 deleted a', 'r2 deleted a']);
+    expect(deletes.slice(0, 2)).to.deep.equal(['r2 deleted a', 'r1 deleted a']);
     expect(scene.told()).to.deep.equal([
       `Normal FinalizerKept: the finalizer ${ours} is kept by r1 (the dump goes on)`,
     ]);
@@ -154,22 +156,37 @@ export function finalizersSuite(open: OpenScene): void {
   it('keeps it when the reconciliation is canceled in a delete, and says why', async () => {
     const scene = await open();
     let isReady = false;
-    const r1 = scene.resource('r1', {
+    const r2 = scene.resource('r2', {
       deleted: (context) => {
         if (!isReady) context.cancelReconciliation('not before noon');
       },
     });
-    scene.run({ resources: [r1, scene.resource('r2')] });
+    scene.run({ resources: [scene.resource('r1'), r2] });
     await scene.create('a');
     await scene.until(() => scene.calls.includes('r2 created a'));
     await scene.delete('a');
-    await scene.until(() => scene.calls.filter((call) => call === 'r1 deleted a').length > 1);
-    expect(scene.calls).not.to.include('r2 deleted a');
+    await scene.until(() => scene.calls.filter((call) => call === 'r2 deleted a').length > 1);
+    expect(scene.calls).not.to.include('r1 deleted a');
     expect(finalizersOf(await scene.get('a'))).to.deep.equal([ours]);
     expect(scene.lines.join('\n')).to.match(/info: reconciliation canceled in .*not before noon/);
     isReady = true;
     await scene.until(() => scene.isGone('a'));
-    expect(scene.calls).to.include('r2 deleted a');
+    expect(scene.calls).to.include('r1 deleted a');
+  });
+
+  it('deletes in the order of creation where the set asks for that', async () => {
+    const scene = await open();
+    const resources = [scene.resource('r1'), scene.resource('r2')];
+    const set = new ResourceSet<Gadget>({
+      ...{ name: 'all', handles: () => true, resources, deletionOrder: 'creation' },
+    });
+    scene.run({ resourceRouter: new ResourceRouter({ resourceSets: [set] }) });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('r2 created a'));
+    await scene.delete('a');
+    await scene.until(() => scene.isGone('a'));
+    const deletes = scene.calls.filter((call) => call.includes('deleted'));
+    expect(deletes).to.deep.equal(['r1 deleted a', 'r2 deleted a']);
   });
 
   it('does not keep it when only a resource is canceled', async () => {
@@ -181,7 +198,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.delete('a');
     await scene.until(() => scene.isGone('a'));
     const deletes = scene.calls.filter((call) => call.includes('deleted'));
-    expect(deletes).to.deep.equal(['r1 deleted a', 'r2 deleted a']);
+    expect(deletes).to.deep.equal(['r2 deleted a', 'r1 deleted a']);
   });
 
   it('calls ensureDeleted once where a foreign finalizer holds the object on', async () => {

@@ -4,6 +4,7 @@ import {
   ConfigMap,
   Deployment,
   Namespace,
+  Pod,
   PersistentVolumeClaim,
   Service,
 } from '../../../../lib/object/kinds.js';
@@ -261,10 +262,48 @@ export function changesSuite(open: OpenScene): void {
     await keep(scene, [configMaps([])]);
     expect(await scene.writes()).to.deep.equal(['delete configmaps/a', 'delete configmaps/held']);
     await keep(scene, [configMaps([])]);
-    await leave(scene, [configMaps([])]);
+    const { reconciliationCanceled } = await leave(scene, [configMaps([])]);
     expect(await scene.writes()).to.deep.equal([]);
+    expect(reconciliationCanceled?.reason).to.equal(
+      `ConfigMap ${scene.namespace}/held is being deleted, held by shop.example.com/hold`,
+    );
     expect(await keptNames(scene)).to.deep.equal(['held', 'stays']);
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
+  });
+
+  it('are gone, with their pods, before what comes earlier in the chain is deleted', async () => {
+    const scene = await open();
+    const database = configMaps([configMap('database')], { name: 'database' });
+    const workloads = objectsResource({
+      ...{ name: 'workloads', types: [Deployment] },
+      getDesiredState: () => [workload('web')],
+    });
+    const chain = [database, workloads];
+    await keep(scene, chain);
+    await scene.target.eventually(async () => {
+      const { items } = await scene.admin.list(Pod, { namespace: scene.namespace });
+      expect(items).to.have.length(1);
+      const [pod] = items;
+      const body = { metadata: { finalizers: ['shop.example.com/writes'] } };
+      await scene.edit(Pod, pod?.metadata.name ?? '', { body });
+    });
+    const context = await leave(scene, chain);
+    expect(context.reconciliationCanceled).to.deep.include({ resource: 'workloads' });
+    expect(context.reconciliationCanceled?.reason).to.equal(
+      `Deployment ${scene.namespace}/web is being deleted, held by foregroundDeletion`,
+    );
+    expect(context.requeueAfterMs).to.equal(5_000);
+    await leave(scene, chain);
+    expect(await keptNames(scene, 'database')).to.deep.equal(['database']);
+    const { items } = await scene.admin.list(Pod, { namespace: scene.namespace });
+    for (const { metadata } of items) {
+      await scene.edit(Pod, metadata.name ?? '', { body: { metadata: { finalizers: null } } });
+    }
+    await scene.target.eventually(async () => {
+      const { reconciliationCanceled } = await leave(scene, chain);
+      expect(reconciliationCanceled).to.equal(undefined);
+    });
+    expect(await keptNames(scene, 'database')).to.deep.equal([]);
   });
 
   it('wait for a namespace that is being deleted', async () => {
