@@ -92,6 +92,17 @@ export function expectedChanges(
   return redactChanges(live.kind, [...repaired, ...others].filter(isAskedFor));
 }
 
+/** The differences between live and desired object that are not `drift`. */
+export function changesBesideDrift(
+  { desired, live }: Pair,
+  drift: readonly Drift[],
+): readonly FieldChange[] {
+  const taken = drift.map(({ path }) => pathToString(path));
+  return desiredDifferences(desired.object, live).filter(
+    ({ path }) => !taken.some((each) => pathsMeet(each, path)),
+  );
+}
+
 function isAskedFor({ path }: FieldChange): boolean {
   return !unasked.includes(path);
 }

@@ -25,11 +25,10 @@ import { done, pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
 import { checkOwnership, reasonToWait } from './ownership.js';
 import { causeOfRollout, rolloutCauses } from './rollout-causes.js';
+import { changesTemplate, reasonToHold, withLiveTemplate } from './rollout-gate.js';
+import type { Gate } from './rollout-gate.js';
 import { recreateObject } from './recreate-object.js';
 import { releaseFields, warnOfDroppedManagers } from './release-fields.js';
-
-/** Says why an object that exists and is to be changed has to wait; undefined: it need not. */
-export type Gate = (live: UnstructuredObject) => string | undefined;
 
 // A cached read waits for the watch after a conflict, so the next attempt sees the truth, unless the
 // status of the object changes all the time, as during a rollout.
@@ -42,14 +41,14 @@ export const maxAttempts = 5;
 export async function applyObject(
   context: RunContext,
   desired: DesiredObject,
-  gate: Gate = () => undefined,
+  gate: Gate = {},
 ): Promise<Outcome> {
   for (let attempt = 1; ; attempt++) {
     // What was said of the last write is not true of the next one.
     context.announce(desired.ref, {});
     const live = await readObject(context, desired.type, desired.ref);
     try {
-      if (live === undefined) return await createObject(context, desired);
+      if (live === undefined) return await createObject(context, desired, gate);
       return await bringAbout(context, { desired, live }, gate);
     } catch (error) {
       if (!isStale(error) || attempt >= maxAttempts) throw error;
@@ -71,7 +70,12 @@ export function isStale(error: unknown): boolean {
 
 // The read may be of a cache that is behind: an object that exists is a conflict, and whose it is, is
 // judged by the next read.
-async function createObject(context: RunContext, desired: DesiredObject): Promise<Outcome> {
+async function createObject(
+  context: RunContext,
+  desired: DesiredObject,
+  { creation }: Gate,
+): Promise<Outcome> {
+  if (creation !== undefined) return pending(desired.ref, creation);
   const { object } = await apply(context, asNew(desired.creation));
   return done('created', desired.ref, { live: object });
 }
@@ -88,16 +92,38 @@ async function bringAbout(context: RunContext, pair: Pair, gate: Gate): Promise<
   if (isUnchanged({ desired, live: adopted }, controllerName)) {
     return done('unchanged', desired.ref, { live: adopted });
   }
-  const wait = gate(adopted);
-  if (wait !== undefined) return pending(desired.ref, wait, { live: adopted, blocks: false });
-  return updateObject(context, { desired, live: adopted });
+  const waitsFor = await reasonToHold(context, { desired, live: adopted }, gate);
+  return updateWhatMay(context, { desired, live: adopted, waitsFor });
 }
 
-async function updateObject(context: RunContext, pair: Pair): Promise<Outcome> {
+/** A pair whose pods must not be replaced yet, where it waits for something. */
+interface Update extends Pair {
+  readonly waitsFor: string | undefined;
+}
+
+/** Updates the object; where its pod template has to wait, all the rest of it. */
+async function updateWhatMay(context: RunContext, update: Update): Promise<Outcome> {
+  const { desired, live, waitsFor } = update;
+  const { controllerName } = context.settings;
+  if (waitsFor === undefined || !changesTemplate(update, controllerName)) {
+    return updateObject(context, update);
+  }
+  const rest = withLiveTemplate(update, controllerName);
+  if (isUnchanged({ desired: rest, live }, controllerName)) {
+    return pending(desired.ref, waitsFor, { live, blocks: false });
+  }
+  const outcome = await updateObject(context, { ...update, desired: rest });
+  if (outcome.state !== 'done') return outcome;
+  const { changes } = outcome.result;
+  return pending(desired.ref, waitsFor, { live: outcome.live, changes, blocks: false });
+}
+
+async function updateObject(context: RunContext, update: Update): Promise<Outcome> {
+  const pair: Pair = update;
   const { desired, live } = pair;
   const { controllerName } = context.settings;
   if (isIgnoredChange(pair, controllerName)) {
-    return changeImmutable(context, pair, { changes: immutableChanges(pair, controllerName) });
+    return changeImmutable(context, update, { changes: immutableChanges(pair, controllerName) });
   }
   const ready = await handOverReplicas(context, pair);
   const drift = driftOf(pair, controllerName);
@@ -113,20 +139,24 @@ async function updateObject(context: RunContext, pair: Pair): Promise<Outcome> {
     return done('configured', desired.ref, { changes, ...rolled, live: object });
   } catch (error) {
     if (isStale(error)) throw error;
-    return refusedUpdate(context, pair, error);
+    return refusedUpdate(context, update, error);
   }
 }
 
-async function refusedUpdate(context: RunContext, pair: Pair, error: unknown): Promise<Outcome> {
-  const { desired, live } = pair;
+async function refusedUpdate(
+  context: RunContext,
+  update: Update,
+  error: unknown,
+): Promise<Outcome> {
+  const { desired, live } = update;
   if (!isInvalid(error) && !isForbidden(error)) throw error;
-  const changes = immutableChanges(pair, context.settings.controllerName, error);
+  const changes = immutableChanges(update, context.settings.controllerName, error);
   if (isGrowthOnly(live, changes) && isKind(live, PersistentVolumeClaim)) {
     const outcome = notGrown(context, { desired, live, changes, error });
     if (outcome !== undefined) return outcome;
   }
   if (!isInvalid(error) || changes.length === 0) throw error;
-  return changeImmutable(context, pair, { changes, error });
+  return changeImmutable(context, update, { changes, error });
 }
 
 interface ImmutableChange {
@@ -137,13 +167,16 @@ interface ImmutableChange {
 
 async function changeImmutable(
   context: RunContext,
-  pair: Pair,
+  { waitsFor, ...pair }: Update,
   { changes, error }: ImmutableChange,
 ): Promise<Outcome> {
   const { desired, live } = pair;
   const grows = isGrowthOnly(live, changes) && !isKind(live, PersistentVolumeClaim);
   const policy = grows ? 'recreateOrphan' : immutablePolicy(context, desired);
   if (policy === 'fail') throw immutableField(desired, changes, error);
+  if (policy === 'recreate' && waitsFor !== undefined) {
+    return pending(desired.ref, waitsFor, { live, blocks: false });
+  }
   const grow = (): Promise<Outcome | undefined> => growClaimsOfTemplates(context, pair);
   const first = growsTemplates(live, changes) && { first: grow };
   return recreateObject(context, pair, { orphan: policy === 'recreateOrphan', changes, ...first });

@@ -1,7 +1,10 @@
+import { isForbidden } from '../object/api-error.js';
 import { findCondition } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';
-import { Pod, StatefulSet } from '../object/kinds.js';
+import { Deployment, Pod, StatefulSet } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { formatLabelSelector } from '../object/label-selector.js';
+import type { LabelSelector } from '../object/label-selector.js';
 import { isControlledBy } from '../object/owner-reference.js';
 import type { RunContext } from './context.js';
 import { isKind } from './kind-traits.js';
@@ -15,7 +18,7 @@ const revisionLabel = 'controller-revision-hash';
  * @returns undefined where there is none, or the set is not of the sort that waits
  */
 export async function blockingPod(
-  { client, settings }: RunContext,
+  context: RunContext,
   live: UnstructuredObject,
   graceSeconds: number,
 ): Promise<Pod | undefined> {
@@ -26,18 +29,47 @@ export async function blockingPod(
   const { readyReplicas = 0, updatedReplicas = 0, replicas = 0 } = status ?? {};
   const outdated = updatedReplicas < replicas;
   if (!waits || !outdated || !isObserved(set) || readyReplicas >= replicas) return undefined;
-  const labels = Object.entries(spec?.selector.matchLabels ?? {});
-  const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join(',');
-  const { namespace, uid } = set.metadata;
-  const { signal } = settings;
-  const options = { namespace, labelSelector, controllerUid: uid, signal };
-  const pods = await client.list(Pod, options);
+  const pods = await podsOf(context, live);
   const firstUpdated = spec?.updateStrategy?.rollingUpdate?.partition ?? 0;
-  return pods.items
+  return pods
     .filter((pod) => isControlledBy(pod, set) && ordinalOf(pod) >= firstUpdated)
     .sort((one, other) => ordinalOf(other) - ordinalOf(one))
     .filter((pod) => isOutdated(pod, status?.updateRevision ?? ''))
-    .find((pod) => isBroken(pod, settings.clock.now() - graceSeconds * 1_000));
+    .find((pod) => isBroken(pod, context.settings.clock.now() - graceSeconds * 1_000));
+}
+
+/** Whether a pod of a workload can't start, and will not by waiting alone. */
+export async function hasHopelessPod(
+  context: RunContext,
+  live: UnstructuredObject,
+): Promise<boolean> {
+  const pods = await podsOf(context, live);
+  return pods.some((pod) => {
+    const scheduled = findCondition(pod.status?.conditions, 'PodScheduled');
+    return scheduled?.reason === 'Unschedulable' || waitsForNothing(pod.status);
+  });
+}
+
+/** The pods of a workload; none where the operator may not list pods: they only make it judge better. */
+async function podsOf(
+  { client, settings }: RunContext,
+  live: UnstructuredObject,
+): Promise<readonly Pod[]> {
+  const { selector = {} } = (live['spec'] ?? {}) as { readonly selector?: LabelSelector };
+  const labelSelector = formatLabelSelector(selector);
+  const { namespace, uid } = live.metadata;
+  const { signal, logger } = settings;
+  // The pods of a Deployment are controlled by its ReplicaSets.
+  const controllerUid = isKind(live, Deployment) ? undefined : uid;
+  try {
+    const pods = await client.list(Pod, { namespace, labelSelector, controllerUid, signal });
+    return pods.items;
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    const remedy = 'pods can not be listed: broken rollouts are found late; grant list on pods';
+    logger.warn(remedy, { name: describeObject(live) });
+    return [];
+  }
 }
 
 /** Says that `pod` blocks the rollout of its StatefulSet, and what to do. */
@@ -67,15 +99,18 @@ const hopeless: ReadonlySet<string> = new Set([
 function isBroken({ metadata, status }: Pod, graceEndMs: number): boolean {
   const ready = findCondition(status?.conditions, 'Ready');
   if (ready?.status === 'True') return false;
-  const { containerStatuses = [], initContainerStatuses = [] } = status ?? {};
-  const reasons = [...initContainerStatuses, ...containerStatuses].map(
-    ({ state }) => state?.waiting?.reason ?? '',
-  );
-  if (reasons.some((reason) => hopeless.has(reason))) return true;
+  if (waitsForNothing(status)) return true;
   const unreadyMs = timeOf(ready?.lastTransitionTime);
   const begunMs = timeOf(status?.startTime) ?? timeOf(metadata.creationTimestamp);
   if (unreadyMs === undefined || begunMs === undefined) return true;
   return unreadyMs <= begunMs + firstWordMs || unreadyMs <= graceEndMs;
+}
+
+function waitsForNothing(status: Pod['status'] = {}): boolean {
+  const { containerStatuses = [], initContainerStatuses = [] } = status;
+  return [...initContainerStatuses, ...containerStatuses].some(({ state }) =>
+    hopeless.has(state?.waiting?.reason ?? ''),
+  );
 }
 
 function timeOf(time: string | undefined): number | undefined {

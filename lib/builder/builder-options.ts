@@ -48,8 +48,17 @@ export interface BuilderOptions<Order extends string = string> {
    * that a dropped one goes away. @defaultValue none
    */
   readonly adoptManagers?: readonly string[] | undefined;
-  /** Workloads are updated in this order of their `nodeType`. @defaultValue the order of the chain */
+  /** Workloads roll out in this order of their `nodeType`. @defaultValue the order of the chain */
   readonly rolloutOrder?: readonly Order[] | undefined;
+  /**
+   * `ordered`: a changed pod template waits while a workload before it rolls out. `parallel`: it never
+   * waits. @defaultValue 'ordered'
+   */
+  readonly rollout?: 'ordered' | 'parallel' | undefined;
+  /**
+   * Create a workload only once those before it are rolled out. @defaultValue false: all at once
+   */
+  readonly orderCreation?: boolean | undefined;
   /**
    * The most objects that one pruning may delete: a number, or a share such as `'50%'`, rounded down.
    * @defaultValue half of the objects owned, at least 5
@@ -95,6 +104,8 @@ export interface BuilderSettings {
   readonly adopt: boolean;
   readonly adoptManagers: readonly string[];
   readonly rolloutOrder: readonly string[] | undefined;
+  readonly rollout: 'ordered' | 'parallel';
+  readonly orderCreation: boolean;
   readonly maxDeletions: DeletionLimit;
   readonly pruneClaims: boolean | undefined;
   readonly recorder: Recorder | undefined;
@@ -116,6 +127,7 @@ export type DeletionLimit = (owned: number) => number;
 export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings {
   const { client, owner, controllerName, labels = {}, owns, kinds, rolloutOrder } = options;
   const { onImmutable = 'fail', adopt = false, adoptManagers = [], hashPrefixes = {} } = options;
+  const { rollout = 'ordered', orderCreation = false } = options;
   const {
     maxDeletions,
     recorder,
@@ -131,13 +143,20 @@ export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings 
     owns === undefined && kinds === undefined ? undefined : [...(owns ?? []), ...(kinds ?? [])];
   return {
     ...{ client, owner, controllerName, labels, owns: visited },
-    ...{ onImmutable, adopt, adoptManagers, rolloutOrder, recorder, emitter },
+    ...{ onImmutable, adopt, adoptManagers, recorder, emitter },
+    ...{ rolloutOrder, rollout: resolveRollout(rollout), orderCreation },
     ...{ clock, logger, signal },
     namespace: namespaceOf(owner, options.namespace),
     maxDeletions: resolveMaxDeletions(maxDeletions),
     pruneClaims: options.pruneClaims,
     hashPrefixes: { configMap, secret },
   };
+}
+
+function resolveRollout(given: string): 'ordered' | 'parallel' {
+  if (given === 'ordered' || given === 'parallel') return given;
+  const message = `rollout: want 'ordered' or 'parallel', got ${JSON.stringify(given)}`;
+  throw new OperatorError('InvalidOption', message);
 }
 
 function checkControllerName(name: string): void {

@@ -48,13 +48,24 @@ export function finishObject(
       ? complete
       : withPodTemplate(complete, stampTemplate(template, variables));
   const applied = replicasExternal ? withoutReplicas(stamped) : stamped;
+  return { ...chained, ...hashed(applied, stamped), replicasExternal, variables };
+}
+
+/** `desired` with `change` made to what is applied, and the hash of the result. */
+export function changedDesire(
+  desired: DesiredObject,
+  change: (object: UnstructuredObject) => UnstructuredObject,
+): DesiredObject {
+  const { object, creation } = desired;
+  return { ...desired, ...hashed(change(withoutHash(object)), change(withoutHash(creation))) };
+}
+
+function hashed(
+  applied: UnstructuredObject,
+  created: UnstructuredObject,
+): Pick<DesiredObject, 'object' | 'creation' | 'hash'> {
   const hash = hashObject(applied);
-  return {
-    ...chained,
-    object: withHash(applied, hash),
-    creation: withHash(stamped, hash),
-    ...{ hash, replicasExternal, variables },
-  };
+  return { object: withHash(applied, hash), creation: withHash(created, hash), hash };
 }
 
 function withoutReplicas(object: UnstructuredObject): UnstructuredObject {
@@ -65,4 +76,11 @@ function withoutReplicas(object: UnstructuredObject): UnstructuredObject {
 function withHash(object: UnstructuredObject, hash: string): UnstructuredObject {
   const annotations = { ...object.metadata.annotations, [appliedHashAnnotation]: hash };
   return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+function withoutHash(object: UnstructuredObject): UnstructuredObject {
+  const { annotations = {}, ...metadata } = object.metadata;
+  const own = withoutMember(annotations, appliedHashAnnotation);
+  const some = Object.keys(own).length > 0;
+  return { ...object, metadata: { ...metadata, ...(some && { annotations: own }) } };
 }

@@ -1,6 +1,7 @@
 import { isApiError, isInvalid, isNamespaceTerminating } from '../object/api-error.js';
 import type { ApiError } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
+import type { FieldChange } from '../object/diff-by-path.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
@@ -40,6 +41,8 @@ export interface PendingDetails {
   /** @defaultValue true */
   readonly blocks?: boolean;
   readonly requeueAfterMs?: number;
+  /** What was changed all the same. @defaultValue none */
+  readonly changes?: readonly FieldChange[];
 }
 
 /** The outcome of an object that waits for something. */
@@ -48,11 +51,11 @@ export function pending(
   reason: string,
   details: PendingDetails = {},
 ): Outcome {
-  const { live, blocks = true, requeueAfterMs } = details;
+  const { live, blocks = true, requeueAfterMs, changes = [] } = details;
   const result: ObjectResult = {
     operation: 'pending',
     ref: refWithUid(ref, live),
-    changes: [],
+    changes,
     reason,
     ...(requeueAfterMs !== undefined && { requeueAfterMs }),
   };

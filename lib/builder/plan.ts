@@ -1,7 +1,10 @@
 import { dryRun } from '../client/dry-run.js';
 import { describeObject } from '../object/describe-object.js';
+import type { FieldChange } from '../object/diff-by-path.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { ObjectReference } from '../object/object-reference.js';
+import { isRollingOut, rolloutStatus } from '../object/rollout-status.js';
 import type { OperatorError } from '../system/operator-error.js';
 import { isOperatorError } from '../system/operator-error.js';
 import type { Chain, ChainedObject, LostObject } from './chain.js';
@@ -14,7 +17,8 @@ import type { PlannedStep } from './plan-object.js';
 import { planPruning } from './plan-pruning.js';
 import type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
 import { inRolloutOrder } from './reconcile-workloads.js';
-import { rolloutStateOf, updatesOnDelete } from './rollout-state.js';
+import { changesTemplate, reasonToHold } from './rollout-gate.js';
+import { isPaused, updatesOnDelete } from './rollout-state.js';
 
 /** What reconciling all of `chain` would do. Writes nothing. */
 export async function makePlan(context: RunContext, chain: Chain): Promise<Plan> {
@@ -30,10 +34,10 @@ export async function makePlan(context: RunContext, chain: Chain): Promise<Plan>
   const steps = withFailedDependencies(independent);
   const known = [...chain.lost.map(lostObject), ...steps.map(({ planned }) => planned)];
   const pruned = await planPruning(dry, { chain, steps, planned: known });
-  const rollouts = rolloutsOf(context, steps);
-  const objects = [...known.map((planned) => withOrder(planned, rollouts)), ...pruned];
+  const order = await orderOf(dry, steps);
+  const objects = [...known.map((planned) => withOrder(planned, order)), ...pruned];
   const changed = objects.some(({ action }) => action !== 'unchanged');
-  return { owner: ref, objects, rollouts, changed };
+  return { owner: ref, objects, rollouts: order.rollouts, changed };
 }
 
 /** `steps`, where what needs an object that fails does too, as it would be left as it is. */
@@ -77,32 +81,86 @@ function lostObject({ ref, error }: LostObject): PlannedObject {
   return { action: 'create', ref, changes: [], approximate: true, reason };
 }
 
-/** The workloads whose pods would be replaced, each after the one before it that is not at rest. */
-function rolloutsOf(context: RunContext, steps: readonly PlannedStep[]): readonly PlannedRollout[] {
-  const { settings } = context;
-  const rollouts: PlannedRollout[] = [];
-  let before: ObjectReference | undefined;
-  for (const step of steps) {
-    const { chained, planned, desired, live, causes } = step;
-    if (!rollsPods(chained.ref) || live === undefined) continue;
-    const changes = planned.changes.filter(({ path }) => path.startsWith('spec.template'));
-    const stays = isRecreatedAroundPods(context, step) || updatesOnDelete(desired?.object ?? live);
-    const rolls =
-      !stays &&
-      (planned.action === 'recreate' || (planned.action === 'configure' && changes.length > 0));
-    const { ref } = planned;
-    const after = before !== undefined && { after: before };
-    if (rolls) rollouts.push({ ref, changes, causes, ...after });
-    const { progressDeadlineSeconds = 600 } = chained.link.workload ?? {};
-    const state = rolloutStateOf(live, { ...settings, progressDeadlineSeconds })?.state;
-    if (rolls || state === 'progressing' || state === 'stuck') before ??= ref;
-  }
-  return rollouts;
+/** The order in which a plan is carried out, as far as there is one. */
+interface PlannedOrder {
+  /** The workloads whose pods would be replaced. */
+  readonly rollouts: readonly PlannedRollout[];
+  /** By id: the workload that has to be rolled out before. */
+  readonly after: ReadonlyMap<string, ObjectReference>;
 }
 
-function withOrder(planned: PlannedObject, rollouts: readonly PlannedRollout[]): PlannedObject {
-  const id = refId(planned.ref);
-  const after = rollouts.find(({ ref }) => refId(ref) === id)?.after;
-  if (after === undefined) return planned;
-  return { ...planned, reason: `once ${describeObject(after)} is rolled out` };
+/** What the workloads of a plan have to wait for, by the rules of `reconcileWorkloads`. */
+async function orderOf(context: RunContext, steps: readonly PlannedStep[]): Promise<PlannedOrder> {
+  const { rollout, orderCreation } = context.settings;
+  const rollouts: PlannedRollout[] = [];
+  const after = new Map<string, ObjectReference>();
+  let [rolling, unfinished]: readonly (ObjectReference | undefined)[] = [];
+  for (const step of steps.filter(({ chained }) => rollsPods(chained.ref))) {
+    const { ref } = step.planned;
+    const rolls = replacesPods(context, step);
+    const before = step.planned.action === 'create' ? unfinished : rolling;
+    if (before !== undefined && (await waits(context, step, before))) after.set(refId(ref), before);
+    if (rolls) rollouts.push(rolloutOf(step, after.get(refId(ref))));
+    if (rollout === 'ordered' && (rolls || isInTheWay(step, isRollingOut))) rolling ??= ref;
+    const unready = step.planned.action === 'create' || rolls || isInTheWay(step, isUnderway);
+    if (orderCreation && unready) unfinished ??= ref;
+  }
+  return { rollouts, after };
+}
+
+async function waits(
+  context: RunContext,
+  step: PlannedStep,
+  before: ObjectReference,
+): Promise<boolean> {
+  const { planned, desired, live } = step;
+  if (live === undefined || desired === undefined) return planned.action === 'create';
+  const pair = { desired, live };
+  const gate = { replacement: describeObject(before) };
+  const applied = planned.action === 'configure' || planned.action === 'recreate';
+  if (!applied || (await reasonToHold(context, pair, gate)) === undefined) return false;
+  if (planned.action === 'recreate') return !isRecreatedAroundPods(context, step);
+  return changesTemplate(pair, context.settings.controllerName);
+}
+
+/** Not rolled out, and on the way to it: what is paused or updated on deletion never gets there. */
+function isUnderway(live: UnstructuredObject): boolean {
+  return !isPaused(live) && !rolloutStatus(live).complete;
+}
+
+function replacesPods(context: RunContext, step: PlannedStep): boolean {
+  const { planned, desired, live } = step;
+  if (live === undefined || updatesOnDelete(desired?.object ?? live)) return false;
+  if (planned.action === 'recreate') return !isRecreatedAroundPods(context, step);
+  return planned.action === 'configure' && templateChanges(planned).length > 0;
+}
+
+function templateChanges({ changes }: PlannedObject): readonly FieldChange[] {
+  return changes.filter(({ path }) => path.startsWith('spec.template'));
+}
+
+/** Whether what comes after has to wait for the workload, or for what keeps it from being reconciled. */
+function isInTheWay(
+  { planned, live }: PlannedStep,
+  isUnfinished: (live: UnstructuredObject) => boolean,
+): boolean {
+  if (planned.error !== undefined || planned.action === 'wait') return true;
+  return live !== undefined && isUnfinished(live);
+}
+
+function rolloutOf(
+  { planned, causes }: PlannedStep,
+  after: ObjectReference | undefined,
+): PlannedRollout {
+  const changes = templateChanges(planned);
+  return { ref: planned.ref, changes, causes, ...(after !== undefined && { after }) };
+}
+
+function withOrder(planned: PlannedObject, { after }: PlannedOrder): PlannedObject {
+  const before = after.get(refId(planned.ref));
+  if (before === undefined) return planned;
+  const once = `once ${describeObject(before)} is rolled out`;
+  const whole =
+    planned.action !== 'configure' || templateChanges(planned).length === planned.changes.length;
+  return { ...planned, reason: whole ? once : `its pod template ${once}, the rest at once` };
 }

@@ -1,19 +1,19 @@
-import { isConflict, isForbidden, isNotFound } from '../object/api-error.js';
+import { isConflict, isNotFound } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import { Pod } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
-import { rolloutStatus } from '../object/rollout-status.js';
-import type { Gate } from './apply-object.js';
+import { isRollingOut, rolloutStatus } from '../object/rollout-status.js';
 import { blockedMessage, blockingPod } from './blocking-pod.js';
 import type { ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { rollsPods } from './kind-traits.js';
 import { failed } from './outcome.js';
 import type { Outcome } from './outcome.js';
-import type { RolloutState } from './results.js';
+import type { ObjectResult, RolloutState } from './results.js';
 import { causeOfRollout } from './rollout-causes.js';
+import type { Gate } from './rollout-gate.js';
 import { rolloutStateOf } from './rollout-state.js';
 
 /** Workloads in the order of their updates: by `rolloutOrder`, and within a type as chained. */
@@ -29,12 +29,13 @@ export function inRolloutOrder(
   return workloads.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** Reconciles one object, unless the gate makes its update wait. */
+/** Reconciles one object, as far as the gate lets it. */
 export type ReconcileOne = (chained: ChainedObject, gate?: Gate) => Promise<Outcome>;
 
 /**
- * Reconciles workloads one after the other. What does not exist is created at once; an update waits
- * until every workload before it is fully rolled out, so that a broken change stops at the first.
+ * Reconciles workloads one after the other. A changed pod template waits while a workload before it
+ * rolls out, so that a broken change stops at the first; with `orderCreation` a creation waits until
+ * all before it are rolled out. Nothing else waits: no drift, no scale, no label.
  */
 export async function reconcileWorkloads(
   context: RunContext,
@@ -42,22 +43,42 @@ export async function reconcileWorkloads(
   reconcileOne: ReconcileOne,
 ): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
-  let reason: string | undefined;
+  let gate: Gate = {};
   for (const chained of inRolloutOrder(workloads, context.settings.rolloutOrder)) {
-    const gate: Gate = () => (rollsPods(chained.ref) ? reason : undefined);
-    const reconciled = await reconcileOne(chained, gate);
+    const reconciled = await reconcileOne(chained, rollsPods(chained.ref) ? gate : {});
     const outcome = await withRollout(context, chained, reconciled).catch((error: unknown) =>
       failed(chained.ref, error),
     );
     outcomes.push(outcome);
-    reason ??= waitingFor(chained, outcome);
+    gate = gateAfter(context, gate, { chained, outcome });
   }
   return outcomes;
 }
 
+interface Reconciled {
+  readonly chained: ChainedObject;
+  readonly outcome: Outcome;
+}
+
+function gateAfter(
+  { settings }: RunContext,
+  { replacement, creation }: Gate,
+  reconciled: Reconciled,
+): Gate {
+  if (!rollsPods(reconciled.chained.ref)) return { replacement, creation };
+  const { rollout, orderCreation } = settings;
+  return {
+    replacement:
+      replacement ?? (rollout === 'ordered' ? waitsFor(reconciled, replacesPods) : undefined),
+    creation: creation ?? (orderCreation ? waitsFor(reconciled, isUnderway) : undefined),
+  };
+}
+
 /** Why what comes after has to wait; undefined: it need not. */
-function waitingFor({ ref }: ChainedObject, outcome: Outcome): string | undefined {
-  if (!rollsPods(ref)) return undefined;
+function waitsFor(
+  { chained: { ref }, outcome }: Reconciled,
+  isUnfinished: (result: ObjectResult, live: UnstructuredObject) => boolean,
+): string | undefined {
   const name = describeObject(ref);
   switch (outcome.state) {
     case 'failed':
@@ -65,17 +86,21 @@ function waitingFor({ ref }: ChainedObject, outcome: Outcome): string | undefine
     case 'pending':
       return `waits for ${name}, which is pending: ${outcome.result.reason ?? ''}`;
     case 'done': {
-      const { rollout } = outcome.result;
-      if (rollout === undefined || !isUnderway(rollout)) return undefined;
-      const how =
-        rollout.state === 'stuck' ? 'whose rollout is stuck' : 'which is being rolled out';
-      return `waits for ${name}, ${how}: ${rollout.message}`;
+      const { live, result } = outcome;
+      if (live === undefined || !isUnfinished(result, live)) return undefined;
+      const { state = 'progressing', message = '' } = result.rollout ?? {};
+      const how = state === 'stuck' ? 'whose rollout is stuck' : 'which is being rolled out';
+      return `waits for ${name}, ${how}: ${message}`;
     }
   }
 }
 
-function isUnderway({ state }: RolloutState): boolean {
-  return state === 'progressing' || state === 'stuck';
+function replacesPods({ operation }: ObjectResult, live: UnstructuredObject): boolean {
+  return operation !== 'created' && isRollingOut(live);
+}
+
+function isUnderway({ rollout }: Pick<ObjectResult, 'rollout'>): boolean {
+  return rollout?.state === 'progressing' || rollout?.state === 'stuck';
 }
 
 /** `outcome` with how far the rollout is; what is in its way is reported, or taken out of it. */
@@ -91,7 +116,7 @@ async function withRollout(
   const timed = rolloutStateOf(outcome.live, judgement);
   if (timed === undefined) return outcome;
   const { deadlineInMs, ...judged } = timed;
-  const blocked = isUnderway(judged)
+  const blocked = isUnderway({ rollout: judged })
     ? await unblocked(context, outcome.live, { unblock, progressDeadlineSeconds })
     : undefined;
   const rollout = blocked ?? judged;
@@ -137,7 +162,7 @@ async function unblocked(
   live: UnstructuredObject,
   { unblock, progressDeadlineSeconds }: Unblocking,
 ): Promise<RolloutState | undefined> {
-  const pod = await findBlockingPod(context, live, progressDeadlineSeconds);
+  const pod = await blockingPod(context, live, progressDeadlineSeconds);
   if (pod === undefined) return undefined;
   if (!unblock) return { state: 'stuck', message: blockedMessage(pod) };
   const { uid = '' } = pod.metadata;
@@ -157,21 +182,5 @@ async function deleteQuietly(call: () => Promise<unknown>): Promise<void> {
     await call();
   } catch (error) {
     if (!isNotFound(error) && !isConflict(error)) throw error;
-  }
-}
-
-async function findBlockingPod(
-  context: RunContext,
-  live: UnstructuredObject,
-  graceSeconds: number,
-): Promise<Pod | undefined> {
-  try {
-    return await blockingPod(context, live, graceSeconds);
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    // Only a better message is lost: the rollout is seen not to go on in any case.
-    const remedy = 'give the operator the verb list for pods, to be told of pods that block';
-    context.settings.logger.warn(remedy, { name: describeObject(live) });
-    return undefined;
   }
 }

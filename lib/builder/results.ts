@@ -6,7 +6,7 @@ export interface RolloutState {
   /**
    * `complete`: every pod runs the newest template and is available. `stuck`: no progress for
    * longer than `progressDeadlineSeconds`, or a pod of a broken revision is in the way.
-   * `unwatched`: nobody can wait for it (`OnDelete`, a Job, a CronJob).
+   * `unwatched`: there is nothing to wait for (`OnDelete`, a paused Deployment).
    */
   readonly state: 'complete' | 'progressing' | 'stuck' | 'unwatched';
   /** What it waits for, in words. */
@@ -21,13 +21,14 @@ export type Operation =
 export interface ObjectResult {
   /**
    * `created`: it was not there. `configured`: changed, drift repaired included. `recreated`:
-   * deleted and made again because of an immutable field. `deleted`: pruned. `pending`: nothing was
-   * done yet; `reason` says what it waits for, and a watch on the builder's kinds wakes it.
+   * deleted and made again because of an immutable field. `deleted`: pruned. `pending`: something is
+   * still to be done; `reason` says what it waits for, and a watch on the builder's kinds wakes it.
    */
   readonly operation: Operation;
   readonly ref: ObjectReference;
   /**
-   * The fields that changed, for `configured` and `recreated`. `manager` says who had taken a field
+   * The fields that changed, for `configured` and `recreated`; for `pending` those that did not have
+   * to wait: of a workload whose pod template waits, the rest is applied. `manager` says who had taken a field
    * from us: drift. Values of a Secret are not shown.
    */
   readonly changes: readonly FieldChange[];

@@ -29,6 +29,9 @@ export function rolloutStateOf(
     return { state: 'unwatched', message: 'its pods are replaced when they are deleted' };
   }
   const status = rolloutStatus(live);
+  if (!status.complete && isPaused(live)) {
+    return { state: 'unwatched', message: 'it is paused: its pods stay until it is resumed' };
+  }
   if (status.complete) return { state: 'complete', message: 'rolled out' };
   const { message, stuck } = status;
   if (stuck) return { state: 'stuck', message };
@@ -57,6 +60,12 @@ function lastProgressMs({ metadata }: KubernetesObject, manager: string): number
     .map(({ time = '' }) => Date.parse(time));
   const known = [Date.parse(creationTimestamp), ...times].filter((time) => !Number.isNaN(time));
   return Math.max(0, ...known);
+}
+
+/** Whether a Deployment is paused: a changed template waits until it is resumed. */
+export function isPaused(live: UnstructuredObject): boolean {
+  const { paused = false } = (live['spec'] ?? {}) as { readonly paused?: boolean };
+  return isKind(live, Deployment) && paused;
 }
 
 /** Whether the pods of a workload stay as they are until somebody deletes them. */

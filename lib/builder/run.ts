@@ -4,7 +4,6 @@ import { ownerReferenceTo } from '../object/owner-reference.js';
 import type { InternalStore } from '../store/internal-store.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
 import { applyObject } from './apply-object.js';
-import type { Gate } from './apply-object.js';
 import type { BuilderSettings } from './builder-options.js';
 import { resolveChain } from './chain.js';
 import type { Chain, ChainedObject } from './chain.js';
@@ -29,6 +28,7 @@ import { reportFailure } from './report-failure.js';
 import { ReconcileFailedError } from './reconcile-failed-error.js';
 import { reconcileWorkloads } from './reconcile-workloads.js';
 import type { ObjectResult } from './results.js';
+import type { Gate } from './rollout-gate.js';
 import { stampsFor } from './stamps-for.js';
 import { stampSources } from './stamp-sources.js';
 

@@ -55,6 +55,25 @@ export function rolloutStatus(object: KubernetesObject): RolloutStatus {
   }
 }
 
+/**
+ * Whether the controller of a workload replaces Pods because the template changed, or has not observed
+ * the newest spec yet. A workload that only lacks ready Pods does not roll out: one whose first Pods
+ * never started, one that was scaled, or one that lost Pods after its rollout was complete. Nor does a
+ * paused Deployment, nor a workload that is updated on deletion of its Pods (`OnDelete`).
+ */
+export function isRollingOut(object: KubernetesObject): boolean {
+  switch (object.kind) {
+    case 'Deployment':
+      return isDeploymentRollingOut(object as Deployment);
+    case 'StatefulSet':
+      return isStatefulSetRollingOut(object as StatefulSet);
+    case 'DaemonSet':
+      return isDaemonSetRollingOut(object as DaemonSet);
+    default:
+      return false;
+  }
+}
+
 function deploymentStatus(deployment: Deployment): RolloutStatus {
   const { spec, status = {} } = deployment;
   if (!isObserved(deployment, status)) return notObserved(deployment);
@@ -79,6 +98,19 @@ function deploymentStatus(deployment: Deployment): RolloutStatus {
   return complete;
 }
 
+function isDeploymentRollingOut(deployment: Deployment): boolean {
+  const { metadata, spec, status = {} } = deployment;
+  if (spec?.paused === true) return false;
+  if (!isObserved(deployment, status)) return true;
+  const { replicas = 0, updatedReplicas = 0, conditions } = status;
+  if (replicas > updatedReplicas) return true;
+  const revision = metadata.annotations?.['deployment.kubernetes.io/revision'] ?? '1';
+  if (revision === '1') return false;
+  // The reason stays until the template changes again, even when Pods become unavailable.
+  const progressing = findCondition(conditions, 'Progressing');
+  return progressing !== undefined && progressing.reason !== 'NewReplicaSetAvailable';
+}
+
 function statefulSetStatus(set: StatefulSet): RolloutStatus {
   const { spec, status } = set;
   if (spec?.updateStrategy?.type === 'OnDelete') return complete;
@@ -100,6 +132,18 @@ function statefulSetStatus(set: StatefulSet): RolloutStatus {
   return complete;
 }
 
+function isStatefulSetRollingOut(set: StatefulSet): boolean {
+  const { spec, status } = set;
+  if (spec?.updateStrategy?.type === 'OnDelete') return false;
+  if (!isObserved(set, status)) return true;
+  const { replicas = 0, updatedReplicas = 0, currentRevision, updateRevision } = status ?? {};
+  const partition = spec?.updateStrategy?.rollingUpdate?.partition ?? 0;
+  if (updatedReplicas < Math.max(0, replicas - partition)) return true;
+  if (currentRevision === updateRevision) return false;
+  // With a partition the two revisions differ for as long as the partition is set.
+  return partition === 0 || !statefulSetStatus(set).complete;
+}
+
 function daemonSetStatus(set: DaemonSet): RolloutStatus {
   const { spec, status } = set;
   if (spec?.updateStrategy?.type === 'OnDelete') return complete;
@@ -111,6 +155,19 @@ function daemonSetStatus(set: DaemonSet): RolloutStatus {
   }
   const available = status?.numberAvailable ?? 0;
   return available < wanted ? notAvailable(set, available, wanted) : complete;
+}
+
+// The status does not say whether a Pod of the new template was ever available. One that is available
+// shows that the template works: a node that is down later is no rollout.
+function isDaemonSetRollingOut(set: DaemonSet): boolean {
+  const { metadata, spec, status } = set;
+  if (spec?.updateStrategy?.type === 'OnDelete') return false;
+  if (!isObserved(set, status)) return true;
+  const { desiredNumberScheduled: wanted = 0, currentNumberScheduled: current = 0 } = status ?? {};
+  const { updatedNumberScheduled: updated = 0, numberAvailable: available = 0 } = status ?? {};
+  if (updated < current) return true;
+  const generation = metadata.annotations?.['deprecated.daemonset.template.generation'] ?? '1';
+  return generation !== '1' && (updated < wanted || (available === 0 && wanted > 0));
 }
 
 function jobStatus(job: Job): RolloutStatus {

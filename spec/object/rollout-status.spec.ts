@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
-import { rolloutStatus } from '../../lib/object/rollout-status.js';
+import { isRollingOut, rolloutStatus } from '../../lib/object/rollout-status.js';
 
 interface Case {
   readonly title: string;
@@ -200,5 +200,78 @@ describe('rolloutStatus', () => {
     };
     const expected = { message: 'Deployment shop/web: 1 of 3 new Pods are there', stuck: false };
     expect(rolloutStatus(object)).to.include(expected);
+  });
+});
+
+describe('isRollingOut', () => {
+  const templateChanged = {
+    'deployment.kubernetes.io/revision': '2',
+    'deprecated.daemonset.template.generation': '2',
+  };
+  const rolls = (
+    kind: string,
+    status: object,
+    more: { spec?: object; annotations?: object } = {},
+  ) =>
+    isRollingOut({
+      ...{ apiVersion: 'apps/v1', kind },
+      metadata: {
+        ...{ name: 'web', generation: 2 },
+        annotations: { ...templateChanged, ...more.annotations },
+      },
+      spec: { replicas: 3, ...more.spec },
+      status: { observedGeneration: 2, ...status },
+    } as KubernetesObject);
+  const progressing = (reason: string): object => ({
+    conditions: [{ type: 'Progressing', reason }],
+  });
+
+  it('is true until the newest spec was observed', () => {
+    for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet']) {
+      expect(rolls(kind, { observedGeneration: 1 }), kind).to.equal(true);
+    }
+  });
+
+  it('is true for a Deployment while old Pods are there, and until the new ones were available', () => {
+    expect(rolls('Deployment', { replicas: 4, updatedReplicas: 1 })).to.equal(true);
+    const updated = { replicas: 3, updatedReplicas: 3 };
+    expect(rolls('Deployment', { ...updated, ...progressing('ReplicaSetUpdated') })).to.equal(true);
+    const complete = progressing('NewReplicaSetAvailable');
+    expect(rolls('Deployment', { ...updated, availableReplicas: 0, ...complete })).to.equal(false);
+  });
+
+  it('is false for a Deployment at its first revision, and for a paused one', () => {
+    const first = { annotations: { 'deployment.kubernetes.io/revision': '1' } };
+    const status = { replicas: 3, updatedReplicas: 3, ...progressing('ReplicaSetUpdated') };
+    expect(rolls('Deployment', status, first)).to.equal(false);
+    const spec = { paused: true };
+    expect(rolls('Deployment', { replicas: 3, updatedReplicas: 0 }, { spec })).to.equal(false);
+  });
+
+  it('is true for a StatefulSet as long as its revisions differ, but for a partition', () => {
+    const at = { currentRevision: 'a', updateRevision: 'b' };
+    const ready = { replicas: 3, readyReplicas: 3 };
+    expect(rolls('StatefulSet', { ...ready, ...at, updatedReplicas: 3 })).to.equal(true);
+    const partition = { spec: { updateStrategy: { rollingUpdate: { partition: 2 } } } };
+    expect(rolls('StatefulSet', { ...ready, ...at, updatedReplicas: 1 }, partition)).to.equal(
+      false,
+    );
+    expect(rolls('StatefulSet', { ...ready, ...at, updatedReplicas: 0 }, partition)).to.equal(true);
+  });
+
+  it('is false for a StatefulSet that lacks ready Pods of its only revision', () => {
+    const only = { currentRevision: 'a', updateRevision: 'a', replicas: 2, updatedReplicas: 2 };
+    expect(rolls('StatefulSet', { ...only, readyReplicas: 0 })).to.equal(false);
+    expect(rolls('StatefulSet', { ...only, updatedReplicas: 1 })).to.equal(true);
+  });
+
+  it('is true for a DaemonSet until every Pod is new and one is available', () => {
+    const all = { desiredNumberScheduled: 3, currentNumberScheduled: 3 };
+    expect(rolls('DaemonSet', { ...all, updatedNumberScheduled: 2 })).to.equal(true);
+    const updated = { ...all, updatedNumberScheduled: 3 };
+    expect(rolls('DaemonSet', updated)).to.equal(true);
+    expect(rolls('DaemonSet', { ...updated, numberAvailable: 1 })).to.equal(false);
+    const annotations = { 'deprecated.daemonset.template.generation': '1' };
+    expect(rolls('DaemonSet', updated, { annotations })).to.equal(false);
   });
 });

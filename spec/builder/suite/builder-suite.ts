@@ -10,6 +10,7 @@ import { lateWritesSuite } from './late-writes.js';
 import { planSuite } from './plan.js';
 import { pruningSuite } from './pruning.js';
 import { replicasSuite } from './replicas.js';
+import { rolloutGateSuite } from './rollout-gate.js';
 import { rolloutsSuite } from './rollouts.js';
 import { Scene } from './scene.js';
 import { takingOverSuite } from './taking-over.js';
@@ -31,6 +32,7 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('drift', () => driftSuite(open));
   describe('hash-triggered rollouts', () => hashingSuite(open));
   describe('the order of rollouts', () => rolloutsSuite(open));
+  describe('what a rollout holds back', () => rolloutGateSuite(open));
   describe('replicas that belong to an autoscaler', () => replicasSuite(open));
   describe('immutable fields', () => immutableSuite(open));
   describe('claims', () => claimsSuite(open));

@@ -1,0 +1,245 @@
+import { expect } from 'chai';
+import type { Builder, BuilderOptions, ObjectResult } from '../../../lib/builder/index.js';
+import { Deployment, Pod, StatefulSet } from '../../../lib/object/kinds.js';
+import { rolloutStatus } from '../../../lib/object/rollout-status.js';
+import type { OpenScene } from './builder-suite.js';
+import { summary } from './scene.js';
+import type { Scene } from './scene.js';
+
+/** How a workload of these specs is chained. */
+interface Workload {
+  readonly image?: string;
+  /** No node has the label that its pods ask for. */
+  readonly unschedulable?: boolean;
+  readonly replicas?: number;
+  readonly labels?: Record<string, string>;
+  readonly spec?: { readonly paused?: boolean };
+}
+
+// Not sorted by name: what keeps a template must keep the order of its lists.
+function podSpecOf({ image = '1', unschedulable = false }: Workload): {
+  containers: { name: string; image: string }[];
+} {
+  const containers = ['web', 'agent'].map((name) => ({
+    ...{ name, image: `registry.example/${name}:${image}` },
+    env: [
+      { name: 'B', value: '1' },
+      { name: 'A', value: '2' },
+    ],
+    ports: [{ containerPort: name === 'web' ? 80 : 81 }],
+  }));
+  const nowhere = { nodeSelector: { 'example.com/does-not': 'exist' } };
+  return { containers, ...(unschedulable && nowhere) };
+}
+
+/** What a rollout holds back, and what it does not. */
+export function rolloutGateSuite(open: OpenScene): void {
+  function chain(
+    scene: Scene,
+    [one, two]: readonly [Workload, Workload],
+    options: Partial<BuilderOptions> = {},
+  ): Builder {
+    const { replicas = 1, labels = {} } = two;
+    return scene
+      .builder(options)
+      .statefulSet({ name: 'one', replicas: one.replicas ?? 1, podSpec: podSpecOf(one) })
+      .deployment({ name: 'two', replicas, labels, podSpec: podSpecOf(two) });
+  }
+
+  /** Both rolled out once, then a rollout of the first that never ends. */
+  async function behindRollout(scene: Scene): Promise<void> {
+    await scene.reconcileUntilDone(() => chain(scene, [{}, {}]));
+    await chain(scene, [broken, {}]).reconcile();
+    await scene.target.eventually(async () => {
+      const { status } = await scene.get(StatefulSet, 'one');
+      expect(status?.updatedReplicas).to.equal(1);
+    });
+  }
+
+  const broken: Workload = { image: '2', unschedulable: true };
+
+  async function imageOf(scene: Scene, name: string): Promise<string | undefined> {
+    const { spec } = await scene.get(Deployment, name);
+    return spec?.template.spec?.containers[0]?.image;
+  }
+
+  it('holds back nothing behind a workload that lacks ready pods, though nothing of it rolls out', async () => {
+    const scene = await open();
+    const unready: Workload = { unschedulable: true };
+    await chain(scene, [unready, {}]).reconcile();
+    await scene.target.eventually(async () => {
+      expect((await scene.get(StatefulSet, 'one')).status?.replicas).to.equal(1);
+      const [, two] = await chain(scene, [unready, {}]).reconcile();
+      expect(two?.rollout?.state).to.equal('complete');
+    });
+    const changed = chain(scene, [unready, { image: '2' }]);
+    expect((await changed.plan()).rollouts.map(({ after }) => after)).to.deep.equal([undefined]);
+    expect(summary(await changed.reconcile())).to.deep.equal([
+      'unchanged StatefulSet/one',
+      'configured Deployment/two',
+    ]);
+  });
+
+  it('applies all but the pod template behind a rollout in progress, and the template afterwards', async () => {
+    const scene = await open();
+    await behindRollout(scene);
+    const before = await scene.get(Deployment, 'two');
+    const changed: Workload = { image: '2', replicas: 2, labels: { tier: 'gold' } };
+    const results = await chain(scene, [broken, changed]).reconcile();
+    expect(summary(results)).to.deep.equal(['unchanged StatefulSet/one', 'pending Deployment/two']);
+    expect(results[1]?.reason).to.match(/waits for StatefulSet .*\/one, which is being rolled out/);
+    expect(results[1]?.changes.map(({ path }) => path)).to.have.members([
+      'metadata.labels.tier',
+      'spec.replicas',
+    ]);
+    const held = await scene.get(Deployment, 'two');
+    expect(held.spec?.replicas).to.equal(2);
+    expect(held.spec?.template).to.deep.equal(before.spec?.template);
+    await scene.writes();
+    expect(summary(await chain(scene, [broken, changed]).reconcile())).to.deep.equal([
+      'unchanged StatefulSet/one',
+      'pending Deployment/two',
+    ]);
+    expect(await scene.writes()).to.deep.equal([]);
+    await rescue(scene, changed);
+    expect(await imageOf(scene, 'two')).to.equal('registry.example/web:2');
+    const after = await scene.get(Deployment, 'two');
+    expect(after.spec?.template.spec?.containers.map(({ name }) => name)).to.deep.equal([
+      ...['web', 'agent'],
+    ]);
+    await scene.writes();
+    await chain(scene, [{ image: '3' }, changed]).reconcile();
+    expect(await scene.writes()).to.deep.equal([]);
+  });
+
+  /** Repairs the first workload, whose pod of the broken revision has to be deleted. */
+  async function rescue(scene: Scene, two: Workload): Promise<void> {
+    await chain(scene, [{ image: '3' }, two]).reconcile();
+    await scene.admin.delete(Pod, { namespace: scene.namespace, name: 'one-0' });
+    await scene.reconcileUntilDone(() => chain(scene, [{ image: '3' }, two]));
+  }
+
+  it('lets go of a held template when the change is taken back', async () => {
+    const scene = await open();
+    await behindRollout(scene);
+    const { spec } = await scene.get(Deployment, 'two');
+    await chain(scene, [broken, { image: '2', replicas: 2 }]).reconcile();
+    const results = await chain(scene, [broken, {}]).reconcile();
+    expect(summary(results)[1]).to.equal('configured Deployment/two');
+    expect((await scene.get(Deployment, 'two')).spec).to.deep.equal(spec);
+    await scene.writes();
+    await chain(scene, [broken, {}]).reconcile();
+    expect(await scene.writes()).to.deep.equal([]);
+  });
+
+  it('repairs drift behind a rollout in progress, that of a pod template too', async () => {
+    const scene = await open();
+    await behindRollout(scene);
+    await scene.edit(Deployment, 'two', { body: { spec: { replicas: 0 } } });
+    const [, scaled] = await chain(scene, [broken, {}]).reconcile();
+    expect(scaled).to.deep.include({ operation: 'configured' });
+    const drifted = { containers: [{ name: 'web', image: 'registry.example/web:edited' }] };
+    const body = { spec: { template: { spec: drifted } } };
+    const key = { namespace: scene.namespace, name: 'two' };
+    const by = { fieldManager: 'kubectl-edit' };
+    await scene.admin.patch(Deployment, key, { type: 'strategic', body }, by);
+    const [, repaired] = await chain(scene, [broken, {}]).reconcile();
+    expect(repaired).to.deep.include({ operation: 'configured' });
+    expect(repaired?.changes[0]).to.deep.include({ manager: 'kubectl-edit' });
+    expect(await imageOf(scene, 'two')).to.equal('registry.example/web:1');
+  });
+
+  it('lets the fix of a broken workload out behind the broken rollout of another', async () => {
+    const scene = await open();
+    await behindRollout(scene);
+    await chain(scene, [broken, broken], { rollout: 'parallel' }).reconcile();
+    await scene.target.eventually(async () => {
+      const pods = await scene.admin.list(Pod, { namespace: scene.namespace });
+      const waiting = pods.items.filter(({ metadata: { name = '' }, status }) => {
+        const reasons = (status?.conditions ?? []).map(({ reason }) => reason);
+        return name.startsWith('two') && reasons.includes('Unschedulable');
+      });
+      expect(waiting).to.have.length(1);
+    });
+    const fixed = chain(scene, [broken, { image: '3' }]);
+    expect((await fixed.plan()).rollouts.map(({ after }) => after)).to.deep.equal([undefined]);
+    expect(summary(await fixed.reconcile())[1]).to.equal('configured Deployment/two');
+    expect(await imageOf(scene, 'two')).to.equal('registry.example/web:3');
+  });
+
+  it('waits for no paused Deployment', async () => {
+    const scene = await open();
+    const paused = (image: string, spec: { paused: boolean }): Builder =>
+      scene
+        .builder()
+        .deployment({ name: 'zero', spec, podSpec: podSpecOf({ image }) })
+        .deployment({ name: 'two', podSpec: podSpecOf({ image }) });
+    await scene.reconcileUntilDone(() => paused('1', { paused: false }));
+    const results = await paused('2', { paused: true }).reconcile();
+    expect(summary(results)).to.deep.equal([
+      'configured Deployment/zero',
+      'configured Deployment/two',
+    ]);
+    await scene.target.eventually(async () => {
+      const [zero] = await paused('2', { paused: true }).reconcile();
+      expect(zero?.rollout?.state).to.equal('unwatched');
+    });
+  });
+
+  it('waits for nothing with rollout: parallel', async () => {
+    const scene = await open();
+    await behindRollout(scene);
+    const parallel = chain(scene, [broken, { image: '2' }], { rollout: 'parallel' });
+    const plan = await parallel.plan();
+    expect(plan.rollouts.map(({ ref, after }) => [ref.name, after])).to.deep.equal([
+      ['two', undefined],
+    ]);
+    expect(summary(await parallel.reconcile())[1]).to.equal('configured Deployment/two');
+  });
+
+  it('does not delete a workload to make it again behind a rollout in progress', async () => {
+    const scene = await open();
+    await behindRollout(scene);
+    const recreated = (one: Workload): Builder =>
+      scene
+        .builder({ onImmutable: 'recreate' })
+        .statefulSet({ name: 'one', replicas: 1, podSpec: podSpecOf(one) })
+        .deployment({ name: 'two', replicas: 1, selector: { a: 'b' }, podSpec: podSpecOf({}) });
+    const { uid } = (await scene.get(Deployment, 'two')).metadata;
+    expect(summary(await recreated(broken).reconcile())[1]).to.equal('pending Deployment/two');
+    expect((await scene.get(Deployment, 'two')).metadata.uid).to.equal(uid);
+  });
+
+  it('creates one workload after the other with orderCreation', async () => {
+    const scene = await open();
+    const ordered = (): Builder => chain(scene, [{}, {}], { orderCreation: true });
+    const reasons = (await ordered().plan()).objects.map(({ reason }) => reason);
+    expect(reasons).to.deep.equal([
+      undefined,
+      `once StatefulSet ${scene.namespace}/one is rolled out`,
+    ]);
+    const results = await ordered().reconcile();
+    expect(summary(results)).to.deep.equal(['created StatefulSet/one', 'pending Deployment/two']);
+    await scene.target.eventually(async () => {
+      const [one, two] = await ordered().reconcile();
+      expect([one?.rollout?.state, two?.operation]).to.deep.equal(['complete', 'created']);
+    });
+    expect(rolloutStatus(await scene.get(StatefulSet, 'one')).complete).to.equal(true);
+  });
+
+  it('plans that the rest is applied at once where only the pod template waits', async () => {
+    const scene = await open();
+    await behindRollout(scene);
+    const plan = await chain(scene, [broken, { image: '2', replicas: 2 }]).plan();
+    const two = plan.objects[1];
+    expect(two?.reason).to.equal(
+      `its pod template once StatefulSet ${scene.namespace}/one is rolled out, the rest at once`,
+    );
+    expect(plan.rollouts[0]?.after?.name).to.equal('one');
+    const results: readonly ObjectResult[] = await chain(scene, [
+      broken,
+      { replicas: 2 },
+    ]).reconcile();
+    expect(summary(results)[1]).to.equal('configured Deployment/two');
+  });
+}
