@@ -12,7 +12,7 @@ const kindPattern = /^[A-Z][A-Za-z0-9]*$/;
 
 /** Names that the generated code has already. A spec compares it with the templates. */
 const takenKinds: readonly string[] = [
-  ...['Builder', 'CrManager', 'Deployment', 'EmbeddedCluster', 'Event', 'EventRecorder'],
+  ...['Builder', 'ConditionUpdate', 'CrManager', 'Deployment', 'EmbeddedCluster', 'Event', 'Ready'],
   ...['Framework', 'KubernetesObject', 'LifecycleReconciler', 'Manager', 'ObjectOf'],
   ...[
     'ObjectResult',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Deployment, Manager, isConditionTrue } from 'operator-builder';
+import { Deployment, Event, Manager, findCondition, isConditionTrue } from 'operator-builder';
 import { EmbeddedCluster, eventually } from 'operator-builder/testing';
 import { KindName } from '../src/api/v99alpha99/kind-name.js';
 import { setupKindNameController } from '../src/controllers/kind-name-controller@builder.js';
@@ -12,7 +12,7 @@ const key = {
   // +operator-builder:end
 };
 
-test('KindName: an object becomes a Deployment, and says when it is ready', async (t) => {
+test('KindName: an object becomes a Deployment, and says whether it is ready', async (t) => {
   const cluster = await EmbeddedCluster.start({ crds: [KindName], simulateWorkloads: true });
   const manager = new Manager({ client: cluster.client({ user: 'operator' }) });
   setupKindNameController(manager);
@@ -34,4 +34,17 @@ test('KindName: an object becomes a Deployment, and says when it is ready', asyn
   const made = await client.get(Deployment, { name: key.name, namespace: 'default' });
   assert.equal(made.spec?.replicas, 2);
   assert.equal(made.status?.readyReplicas, 2);
+
+  // The server refuses a Deployment with such an image.
+  await client.patch(KindName, key, { type: 'merge', body: { spec: { image: ' app:2' } } });
+  await eventually(async () => {
+    const { status } = await client.get(KindName, key);
+    const ready = findCondition(status?.conditions, 'Ready');
+    assert.equal(ready?.reason, 'ReconcileFailed');
+    assert.match(ready.message, /image/);
+    const { items } = await client.list(Event, { namespace: 'default' });
+    assert.ok(
+      items.some(({ type, regarding }) => type === 'Warning' && regarding?.name === key.name),
+    );
+  });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Deployment, Manager, getIfExists } from 'operator-builder';
+import { Deployment, Event, Manager, findCondition, getIfExists } from 'operator-builder';
 import { EmbeddedCluster, eventually } from 'operator-builder/testing';
 import { KindName } from '../src/api/v99alpha99/kind-name@lifecycle.js';
 import { setupKindNameController } from '../src/controllers/kind-name-controller@lifecycle.js';
@@ -34,6 +34,22 @@ test('KindName: a configuration is deployed, says so, and takes all with it', as
   const deployment = { name: key.name, namespace: 'default' };
   const made = await client.get(Deployment, deployment);
   assert.equal(made.status?.readyReplicas, 2);
+
+  const write = (image: string): Promise<KindName> =>
+    client.patch(KindName, key, { type: 'merge', body: { spec: { image } } });
+  const degraded = async () =>
+    findCondition((await client.get(KindName, key)).status?.conditions, 'Degraded');
+  // The server refuses a Deployment with such an image.
+  await write(' app:2');
+  await eventually(async () => {
+    assert.match((await degraded())?.message ?? '', /image/);
+    const { items } = await client.list(Event, { namespace: 'default' });
+    assert.ok(
+      items.some(({ type, regarding }) => type === 'Warning' && regarding?.name === key.name),
+    );
+  });
+  await write('registry.example/app:2');
+  await eventually(async () => assert.equal((await degraded())?.status, 'False'));
 
   await client.delete(KindName, key);
   await eventually(async () => {

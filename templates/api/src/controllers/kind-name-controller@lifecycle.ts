@@ -1,5 +1,5 @@
-import { Deployment, EventRecorder, Service } from 'operator-builder';
-import type { KubernetesObject, Manager, Recorder } from 'operator-builder';
+import { Deployment, Service } from 'operator-builder';
+import type { KubernetesObject, Manager } from 'operator-builder';
 import {
   LifecycleReconciler,
   ResourceBuilder,
@@ -51,24 +51,9 @@ export function setupKindNameController(manager: Manager): void {
     // For callbacks: the operator's own.
     namespace: process.env['POD_NAMESPACE'] ?? 'default',
     finalizer: `${controllerName}/lifecycle`,
-    recorder: recorderOf(manager),
+    recorder: manager.eventRecorder(controllerName),
   });
   const controller = lifecycleController(reconciler, { operatorVersion: version });
   // Beside watching: what config/rbac/role.yaml has to allow, and what is asked for at the start.
   manager.add(controller, { requires: reconciler.requires });
-}
-
-/** Writes events for as long as the manager runs. */
-function recorderOf(manager: Manager): Recorder {
-  const recorder = new EventRecorder({ client: manager.client, controllerName });
-  manager.add({
-    name: `${controllerName}: events`,
-    phase: 'server',
-    run: async ({ signal, ready }) => {
-      ready();
-      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-      await recorder.stop();
-    },
-  });
-  return recorder;
 }

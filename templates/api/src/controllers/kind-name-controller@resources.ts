@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Deployment, getIfExists, ownVerbs, rolloutStatus, setCondition } from 'operator-builder';
 import { Event, systemClock } from 'operator-builder';
-import type { Manager } from 'operator-builder';
+import type { ConditionUpdate, Manager } from 'operator-builder';
 import { Framework, ResourceRouter, ResourceSet, withRetry, wrap } from 'operator-builder/resource';
-import { objectsResource } from 'operator-builder/resource';
+import { objectsResource, wrapSteps } from 'operator-builder/resource';
 import type { Resource, ResourceContext } from 'operator-builder/resource';
 import { KindName } from '../api/v99alpha99/kind-name.js';
 
@@ -38,34 +38,54 @@ const deployment = objectsResource({
 /** The last of the chain: says on the object how far it is. */
 const status: Resource<KindName> = {
   name: 'status',
-  ensureCreated: writeStatus,
+  ensureCreated: async (context, object) =>
+    writeReady(context, object, await rolloutOf(context, object)),
   // It goes with the object.
   ensureDeleted: async () => undefined,
 };
 
-async function writeStatus({ client, signal }: ResourceContext, object: KindName): Promise<void> {
-  const { generation: observedGeneration = 0, name = '', namespace } = object.metadata;
-  const { metadata } = deploymentOf(object);
-  const key = { name, namespace: metadata.namespace };
-  const found = await getIfExists(client, Deployment, key);
-  const rollout = found === undefined ? { complete: false } : rolloutStatus(found);
-  const condition = {
-    type: 'Ready',
-    status: rollout.complete ? 'True' : 'False',
-    reason: rollout.complete ? 'RolledOut' : 'RollingOut',
-    observedGeneration,
-  } as const;
-  const conditions = setCondition(object.status?.conditions ?? [], condition, systemClock);
+/** Has a step that fails say so on the object; the framework makes an event of it. */
+function withReady(resource: Resource<KindName>): Resource<KindName> {
+  return wrapSteps(resource, async ({ context, object }, run) => {
+    try {
+      return await run();
+    } catch (error) {
+      const message = error instanceof Error ? error.message.slice(0, 1_000) : 'see the log';
+      await writeReady(context, object, { status: 'False', reason: 'ReconcileFailed', message });
+      throw error;
+    }
+  });
+}
+
+type Ready = Omit<ConditionUpdate, 'type' | 'observedGeneration'>;
+
+async function rolloutOf({ client }: ResourceContext, object: KindName): Promise<Ready> {
+  const { name = '', namespace } = deploymentOf(object).metadata;
+  const found = await getIfExists(client, Deployment, { name, namespace });
+  const isReady = found !== undefined && rolloutStatus(found).complete;
+  return isReady
+    ? { status: 'True', reason: 'RolledOut' }
+    : { status: 'False', reason: 'RollingOut' };
+}
+
+async function writeReady(
+  { client, signal }: ResourceContext,
+  { metadata, status: before }: KindName,
+  ready: Ready,
+): Promise<void> {
+  const { generation: observedGeneration = 0, name = '', namespace } = metadata;
+  const condition = { type: 'Ready', ...ready, observedGeneration };
+  const conditions = setCondition(before?.conditions ?? [], condition, systemClock);
   const wanted = { observedGeneration, conditions };
   // A write that changes nothing would wake this controller again.
-  if (isDeepStrictEqual(wanted, object.status)) return;
+  if (isDeepStrictEqual(wanted, before)) return;
   const patch = { type: 'merge', body: { status: wanted } } as const;
   await client.patch(KindName, { name, namespace }, patch, { subresource: 'status', signal });
 }
 
 /** Adds the controller to the manager. */
 export function setupKindNameController(manager: Manager): void {
-  const resources = wrap([deployment, status], withRetry);
+  const resources = wrap([deployment, status], withRetry, withReady);
   const set = new ResourceSet({ name: 'v1', handles: () => true, resources });
   const framework = new Framework({
     name: frameworkName,
