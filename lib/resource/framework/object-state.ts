@@ -6,7 +6,12 @@ import { ObjectConditions, conditionsOf } from './object-conditions.js';
 import type { ConditionWriting } from './object-conditions.js';
 import type { OnceTold } from './once-told.js';
 import { overlapEndToTell, overlapError, overlapToTell } from './overlap.js';
-import { pauseToTell, pausedBy, pausedCondition, resumptionToTell } from './pause.js';
+import {
+  pauseToTell,
+  pausedBy,
+  pausedCondition,
+  resumptionToTell,
+} from '../../controller/pause.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 
 /** An object, what names it among all others, and what writes to it. */

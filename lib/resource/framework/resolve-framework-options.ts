@@ -16,8 +16,8 @@ import {
   prometheusSubsystem as defaultSubsystem,
 } from '../prometheus-names.js';
 import type { FrameworkOptions } from './framework-options.js';
-import { commonPauseAnnotations } from './pause.js';
-import type { PauseAnnotations } from './pause.js';
+import { commonPauseAnnotations } from '../../controller/pause.js';
+import type { PauseAnnotations } from '../../controller/pause.js';
 
 type Given<T extends KubernetesObject> = FrameworkOptions<T>;
 type Optional = 'crd' | 'informer' | 'configure' | 'recorder' | 'metrics';

@@ -1,6 +1,6 @@
-import { findCondition } from '../../object/conditions.js';
-import type { Condition, ConditionUpdate } from '../../object/conditions.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { findCondition } from '../object/conditions.js';
+import type { Condition, ConditionUpdate } from '../object/conditions.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
 
 /** Annotations that pause an object, with the value that does. */
 export type PauseAnnotations = Readonly<Record<string, string>>;
