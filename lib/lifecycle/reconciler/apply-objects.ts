@@ -6,7 +6,7 @@ import { isOperatorError } from '../../system/operator-error.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { versionLabelOf } from './completed-object.js';
 import { failureText } from './failure-text.js';
-import { hasCallbacks, invokeCallbacks } from './invoke-callbacks.js';
+import { hasCallbacks, invokeAfter, invokeCallbacks, owedState } from './invoke-callbacks.js';
 import { appliedText, mergedObject } from './merged-object.js';
 import type { Pass } from './pass.js';
 import type { SurveyedObject } from './survey.js';
@@ -59,7 +59,7 @@ async function create<CR extends LifecycleObject>(
     const marked = withMetadata(own, { labels, annotations });
     const made = await pass.live.create(marked, { signal: pass.signal });
     report.done(made);
-    await invokeCallbacks(pass, 'POST_CREATE', { desired, current: structuredClone(made) });
+    await invokeAfter(pass, 'POST_CREATE', { desired, current: made });
     return made;
   } catch (error) {
     report.failed(error);
@@ -89,6 +89,8 @@ async function update<CR extends LifecycleObject>(
   if (current.metadata.deletionTimestamp !== undefined) return current;
   const report = new Report(pass, desired, 'Update');
   try {
+    const owed = owedState(pass, current);
+    if (owed !== undefined) await invokeAfter(pass, owed, { desired, current });
     const own = hasCallbacks(pass, desired) ? structuredClone(current) : current;
     await invokeCallbacks(pass, 'POST_READ', { desired, current: own });
     const merged = mergedObject(pass, { desired, own, current });
@@ -105,7 +107,7 @@ async function update<CR extends LifecycleObject>(
       return current;
     }
     report.done(written);
-    await invokeCallbacks(pass, 'POST_UPDATE', { desired, current: structuredClone(written) });
+    await invokeAfter(pass, 'POST_UPDATE', { desired, current: written });
     return written;
   } catch (error) {
     report.failed(error);

@@ -4,7 +4,7 @@ import type { Trouble } from '../conditions/explained-status.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { applyObjects } from './apply-objects.js';
 import { complete } from './completion.js';
-import { whyDegraded } from './degraded.js';
+import { rollouts, whyDegraded } from './degraded.js';
 import type { Degradation } from './degraded.js';
 import { joined } from './joined-errors.js';
 import type { Pass } from './pass.js';
@@ -26,27 +26,43 @@ export async function carryOut<CR extends LifecycleObject>(
   pass: Pass<CR>,
   surveyed: readonly SurveyedObject[],
 ): Promise<number> {
-  const { controllerConfigUpdater, perishablesSynchronizer } = pass.settings;
-  const { perishablesSyncIntervalMs } = pass.settings;
+  const { controllerConfigUpdater, perishablesSyncIntervalMs } = pass.settings;
   await callUserCode(pass, 'controllerConfigUpdater', (signal) =>
     controllerConfigUpdater?.(pass.cr, pass.hooks(signal)),
   );
   const { objects, changed, errors } = await applyObjects(pass, surveyed);
-  if (errors.length > 0) throw joined(errors);
-  await callUserCode(pass, 'perishablesSynchronizer', (signal) =>
-    perishablesSynchronizer?.(pass.cr, pass.hooks(signal)),
-  );
+  const failed = [...errors];
+  await keepPerishables(pass).catch((error: unknown) => failed.push(error));
+  if (failed.length > 0) throw joined(failed);
   const degraded = whyDegraded(objects);
   const going = whyGoing(objects);
+  for (const each of rollouts(objects)) pass.waitFor(each);
+  for (const { desired, type } of surveyed) {
+    if (type === undefined) pass.waitFor(`${describeObject(desired)}: its kind to be served`);
+  }
   if (going === undefined) pass.explain(troubleOf(pass, degraded));
   else pass.complain(going);
   const atMost = (ms: number): number => Math.min(ms, perishablesSyncIntervalMs);
   // What was just written has not been looked at by anybody yet.
   if (changed || pass.hasBegun) return atMost(settleMs);
   if (degraded !== undefined || going !== undefined) return atMost(recheckMs);
-  if (await prune(pass, surveyed)) return atMost(recheckMs);
+  const isLeft = await prune(pass, surveyed);
+  if (pass.status.phase === 'Deployed' || isLeft) pass.explain(undefined);
+  if (isLeft) return atMost(recheckMs);
   if (pass.status.phase !== 'Deployed') complete(pass);
   return perishablesSyncIntervalMs;
+}
+
+/**
+ * Has the operator renew what expires, once in a reconcile. Nothing that fails beside it may keep it
+ * from that.
+ */
+export async function keepPerishables<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
+  const { perishablesSynchronizer } = pass.settings;
+  pass.arePerishablesKept = true;
+  await callUserCode(pass, 'perishablesSynchronizer', (signal) =>
+    perishablesSynchronizer?.(pass.cr, pass.hooks(signal)),
+  );
 }
 
 /** Until a deployment or an upgrade is complete, its workloads are waited for: that is no trouble. */

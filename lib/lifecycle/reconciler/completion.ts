@@ -12,6 +12,7 @@ export function complete<CR extends LifecycleObject>(pass: Pass<CR>): void {
     targetVersion: operatorVersion,
     observedVersion: operatorVersion,
   };
+  settings.begun.delete(pass.cr.metadata.uid ?? '');
   const why = deployCompleted(versions);
   pass.mark(markHealthy({ ...status, ...versions }, why, settings.clock), {
     phase: nextPhase(status.phase ?? '', 'DeployCompleted'),

@@ -1,3 +1,4 @@
+import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { rolloutStatus } from '../../object/rollout-status.js';
@@ -24,6 +25,17 @@ export function whyDegraded(objects: readonly UnstructuredObject[]): Degradation
   if (first === undefined) return undefined;
   const message = waiting.map((each) => each.message).join('; ');
   return { reason: `${first.kind}NotReady`, message, stuck: waiting.some(({ stuck }) => stuck) };
+}
+
+/** The workloads that have not rolled out, each with how far it is, in words that stay the same. */
+export function rollouts(objects: readonly UnstructuredObject[]): readonly string[] {
+  return objects.flatMap((object) => {
+    const rollout = rolloutStatus(object);
+    if (rollout.complete) return [];
+    if (rollout.stuck) return [rollout.message];
+    if (isPaused(object)) return [`${describeObject(object)}: rollout is paused`];
+    return [`${describeObject(object)}: ${object.kind === 'Job' ? 'running' : 'rolling out'}`];
+  });
 }
 
 function isPaused({ kind, spec }: UnstructuredObject): boolean {

@@ -1,24 +1,32 @@
-import { removeFinalizer } from '../../client/finalizers.js';
 import { getIfExists } from '../../client/get-if-exists.js';
+import { isStaleWrite } from '../../client/retry-on-conflict.js';
 import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import { isOperatorError } from '../../system/operator-error.js';
+import type { Trouble } from '../conditions/explained-status.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
-import { deleteObject } from './delete-object.js';
+import type { OwnedKinds } from '../watches/owned-kinds.js';
+import { deleteObject, reportGone, waitUntilGone } from './delete-object.js';
 import { desiredList } from './desired-list.js';
 import { failureText } from './failure-text.js';
+import { hasFinalizer, releaseFinalizers } from './held-configuration.js';
 import { hasCallbacks, invokeCallbacks } from './invoke-callbacks.js';
 import { joined } from './joined-errors.js';
+import { settle } from './own-conditions.js';
 import { identityOf, ownedObjects } from './owned-objects.js';
 import type { Pass } from './pass.js';
 import { nextPhase } from './phase-table.js';
+import { isOurs } from './survey.js';
 import { writeStatus } from './write-status.js';
 
 /** When what is being deleted is looked at again, should no watch tell. */
 const recheckMs = 5_000;
+
+/** What was just requested is looked at again, in milliseconds. */
+const settleMs = 1_000;
 
 /** What the conditions say until all callbacks were called, and none has failed. */
 const blocked = 'DeletionBlocked';
@@ -27,28 +35,81 @@ const blocked = 'DeletionBlocked';
  * Takes the system away. Garbage collection would begin only when the configuration is gone, and our
  * finalizer holds it: so what it owns is deleted here, one after another, the last first; each has to be
  * gone before the next goes, so that what an object needs in order to go is still there.
+ * @param watched - has the kinds of what is being deleted watched.
  * @returns when to look again, in milliseconds; undefined: it is over
  */
 export async function deleteSystem<CR extends LifecycleObject>(
   pass: Pass<CR>,
+  watched: Pick<OwnedKinds, 'add' | 'types'>,
 ): Promise<number | undefined> {
-  const { finalizer } = pass.settings;
-  if (pass.cr.metadata.finalizers?.includes(finalizer) !== true) return undefined;
+  if (!hasFinalizer(pass)) return undefined;
   const isAnnounced = hasAnnounced(pass);
+  settle(pass, 'DowngradeRefused');
+  settle(pass, 'PruneRefused');
   pass.status = { ...pass.status, phase: nextPhase(pass.status.phase ?? '', 'DeletionStarted') };
   if (!isAnnounced) pass.failureReason = blocked;
-  // Known objects go, whatever stands beside them.
-  const { objects: desired } = await desiredList(pass);
-  if (!isAnnounced) await announce(pass, desired);
+  const { desired, types, problem } = await knownObjects(pass, watched);
+  let owned = await ownedObjects(pass, { client: pass.live, types });
+  watched.add(owned.map(typeOf));
+  if (!isAnnounced) {
+    // Without a list of desired objects, callbacks get those that are there.
+    await announce(pass, problem === undefined ? desired.map(asDesired) : owned.map(asCurrent));
+    owned = await ownedObjects(pass, { client: pass.live, types });
+  }
   pass.failureReason = 'ReconcileFailed';
-  pass.explain(undefined);
-  if (await deleteOwned(pass, desired)) return recheckMs;
+  reportGone(pass, owned);
+  const again = await deleteOwned(pass, desired, owned);
+  if (problem === undefined) pass.explain(undefined);
+  else pass.complain(problem);
+  return again ?? end(pass);
+}
+
+async function end<CR extends LifecycleObject>(pass: Pass<CR>): Promise<undefined> {
   pass.status = { ...pass.status, phase: nextPhase(pass.status.phase ?? '', 'DeletionCompleted') };
   pass.explain(undefined);
   await writeStatus(pass);
   pass.isOver = true;
-  await removeFinalizer(pass.live, pass.cr, { finalizer, signal: pass.signal });
-  return undefined;
+  await releaseFinalizers(pass);
+  pass.settings.owedCallbacks.forget(pass.cr);
+  pass.settings.begun.delete(pass.cr.metadata.uid ?? '');
+}
+
+interface KnownObjects {
+  readonly desired: readonly KubernetesObject[];
+  /** The kinds of everything that the configuration may own. */
+  readonly types: readonly TypeReference<KubernetesObject>[];
+  /** Why the desired objects are unknown: that must not keep the configuration for good. */
+  readonly problem?: Trouble;
+}
+
+async function knownObjects<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  watched: Pick<OwnedKinds, 'types'>,
+): Promise<KnownObjects> {
+  const problems: string[] = [];
+  const attempt = async <T>(what: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      pass.signal.throwIfAborted();
+      problems.push(`${what}: ${failureText(error)}`);
+      return otherwise;
+    }
+  };
+  const { crManager } = pass.settings;
+  const none: readonly KubernetesObject[] = [];
+  // Known objects go, whatever stands beside them.
+  const list = async (): Promise<typeof none> => (await desiredList(pass)).objects;
+  const desired = await attempt('getAllResources', list, none);
+  const dependants = await attempt(
+    'getDependantResourceTypes',
+    async () => Promise.resolve(crManager.getDependantResourceTypes()),
+    [],
+  );
+  const types = [...dependants, ...desired.map(typeOf), ...watched.types];
+  if (problems.length === 0) return { desired, types };
+  const message = `${problems.join('; ')}: only objects of known kinds are deleted in order, garbage collection takes the rest`;
+  return { desired, types, problem: { reason: 'ResourcesUnknown', message } };
 }
 
 /** Whether an earlier pass has called all callbacks, and none has failed. */
@@ -58,16 +119,30 @@ function hasAnnounced<CR extends LifecycleObject>({ status }: Pass<CR>): boolean
   return isGoing && !conditions.some(({ reason }) => reason === blocked);
 }
 
+interface Announced {
+  readonly object: UnstructuredObject;
+  readonly isDesired: boolean;
+}
+
+function asDesired(object: KubernetesObject): Announced {
+  return { object: object as UnstructuredObject, isDesired: true };
+}
+
+function asCurrent(object: UnstructuredObject): Announced {
+  return { object, isDesired: false };
+}
+
 /** Calls the callbacks of all that is not going already; all are called before one's error counts. */
 async function announce<CR extends LifecycleObject>(
   pass: Pass<CR>,
-  desired: readonly KubernetesObject[],
+  objects: readonly Announced[],
 ): Promise<void> {
   const errors: unknown[] = [];
-  for (const object of desired) {
+  for (const one of objects) {
+    const { object } = one;
     pass.signal.throwIfAborted();
     try {
-      await announceOne(pass, object as UnstructuredObject);
+      await announceOne(pass, one);
     } catch (error) {
       const why = `${pass.sourceOf(error) ?? 'its callback'}: ${failureText(error, object)}`;
       const message = `deletion of ${describeObject(object)} waits: ${why}`;
@@ -80,13 +155,16 @@ async function announce<CR extends LifecycleObject>(
 
 async function announceOne<CR extends LifecycleObject>(
   pass: Pass<CR>,
-  object: UnstructuredObject,
+  { object, isDesired }: Announced,
 ): Promise<void> {
   if (!hasCallbacks(pass, object)) return;
   if (object.metadata.namespace === undefined && (await needsNamespace(pass, object))) return;
-  const found = await find(pass, object);
+  const found = isDesired ? await find(pass, object) : object;
   if (found?.metadata.deletionTimestamp !== undefined) return;
-  const [desired, current] = [structuredClone(object), structuredClone(found)];
+  // Of another owner: it stays, and is none of the callbacks' business.
+  if (found !== undefined && !isOurs(pass, found)) return;
+  const current = structuredClone(found);
+  const desired = isDesired ? structuredClone(object) : undefined;
   await invokeCallbacks(pass, 'OPERATOR_DELETE', { desired, current });
 }
 
@@ -116,36 +194,37 @@ async function find<CR extends LifecycleObject>(
   }
 }
 
-/** @returns whether something is left */
+/** @returns when to look again, in milliseconds; undefined: nothing is left */
 async function deleteOwned<CR extends LifecycleObject>(
   pass: Pass<CR>,
   desired: readonly KubernetesObject[],
-): Promise<boolean> {
-  const dependants = pass.settings.crManager.getDependantResourceTypes();
-  const types = [...dependants, ...desired.map(typeOf)];
+  owned: readonly UnstructuredObject[],
+): Promise<number | undefined> {
   const order = new Map(desired.map((object, place) => [identityOf(object), place]));
   // What an earlier version has made is the first to go.
   const place = (object: UnstructuredObject): number => order.get(identityOf(object)) ?? Infinity;
-  const owned = await ownedObjects(pass, { client: pass.live, types });
   const lastFirst = owned.toSorted((one, other) => compare(place(other), place(one)));
   for (const object of lastFirst) {
     pass.signal.throwIfAborted();
-    if (await isLeft(pass, object)) return true;
+    if (object.metadata.deletionTimestamp !== undefined) {
+      waitUntilGone(pass, object);
+      return recheckMs;
+    }
+    // A watch that has just begun may have missed its end.
+    if (await isLeft(pass, object)) return settleMs;
   }
-  return false;
+  return undefined;
 }
 
 async function isLeft<CR extends LifecycleObject>(
   pass: Pass<CR>,
   object: UnstructuredObject,
 ): Promise<boolean> {
-  if (object.metadata.deletionTimestamp !== undefined) return true;
+  const propagationPolicy = hasPods(object) ? 'Foreground' : 'Background';
   try {
-    const left = await deleteObject(pass, object, hasPods(object) ? 'Foreground' : 'Background');
-    const message = `deleted ${describeObject(object)}`;
-    pass.tell({ type: 'Normal', reason: 'DeleteResourceSuccess', message }, object);
-    return left;
+    return (await deleteObject(pass, object, propagationPolicy)) !== undefined;
   } catch (error) {
+    if (isStaleWrite(error)) throw error;
     const message = `could not delete ${describeObject(object)}: ${failureText(error, object)}`;
     pass.fail(error, { reason: 'DeleteResourceFailed', message }, object);
     throw error;

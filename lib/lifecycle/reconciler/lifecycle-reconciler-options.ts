@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.js';
+import type { PauseAnnotations } from '../../controller/pause.js';
 import type { Recorder } from '../../events/recorder.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { TypeReference } from '../../object/resource-type.js';
@@ -33,6 +34,22 @@ export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
   readonly lastAppliedAnnotation?: string | undefined;
   /** On the configuration, until all of it is gone. @defaultValue 'operator-builder.io/lifecycle' */
   readonly finalizer?: string | undefined;
+  /**
+   * Finalizers of the operator that had the configurations before, as one in Go: replaced by ours, and
+   * removed at the end of a deletion. @defaultValue none
+   */
+  readonly legacyFinalizers?: readonly string[] | undefined;
+  /**
+   * Annotations that pause a configuration that has one of them with exactly this value, beside
+   * `operator-builder.io/paused: "true"` and `cluster.x-k8s.io/paused: "true"`. @defaultValue none
+   */
+  readonly pauseAnnotations?: PauseAnnotations | undefined;
+  /**
+   * Whether a CustomResourceDefinition, Namespace or PersistentVolumeClaim that is no longer desired
+   * is pruned, with all that users have in it, though no annotation on it says so.
+   * @defaultValue none is
+   */
+  readonly mayPrune?: ((object: KubernetesObject) => boolean) | undefined;
   /** How often a healthy configuration is looked at again, in milliseconds. @defaultValue 300_000 */
   readonly perishablesSyncIntervalMs?: number | undefined;
   /** Whether the configuration lives in a namespace. @defaultValue what its kind says */
@@ -54,7 +71,10 @@ export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
    * is aborted, and it counts as failed. @defaultValue 60_000
    */
   readonly callbackTimeoutMs?: number | undefined;
-  /** Renews what expires, as certificates; called in each pass when all objects are as they should be. */
+  /**
+   * Renews what expires, as certificates. Called in each reconcile once the first deployment has begun,
+   * after the objects, also where one of them fails.
+   */
   readonly perishablesSynchronizer?: ((cr: CR, context: HookContext) => Promise<void>) | undefined;
   /** Brings the operator's own configuration up to date, before its objects. */
   readonly controllerConfigUpdater?: ((cr: CR, context: HookContext) => Promise<void>) | undefined;

@@ -1,4 +1,3 @@
-import { addFinalizer } from '../../client/finalizers.js';
 import { getIfExists } from '../../client/get-if-exists.js';
 import { done, requeueAfter } from '../../controller/result.js';
 import type { Result } from '../../controller/result.js';
@@ -8,10 +7,11 @@ import type { CrManager } from '../cr-manager.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { OwnedKinds } from '../watches/owned-kinds.js';
 import { problemRetryMs, whyBlocked } from './blocked.js';
-import { carryOut } from './carry-out.js';
+import { carryOut, keepPerishables } from './carry-out.js';
 import { beginDeployment, isContradictory, settleContradiction } from './creation.js';
 import { deleteSystem } from './deletion.js';
-import { joined } from './joined-errors.js';
+import { isPaused, takeFinalizers } from './held-configuration.js';
+import { joined, partsOf } from './joined-errors.js';
 import type { LifecycleReconcilerOptions } from './lifecycle-reconciler-options.js';
 import { Pass } from './pass.js';
 import type { LifecycleRequest } from './pass.js';
@@ -20,7 +20,7 @@ import { reportFailure } from './report-failure.js';
 import { resolveSettings } from './settings.js';
 import type { Settings } from './settings.js';
 import { survey } from './survey.js';
-import { beginUpgrade, refusesDowngrade } from './upgrade.js';
+import { beginUpgrade, refusesDowngrade, refusesOlderThanObjects } from './upgrade.js';
 import { callUserCode } from './user-code.js';
 import { writeStatus } from './write-status.js';
 
@@ -28,9 +28,10 @@ import { writeStatus } from './write-status.js';
  * Deploys, upgrades, watches over and removes a whole system, as a configuration asks for it.
  *
  * ## Flow of a pass
- * read, (delete), (refuse a downgrade), survey, (begin), sanity, (upgrade), configuration, objects,
- * perishables, rollouts, prune, (complete), status, events. The status is written once, at the end,
- * whatever happens, and events are recorded when it was.
+ * read, (paused), (delete), (refuse a downgrade), survey, (begin), sanity, (upgrade), configuration,
+ * objects, perishables, rollouts, prune, (complete), status, events. Perishables are looked after
+ * whatever fails before them. The status is written once, at the end, whatever happens, and events are
+ * recorded when it was.
  *
  * ## Guarantees
  * - Nothing is made before the configuration has our finalizer.
@@ -39,7 +40,9 @@ import { writeStatus } from './write-status.js';
  * - A pass over a healthy system writes nothing, and with a cache reads nothing.
  *
  * ## Caveats
- * Callbacks and hooks are called at least once: again where a pass was cut short.
+ * Callbacks and hooks are called at least once: again where a reconcile was cut short. Those after a
+ * write (`POST_CREATE`, `POST_UPDATE`, `POST_DELETE`) are not called for a write that the process did
+ * not outlive.
  */
 export class LifecycleReconciler<CR extends LifecycleObject> {
   /** The kind of the configurations: that of the CrManager. */
@@ -99,9 +102,28 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
 
   /** @returns when to look again, in milliseconds; undefined: when something changes */
   async #stepsOf(pass: Pass<CR>): Promise<number | undefined> {
-    if (pass.cr.metadata.deletionTimestamp !== undefined) return deleteSystem(pass);
+    if (isPaused(pass)) return undefined;
+    if (pass.cr.metadata.deletionTimestamp !== undefined) {
+      return deleteSystem(pass, this.ownedKinds);
+    }
     if (isContradictory(pass) && !(await settleContradiction(pass))) return undefined;
     if (refusesDowngrade(pass)) return undefined;
+    // Before the first deployment has begun there is nothing that could expire.
+    pass.arePerishablesKept = pass.isCreating;
+    const errors: unknown[] = [];
+    const again = await this.#bringAbout(pass).catch((error: unknown) => {
+      errors.push(...partsOf(error));
+      return undefined;
+    });
+    if (!pass.arePerishablesKept && !pass.signal.aborted) {
+      await keepPerishables(pass).catch((error: unknown) => errors.push(error));
+    }
+    if (errors.length > 0) throw joined(errors);
+    return again;
+  }
+
+  /** Brings the system a step further; what it throws must not keep perishables from being renewed. */
+  async #bringAbout(pass: Pass<CR>): Promise<number | undefined> {
     const surveyed = await survey(pass);
     this.ownedKinds.add(surveyed.objects.flatMap(({ type }) => type ?? []));
     const blocked = whyBlocked(pass, surveyed);
@@ -109,13 +131,17 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
       pass.complain(blocked);
       return problemRetryMs;
     }
-    const { finalizer, sanityChecker } = pass.settings;
-    pass.cr = await addFinalizer(pass.live, pass.cr, { finalizer, signal: pass.signal });
+    if (pass.isCreating && refusesOlderThanObjects(pass, surveyed.objects)) return undefined;
+    const { sanityChecker } = pass.settings;
+    await takeFinalizers(pass);
     if (pass.isCreating) await beginDeployment(pass);
     const sane = await callUserCode(pass, 'sanityChecker', (signal) =>
       sanityChecker?.(pass.cr, pass.hooks(signal)),
     );
-    if (sane !== undefined) return sane.requeueAfterMs;
+    if (sane !== undefined) {
+      pass.arePerishablesKept = true;
+      return sane.requeueAfterMs;
+    }
     beginUpgrade(pass);
     return carryOut(pass, surveyed.objects);
   }

@@ -47,6 +47,10 @@ export class Pass<CR extends LifecycleObject> {
   hasBegun = false;
   /** What an error of this pass is called in the conditions. */
   failureReason = 'ReconcileFailed';
+  /** Whether perishables were looked after, or are not to be. */
+  arePerishablesKept = false;
+  readonly #waitingFor: string[] = [];
+  #complaint: Trouble | undefined;
   readonly #events: { readonly event: ObjectEvent; readonly ofStatus: boolean }[] = [];
   readonly #told = new Map<unknown, string>();
   readonly #sources = new Map<unknown, string>();
@@ -85,21 +89,34 @@ export class Pass<CR extends LifecycleObject> {
     this.#tell(event, { ofStatus: true });
   }
 
+  /** Adds an object, and how far it is, to those that the conditions wait for. */
+  waitFor(what: string): void {
+    this.#waitingFor.push(what);
+  }
+
   /** Has the conditions say how the system is; undefined: it is well. */
   explain(trouble: Trouble | undefined): void {
-    this.status = explainedStatus(this.status, trouble, this.settings.clock);
+    const waitingFor = this.#waitingFor;
+    const { clock } = this.settings;
+    this.status = explainedStatus(this.status, { trouble, waitingFor, clock });
+  }
+
+  /** The problem that {@link complain} reported last in this reconcile. */
+  get complaint(): Trouble | undefined {
+    return this.#complaint;
   }
 
   /** Has the conditions say what is wrong, and tells of it once, by an event. */
   complain(trouble: Trouble): void {
+    const { reason, message } = trouble;
     const said = this.settings.crManager
       .status(this.cr)
       ?.conditions?.some(
-        ({ status, reason, message }) =>
-          status === 'True' && reason === trouble.reason && message === trouble.message,
+        (one) => one.status === 'True' && one.reason === reason && one.message === message,
       );
+    this.#complaint = trouble;
     this.explain(trouble);
-    if (said !== true) this.warnOfStatus(trouble);
+    if (said !== true) this.tellOfStatus({ reason, message, type: 'Warning' });
   }
 
   /** Tells of what was done to an object. */
@@ -107,9 +124,9 @@ export class Pass<CR extends LifecycleObject> {
     this.#tell(event, { related, ofStatus: false });
   }
 
-  /** Tells of what the status says from now on. */
-  warnOfStatus(why: Explanation): void {
-    this.#tell({ ...why, type: 'Warning' }, { ofStatus: true });
+  /** Records an event about the status, once that is written. */
+  tellOfStatus(event: Marked['event']): void {
+    this.#tell(event, { ofStatus: true });
   }
 
   /** Tells that something failed; nobody else needs to. */

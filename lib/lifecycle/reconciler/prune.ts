@@ -1,18 +1,23 @@
+import { mayBePruned } from '../../builder/delete-orphan.js';
+import { pruneAnnotation } from '../../builder/marks.js';
+import { isStaleWrite } from '../../client/retry-on-conflict.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
-import { deleteObject } from './delete-object.js';
+import { deleteObject, reportGone, waitUntilGone } from './delete-object.js';
 import { failureText } from './failure-text.js';
-import { invokeCallbacks } from './invoke-callbacks.js';
+import { invokeAfter, invokeCallbacks, retryAfterDeletion } from './invoke-callbacks.js';
 import { joined } from './joined-errors.js';
+import { raise, settle } from './own-conditions.js';
 import { identityOf, ownedObjects } from './owned-objects.js';
 import type { Pass } from './pass.js';
 import type { SurveyedObject } from './survey.js';
 
 /**
  * Deletes what an earlier version has made for this very configuration and nothing desires any more.
- * Only kinds that the operator names are looked at, and only objects with its version label.
- * @returns whether something superfluous is still there
+ * Only kinds that the operator names are looked at, and only objects with its version label. Objects
+ * that hold users' data are kept until somebody allows it.
+ * @returns whether something superfluous is still there, and going
  * @throws what went wrong, when all have been tried.
  */
 export async function prune<CR extends LifecycleObject>(
@@ -20,15 +25,20 @@ export async function prune<CR extends LifecycleObject>(
   surveyed: readonly SurveyedObject[],
 ): Promise<boolean> {
   const errors: unknown[] = [];
+  const refused: UnstructuredObject[] = [];
   let left = false;
+  await retryAfterDeletion(pass).catch((error: unknown) => errors.push(error));
   for (const object of await superfluousObjects(pass, surveyed)) {
     pass.signal.throwIfAborted();
     try {
-      left = (await remove(pass, object)) || left;
+      const verdict = verdictOn(pass, object);
+      if (verdict === 'refuse') refused.push(object);
+      if (verdict === 'prune') left = (await remove(pass, object)) || left;
     } catch (error) {
       errors.push(error);
     }
   }
+  refuse(pass, refused);
   if (errors.length > 0) throw joined(errors);
   return left;
 }
@@ -43,6 +53,7 @@ async function superfluousObjects<CR extends LifecycleObject>(
   const client = pass.status.phase === 'Deployed' ? pass.client : pass.live;
   const types = crManager.getDependantResourceTypes();
   const owned = await ownedObjects(pass, { client, types });
+  reportGone(pass, owned);
   return owned.filter(
     (object) =>
       object.metadata.labels?.[createVersionLabel] !== undefined &&
@@ -50,24 +61,62 @@ async function superfluousObjects<CR extends LifecycleObject>(
   );
 }
 
+/** Kinds whose objects take what users have made along when they go. */
+const holders: readonly string[] = [
+  ...['CustomResourceDefinition apiextensions.k8s.io', 'Namespace ', 'PersistentVolumeClaim '],
+];
+
+function verdictOn<CR extends LifecycleObject>(
+  { settings }: Pass<CR>,
+  object: UnstructuredObject,
+): 'prune' | 'keep' | 'refuse' {
+  const { annotations = {}, deletionTimestamp } = object.metadata;
+  // Nothing keeps it: it is waited for.
+  if (deletionTimestamp !== undefined) return 'prune';
+  const mark = annotations[pruneAnnotation];
+  const [group = ''] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : [];
+  if (!holders.includes(`${object.kind} ${group}`)) {
+    return mayBePruned(object, { pruneClaims: undefined }) ? 'prune' : 'keep';
+  }
+  if (mark === 'false') return 'keep';
+  return mark === 'true' || settings.mayPrune(object) ? 'prune' : 'refuse';
+}
+
+function refuse<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  objects: readonly UnstructuredObject[],
+): void {
+  if (objects.length === 0) {
+    settle(pass, 'PruneRefused');
+    return;
+  }
+  const names = objects.map((object) => describeObject(object)).join(', ');
+  const remedy = `annotate them with ${pruneAnnotation}: "true" to prune them, or "false" to keep them`;
+  const message = `kept, for users' objects would go with them: ${names}; ${remedy}`;
+  if (!raise(pass, 'PruneRefused', { reason: 'HoldsData', message })) return;
+  pass.tellOfStatus({ type: 'Warning', reason: 'PruneRefused', message });
+}
+
 /** @returns whether it is still there */
 async function remove<CR extends LifecycleObject>(
   pass: Pass<CR>,
   object: UnstructuredObject,
 ): Promise<boolean> {
-  if (object.metadata.deletionTimestamp !== undefined) return true;
-  const name = describeObject(object);
+  if (object.metadata.deletionTimestamp !== undefined) {
+    waitUntilGone(pass, object);
+    return true;
+  }
   try {
     await invokeCallbacks(pass, 'PRE_DELETE', { current: structuredClone(object) });
     const left = await deleteObject(pass, object, 'Foreground');
-    const message = `deleted ${name}`;
-    pass.tell({ type: 'Normal', reason: 'DeleteResourceSuccess', message }, object);
-    await invokeCallbacks(pass, 'POST_DELETE', { current: structuredClone(object) });
-    return left;
+    await invokeAfter(pass, 'POST_DELETE', { current: object });
+    return left !== undefined;
   } catch (error) {
+    // What changed since it was judged may be wanted now: it is judged again.
+    if (isStaleWrite(error)) throw error;
     const source = pass.sourceOf(error);
     const why = `${source === undefined ? '' : `${source}: `}${failureText(error, object)}`;
-    const message = `could not delete ${name}: ${why}`;
+    const message = `could not delete ${describeObject(object)}: ${why}`;
     pass.fail(error, { reason: 'DeleteResourceFailed', message }, object);
     throw error;
   }

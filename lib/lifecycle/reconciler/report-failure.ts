@@ -16,8 +16,10 @@ export function reportFailure<CR extends LifecycleObject>(pass: Pass<CR>, error:
   if (pass.signal.aborted || kind === 'conflict' || kind === 'waiting') return;
   const parts = partsOf(error);
   if (parts.every(isOfTheMoment)) return;
-  const message = parts.map((part) => textOf(pass, part)).join('; ');
-  const trouble = { reason: pass.failureReason, message };
+  const before = pass.complaint;
+  const texts = parts.map((part) => textOf(pass, part));
+  const message = [...(before === undefined ? [] : [before.message]), ...texts].join('; ');
+  const trouble = { ...before, reason: before?.reason ?? pass.failureReason, message };
   if (parts.every((part) => pass.toldOf(part) !== undefined)) pass.explain(trouble);
   else pass.complain(trouble);
 }

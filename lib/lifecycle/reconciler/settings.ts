@@ -1,3 +1,4 @@
+import { commonPauseAnnotations } from '../../controller/pause.js';
 import { dns1123SubdomainProblem, qualifiedNameProblem } from '../../object/names.js';
 import { ConfigMap, Secret } from '../../object/kinds.js';
 import { apiVersionOf } from '../../object/resource-type.js';
@@ -9,6 +10,8 @@ import { CallbackDispatcher } from '../callbacks/callback-dispatcher.js';
 import type { CrManager } from '../cr-manager.js';
 import type { LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { LifecycleReconcilerOptions } from './lifecycle-reconciler-options.js';
+import { Deletions } from './delete-object.js';
+import { OwedCallbacks } from './invoke-callbacks.js';
 import { PutBacks } from './put-backs.js';
 
 type Optional = 'perishablesSynchronizer' | 'controllerConfigUpdater' | 'sanityChecker';
@@ -24,6 +27,11 @@ export type Settings<CR extends LifecycleObject> = {
     readonly crManager: Required<CrManager<CR>>;
     /** What need not be written again. */
     readonly putBacks: PutBacks;
+    /** What is on its way out. */
+    readonly deletions: Deletions;
+    readonly owedCallbacks: OwedCallbacks;
+    /** How often an upgrade was begun for each version, by the UID of the configuration. */
+    readonly begun: Map<string, Map<string, number>>;
   };
 
 /**
@@ -43,11 +51,14 @@ export function resolveSettings<CR extends LifecycleObject>(
   const { subresourceEnabled = true, orphans = 'wait', isMutable = isConfiguration } = options;
   const { callbackTimeoutMs = 60_000 } = options;
   const { clock = systemClock, logger = silentLogger, crManager } = options;
+  const { legacyFinalizers = [], mayPrune = () => false } = options;
+  const pauseAnnotations = { ...commonPauseAnnotations, ...options.pauseAnnotations };
   const names = { createVersionLabel, updateVersionLabel, lastAppliedAnnotation, finalizer };
-  for (const [name, value] of Object.entries(names)) {
-    const problem = qualifiedNameProblem(value);
-    if (problem !== undefined) throw invalid(`${name} ${value}: ${problem}`);
-  }
+  refuseNames([
+    ...Object.entries(names),
+    ...legacyFinalizers.map((name) => ['legacyFinalizers', name] as const),
+    ...Object.keys(pauseAnnotations).map((name) => ['pauseAnnotations', name] as const),
+  ]);
   if (!(perishablesSyncIntervalMs > 0)) {
     throw invalid(`perishablesSyncIntervalMs ${perishablesSyncIntervalMs}: want more than 0`);
   }
@@ -64,8 +75,17 @@ export function resolveSettings<CR extends LifecycleObject>(
     ...names,
     ...{ dispatcher, perishablesSyncIntervalMs, subresourceEnabled, orphans, isMutable },
     ...{ clock, logger, callbackTimeoutMs, crManager: resolveCrManager(crManager) },
-    putBacks: new PutBacks(clock),
+    ...{ legacyFinalizers, pauseAnnotations, mayPrune },
+    ...{ putBacks: new PutBacks(clock), deletions: new Deletions() },
+    ...{ owedCallbacks: new OwedCallbacks(), begun: new Map<string, Map<string, number>>() },
   };
+}
+
+function refuseNames(names: readonly (readonly [string, string])[]): void {
+  for (const [name, value] of names) {
+    const problem = qualifiedNameProblem(value);
+    if (problem !== undefined) throw invalid(`${name} ${value}: ${problem}`);
+  }
 }
 
 /** Plain JavaScript may leave out anything. */

@@ -112,16 +112,27 @@ function inPlace(object: KubernetesObject, namespaced: boolean): KubernetesObjec
 }
 
 function isOrphan<CR extends LifecycleObject>(
-  { settings }: Pass<CR>,
+  pass: Pass<CR>,
   { current }: SurveyedObject,
 ): boolean {
-  if (current === undefined || controllerOf(current) !== undefined) return false;
-  // Of ours somebody may have taken the owner reference away, or the labels; they are given back.
-  const { labels, annotations } = current.metadata;
-  const isMarked =
+  return current !== undefined && controllerOf(current) === undefined && !isOurs(pass, current);
+}
+
+/**
+ * Whether the configuration controls `object`. Without any controller the marks decide: of ours
+ * somebody may have taken the owner reference away, or the labels; they are given back.
+ */
+export function isOurs<CR extends LifecycleObject>(
+  { settings, cr }: Pass<CR>,
+  object: KubernetesObject,
+): boolean {
+  const controller = controllerOf(object);
+  if (controller !== undefined) return controller.uid === cr.metadata.uid;
+  const { labels, annotations } = object.metadata;
+  return (
     labels?.[settings.createVersionLabel] !== undefined ||
-    annotations?.[settings.lastAppliedAnnotation] !== undefined;
-  return !isMarked;
+    annotations?.[settings.lastAppliedAnnotation] !== undefined
+  );
 }
 
 function twice(objects: readonly SurveyedObject[]): string[] {

@@ -1,48 +1,90 @@
 import { upgradeStarted } from '../conditions/explained-status.js';
 import { markUpgradeHealingDegraded } from '../conditions/marks.js';
-import { setLifecycleCondition } from '../conditions/set-lifecycle-condition.js';
+import type { Marked } from '../conditions/marks.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { isDowngrade } from '../upgrade/downgrade-error.js';
-import type { DowngradeError } from '../upgrade/downgrade-error.js';
 import { isSameVersion, shouldTakeUpdatePath } from '../upgrade/versions.js';
+import { versionLabelOf } from './completed-object.js';
+import { raise, settle } from './own-conditions.js';
 import type { Pass } from './pass.js';
 import { nextPhase } from './phase-table.js';
-
-const downgradeCondition = 'DowngradeRefused';
+import { isOurs } from './survey.js';
+import type { SurveyedObject } from './survey.js';
 
 /**
  * Whether a newer operator has deployed it: then an older one says so, once, and touches nothing else;
  * phase and versions stay as the newer one has left them.
  */
 export function refusesDowngrade<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
-  try {
+  return refuses(pass, () => {
     isNewer(pass);
-  } catch (error) {
-    if (!isDowngrade(error)) throw error;
-    refuse(pass, error);
-    return true;
-  }
-  settle(pass);
-  return false;
+    // Without a status, only the objects can say which version was deployed.
+    if (!pass.isCreating) settle(pass, 'DowngradeRefused');
+  });
 }
 
-/** Begins an upgrade where the operator is newer than what is deployed. */
+/**
+ * Whether the objects of a configuration that has lost its status were made or changed by a newer
+ * operator: an older one refuses to work then, too.
+ */
+export function refusesOlderThanObjects<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  surveyed: readonly SurveyedObject[],
+): boolean {
+  const { createVersionLabel, updateVersionLabel } = pass.settings;
+  const own = surveyed.flatMap(({ current }) =>
+    current !== undefined && isOurs(pass, current) ? [current.metadata.labels ?? {}] : [],
+  );
+  const versions = own.flatMap(
+    (labels) => labels[updateVersionLabel] ?? labels[createVersionLabel] ?? [],
+  );
+  const operator = versionLabelOf(pass.operatorVersion);
+  return refuses(pass, () => {
+    for (const version of versions) shouldTakeUpdatePath(operator, version, false);
+    settle(pass, 'DowngradeRefused');
+  });
+}
+
+/** Begins an upgrade, or the way back from one, where the operator is not what is being deployed. */
 export function beginUpgrade<CR extends LifecycleObject>(pass: Pass<CR>): void {
   const { operatorVersion, settings, status } = pass;
   const { phase = '', targetVersion = '' } = status;
   const versions = { operatorVersion, targetVersion: operatorVersion };
-  const hasBegun = phase === 'Upgrading' && isSameVersion(targetVersion, operatorVersion);
-  if (!isNewer(pass) || hasBegun) {
+  const isUnderWay = phase === 'Upgrading' && isSameVersion(targetVersion, operatorVersion);
+  const isRollback = phase === 'Upgrading' && !isNewer(pass);
+  if (isUnderWay || !(isNewer(pass) || isRollback)) {
     // An operator of another version may go on with what an earlier one has begun.
     pass.status = { ...status, ...versions };
     return;
   }
   pass.hasBegun = true;
   const why = upgradeStarted({ ...status, ...versions });
-  pass.mark(markUpgradeHealingDegraded(status, why, settings.clock), {
+  const marked = markUpgradeHealingDegraded(status, why, settings.clock);
+  pass.status = {
+    ...marked.status,
     ...versions,
     phase: nextPhase(phase, 'UpgradeStarted'),
-  });
+  };
+  tellOnce(pass, { event: marked.event, other: targetVersion });
+}
+
+/**
+ * Records the event once for each version that takes over a configuration. Two operators that take
+ * turns would repeat theirs for as long as both run: the second time, one event names that instead.
+ */
+function tellOnce<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  { event, other }: { readonly event: Marked['event']; readonly other: string },
+): void {
+  const { uid = '' } = pass.cr.metadata;
+  const { begun } = pass.settings;
+  const versions = begun.get(uid) ?? new Map<string, number>();
+  const times = (versions.get(pass.operatorVersion) ?? 0) + 1;
+  begun.set(uid, versions.set(pass.operatorVersion, times));
+  if (times === 1) pass.tellOfStatus(event);
+  if (times !== 2) return;
+  const message = `an operator of version ${other} is deploying it, too: run one operator at a time`;
+  pass.tellOfStatus({ type: 'Warning', reason: 'OperatorsCompete', message });
 }
 
 /** @throws DowngradeError the operator is older. */
@@ -51,21 +93,16 @@ function isNewer<CR extends LifecycleObject>({ operatorVersion, status }: Pass<C
   return shouldTakeUpdatePath(operatorVersion, observedVersion, phase === 'Deploying');
 }
 
-function refuse<CR extends LifecycleObject>(pass: Pass<CR>, { message }: DowngradeError): void {
-  const before = pass.status.conditions ?? [];
-  const known = before.some(
-    (one) => one.type === downgradeCondition && one.status === 'True' && one.message === message,
-  );
-  if (known) return;
-  const why = { reason: 'Downgrade', message };
-  const update = { type: downgradeCondition, status: 'True', ...why } as const;
-  const conditions = setLifecycleCondition(before, update, pass.settings.clock);
-  pass.status = { ...pass.status, conditions };
-  pass.warnOfStatus({ reason: downgradeCondition, message });
-}
-
-function settle<CR extends LifecycleObject>(pass: Pass<CR>): void {
-  const { conditions = [] } = pass.status;
-  const rest = conditions.filter(({ type }) => type !== downgradeCondition);
-  if (rest.length < conditions.length) pass.status = { ...pass.status, conditions: rest };
+function refuses<CR extends LifecycleObject>(pass: Pass<CR>, check: () => void): boolean {
+  try {
+    check();
+    return false;
+  } catch (error) {
+    if (!isDowngrade(error)) throw error;
+    const { message } = error;
+    if (raise(pass, 'DowngradeRefused', { reason: 'Downgrade', message })) {
+      pass.tellOfStatus({ type: 'Warning', reason: 'DowngradeRefused', message });
+    }
+    return true;
+  }
 }

@@ -14,6 +14,7 @@ export class OwnedKinds implements Source {
   readonly #owner: TypeReference<KubernetesObject>;
   readonly #registrator: ((type: TypeReference<KubernetesObject>) => void) | undefined;
   readonly #sources = new Map<string, Source>();
+  readonly #types = new Map<string, TypeReference<KubernetesObject>>();
   readonly #places = new Map<SourceContext, Map<string, StartedSource>>();
 
   constructor(
@@ -24,6 +25,11 @@ export class OwnedKinds implements Source {
     this.#registrator = registrator;
   }
 
+  /** The kinds that became known. */
+  get types(): readonly TypeReference<KubernetesObject>[] {
+    return [...this.#types.values()];
+  }
+
   /** Has these kinds watched; those that are already are not watched twice. */
   add(types: readonly TypeReference<KubernetesObject>[]): void {
     for (const type of types) {
@@ -32,6 +38,7 @@ export class OwnedKinds implements Source {
       this.#registrator?.(type);
       const source = kindSource(type, { mapper: enqueueOwner(this.#owner) });
       this.#sources.set(name, source);
+      this.#types.set(name, type);
       if (this.#registrator !== undefined) continue;
       for (const [context, started] of this.#places) started.set(name, source.start(context));
     }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { explainedStatus } from '../../../lib/lifecycle/conditions/explained-status.js';
+import type { Trouble } from '../../../lib/lifecycle/conditions/explained-status.js';
 import { phases } from '../../../lib/lifecycle/index.js';
 import type { LifecycleStatus } from '../../../lib/lifecycle/index.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
@@ -22,8 +23,8 @@ describe('explainedStatus', () => {
     const [well, failing, blocked] = table[phase] ?? [];
     it(`says in phase ${phase === '' ? '(none)' : phase}: well ${well}, failing ${failing}, blocked ${blocked}`, () => {
       const status: LifecycleStatus = { ...versions, phase };
-      const said = (why: Parameters<typeof explainedStatus>[1]): string =>
-        seen(explainedStatus(status, why, clock)).conditions;
+      const said = (why: Trouble | undefined): string =>
+        seen(explainedStatus(status, { trouble: why, clock })).conditions;
       expect([said(undefined), said(trouble), said({ ...trouble, isBlocked: true })]).to.deep.equal(
         [...[well, failing, blocked]],
       );
@@ -33,8 +34,9 @@ describe('explainedStatus', () => {
   it('says the same when asked again, and writes nothing but conditions', () => {
     for (const phase of phases) {
       for (const why of [undefined, trouble]) {
-        const once = explainedStatus({ ...versions, phase }, why, clock);
-        expect(explainedStatus(once, why, clock)).to.deep.equal(once);
+        const findings = { trouble: why, clock };
+        const once = explainedStatus({ ...versions, phase }, findings);
+        expect(explainedStatus(once, findings)).to.deep.equal(once);
         expect({ ...once, conditions: undefined }).to.deep.equal({
           ...{ ...versions, phase, conditions: undefined },
         });
@@ -43,9 +45,9 @@ describe('explainedStatus', () => {
   });
 
   it('keeps Available of what is Deployed, and takes Degraded back', () => {
-    const well = explainedStatus({ ...versions, phase: 'Deployed' }, undefined, clock);
-    const ill = explainedStatus(well, trouble, clock);
+    const well = explainedStatus({ ...versions, phase: 'Deployed' }, { clock });
+    const ill = explainedStatus(well, { trouble, clock });
     expect(seen(ill).conditions).to.equal('T/F/T DeployCompleted Broken');
-    expect(explainedStatus(ill, undefined, clock)).to.deep.equal(well);
+    expect(explainedStatus(ill, { clock })).to.deep.equal(well);
   });
 });

@@ -39,6 +39,34 @@ export function callingBackSuite(open: OpenStage): void {
     ]);
   });
 
+  for (const state of ['POST_CREATE', 'POST_UPDATE', 'POST_DELETE'] as const) {
+    it(`calls ${state} again until it succeeds, though nothing is written again`, async () => {
+      const stage = await open();
+      const { namespace } = stage;
+      stage.resources = () => [configMap(namespace), deployment(namespace)];
+      if (state !== 'POST_CREATE') await stage.deploy('1.0.0');
+      let [failures, calls] = [2, 0];
+      stage.dispatcher.addCallback(null, (told) => {
+        if (told.state !== state) return;
+        calls++;
+        if (failures-- > 0) throw new Error('registry is away');
+      });
+      if (state === 'POST_UPDATE')
+        stage.resources = () => [deployment(namespace, { image: 'b:2' })];
+      if (state === 'POST_DELETE') stage.resources = () => [deployment(namespace)];
+      await stage.target.eventually(async () => {
+        const seen = await stage.pass('1.0.0');
+        if (failures >= 0) expect(seen.error).to.match(/registry is away/);
+        expect(failures).to.be.below(0);
+        expect(seen.error).to.equal(undefined);
+      });
+      const expected = state === 'POST_CREATE' ? 4 : 3;
+      expect(calls).to.equal(expected);
+      await stage.deploy('1.0.0');
+      expect(calls).to.equal(expected);
+    });
+  }
+
   it('hands over all that a callback may need', async () => {
     const stage = await open();
     const all: CallbackArguments<Config>[] = [];

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { configMap, deployment, nowhere } from './system.js';
-import type { OpenStage, Seen, Stage } from './stage.js';
+import { LocalConfig } from './stage.js';
+import type { Config, OpenStage, Seen, Stage } from './stage.js';
 
 /** "Deletion before and during an upgrade: Deleted, versions unchanged, never healthy". */
 export function deletingSuite(open: OpenStage): void {
@@ -44,12 +46,18 @@ export function deletingSuite(open: OpenStage): void {
     await stage.deploy('1.0.0');
     await stage.touch('Service', 'web', { metadata: { finalizers: ['example.com/held'] } });
     await stage.delete();
-    expect((await stage.pass('1.0.0')).events).to.deep.equal(['DeleteResourceSuccess Service web']);
-    expect((await stage.pass('1.0.0')).events).to.deep.equal([]);
+    for (let pass = 0; pass < 2; pass++) {
+      expect((await stage.pass('1.0.0')).events).to.deep.equal([]);
+      const { conditions = [] } = await stage.status();
+      expect(conditions.find(({ type }) => type === 'Progressing')?.message).to.equal(
+        `what it owns is being deleted; waiting for Service ${stage.namespace}/web: deletion requested, held by finalizers example.com/held`,
+      );
+    }
     expect(await stage.isGone('Deployment', 'web')).to.equal(false);
     await stage.touch('Service', 'web', { metadata: { finalizers: null } });
     const passes = await passesUntil(stage, ({ phase }) => phase === undefined);
     expect(passes.flatMap(({ events }) => events)).to.deep.equal([
+      'DeleteResourceSuccess Service web',
       'DeleteResourceSuccess Deployment web',
       'DeleteResourceSuccess ServiceAccount web',
     ]);
@@ -113,20 +121,67 @@ export function deletingSuite(open: OpenStage): void {
     await passesUntil(stage, ({ phase }) => phase === undefined);
   });
 
-  it('waits where the objects can not be told, and calls all callbacks when they can', async () => {
-    const stage = await open();
+  for (const broken of ['getAllResources', 'getDependantResourceTypes'] as const) {
+    it(`takes away what it owns though ${broken} throws, calls callbacks before, and names the error`, async () => {
+      const stage = await open();
+      await stage.deploy('1.0.0');
+      const calls: string[] = [];
+      stage.dispatcher.addCallback(null, ({ state, current }) => {
+        calls.push(`${state} ${current?.kind}`);
+      });
+      const reconciler = stage.newReconciler({
+        crManager: {
+          type: stage.type,
+          getAllResources: () => stage.resources({} as Config) as UnstructuredObject[],
+          getDependantResourceTypes: () => stage.dependants,
+          [broken]: () => {
+            throw new Error('no such flavour');
+          },
+        },
+      });
+      await stage.touch('Service', 'web', { metadata: { finalizers: ['example.com/held'] } });
+      await stage.delete();
+      await stage.target.eventually(async () => {
+        const { conditions } = await stage.pass('1.0.0', reconciler);
+        expect(conditions).to.equal('F/T/T ResourcesUnknown');
+        const [service] = (await stage.get('Service', 'web')).metadata.finalizers ?? [];
+        expect(service).to.equal('example.com/held');
+        expect((await stage.get('Service', 'web')).metadata.deletionTimestamp).to.be.a('string');
+      });
+      const { conditions = [] } = await stage.status();
+      const messages = conditions.flatMap(({ message }) => message ?? []);
+      expect(messages.join()).to.include(`${broken}: no such flavour`);
+      expect(calls).to.have.members(
+        ['ServiceAccount', 'Deployment', 'Service'].map((kind) => `OPERATOR_DELETE ${kind}`),
+      );
+      await stage.touch('Service', 'web', { metadata: { finalizers: null } });
+      await stage.target.eventually(async () => {
+        await stage.pass('1.0.0', reconciler);
+        expect(await stage.exists()).to.equal(false);
+      });
+      expect(await stage.isGone('Deployment', 'web')).to.equal(true);
+    });
+  }
+
+  it('calls OPERATOR_DELETE for none of the live objects of another configuration', async () => {
+    const stage = await open({ type: LocalConfig });
     await stage.deploy('1.0.0');
+    const { apiVersion, kind } = stage.type as Config;
+    const key = { name: 'other', namespace: stage.namespace };
+    await stage.admin.create<Config>({
+      ...{ apiVersion, kind, metadata: { ...key, finalizers: ['operator-builder.io/lifecycle'] } },
+      spec: {},
+    });
     const calls: string[] = [];
-    stage.dispatcher.addCallback(null, ({ desired }) => void calls.push(desired?.kind ?? ''));
-    const { resources } = stage;
-    stage.resources = () => {
-      throw new Error('no such flavour');
-    };
-    await stage.delete();
-    expect(await stage.pass('1.0.0')).to.include({ conditions: 'F/T/T DeletionBlocked' });
-    stage.resources = resources;
-    await passesUntil(stage, ({ phase }) => phase === undefined);
-    expect(calls).to.have.length(3);
+    stage.dispatcher.addCallback(null, ({ state }) => void calls.push(state));
+    await stage.admin.delete(stage.type, key);
+    await stage.target.eventually(async () => {
+      await stage.reconciler.reconcile({ key }, '1.0.0');
+      const left = await stage.admin.list(stage.type, { namespace: stage.namespace });
+      expect(left.items).to.have.length(1);
+    });
+    expect(calls).to.deep.equal([]);
+    expect(await stage.isGone('Service', 'web')).to.equal(false);
   });
 
   it('takes away what it owns though what is desired makes no sense any more', async () => {
@@ -166,8 +221,10 @@ export function deletingSuite(open: OpenStage): void {
   it('is an older operator’s to do as well', async () => {
     const stage = await open();
     await stage.deploy('1.1.0');
+    expect((await stage.pass('1.0.0')).conditions).to.include('Downgrade');
     await stage.delete();
-    await passesUntil(stage, ({ phase }) => phase === undefined, '1.0.0');
+    const [first] = await passesUntil(stage, ({ phase }) => phase === undefined, '1.0.0');
+    expect(first?.conditions).to.equal('F/T/F DeletionStarted');
     expect(await stage.isGone('Deployment', 'web')).to.equal(true);
   });
 }

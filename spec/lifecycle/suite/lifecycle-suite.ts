@@ -6,10 +6,14 @@ import { contradictingSuite } from './contradicting.js';
 import { definingSuite } from './defining.js';
 import { deletingSuite } from './deleting.js';
 import { healingSuite } from './healing.js';
+import { guardingSuite } from './guarding.js';
+import { keepingSuite } from './keeping.js';
 import { managingSuite } from './managing.js';
 import { settlingSuite } from './settling.js';
 import { stages } from './stage.js';
+import { takingOverSuite } from './taking-over.js';
 import { upgradingSuite } from './upgrading.js';
+import { waitingSuite } from './waiting.js';
 import { watchingOverSuite } from './watching-over.js';
 
 /** The cases to hold of the lifecycle's page, on whatever server. */
@@ -22,6 +26,10 @@ export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('settling', () => settlingSuite(open));
   describe('deleting', () => deletingSuite(open));
   describe('callbacks', () => callingBackSuite(open));
+  describe('keeping', () => keepingSuite(open));
+  describe('guarding', () => guardingSuite(open));
+  describe('taking over', () => takingOverSuite(open));
+  describe('waiting', () => waitingSuite(open));
   describe('watching over', () => watchingOverSuite(open));
   describe('a phase, and no version', () => contradictingSuite(open));
   describe('bad input', () => badInputSuite(open));

@@ -153,12 +153,13 @@ export function upgradingSuite(open: OpenStage): void {
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];
     await stage.deploy('1.0.0');
     stage.resources = () => [configMap(namespace)];
-    expect((await stage.pass('1.0.0')).events).to.deep.equal([
-      'DeleteResourceSuccess ConfigMap old',
-    ]);
-    await stage.target.eventually(async () =>
-      expect(await stage.isGone('ConfigMap', 'old')).to.equal(true),
-    );
+    const events: string[] = [];
+    await stage.target.eventually(async () => {
+      events.push(...(await stage.pass('1.0.0')).events);
+      expect(events).to.not.deep.equal([]);
+    });
+    expect(events).to.deep.equal(['DeleteResourceSuccess ConfigMap old']);
+    expect(await stage.isGone('ConfigMap', 'old')).to.equal(true);
     expect(await stage.pass('1.0.0')).to.deep.equal({
       ...{ phase: 'Deployed', versions: '1.0.0 1.0.0 1.0.0' },
       ...{ conditions: 'T/F/F DeployCompleted', events: [] },
@@ -219,10 +220,47 @@ export function upgradingSuite(open: OpenStage): void {
     stage.resources = () => [deployment(stage.namespace, { pod: nowhere })];
     await stage.pass('1.1.0');
     stage.resources = () => [deployment(stage.namespace)];
-    expect(await stage.pass('1.0.0')).to.include({
+    expect(await stage.pass('1.0.0')).to.deep.include({
       ...{ phase: 'Upgrading', versions: '1.0.0 1.0.0 1.0.0' },
+      conditions: 'T/T/T RollbackStarted',
+      events: ['RollbackStarted', 'UpdateResourceSuccess Deployment web'],
     });
+    const { conditions = [] } = await stage.status();
+    const messages = conditions.flatMap(({ message }) => message ?? []);
+    expect(messages.join()).to.match(/^rollback to 1\.0\.0 has begun/);
     await stage.deploy('1.0.0');
+  });
+
+  it('records UpgradeStarted once for each of two versions that take turns, then one warning', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    stage.resources = () => [deployment(stage.namespace, { image: 'nginx:2', pod: nowhere })];
+    const [one, other] = [stage.newReconciler(), stage.newReconciler()];
+    const events: string[] = [];
+    for (let turn = 0; turn < 4; turn++) {
+      events.push(...(await stage.pass('1.1.0', one)).events);
+      events.push(...(await stage.pass('1.2.0', other)).events);
+    }
+    expect(events.filter((event) => !event.startsWith('UpdateResource'))).to.deep.equal([
+      ...['UpgradeStarted', 'UpgradeStarted', 'OperatorsCompete', 'OperatorsCompete'],
+    ]);
+  });
+
+  it('refuses to deploy an older version though the status was wiped', async () => {
+    const stage = await open();
+    await stage.deploy('1.1.0');
+    const wiped = Object.fromEntries(Object.keys(await stage.status()).map((key) => [key, null]));
+    await stage.setStatus(wiped);
+    await stage.operator.requests();
+    for (const events of [['DowngradeRefused'], []]) {
+      const seen = await stage.pass('1.0.0', stage.newReconciler());
+      expect(seen).to.deep.include({ phase: undefined, events });
+      expect(seen.conditions).to.equal('-/-/- Downgrade');
+    }
+    expect(await stage.writes()).to.deep.equal(['patch sampleconfigs']);
+    await stage.deploy('1.1.0');
+    const { conditions = [] } = await stage.status();
+    expect(conditions.map(({ type }) => type)).to.not.include('DowngradeRefused');
   });
 
   it('begins no upgrade of a first deployment that is not complete: it goes on in the new version', async () => {

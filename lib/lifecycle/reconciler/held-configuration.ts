@@ -1,0 +1,68 @@
+import { pausedBy } from '../../controller/pause.js';
+import { isNotFound } from '../../object/api-error.js';
+import { keyOf } from '../../object/object-key.js';
+import type { LifecycleObject } from '../lifecycle-status.js';
+import { raise, settle } from './own-conditions.js';
+import type { Pass } from './pass.js';
+
+/**
+ * Whether an annotation pauses the configuration: then a condition and an event name it, and nothing
+ * is done, not even a deletion.
+ */
+export function isPaused<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
+  const by = pausedBy(pass.cr, pass.settings.pauseAnnotations);
+  if (by === undefined) {
+    const message = 'reconciled again: no annotation pauses it';
+    if (settle(pass, 'Paused')) pass.tellOfStatus({ type: 'Normal', reason: 'Resumed', message });
+    return false;
+  }
+  const isDeleting = pass.cr.metadata.deletionTimestamp !== undefined;
+  const message = `${by}${isDeleting ? '; its deletion waits until the annotation is gone' : ''}`;
+  if (raise(pass, 'Paused', { reason: 'PausedByAnnotation', message })) {
+    pass.tellOfStatus({ type: 'Normal', reason: 'Paused', message: `paused by ${message}` });
+  }
+  return true;
+}
+
+/** Whether a finalizer of ours, or of the operator that had it before, holds the configuration. */
+export function hasFinalizer<CR extends LifecycleObject>({ cr, settings }: Pass<CR>): boolean {
+  const ours = [settings.finalizer, ...settings.legacyFinalizers];
+  return cr.metadata.finalizers?.some((name) => ours.includes(name)) === true;
+}
+
+/** Adds our finalizer, in the place of those of the operator that had the configuration before. */
+export async function takeFinalizers<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
+  const { finalizer } = pass.settings;
+  const { finalizers = [] } = pass.cr.metadata;
+  const kept = withoutLegacy(pass);
+  const isWhole = kept.length === finalizers.length && kept.includes(finalizer);
+  if (!isWhole)
+    await setFinalizers(pass, [...kept.filter((name) => name !== finalizer), finalizer]);
+}
+
+/** Removes our finalizer, and those of the operator before; a configuration that is gone is fine. */
+export async function releaseFinalizers<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
+  const others = withoutLegacy(pass).filter((name) => name !== pass.settings.finalizer);
+  try {
+    await setFinalizers(pass, others);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+function withoutLegacy<CR extends LifecycleObject>({ cr, settings }: Pass<CR>): readonly string[] {
+  const { finalizers = [] } = cr.metadata;
+  return finalizers.filter((name) => !settings.legacyFinalizers.includes(name));
+}
+
+// A merge patch replaces the list whole: without the version it would drop what others have added.
+async function setFinalizers<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  finalizers: readonly string[],
+): Promise<void> {
+  const { cr, live, settings, signal } = pass;
+  const { uid, resourceVersion } = cr.metadata;
+  const body = { metadata: { uid, resourceVersion, finalizers } };
+  const { type } = settings.crManager;
+  pass.cr = await live.patch(type, keyOf(cr), { type: 'merge', body }, { signal });
+}

@@ -1,0 +1,187 @@
+import { expect } from 'chai';
+import { forwarding } from '../../../lib/client/forwarding.js';
+import { ensureCrd } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
+import { createCrd } from '../../../lib/lifecycle/index.js';
+import { ApiError } from '../../../lib/object/api-error.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { systemRandom } from '../../../lib/system/random.js';
+import { configMap, system } from './system.js';
+import type { OpenStage, Stage } from './stage.js';
+
+const pruneAnnotation = 'operator-builder.io/prune';
+
+/** Objects of users, and objects that hold theirs, are neither taken over nor pruned. */
+export function guardingSuite(open: OpenStage): void {
+  it('keeps an object that is no longer desired where its annotation says so', async () => {
+    const stage = await open();
+    await withOld(stage, [configMap(stage.namespace, 'old')]);
+    await stage.touch('ConfigMap', 'old', {
+      metadata: { annotations: { [pruneAnnotation]: 'false' } },
+    });
+    stage.resources = () => [configMap(stage.namespace)];
+    await stage.deploy('1.0.0');
+    await stage.deploy('1.1.0');
+    expect(await stage.isGone('ConfigMap', 'old')).to.equal(false);
+    expect(await refusal(stage)).to.equal(undefined);
+  });
+
+  it('judges an object again that has changed since the cache saw it', async () => {
+    const stage = await open();
+    await withOld(stage, [configMap(stage.namespace, 'old')]);
+    stage.resources = () => [configMap(stage.namespace)];
+    const behind = await lagging(stage);
+    await stage.touch('ConfigMap', 'old', {
+      metadata: { annotations: { [pruneAnnotation]: 'false' } },
+    });
+    const seen = await stage.pass('1.0.0', stage.newReconciler({ client: behind }));
+    expect(seen.error).to.match(/409 Conflict/);
+    expect(seen.events).to.deep.equal([]);
+    await stage.pass('1.0.0');
+    expect(await stage.isGone('ConfigMap', 'old')).to.equal(false);
+  });
+
+  const claim = (namespace: string): UnstructuredObject => ({
+    ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'old', namespace } },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  });
+  const holders: Record<string, (stage: Stage) => UnstructuredObject> = {
+    CustomResourceDefinition: () => {
+      const kind = `Held${systemRandom.uuid().slice(0, 8)}`;
+      return createCrd({ group: 'held.example.com', kind });
+    },
+    Namespace: ({ namespace }) => ({
+      ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: `${namespace}-old` } },
+    }),
+    PersistentVolumeClaim: ({ namespace }) => claim(namespace),
+  };
+  for (const [kind, make] of Object.entries(holders)) {
+    it(`keeps a ${kind} until it is allowed to go, and names it in a condition and one event`, async () => {
+      const stage = await open();
+      const holder = make(stage);
+      const { apiVersion, metadata } = holder;
+      const { name = '', namespace } = metadata;
+      const key = { name, ...(namespace !== undefined && { namespace }) };
+      const type = { apiVersion, kind };
+      stage.dependants = [...stage.dependants, type];
+      await withOld(stage, [holder]);
+      stage.resources = () => [configMap(stage.namespace)];
+      const events: string[] = [];
+      await stage.target.eventually(async () => {
+        const seen = await stage.pass('1.1.0');
+        events.push(...seen.events);
+        expect(seen.phase).to.equal('Deployed');
+      });
+      expect(events).to.deep.equal(['UpgradeStarted', 'PruneRefused', 'DeployCompleted']);
+      expect(await refusal(stage))
+        .to.include(`${kind} `)
+        .and.include(name);
+      expect((await stage.pass('1.1.0')).events).to.deep.equal([]);
+      const { uid } = (await stage.admin.get(type, key)).metadata;
+      expect(uid).to.be.a('string');
+      const body = { metadata: { annotations: { [pruneAnnotation]: 'true' } } };
+      await stage.admin.patch(type, key, { type: 'merge', body });
+      await stage.target.eventually(async () => {
+        await stage.pass('1.1.0');
+        expect(await refusal(stage)).to.equal(undefined);
+        const { items } = await stage.admin.list(type);
+        const left = items.filter((item) => item.metadata.uid === uid);
+        // Its protection waits for a controller that the embedded server has not.
+        for (const item of left) expect(item.metadata.deletionTimestamp).to.be.a('string');
+      });
+    });
+  }
+
+  it('prunes what mayPrune allows without an annotation', async () => {
+    const stage = await open({ mayPrune: ({ kind }) => kind === 'PersistentVolumeClaim' });
+    stage.dependants = [...stage.dependants, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' }];
+    await withOld(stage, [claim(stage.namespace)]);
+    stage.resources = () => [configMap(stage.namespace)];
+    await stage.target.eventually(async () => {
+      await stage.pass('1.0.0');
+      const left = await stage.isGone('PersistentVolumeClaim', 'old');
+      if (left) return;
+      const { metadata } = await stage.get('PersistentVolumeClaim', 'old');
+      expect(metadata.deletionTimestamp).to.be.a('string');
+    });
+    expect(await refusal(stage)).to.equal(undefined);
+  });
+
+  for (const orphans of ['wait', 'adopt'] as const) {
+    it(`takes over no object of a user that the cache has not seen yet (orphans: ${orphans})`, async () => {
+      const stage = await open({ orphans });
+      const theirs = { ...configMap(stage.namespace), data: { password: 'theirs' } };
+      stage.resources = () => [configMap(stage.namespace)];
+      await stage.admin.create(theirs);
+      const before = await stage.get('ConfigMap', 'settings');
+      const client = await unseen(stage, 'ConfigMap');
+      const seen = await stage.pass('1.0.0', stage.newReconciler({ client, orphans }));
+      expect(seen.error).to.match(/409 AlreadyExists/);
+      expect(await stage.get('ConfigMap', 'settings')).to.deep.equal(before);
+    });
+  }
+
+  it('deletes the objects of a configuration that was deleted before the cache saw them', async () => {
+    const stage = await open();
+    stage.resources = () => system(stage.namespace);
+    await stage.deploy('1.0.0');
+    const client = await unseen(stage, 'Service');
+    await stage.delete();
+    await stage.target.eventually(async () => {
+      await stage.pass('1.0.0', stage.newReconciler({ client }));
+      expect(await stage.exists()).to.equal(false);
+    });
+    expect(await stage.isGone('Service', 'web')).to.equal(true);
+  });
+
+  it('waits for a kind that is defined among the objects, and names what waits', async () => {
+    const stage = await open();
+    const kind = `Late${systemRandom.uuid().slice(0, 8)}`;
+    const crd = createCrd({ group: 'late.example.com', kind });
+    const late = { apiVersion: 'late.example.com/v1alpha1', kind, metadata: { name: 'late' } };
+    stage.resources = () => [{ ...late, spec: {} }, crd];
+    await stage.pass('1.0.0');
+    const { conditions = [] } = await stage.status();
+    const { message } = conditions.find(({ type }) => type === 'Progressing') ?? {};
+    expect(message).to.equal(
+      `deployment of 1.0.0 has begun; waiting for ${kind} late: its kind to be served`,
+    );
+    await ensureCrd(stage.admin, crd, { clock: stage.target.clock });
+    await stage.deploy('1.0.0');
+  });
+}
+
+/** Deploys what there should be, `old` beside it. */
+async function withOld(stage: Stage, old: readonly UnstructuredObject[]): Promise<void> {
+  stage.resources = () => [...old, configMap(stage.namespace)];
+  await stage.deploy('1.0.0');
+}
+
+async function refusal(stage: Stage): Promise<string | undefined> {
+  const { conditions = [] } = await stage.status();
+  return conditions.find(({ type }) => type === 'PruneRefused')?.message;
+}
+
+/** A client whose cache shows ConfigMaps as they are now, whatever happens to them. */
+async function lagging(stage: Stage): Promise<Client> {
+  const { client } = stage.operator;
+  const { namespace } = stage;
+  const cached = await client.list({ apiVersion: 'v1', kind: 'ConfigMap' }, { namespace });
+  const list: Client['list'] = async (type, options) =>
+    type.kind === 'ConfigMap' ? (cached as never) : client.list(type, options);
+  return Object.assign({ ...forwarding(client), list }, { live: client });
+}
+
+/** A client whose cache has seen no object of a kind. */
+async function unseen(stage: Stage, kind: string): Promise<Client> {
+  const { client } = stage.operator;
+  const missing = await client
+    .get({ apiVersion: 'v1', kind: 'ConfigMap' }, { name: 'none', namespace: stage.namespace })
+    .catch((error: unknown) => error);
+  if (!(missing instanceof ApiError)) throw new Error('want a NotFound');
+  const get: Client['get'] = async (type, key, options) => {
+    if (type.kind === kind) throw missing;
+    return client.get(type, key, options);
+  };
+  return Object.assign({ ...forwarding(client), get }, { live: client });
+}

@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { system } from './system.js';
+import type { OpenStage, Options, Stage } from './stage.js';
+
+/** Perishables, as certificates, are renewed whatever else fails. */
+export function keepingSuite(open: OpenStage): void {
+  const failures: Record<string, (broken: Broken) => void> = {
+    'an object is refused': ({ stage }) => {
+      stage.resources = () => system(stage.namespace, { replicas: -1 });
+    },
+    'an object can not be described': ({ stage }) => {
+      stage.resources = () => [
+        ...system(stage.namespace),
+        { apiVersion: 'no.example.com/v1', kind: 'None', metadata: { name: 'x' } },
+      ];
+    },
+    'getAllResources throws': ({ stage }) => {
+      stage.resources = () => {
+        throw new Error('no such flavour');
+      };
+    },
+    'a callback throws': ({ stage }) =>
+      stage.dispatcher.addCallback(null, () => {
+        throw new Error('volumes are in use');
+      }),
+    'sanityChecker throws': (broken) => void (broken.hook = 'sanityChecker'),
+    'controllerConfigUpdater throws': (broken) => void (broken.hook = 'controllerConfigUpdater'),
+  };
+  for (const [name, fail] of Object.entries(failures)) {
+    it(`renews perishables once in each reconcile though ${name}, and reports that`, async () => {
+      const broken = await deployed(open);
+      fail(broken);
+      for (let pass = 0; pass < 2; pass++) {
+        broken.calls = 0;
+        const { conditions } = await broken.stage.pass('1.0.0');
+        expect(broken.calls).to.equal(1);
+        expect(conditions).to.match(/^T\/F\/T DeployCompleted (ReconcileFailed|ConfigError)$/);
+      }
+    });
+  }
+
+  it('reports both where an object and the synchronizer fail', async () => {
+    const broken = await deployed(open);
+    for (const name of ['an object is refused', 'an object can not be described']) {
+      failures[name]?.(broken);
+      broken.hook = 'perishablesSynchronizer';
+      const { error } = await broken.stage.pass('1.0.0');
+      expect(error).to.match(/vault is sealed/);
+      const { conditions = [] } = await broken.stage.status();
+      const message = conditions.find(({ type }) => type === 'Degraded')?.message;
+      expect(message).to.match(/vault is sealed/);
+      expect(message).to.match(name.includes('refused') ? /spec\.replicas/ : /None/);
+    }
+  });
+
+  it('does not renew before the first deployment, nor where the sanity check ends the reconcile', async () => {
+    const broken = newBroken();
+    const stage = await open(optionsOf(broken, { sanityChecker: async () => ({}) }));
+    stage.resources = () => undefined;
+    await stage.pass('1.0.0');
+    stage.resources = () => system(stage.namespace);
+    await stage.pass('1.0.0');
+    await stage.pass('1.0.0');
+    expect(broken.calls).to.equal(0);
+  });
+}
+
+interface Broken {
+  stage: Stage;
+  /** How often perishables were looked after. */
+  calls: number;
+  /** The hook that throws. */
+  hook?: keyof Options;
+}
+
+function newBroken(): Broken {
+  return { calls: 0 } as Broken;
+}
+
+function optionsOf(broken: Broken, more: Options = {}): Options {
+  const hook = (name: keyof Options) => () => {
+    if (broken.hook === name) throw new Error('vault is sealed');
+    return Promise.resolve(undefined);
+  };
+  return {
+    controllerConfigUpdater: hook('controllerConfigUpdater'),
+    sanityChecker: hook('sanityChecker'),
+    perishablesSynchronizer: async () => {
+      broken.calls++;
+      await hook('perishablesSynchronizer')();
+    },
+    ...more,
+  };
+}
+
+async function deployed(open: OpenStage): Promise<Broken> {
+  const broken = newBroken();
+  broken.stage = await open(optionsOf(broken));
+  await broken.stage.deploy('1.0.0');
+  return broken;
+}
