@@ -29,6 +29,8 @@ export function inProcessTransport(handler: RequestHandler): Transport {
 function follow({ signal }: TransportRequest, stream: WatchStream, open: Set<WatchStream>): void {
   open.add(stream);
   const onAbort = (): void => stream.fail(aborted(signal));
+  // The request may have been aborted while the server handled it.
+  if (signal?.aborted === true) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
   stream.onceEnded(() => {
     open.delete(stream);

@@ -70,7 +70,7 @@ export async function followWatch<T extends KubernetesObject>(
   const start =
     from === 'initialEvents'
       ? ({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const)
-      : from;
+      : { resourceVersion: from.resourceVersion };
   let heardAny = false;
   const ended = <End>(end: End, established: boolean): End & Omit<Watched, 'end'> => ({
     ...end,

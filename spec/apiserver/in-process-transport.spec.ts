@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { EmbeddedApiServer } from '../../lib/apiserver/index.js';
+
+describe('inProcessTransport', () => {
+  it('ends a watch whose request is aborted while the server handles it', async () => {
+    const server = new EmbeddedApiServer();
+    const transport = server.transport();
+    const attempt = new AbortController();
+    const asked = transport.request({
+      ...{ method: 'GET', path: '/api/v1/configmaps?watch=true', headers: {} },
+      signal: attempt.signal,
+    });
+    attempt.abort();
+    const { body } = await asked;
+    const error = await (async () => {
+      for await (const chunk of body) void chunk;
+    })().catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('code', 'Aborted');
+    await transport.close();
+    await server.stop();
+  });
+});
