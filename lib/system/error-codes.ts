@@ -83,12 +83,16 @@ export const errorCodes = [
   'Downgrade',
   /** A declarative controller keeps writing one object: it undoes what another writes, or feeds itself. */
   'HotLoop',
+  /** A declarative controller makes ever more objects of its own results. */
+  'GrowthLimit',
   /** A document does not fit what a declarative operator does with it; the pipeline goes on. */
   'InvalidData',
   /** A declarative operator can't be loaded; `problems` has the paths and the remedies. */
   'InvalidSpec',
   /** An object is to be patched by a declarative operator, and does not exist. */
   'TargetMissing',
+  /** Two declarative controllers of a process write one object. */
+  'TargetConflict',
   /** An object that a declarative operator is to write is being deleted. */
   'TargetDeleting',
 ] as const;

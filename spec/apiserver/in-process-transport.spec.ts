@@ -12,9 +12,8 @@ describe('inProcessTransport', () => {
     });
     attempt.abort();
     const { body } = await asked;
-    const error = await (async () => {
-      for await (const chunk of body) void chunk;
-    })().catch((thrown: unknown) => thrown);
+    const ended = body[Symbol.asyncIterator]().next();
+    const error = await ended.catch((thrown: unknown) => thrown);
     expect(error).to.have.property('code', 'Aborted');
     await transport.close();
     await server.stop();

@@ -107,7 +107,10 @@ export class OutputCollector {
   }
 }
 
-/** @throws DataError it has no name, or a namespace that is no text, or a slash in one of them. */
+/** As Kubernetes has it. */
+const longestName = 253;
+
+/** @throws DataError it has no name or one that is too long, or a namespace that is no text, or a slash in one of them. */
 function objectKeyOf(document: Document): ObjectKey {
   const metadata = memberOf(document, 'metadata') ?? null;
   if (!isJsonObject(metadata)) {
@@ -120,6 +123,10 @@ function objectKeyOf(document: Document): ObjectKey {
   const namespace = memberOf(metadata, 'namespace') ?? '';
   if (typeof namespace !== 'string') {
     throw new DataError('target', 'metadata.namespace is no text', namespace);
+  }
+  if (name.length > longestName) {
+    const problem = `metadata.name has ${name.length} characters, at most ${longestName} are allowed`;
+    throw new DataError('target', problem, undefined);
   }
   // No server has such an object, and nobody could tell `a/b` from `b` in namespace `a`.
   for (const [field, value] of Object.entries({ name, namespace })) {

@@ -1,4 +1,4 @@
-import { setCondition } from '../../object/conditions.js';
+import { findCondition, setCondition } from '../../object/conditions.js';
 import type { Condition, ConditionUpdate } from '../../object/conditions.js';
 import type { Clock } from '../../system/clock.js';
 import { trimMiddle } from '../trim-middle.js';
@@ -15,9 +15,11 @@ export interface HealthFacts {
   readonly held: string | undefined;
   /** What it waits for; undefined: for nothing. */
   readonly waiting: string | undefined;
+  /** Why it is slowed down; undefined: it is not. */
+  readonly throttled: string | undefined;
 }
 
-/** The condition `Ready` of a controller. */
+/** The conditions of a controller: `Ready`, and `Throttled` once it was slowed down. */
 export class ControllerHealth {
   readonly #clock: Clock;
   #conditions: readonly Condition[] = [];
@@ -34,8 +36,24 @@ export class ControllerHealth {
   update(facts: HealthFacts): boolean {
     const before = this.#conditions;
     this.#conditions = setCondition(before, conditionOf(facts), this.#clock);
+    const throttled = throttledCondition(facts, this.#conditions);
+    if (throttled !== undefined) {
+      this.#conditions = setCondition(this.#conditions, throttled, this.#clock);
+    }
     return this.#conditions !== before;
   }
+}
+
+function throttledCondition(
+  { throttled }: HealthFacts,
+  conditions: readonly Condition[],
+): ConditionUpdate | undefined {
+  const type = 'Throttled';
+  if (throttled !== undefined) {
+    return { type, status: 'True', reason: 'Feedback', message: trimMiddle(throttled) };
+  }
+  if (findCondition(conditions, type) === undefined) return undefined;
+  return { type, status: 'False', reason: 'NotThrottled' };
 }
 
 function conditionOf({ refused, held, waiting, ...wrong }: HealthFacts): ConditionUpdate {

@@ -23,7 +23,8 @@ export interface DeclarativeControllerStatus {
   readonly problems: readonly SpecProblem[];
   /**
    * `Ready`: True (`Ready`), False (`NotReady`: `problems`) or Unknown (`ReconciliationFailed`: the
-   * last writes or documents failed; cleared by success).
+   * last writes or documents failed; cleared by success). `Throttled`, once it was slowed down: True
+   * (`Feedback`: its own writes make it write again) or False.
    */
   readonly conditions: readonly Condition[];
   /** The last ten errors, the newest last. */

@@ -1,9 +1,10 @@
 import { ChangeNotifier } from '../../cache/change-notifier.js';
 import { ReconnectDelay } from '../../cache/reconnect-delay.js';
-import type { HotLoopEvent } from '../../controller/controller-event.js';
 import type { Added } from '../../manager/manager-entries.js';
+import { keyString } from '../../object/object-key.js';
 import { asError } from '../../system/as-error.js';
 import { sleep } from '../../system/clock.js';
+import type { ResourceType } from '../../object/resource-type.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import { InvalidSpecError } from '../spec/invalid-spec-error.js';
 import { formatSpecPath } from '../spec-problem.js';
@@ -21,11 +22,13 @@ import type {
   DeclarativeControllerOptions,
   ResolvedDeclarativeControllerOptions,
 } from './declarative-controller-options.js';
+import type { Braked } from './feedback-brake.js';
 import { hotLoopError } from './hot-loop-report.js';
 import { ReportedErrors } from './reported-errors.js';
 import { resolveKinds } from './resolve-kinds.js';
 import { RunningPipeline } from './running-pipeline.js';
 import type { RunningPipelineListener } from './running-pipeline.js';
+import type { SlowedWrite } from './target-reconciler.js';
 
 /** Options of {@link DeclarativeController.stop}. */
 export interface StopControllerOptions {
@@ -46,14 +49,14 @@ export interface StopControllerOptions {
  * - Nothing is written before all sources are there, and before all controllers that fill the views
  *   which it reads have written once. If one of them can't be run it waits, and says for whom: nothing is
  *   taken away because something is not known. What is as it should be is not written.
+ * - What others change or delete in the target is undone at once. In a steady state there are no calls.
  * - A write that fails is tried again, with what is wanted by then.
  * - Data that does not fit leaves its document out, is reported, and stops nothing else.
  *
  * ## Caveats
  * - Its keys can't be shared by replicas: only the leader writes. The others keep their pipelines up
  *   to date, and begin with a full pass when they lead.
- * - What somebody else changes in the target is put right by the next full pass: at a start, and at
- *   each tick of a `Periodic` source.
+ * - To undo drift at once it watches the kind of its target as a whole: its objects are in memory.
  */
 export class DeclarativeController {
   /** What its specification lacks: with any of them it does not run. */
@@ -208,9 +211,9 @@ export class DeclarativeController {
   /** @returns false: a kind is not known yet */
   async #begin(): Promise<boolean> {
     const { plan, inputs } = this.#compiled;
-    const { operator, spec, specPath, manager } = this.#options;
+    const { operator, spec, specPath, manager, clock } = this.#options;
     if (plan === undefined) return true;
-    const { client, views } = manager;
+    const { client, views, targetWrites: writes } = manager;
     try {
       const kinds = await resolveKinds(inputs, spec, { operator, client, views });
       this.#problem = undefined;
@@ -222,7 +225,7 @@ export class DeclarativeController {
         manager.viewWriters.whenWritten(this.#writer, signal);
       const namespaces = manager.namespacesOf(kinds.target);
       this.#running = new RunningPipeline({
-        namespaces,
+        ...{ namespaces, writes, clock },
         ...{ operator, spec, targetPath, plan, inputs, kinds, showValues, listener, whenFilled },
       });
     } catch (error) {
@@ -264,14 +267,15 @@ export class DeclarativeController {
       troubled: (source, problem) => this.#errors.report({ stage: `source ${source}` }, problem),
       changed: () => this.#changed(),
       writeFailed: (error, subject) => this.#errors.report({ stage: 'target', subject }, error),
-      hotLoop: (event) => void this.#hotLoop(event),
+      slowed: (slowed, type) => void this.#slowed(slowed, type),
     };
   }
 
-  async #hotLoop(event: HotLoopEvent): Promise<void> {
-    const { liveClient } = this.#options.manager;
-    const error = await hotLoopError(event, this.#running?.causeOf(event), liveClient);
-    this.#errors.report({ stage: 'target', subject: event.key }, error);
+  async #slowed(slowed: SlowedWrite, type: ResourceType): Promise<void> {
+    const { manager, logger } = this.#options;
+    const error = await hotLoopError(slowed, type, manager.liveClient);
+    logger.warn(`controller ${this.#label} feeds itself: slowed down`, { error });
+    this.#errors.report({ stage: 'target', subject: keyString(slowed.key) }, error);
     this.#changed();
   }
 
@@ -309,7 +313,8 @@ export class DeclarativeController {
     const held = isFollowing
       ? undefined
       : this.#options.manager.viewWriters.troubleOf(this.#writer);
-    return this.#health.update({ refused, trouble, troubleCount, held, waiting });
+    const throttled = running?.braked && feedsItself(running.braked);
+    return this.#health.update({ refused, trouble, troubleCount, held, waiting, throttled });
   }
 
   /** A listener that throws must not stop what it is told of. */
@@ -332,6 +337,10 @@ export class DeclarativeController {
     // Whether it ran or not: an earlier process may have.
     await cleanUpTarget(spec, { operator, manager });
   }
+}
+
+function feedsItself({ object }: Braked): string {
+  return `its own writes make it write again, ${object} for example: such writes wait longer and longer`;
 }
 
 function describeProblem({ path, message }: SpecProblem, count: number): string {

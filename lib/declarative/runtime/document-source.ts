@@ -1,6 +1,7 @@
 import type { CacheEvent } from '../../cache/informer.js';
 import type { SourceContext } from '../../controller/source.js';
 import type { Document } from '../document.js';
+import type { Lineage } from '../views/target-writes.js';
 
 /** A document as a source has it. */
 export interface SourceDocument {
@@ -46,5 +47,7 @@ export interface StartedDocuments {
    * @throws the signal's reason, as soon as it is aborted; what the server answers.
    */
   caughtUp?(signal: AbortSignal): Promise<void>;
+  /** The writes of this process that led to a state of an object. Absent: it has none. */
+  lineageOf?(origin: object): Lineage | undefined;
   stop(): void;
 }

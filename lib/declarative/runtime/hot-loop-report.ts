@@ -1,43 +1,37 @@
 import type { Client } from '../../client/client.js';
-import type { HotLoopEvent } from '../../controller/controller-event.js';
 import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { keyString } from '../../object/object-key.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import { OperatorError } from '../../system/operator-error.js';
-import type { WriteCause } from './target-reconciler.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import { apiVersionOf } from '../../object/resource-type.js';
+import type { SlowedWrite } from './target-reconciler.js';
 
 /**
- * Says that a controller keeps writing an object, and who is on the other side: who else writes it, and
- * who wrote what made this controller write. Values are left out: they may be secret.
+ * The error of a controller that feeds itself: what it keeps writing, who else writes it, and who wrote
+ * what made this controller write. Values are left out: they may be secret.
  */
 export async function hotLoopError(
-  event: HotLoopEvent,
-  cause: WriteCause | undefined,
+  { key, trigger, live, writesPerMinute, delayMs }: SlowedWrite,
+  type: ResourceType,
   client: Client,
 ): Promise<OperatorError> {
-  const { object, writesPerMinute, managers, delayMs } = event;
-  const paths = event.paths.length > 0 ? event.paths : await changedBy(event, cause, client);
+  const object = { apiVersion: apiVersionOf(type), kind: type.kind, ...key };
+  const after = await read(object, client);
+  const paths = live === undefined || after === undefined ? [] : changedPaths(live, after);
   const changing = paths.length === 0 ? '' : `, changing ${paths.slice(0, 5).join(', ')}`;
-  const writers = new Set([...managers, ...managersOf(cause?.live)]);
-  const trigger = cause?.trigger;
-  const why = trigger?.type === 'event' ? await describeCause(trigger.object, client) : '';
+  const writers = new Set([...managersOf(after), ...managersOf(live)]);
+  const why = trigger.type === 'event' ? await describeCause(trigger.object, client) : '';
   const message =
-    `keeps writing ${object.kind} ${keyString(object)}, ${writesPerMinute} times a minute` +
-    `${changing}; it is written by ${[...writers].join(', ') || 'nobody known'}${why}. ` +
-    `It waits ${delayMs} ms now between two writes, and longer if this goes on`;
+    `keeps writing because of its own writes, ${writesPerMinute} times a minute, ` +
+    `${object.kind} ${keyString(object)} last${changing}; ` +
+    `it is written by ${[...writers].join(', ') || 'an unknown writer'}${why}. ` +
+    `Such writes wait ${delayMs} ms now, and longer if this goes on`;
   return new OperatorError('HotLoop', message);
 }
 
-/** What a write changed of an object that no cache has. */
-async function changedBy(
-  { object }: HotLoopEvent,
-  cause: WriteCause | undefined,
-  client: Client,
-): Promise<readonly string[]> {
-  const before = cause?.live;
-  const after = await read(object, client);
-  if (before === undefined || after === undefined) return [];
+function changedPaths(before: KubernetesObject, after: KubernetesObject): readonly string[] {
   return diffObjects(before, after, { ignore: serverSetFields }).map(({ path }) => path);
 }
 

@@ -9,6 +9,7 @@ import { nextTurn } from '../../system/event-loop.js';
 import type { PipelinePlan } from '../engine/pipeline-plan.js';
 import type { StageFailure } from '../engine/stage-failure.js';
 import type { SpecPath } from '../spec-problem.js';
+import type { Lineage } from '../views/target-writes.js';
 import type { DocumentSource, StartedDocuments } from './document-source.js';
 import { PipelineState } from './pipeline-state.js';
 import type { DesiredObject, DocumentReader } from './pipeline-state.js';
@@ -21,12 +22,23 @@ export interface PipelineRunParts {
   /** Of each `Periodic` source, in milliseconds. */
   readonly periodsMs: readonly number[];
   readonly targetPath: SpecPath;
+  /** As lineages name the controller. */
+  readonly controller: string;
+  /** Takes what has to be written, or looked at again. */
+  readonly enqueue: (key: ObjectKey, cause: PipelineCause) => void;
   readonly listener: PipelineRunListener;
   /**
    * Waits until the sources have been filled by who is to fill them. @defaultValue they are
    * @throws the signal's reason, as soon as it is aborted.
    */
   readonly whenFilled?: ((signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+/** Why an object is to be written. */
+export interface PipelineCause {
+  readonly trigger: Trigger;
+  /** The writes of this process that led to it; undefined: something else did. */
+  readonly lineage?: Lineage | undefined;
 }
 
 /** What a {@link PipelineRun} tells. */
@@ -81,6 +93,7 @@ export class PipelineRun implements StartedSource {
       name,
       get: (key) => this.#documents[place]?.get(key),
       keys: () => this.#documents[place]?.keys() ?? [],
+      lineageOf: (origin) => this.#documents[place]?.lineageOf?.(origin),
     }));
     this.#next = this.#newState();
     this.#startAll();
@@ -173,8 +186,8 @@ export class PipelineRun implements StartedSource {
   }
 
   #newState(): PipelineState {
-    const { plan, targetPath } = this.#parts;
-    return new PipelineState(plan, this.#readers, targetPath);
+    const { plan, targetPath, controller } = this.#parts;
+    return new PipelineState(plan, this.#readers, { targetPath, controller });
   }
 
   #changed(place: number, key: string, event?: CacheEvent): void {
@@ -236,19 +249,19 @@ export class PipelineRun implements StartedSource {
   #turn(): void {
     const worked = this.#state?.work(documentsInTurn);
     if (worked !== undefined) {
-      const { source, event, keys } = worked;
+      const { source, event, keys, lineage } = worked;
       const trigger: Trigger =
         event === undefined
           ? { type: 'source', source }
           : eventTrigger(event, this.#context.cluster);
-      for (const key of keys) this.#enqueue(key, trigger);
+      for (const key of keys) this.#parts.enqueue(key, { trigger, lineage });
     }
     this.#next?.work(documentsInTurn);
     this.#report(this.#state);
     if (this.#next?.isIdle === true && this.#isFilled) this.#takeOver(this.#next);
     if (this.#isPassWanted && this.#state?.isIdle === true && this.#next === undefined) {
       this.#isPassWanted = false;
-      this.#enqueue(fullPassKey, { type: 'source', source: 'full pass' });
+      this.#parts.enqueue(fullPassKey, fullPassCause);
     }
   }
 
@@ -257,7 +270,7 @@ export class PipelineRun implements StartedSource {
     this.#state = next;
     this.#next = undefined;
     for (const [text, { key }] of before?.desired ?? []) {
-      if (!next.desired.has(text)) this.#enqueue(key, { type: 'source', source: 'full pass' });
+      if (!next.desired.has(text)) this.#parts.enqueue(key, fullPassCause);
     }
     this.#report(next);
     this.#changes.notify();
@@ -269,11 +282,9 @@ export class PipelineRun implements StartedSource {
     if (failures.length > 0) this.#parts.listener.failed(failures);
     this.#parts.listener.changed();
   }
-
-  #enqueue(key: ObjectKey, trigger: Trigger): void {
-    this.#context.enqueue(key, { trigger });
-  }
 }
+
+const fullPassCause: PipelineCause = { trigger: { type: 'source', source: 'full pass' } };
 
 /** Whether expressions may give something else for the same documents: `@now`, `@rnd`. */
 function isVolatile({ join, stages }: PipelinePlan): boolean {

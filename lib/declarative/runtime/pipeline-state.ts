@@ -8,6 +8,7 @@ import { Pipeline } from '../engine/pipeline.js';
 import type { PipelinePlan } from '../engine/pipeline-plan.js';
 import type { StageFailure } from '../engine/stage-failure.js';
 import type { SpecPath } from '../spec-problem.js';
+import type { Lineage } from '../views/target-writes.js';
 import type { SourceDocument } from './document-source.js';
 
 /** Reads the documents of a source as they are now. */
@@ -16,6 +17,8 @@ export interface DocumentReader {
   readonly name: string;
   get(key: string): SourceDocument | undefined;
   keys(): Iterable<string>;
+  /** The writes of this process that led to a state of an object. @defaultValue none */
+  lineageOf?(origin: object): Lineage | undefined;
 }
 
 /** What came of a run of changes. */
@@ -26,6 +29,16 @@ export interface WorkedOff {
   readonly keys: readonly ObjectKey[];
   /** The one event that they came of; undefined: it was none, or there were several. */
   readonly event: CacheEvent | undefined;
+  /** The writes of this process that led to them; undefined: something else did. */
+  readonly lineage: Lineage | undefined;
+}
+
+/** Options of {@link PipelineState}. */
+export interface PipelineStateOptions {
+  /** Where the target stands, for failures. @defaultValue `['target']` */
+  readonly targetPath?: SpecPath | undefined;
+  /** As lineages name the controller whose pipeline it is. @defaultValue '' */
+  readonly controller?: string | undefined;
 }
 
 /** What an object is to be. */
@@ -54,12 +67,14 @@ export class PipelineState {
   readonly #collector: OutputCollector;
   readonly #inputs: readonly Input[];
   readonly #desired = new Map<string, DesiredObject>();
+  readonly #controller: string;
 
   constructor(
     plan: PipelinePlan,
     readers: readonly DocumentReader[],
-    targetPath: SpecPath = ['target'],
+    { targetPath = ['target'], controller = '' }: PipelineStateOptions = {},
   ) {
+    this.#controller = controller;
     this.#pipeline = new Pipeline(plan);
     this.#collector = new OutputCollector(targetPath);
     this.#inputs = readers.map((reader) => ({ reader, dirty: new Map(), pushed: new Map() }));
@@ -109,17 +124,26 @@ export class PipelineState {
   work(most: number): WorkedOff | undefined {
     const input = this.#inputs.find(({ dirty }) => dirty.size > 0);
     if (input === undefined) return undefined;
-    const { name } = input.reader;
     const deltas: Delta[] = [];
     const events: (CacheEvent | undefined)[] = [];
+    let lineage: Lineage | undefined;
+    let kind: string | undefined;
     for (const [key, event] of input.dirty) {
       if (events.length >= most) break;
+      const after = input.reader.get(key);
+      const origin = after?.origin ?? event?.object ?? input.pushed.get(key)?.origin;
+      const own = origin && input.reader.lineageOf?.(origin);
+      // Only changes of one kind at once, or what others caused would count as feedback.
+      const ownKind = own === undefined ? 'foreign' : own.has(this.#controller) ? 'own' : 'other';
+      if ((kind ??= ownKind) !== ownKind) break;
+      lineage = longest(lineage, own);
       input.dirty.delete(key);
       events.push(event);
-      deltas.push(...deltasOf(input, key));
+      deltas.push(...deltasOf(input, key, after));
     }
-    const keys = deltas.length === 0 ? [] : this.#push(name, deltas);
-    return { source: name, keys, event: events.length === 1 ? events[0] : undefined };
+    const { name: source } = input.reader;
+    const keys = deltas.length === 0 ? [] : this.#push(source, deltas);
+    return { source, keys, event: events.length === 1 ? events[0] : undefined, lineage };
   }
 
   #push(source: string, deltas: readonly Delta[]): ObjectKey[] {
@@ -132,10 +156,16 @@ export class PipelineState {
   }
 }
 
+function longest(one: Lineage | undefined, other: Lineage | undefined): Lineage | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const counts = new Map(one);
+  for (const [name, count] of other) counts.set(name, Math.max(count, counts.get(name) ?? 0));
+  return counts;
+}
+
 /** What has changed under a key: the old document goes, the new one comes. */
-function deltasOf({ reader, pushed }: Input, key: string): Delta[] {
+function deltasOf({ pushed }: Input, key: string, after: SourceDocument | undefined): Delta[] {
   const before = pushed.get(key);
-  const after = reader.get(key);
   if (before?.origin === after?.origin) return [];
   if (after === undefined) pushed.delete(key);
   else pushed.set(key, after);

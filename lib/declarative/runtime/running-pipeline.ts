@@ -1,22 +1,27 @@
 import type { Controller } from '../../controller/controller.js';
 import { controllerFor } from '../../controller/controller-builder.js';
-import type { ControllerEvent, HotLoopEvent } from '../../controller/controller-event.js';
 import type { SourceContext, StartedSource } from '../../controller/source.js';
 import type { RequiredAccess } from '../../manager/access/required-access.js';
 import { groupOfType } from '../../object/resource-type.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import type { Clock } from '../../system/clock.js';
 import type { PipelinePlan } from '../engine/pipeline-plan.js';
 import type { SpecPath } from '../spec-problem.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import type { ControllerSpec } from '../spec/operator-spec.js';
 import type { PipelineInput } from '../spec/compile-controller.js';
+import type { TargetWrites } from '../views/target-writes.js';
 import { createTargetWriter } from './create-target-writer.js';
 import type { DocumentSource } from './document-source.js';
+import type { Braked } from './feedback-brake.js';
 import { PipelineRun } from './pipeline-run.js';
 import type { PipelineRunListener } from './pipeline-run.js';
 import { describe, describeWithoutValues } from './reported-errors.js';
 import type { ResolvedKinds } from './resolve-kinds.js';
 import { targetFieldManager } from './target-field-manager.js';
 import { TargetReconciler } from './target-reconciler.js';
+import type { SlowedWrite } from './target-reconciler.js';
+import { TargetWatch } from './target-watch.js';
 import type { TargetWriter } from './target-writer.js';
 import { triggerDocument } from './trigger-document.js';
 import { watchedDocuments } from './watched-documents.js';
@@ -34,6 +39,9 @@ export interface RunningPipelineParts {
   /** Where to look for what is written; undefined: everywhere. */
   readonly namespaces: readonly string[] | undefined;
   readonly listener: RunningPipelineListener;
+  /** What the controllers of the process write. */
+  readonly writes: TargetWrites;
+  readonly clock: Clock;
   /** Waits until the views that it reads are filled. */
   readonly whenFilled: (signal: AbortSignal) => Promise<void>;
 }
@@ -42,8 +50,8 @@ export interface RunningPipelineParts {
 export interface RunningPipelineListener extends PipelineRunListener {
   /** A write failed; `subject`: the object, absent: it was the search for what is written. */
   readonly writeFailed: (error: Error, subject: string | undefined) => void;
-  /** It keeps writing an object. */
-  readonly hotLoop: (event: HotLoopEvent) => void;
+  /** It is slowed down, since it feeds itself. */
+  readonly slowed: (slowed: SlowedWrite, type: ResourceType) => void;
 }
 
 /** So many objects are written at once. */
@@ -57,29 +65,30 @@ export class RunningPipeline {
   readonly #parts: RunningPipelineParts;
   readonly #reconciler: TargetReconciler;
   /** The latest start: a manager that loses its lease begins anew. */
-  #started: { readonly run: PipelineRun; readonly context: SourceContext } | undefined;
+  #started: Started | undefined;
 
   constructor(parts: RunningPipelineParts) {
-    const { operator, spec, kinds, showValues, namespaces, listener } = parts;
+    const { operator, spec, kinds, showValues, namespaces, listener, writes, clock } = parts;
     const { name, target } = spec;
+    const controller = `${operator}/${name}`;
     const fieldManager = targetFieldManager(operator, name);
     this.#parts = parts;
     this.writer = createTargetWriter({ type: kinds.target, target, fieldManager });
     this.#reconciler = new TargetReconciler({
-      writer: this.writer,
-      namespaces,
+      ...{ controller, type: kinds.target, writer: this.writer, writes, clock, namespaces },
+      isOwner: target.type === 'Updater',
       desired: () => this.#started?.run.desired,
+      watched: (key) => this.#started?.watch.get(key),
       enqueue: (key, request) => this.#started?.context.enqueue(key, request) ?? false,
       showValues,
       failed: listener.writeFailed,
+      slowed: (slowed) => listener.slowed(slowed, kinds.target),
       changed: listener.changed,
     });
     const source = { name: 'pipeline', start: (context: SourceContext) => this.#start(context) };
-    const onEvent = (event: ControllerEvent): void => {
-      if (event.type === 'hotLoop') listener.hotLoop(event);
-    };
+    // Its own brake tells feedback from the bursts of its sources.
     this.controller = controllerFor(kinds.target, { source })
-      .withOptions({ name: `${operator}/${name}`, maxConcurrentReconciles, onEvent })
+      .withOptions({ name: controller, maxConcurrentReconciles, hotLoop: false })
       .complete(this.#reconciler.reconcile);
   }
 
@@ -88,7 +97,7 @@ export class RunningPipeline {
     const { target } = this.#parts.kinds;
     if (operatorOfViewGroup(target.group) !== undefined) return [];
     const isUpdater = this.#parts.spec.target.type === 'Updater';
-    const verbs = ['get', 'list', 'patch'] as const;
+    const verbs = ['get', 'list', 'watch', 'patch'] as const;
     const more = isUpdater ? (['create', 'update', 'delete'] as const) : [];
     return [{ type: target, verbs: [...verbs, ...more] }];
   }
@@ -115,20 +124,21 @@ export class RunningPipeline {
 
   /** How many things are wrong now: sources, documents and writes. */
   get troubleCount(): number {
-    const { run } = this.#started ?? {};
-    return (run?.problems().length ?? 0) + (run?.failing ?? 0) + this.#reconciler.failing;
+    const { run, watch } = this.#started ?? {};
+    const problems = (run?.problems().length ?? 0) + (watch?.problem === undefined ? 0 : 1);
+    return problems + (run?.failing ?? 0) + this.#reconciler.failing;
   }
 
   /** The first of them, in words. */
   get firstTrouble(): string | undefined {
-    const { run } = this.#started ?? {};
-    const [problem] = run?.problems() ?? [];
+    const { run, watch } = this.#started ?? {};
+    const [problem = watch?.problem] = run?.problems() ?? [];
     return problem ?? this.#reconciler.firstTrouble ?? this.#firstFailure;
   }
 
-  /** What has caused the reconcile in which `event` happened. */
-  causeOf(event: HotLoopEvent): ReturnType<TargetReconciler['causeOf']> {
-    return this.#reconciler.causeOf(event);
+  /** How it is slowed down, since it feeds itself; undefined: it is not. */
+  get braked(): Braked | undefined {
+    return this.#reconciler.braked;
   }
 
   get #firstFailure(): string | undefined {
@@ -149,20 +159,43 @@ export class RunningPipeline {
     const run = new PipelineRun(
       {
         ...{ plan, targetPath, listener, whenFilled },
+        controller: `${this.#parts.operator}/${spec.name}`,
+        enqueue: (key, cause) => this.#reconciler.want(key, cause),
         sources: this.#documentSources(),
         periodsMs: periodic.map(({ periodMs }) => periodMs),
       },
       context,
     );
-    this.#started = { run, context };
-    return run;
+    const troubled = (): void => listener.changed();
+    const { drifted: changed } = this.#reconciler;
+    const watch = new TargetWatch({ type: kinds.target, changed, troubled }, context);
+    this.#started = { run, context, watch };
+    return {
+      whenSynced: (signal) => run.whenSynced(signal),
+      replay: () => run.replay(),
+      status: () => run.status(),
+      stop: async () => {
+        watch.stop();
+        await run.stop();
+        this.#reconciler.stop();
+      },
+    };
   }
 
   #documentSources(): DocumentSource[] {
-    const { inputs, kinds } = this.#parts;
+    const { inputs, kinds, writes } = this.#parts;
     return inputs.map(({ name, spec }, place) => {
       const type = kinds.inputs[place];
-      return type === undefined ? triggerDocument(name, spec) : watchedDocuments(name, type, spec);
+      return type === undefined
+        ? triggerDocument(name, spec)
+        : watchedDocuments(name, { type, spec, writes });
     });
   }
+}
+
+/** A start: its sources, and the watch of its target. */
+interface Started {
+  readonly run: PipelineRun;
+  readonly context: SourceContext;
+  readonly watch: TargetWatch;
 }

@@ -58,10 +58,24 @@ export function targetObject(target: TargetKey, document: Document): TargetObjec
     if (['apiVersion', 'kind', 'metadata', 'status'].includes(name) || isNone(value)) continue;
     setMember(object, name, withoutNulls(value));
   }
+  checkViewSize(target, encoded);
   const nulls = nullsOf(encoded);
   const status = withoutNulls(memberOf(encoded, 'status'));
   const isEmpty = isNone(status) || (isJsonObject(status) && Object.keys(status).length === 0);
   return { object, nulls, ...(!isEmpty && { status }) };
+}
+
+/** As etcd has it. */
+const largestView = 1.5 * 1024 ** 2;
+
+/** Other kinds are for their server to check. @throws OperatorError `InvalidObject`: it is too large */
+function checkViewSize({ type, key }: TargetKey, document: Document): void {
+  if (operatorOfViewGroup(type.group) === undefined) return;
+  const bytes = Buffer.byteLength(JSON.stringify(document));
+  if (bytes <= largestView) return;
+  const object = describeObject(type, key);
+  const problem = `${object}: a view has at most 1.5 MiB, got ${bytes} bytes`;
+  throw new OperatorError('InvalidObject', `${problem}; split it into several`);
 }
 
 function isNone(value: unknown): boolean {

@@ -1,61 +1,103 @@
+import type { CacheEvent } from '../../cache/informer.js';
 import type { Client } from '../../client/client.js';
 import { forwarding } from '../../client/forwarding.js';
 import { isStaleWrite } from '../../client/retry-on-conflict.js';
-import type { HotLoopEvent } from '../../controller/controller-event.js';
 import { initialListPriority } from '../../controller/kind-source.js';
 import type { ReconcileContext, Reconciler } from '../../controller/reconciler.js';
-import { done } from '../../controller/result.js';
+import { done, requeueAfter } from '../../controller/result.js';
 import type { Result } from '../../controller/result.js';
 import type { SourceContext } from '../../controller/source.js';
 import type { Trigger } from '../../controller/trigger.js';
-import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import { keyString, sameKey } from '../../object/object-key.js';
+import type { ResourceType } from '../../object/resource-type.js';
 import { asError } from '../../system/as-error.js';
+import type { Clock } from '../../system/clock.js';
 import { nextTurn } from '../../system/event-loop.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
+import { targetText } from '../views/target-writes.js';
+import type { Claimant, Lineage, TargetWrites } from '../views/target-writes.js';
+import { FeedbackBrake, growthLimit } from './feedback-brake.js';
+import type { Braked, FeedbackWrite } from './feedback-brake.js';
 import { hideWords } from './hide-words.js';
 import { fullPassKey } from './pipeline-run.js';
+import type { PipelineCause } from './pipeline-run.js';
 import type { DesiredObject } from './pipeline-state.js';
 import type { TargetWriter } from './target-writer.js';
 
 /** What a {@link TargetReconciler} works with. */
 export interface TargetReconcilerParts {
+  /** As errors and lineages name the controller: `operator/name`. */
+  readonly controller: string;
+  readonly type: ResourceType;
   readonly writer: TargetWriter;
+  /** What the controllers of the process write. */
+  readonly writes: TargetWrites;
+  /** Whether the target's objects are the controller's alone, as those of an Updater. */
+  readonly isOwner: boolean;
+  readonly clock: Clock;
   /** Where to look for what is written; undefined: everywhere. */
   readonly namespaces: readonly string[] | undefined;
   /** What objects are to be; undefined: it is not known (yet). */
   readonly desired: () => ReadonlyMap<string, DesiredObject> | undefined;
+  /** What a watch has shown of an object. */
+  readonly watched: (key: ObjectKey) => KubernetesObject | undefined;
   /** Asks for reconciles. */
   readonly enqueue: SourceContext['enqueue'];
   /** Whether errors may show what the server says of an object. */
   readonly showValues: () => boolean;
   /** Told of each write that failed; `subject`: the object, absent: it was the search for them. */
   readonly failed: (error: Error, subject: string | undefined) => void;
+  /** Called when the controller is slowed down, since it feeds itself. */
+  readonly slowed: (slowed: SlowedWrite) => void;
   /** Told when its properties may have changed. */
   readonly changed: () => void;
 }
 
-/** What a reconcile was caused by, and what it has found. */
-export interface WriteCause {
+/** The write at which a controller was slowed down, what caused it and what was there before. */
+export interface SlowedWrite extends Braked {
+  readonly key: ObjectKey;
   readonly trigger: Trigger;
+  /** The object before the write. */
+  readonly live: KubernetesObject | undefined;
+}
+
+/** Why an object is reconciled: the pipeline says so, or a watch of the target. */
+type Due =
+  { readonly type: 'change'; readonly lineage: Lineage | undefined } | { readonly type: 'drift' };
+
+/** A write that is about to begin. */
+interface Writing extends FeedbackWrite {
+  readonly lineage: Lineage;
   /** The object as it was read last, live. */
   live: KubernetesObject | undefined;
+  /** The resourceVersion that the server answered last; null: it was deleted. */
+  version: string | null | undefined;
 }
 
 /** So many objects are written before whatever else waits in the process has its turn. */
 const writesInTurn = 8;
+/** An object that was put right longer ago than this counts as settled. */
+const driftWindowMs = 60_000;
 
 /**
  * Brings the objects of a target to what a pipeline wants. What is wanted is read when it is written:
  * a write that failed is tried again with what is wanted then.
+ *
+ * ```text
+ *   pipeline ── want(key, lineage) ─┐
+ *   watch of the target ─ drifted(key) ┴> queue ─> reconcile ─> claim ─> brake ─> write
+ * ```
  */
 export class TargetReconciler {
   readonly #parts: TargetReconcilerParts;
   /** The last error of each object that could not be written. */
   readonly #failing = new Map<string, string>();
-  /** Of the reconciles that go on. */
-  readonly #causes = new Map<string, WriteCause>();
+  /** Why each object that waits is reconciled. */
+  readonly #due = new Map<string, Due>();
+  readonly #brake: FeedbackBrake;
+  readonly #claimant: Claimant;
   #reconciles = 0;
   /** What the first full pass has to write yet; undefined: it has not begun. */
   #firstPass: Set<string> | undefined;
@@ -63,6 +105,11 @@ export class TargetReconciler {
 
   constructor(parts: TargetReconcilerParts) {
     this.#parts = parts;
+    this.#brake = new FeedbackBrake(parts.clock, parts.changed);
+    this.#claimant = {
+      controller: parts.controller,
+      acquired: (key) => this.want(key, { trigger: { type: 'source', source: 'released' } }),
+    };
   }
 
   /** Whether each object of the first full pass was written, or could not be. */
@@ -86,13 +133,43 @@ export class TargetReconciler {
     return first;
   }
 
-  /** What has caused the reconcile in which `event` happened. */
-  causeOf({ key }: HotLoopEvent): WriteCause | undefined {
-    return this.#causes.get(key);
+  /** How it is slowed down; undefined: it is not. */
+  get braked(): Braked | undefined {
+    return this.#brake.braked;
+  }
+
+  /** Has an object written, since the pipeline wants another. */
+  want(key: ObjectKey, { trigger, lineage }: PipelineCause, priority = 0): void {
+    const text = keyString(key);
+    const waiting = this.#due.get(text);
+    // What something else caused is never slowed, whatever comes beside it.
+    const isForeign = waiting?.type === 'change' && waiting.lineage === undefined;
+    this.#due.set(text, { type: 'change', lineage: isForeign ? undefined : lineage });
+    this.#parts.enqueue(key, { trigger, priority });
+  }
+
+  /** Looks at an object whose watch has shown something that is not ours. */
+  readonly drifted = (key: ObjectKey, event: CacheEvent, trigger: Trigger): void => {
+    const { desired, controller, writes } = this.#parts;
+    const text = keyString(key);
+    if (desired()?.has(text) !== true) return;
+    const { resourceVersion } = event.object.metadata;
+    const object = this.#textOf(key);
+    const owner = writes.ownerOf(object) ?? this.#claimant;
+    const isOwn = event.type !== 'deleted' && writes.isBy(controller, object, resourceVersion);
+    if (isOwn || owner !== this.#claimant) return;
+    if (!this.#due.has(text)) this.#due.set(text, { type: 'drift' });
+    this.#parts.enqueue(key, { trigger });
+  };
+
+  /** Ends it: other controllers may write its objects. */
+  stop(): void {
+    this.#brake.stop();
+    this.#parts.writes.releaseAll(this.#claimant);
   }
 
   readonly reconcile: Reconciler = async (context): Promise<Result> => {
-    const { key, trigger } = context;
+    const { key } = context;
     const desired = this.#parts.desired();
     if (desired === undefined) {
       throw new OperatorError(
@@ -102,17 +179,21 @@ export class TargetReconciler {
     }
     const text = keyString(key);
     const isPass = sameKey(key, fullPassKey);
-    const cause: WriteCause = { trigger, live: undefined };
-    this.#causes.set(text, cause);
+    const due = this.#due.get(text);
+    this.#due.delete(text);
     // Views are in this process: thousands of writes would have nobody else's turn come in between.
     if (++this.#reconciles % writesInTurn === 0) await nextTurn();
     try {
-      if (isPass) await this.#pass(desired, context);
-      else await this.#write(desired.get(text)?.document, context, cause);
+      const waitMs = isPass
+        ? await this.#pass(desired, context)
+        : await this.#reconcileObject(desired.get(text)?.document, due, context);
+      if (waitMs > 0) {
+        this.#putBack(text, due);
+        return requeueAfter(waitMs);
+      }
     } catch (thrown) {
+      this.#putBack(text, due);
       throw context.signal.aborted ? thrown : this.#failed(isPass ? undefined : text, thrown);
-    } finally {
-      this.#causes.delete(text);
     }
     this.#succeeded(text);
     return done();
@@ -122,7 +203,7 @@ export class TargetReconciler {
   async #pass(
     desired: ReadonlyMap<string, DesiredObject>,
     { client, signal }: ReconcileContext,
-  ): Promise<void> {
+  ): Promise<number> {
     const { writer, namespaces } = this.#parts;
     const written = await writer.written({ client: client.live, signal, namespaces });
     const keys = new Map(written.map((key) => [keyString(key), key]));
@@ -130,18 +211,103 @@ export class TargetReconciler {
     this.#firstPass ??= new Set(keys.keys());
     this.#untried ??= new Set(keys.keys());
     const trigger: Trigger = { type: 'source', source: 'full pass' };
-    for (const key of keys.values()) {
-      this.#parts.enqueue(key, { trigger, priority: initialListPriority });
+    for (const key of keys.values()) this.want(key, { trigger }, initialListPriority);
+    return 0;
+  }
+
+  /** @returns how long it has to wait, in milliseconds; 0: it is done */
+  async #reconcileObject(
+    document: Document | undefined,
+    due: Due | undefined,
+    context: ReconcileContext,
+  ): Promise<number> {
+    const { key } = context;
+    if (due?.type === 'drift' && (await this.#isAsDesired(document, context))) return 0;
+    if (document !== undefined) await this.#claim(context);
+    const writing = this.#writingOf(key, due);
+    const before = this.#brake.braked;
+    const waitMs = this.#brake.take(writing);
+    if (waitMs > 0) return waitMs;
+    await this.#write(document, context, writing);
+    if (document === undefined) this.#parts.writes.release(writing.object, this.#claimant);
+    const { braked } = this.#brake;
+    if (before === undefined && braked !== undefined) {
+      this.#parts.slowed({ ...braked, key, trigger: context.trigger, live: writing.live });
     }
+    return 0;
+  }
+
+  /** Whether the watch has shown an object that needs no write. */
+  async #isAsDesired(
+    document: Document | undefined,
+    { key, client, signal }: ReconcileContext,
+  ): Promise<boolean> {
+    const cached = this.#parts.watched(key);
+    if (document === undefined || cached === undefined) return false;
+    try {
+      await this.#parts.writer.write(key, document, { client: showing(client, cached), signal });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** @throws OperatorError `TargetConflict`: another controller writes the object. */
+  async #claim({ key, client, signal }: ReconcileContext): Promise<void> {
+    const { isOwner, writes, writer, controller, type } = this.#parts;
+    if (!isOwner) return;
+    const owner = writes.claim(this.#textOf(key), { claimant: this.#claimant, key });
+    if (owner === undefined) return;
+    await writer.release?.(key, { client: client.live, signal });
+    const object = `${type.kind} ${keyString(key)}`;
+    const problem = `${object}: two controllers write it, got ${controller} beside ${owner}`;
+    const remedy = `only ${owner} writes it; give the objects of one of them another name`;
+    throw new OperatorError('TargetConflict', `${problem}; ${remedy}`);
+  }
+
+  #writingOf(key: ObjectKey, due: Due | undefined): Writing {
+    const { controller, writes, clock } = this.#parts;
+    const object = this.#textOf(key);
+    const last = writes.lastOf(object);
+    const isRecent = last !== undefined && clock.monotonicMs() - last.atMs < driftWindowMs;
+    const cause = due?.type === 'drift' ? (isRecent ? last.lineage : undefined) : due?.lineage;
+    const depth = cause?.get(controller) ?? 0;
+    const lineage = new Map(cause).set(controller, depth + 1);
+    return { object, depth, lineage, live: undefined, version: undefined };
   }
 
   async #write(
     document: Document | undefined,
     { key, client, signal }: ReconcileContext,
-    cause: WriteCause,
+    writing: Writing,
   ): Promise<void> {
-    const noting = notingReads(client.live, (object) => (cause.live = object));
-    await this.#parts.writer.write(key, document, { client: noting, signal });
+    const { controller, writes, writer, clock } = this.#parts;
+    const { object, lineage, depth } = writing;
+    const bytes = depth === 0 || document === undefined ? 0 : JSON.stringify(document).length;
+    if (bytes > 0 && this.#brake.refuses(writing, bytes)) throw growsTooMuch(object);
+    writes.begin(object, controller, lineage);
+    try {
+      await writer.write(key, document, { client: noting(client.live, writing), signal });
+      if (depth > 0 || document === undefined) this.#brake.wrote(writing, bytes);
+    } finally {
+      const { version } = writing;
+      const settled = {
+        controller,
+        lineage,
+        version: version ?? undefined,
+        atMs: clock.monotonicMs(),
+      };
+      writes.end(object, controller, version === undefined ? undefined : settled);
+    }
+  }
+
+  #textOf(key: ObjectKey): string {
+    return targetText(this.#parts.type, key);
+  }
+
+  /** What failed or has to wait keeps its cause, unless there is a new one. */
+  #putBack(text: string, due: Due | undefined): void {
+    if (due !== undefined && !this.#due.has(text)) this.#due.set(text, due);
   }
 
   #succeeded(text: string): void {
@@ -167,14 +333,49 @@ export class TargetReconciler {
   }
 }
 
-/** Who wrote an object before us is known only until we write: it is not in the cache. */
-function notingReads(client: Client, note: (object: KubernetesObject) => void): Client {
+/** Notes what is read of an object and what the server answers. */
+function noting(client: Client, writing: Writing): Client {
+  const answered = <T extends KubernetesObject>(object: T): T => {
+    writing.version = object.metadata.resourceVersion;
+    return object;
+  };
   return {
     ...forwarding(client),
     get: async (type, key, options) => {
       const object = await client.get(type, key, options);
-      note(object);
+      writing.live = object;
       return object;
     },
+    create: async (object, options) => answered(await client.create(object, options)),
+    update: async (object, options) => answered(await client.update(object, options)),
+    patch: async (type, key, patch, options) =>
+      answered(await client.patch(type, key, patch, options)),
+    apply: async (object, options) => {
+      const result = await client.apply(object, options);
+      answered(result.object);
+      return result;
+    },
+    delete: async (type, key, options) => {
+      const answer = await client.delete(type, key, options);
+      writing.version = null;
+      return answer;
+    },
   };
+}
+
+/** A client that knows one object, as a watch has shown it, and refuses to write. */
+function showing(client: Client, object: KubernetesObject): Client {
+  const refuse = (): Promise<never> => Promise.reject(new OperatorError('Aborted', 'it differs'));
+  return {
+    ...forwarding(client),
+    // The writer asks for this object alone.
+    get: () => Promise.resolve(object as never),
+    ...{ create: refuse, update: refuse, patch: refuse, apply: refuse, delete: refuse },
+  };
+}
+
+function growsTooMuch(object: string): OperatorError {
+  const problem = `${object}: the controller makes ever more of its own results`;
+  const remedy = `it stops at ${growthLimit}; break the circle of controllers`;
+  return new OperatorError('GrowthLimit', `${problem}; ${remedy}`);
 }

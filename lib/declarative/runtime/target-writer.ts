@@ -34,6 +34,11 @@ export interface TargetWriter {
     desired: Document | undefined,
     context: WriteContext,
   ): Promise<TargetOutcome>;
+  /**
+   * Takes back what was written of an object, and leaves the object: another controller owns it. Absent:
+   * the target shares its objects.
+   */
+  release?(key: ObjectKey, context: WriteContext): Promise<void>;
   /** The keys of all live objects that bear what this target wrote, earlier processes included. */
   written(context: WriteContext): Promise<readonly ObjectKey[]>;
 }

@@ -10,7 +10,7 @@ import type { Document } from '../document.js';
 import { withoutForeignFields } from './foreign-fields.js';
 import type { ForeignFieldsOptions } from './foreign-fields.js';
 import { TargetFields } from './target-fields.js';
-import { scopeProblem, targetObject } from './target-object.js';
+import { bareObject, scopeProblem, targetObject } from './target-object.js';
 import type { TargetKey, TargetObject } from './target-object.js';
 import { conflictIfReplaced } from './target-part.js';
 import type { TargetOutcome, TargetWriter, WriteContext } from './target-writer.js';
@@ -66,6 +66,13 @@ export class Updater implements TargetWriter {
     if (live === undefined) return 'created';
     const isSame = after.metadata.resourceVersion === live.metadata.resourceVersion;
     return isSame ? 'unchanged' : 'updated';
+  }
+
+  async release(key: ObjectKey, context: WriteContext): Promise<void> {
+    const target = { type: this.#type, key };
+    const live = await getIfExists(context.client, this.#type, key, { signal: context.signal });
+    if (live === undefined || !this.#fields.isIn(live)) return;
+    await this.#fields.apply({ live, target, wanted: { object: bareObject(target) } }, context);
   }
 
   written(context: WriteContext): Promise<readonly ObjectKey[]> {

@@ -15,6 +15,8 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
 import { operatorOfViewGroup } from '../spec/operator-spec.js';
 import type { SourceSpec } from '../spec/operator-spec.js';
+import { targetText } from '../views/target-writes.js';
+import type { TargetWrites } from '../views/target-writes.js';
 import type {
   DocumentListener,
   DocumentSource,
@@ -33,22 +35,23 @@ import { sourcePredicate } from './source-predicate.js';
  * the update. What an update brought that the predicate let pass unheard comes with the next one that
  * is heard, or with the next full pass: it is the state that counts, not the event.
  */
-export function watchedDocuments(
-  name: string,
-  type: TypeReference<KubernetesObject>,
-  spec: SourceSpec,
-): DocumentSource {
-  return { name, start: (context, listener) => follow({ type, spec, context, listener }) };
+export function watchedDocuments(name: string, watched: WatchedKind): DocumentSource {
+  return { name, start: (context, listener) => follow({ ...watched, context, listener }) };
 }
 
-interface Following {
+/** A kind that {@link watchedDocuments} follows. */
+export interface WatchedKind {
   readonly type: TypeReference<KubernetesObject>;
   readonly spec: SourceSpec;
+  readonly writes: TargetWrites;
+}
+
+interface Following extends WatchedKind {
   readonly context: SourceContext;
   readonly listener: DocumentListener;
 }
 
-function follow({ type, spec, context, listener }: Following): StartedDocuments {
+function follow({ type, spec, writes, context, listener }: Following): StartedDocuments {
   const selects = selection(spec);
   const documentOf = isSecret({ group: groupOfType(type), kind: type.kind }) ? decoded : shared;
   const matters = updateFilter(spec, context);
@@ -58,7 +61,7 @@ function follow({ type, spec, context, listener }: Following): StartedDocuments 
     const isOurs = selects(event.object) || (event.type === 'updated' && selects(event.old));
     if (isHeard && isOurs) listener.changed(keyStringOf(event.object), event);
   });
-  const endProblems = followProblems(type, context, listener);
+  const endProblems = followProblems(type, context, listener.troubled);
   const selected = (object: KubernetesObject | undefined): object is KubernetesObject =>
     object !== undefined && selects(object);
   return {
@@ -77,6 +80,12 @@ function follow({ type, spec, context, listener }: Following): StartedDocuments 
       return problemOf(informer);
     },
     whenSynced: (signal) => informer.waitForSync(signal),
+    lineageOf: (origin) => {
+      // What this source gives as the origin is an object of its cache.
+      const object = origin as KubernetesObject;
+      const { resourceVersion } = object.metadata;
+      return writes.lineageOf(targetText(type, keyOf(object)), resourceVersion);
+    },
     ...(isView(type) && { caughtUp: (signal) => caughtUp(type, context, signal) }),
     stop: () => {
       endProblems();
@@ -119,11 +128,11 @@ function updateFilter(
   };
 }
 
-/** Tells the listener when something else is wrong than before, or nothing any more. */
-function followProblems(
+/** Calls `troubled` when the problem of an informer is another, or gone. @returns what ends it */
+export function followProblems(
   type: TypeReference<KubernetesObject>,
   { cache }: SourceContext,
-  listener: DocumentListener,
+  troubled: () => void,
 ): () => void {
   const informer = cache.peek(type);
   let last: unknown;
@@ -131,7 +140,7 @@ function followProblems(
     const { problem } = informer.status();
     if (problem === last) return;
     last = problem;
-    listener.troubled();
+    troubled();
   });
   return () => end?.();
 }
@@ -163,7 +172,8 @@ async function caughtUp(
   await informer?.changes.until(() => items.every(isThere), { signal });
 }
 
-function problemOf(informer: Informer): Error | undefined {
+/** Why an informer is not up to date, with what is missing; undefined: it is. */
+export function problemOf(informer: Informer): Error | undefined {
   const { problem, missing } = informer.status();
   if (problem === undefined) return undefined;
   if (missing === undefined) return asError(problem);

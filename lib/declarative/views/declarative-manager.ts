@@ -11,6 +11,7 @@ import type { Logger } from '../../system/logger.js';
 import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
 import { isViewGroup } from './routed-client.js';
+import { TargetWrites } from './target-writes.js';
 import { ViewWriters } from './view-writers.js';
 import { Views } from './views.js';
 
@@ -34,6 +35,8 @@ export class DeclarativeManager extends Manager {
   readonly views: Views;
   /** Who writes them. @internal */
   readonly viewWriters = new ViewWriters();
+  /** What its controllers write. @internal */
+  readonly targetWrites = new TargetWrites();
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

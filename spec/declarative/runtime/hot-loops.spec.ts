@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { ControllerScene, sameName, view, views } from './controller-scene.js';
+import type { DeclarativeController } from '../../../lib/declarative/runtime/declarative-controller.js';
+import { findCondition } from '../../../lib/object/conditions.js';
+import { ControllerScene, configMap, sameName, view, views } from './controller-scene.js';
+
+const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
 
 /** Keeps counting: each of two feeds the other. */
 const counter = (from: string, to: string) => ({
@@ -9,24 +13,33 @@ const counter = (from: string, to: string) => ({
   target: { kind: to },
 });
 
-/** Has all walls in its colour, and looks every two seconds whether they are. */
-const painter = (colour: string) => ({
-  name: colour,
-  sources: [
-    { kind: 'Wish' },
-    { apiGroup: 'source.dcontroller.io', kind: 'Periodic', parameters: { period: '2s' } },
-  ],
-  pipeline: { '@project': { metadata: sameName, colour } },
-  target: { kind: 'Wall' },
+/** Makes a Node of each Node, with another name. */
+const growing = (name: object, fields: object = {}) => ({
+  ...{ name: 'growing', sources: [{ kind: 'Node' }], target: { kind: 'Node' } },
+  pipeline: { '@project': { metadata: { ...sameName, name }, ...fields } },
 });
 
-describe('hot loops of declarative controllers', () => {
+const longer = { '@concat': ['$.metadata.name', 'x'] };
+
+/** Copies views into ConfigMaps. */
+const copies = {
+  ...{ name: 'copies', sources: [{ kind: 'Wish' }] },
+  pipeline: { '@project': { metadata: sameName, data: '$.data' } },
+  target: { apiGroup: '', kind: 'ConfigMap' },
+};
+
+function throttled(controller: DeclarativeController | undefined): string {
+  const found = findCondition(controller?.status().conditions, 'Throttled');
+  return found === undefined ? 'absent' : `${found.status} ${found.reason}`;
+}
+
+describe('feedback of declarative controllers', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
-  it('a circle that never settles is found, slowed down, and named with both controllers', async () => {
+  it('is found in a circle that never settles, slowed down, and named with both controllers', async () => {
     scene = await ControllerScene.start();
-    await scene.run(counter('Ping', 'Pong'), counter('Pong', 'Ping'));
+    const [first] = await scene.run(counter('Ping', 'Pong'), counter('Pong', 'Ping'));
     await scene.put(view('Ping', 'a', { spec: { n: 0 } }));
     await scene.eventually(() => expect(scene.errors.length).to.be.at.least(1));
     const [found] = scene.errors;
@@ -34,6 +47,8 @@ describe('hot loops of declarative controllers', () => {
     expect(found).to.include({ stage: 'target', subject: 'default/a' });
     expect(found?.message).to.contain('keeps writing').and.contain('spec.n');
     expect(found?.message).to.contain('op/ping-to-pong').and.contain('op/pong-to-ping');
+    expect(scene.base.logged('warn').join()).to.contain('feeds itself');
+    await scene.eventually(() => expect(throttled(first)).to.equal('True Feedback'));
     const Ping = { apiVersion: views, kind: 'Ping' };
     const before = await scene.all(Ping);
     await scene.base.clock.advance(1_000);
@@ -42,24 +57,114 @@ describe('hot loops of declarative controllers', () => {
     expect(count(after) - count(before)).to.be.below(10);
   });
 
-  it('two controllers that write one object in turn are named with each other', async () => {
+  it('is found where each write has another name, while the rest of the operator goes on', async () => {
     scene = await ControllerScene.start();
-    await scene.put(view('Wish', 'a'));
-    await scene.run(painter('red'), painter('blue'));
-    await scene.eventually(() => expect(scene.errors.length).to.be.at.least(2), 2_000);
-    for (const { error, message } of scene.errors) {
-      expect(error).to.have.property('code', 'HotLoop');
-      expect(message).to.contain('keeps writing Wall default/a').and.contain('changing colour');
-      expect(message).to.contain('op/red').and.contain('op/blue');
-    }
-    expect(scene.errors.map(({ controller }) => controller)).to.have.members(['red', 'blue']);
+    const [looping, other] = await scene.run(growing(longer), copies);
+    await scene.put(view('Node', 'n'));
+    await scene.eventually(() => expect(throttled(looping)).to.equal('True Feedback'));
+    const { length } = await scene.names({ apiVersion: views, kind: 'Node' });
+    expect(length).to.be.below(200);
+    await scene.put(view('Wish', 'a', { data: { x: '1' } }));
+    await scene.settled();
+    expect(await scene.all(ConfigMaps)).to.have.nested.property('a.data.x', '1');
+    expect([throttled(other), scene.ready(other!)]).to.deep.equal(['absent', 'True Ready']);
+    // What is not of the chain is not slowed.
+    await scene.put(view('Node', 'other'));
+    await scene.settled();
+    expect(await scene.names({ apiVersion: views, kind: 'Node' })).to.include('otherx');
   });
 
-  it('one that is alone is none', async () => {
+  it('ends where a name has 253 characters, with the document left out and reported', async () => {
     scene = await ControllerScene.start();
-    await scene.put(view('Wish', 'a'));
-    await scene.run(painter('red'));
+    const [controller] = await scene.run(growing(longer));
+    await scene.put(view('Node', 'n'.repeat(250)));
+    await scene.settled();
+    const lengths = (await scene.names({ apiVersion: views, kind: 'Node' })).map((n) => n.length);
+    expect(Math.max(...lengths)).to.equal(253);
+    expect(scene.ready(controller!)).to.equal('Unknown ReconciliationFailed');
+    expect(controller?.status().lastErrors.join()).to.contain('at most 253');
+  });
+
+  it('ends where a view has 1.5 MiB', async () => {
+    scene = await ControllerScene.start();
+    const twice = { '@concat': ['$.text', '$.text'] };
+    const [controller] = await scene.run(growing('$.metadata.name' as never, { text: twice }));
+    await scene.put(view('Node', 'n', { text: 'x'.repeat(100_000) }));
+    await scene.settled();
+    const { n } = await scene.all({ apiVersion: views, kind: 'Node' });
+    expect((n?.['text'] as string).length).to.equal(800_000);
+    expect(controller?.status().lastErrors.join()).to.contain('1.5 MiB');
+  });
+
+  it('has its condition taken back when the circle is broken', async () => {
+    scene = await ControllerScene.start();
+    const [controller] = await scene.run(growing(longer));
+    await scene.put(view('Node', 'n'));
+    await scene.eventually(() => expect(throttled(controller)).to.equal('True Feedback'));
+    for (const name of await scene.names({ apiVersion: views, kind: 'Node' })) {
+      await scene.delete(view('Node', name)).catch(() => undefined);
+    }
+    await scene.eventually(
+      () => expect(throttled(controller)).to.equal('False NotThrottled'),
+      60_000,
+    );
+  });
+
+  it('is found where somebody undoes each write', async () => {
+    scene = await ControllerScene.start();
+    const [controller] = await scene.run(copies);
+    await scene.put(view('Wish', 'a', { data: { x: '1' } }));
+    await scene.settled();
+    for (let n = 0; n < 80; n++) {
+      await scene.client.apply(configMap('a', { x: 'theirs' }), {
+        ...{ fieldManager: 'somebody', force: true },
+      });
+      await scene.settled();
+    }
+    await scene.eventually(() => expect(throttled(controller)).to.equal('True Feedback'));
+    expect(scene.errors.at(-1)?.message).to.contain('somebody').and.contain('ConfigMap default/a');
+  });
+
+  it('is not what a burst of changes of one group is: each is seen at once', async () => {
+    scene = await ControllerScene.start();
+    const [gathering, copying] = await scene.run(
+      {
+        ...{ name: 'gathering', sources: [{ apiGroup: '', kind: 'ConfigMap' }] },
+        pipeline: [
+          { '@select': { '@eq': ['$.data.group', 'g'] } },
+          { '@project': { metadata: { name: 'all', namespace: 'default' }, data: '$.data' } },
+          { '@gather': ['$.data.group', '$.data.n'] },
+        ],
+        target: { kind: 'Wish' },
+      },
+      {
+        ...copies,
+        pipeline: [
+          { '@project': { metadata: sameName, data: { seen: { '@concat': '$.data.n' } } } },
+        ],
+      },
+    );
+    const names = ['a', 'b', 'c'];
+    for (let n = 0; n < 150; n++) {
+      // It comes back to earlier states again and again, as the readiness of pods does.
+      await scene.put(configMap(names[n % 3] ?? '', { group: 'g', n: `${n % 5}` }));
+      await scene.settled();
+    }
+    const { all } = await scene.all({ apiVersion: views, kind: 'Wish' });
+    expect((all?.['data'] as { n: unknown }).n).to.deep.equal(['2', '3', '4']);
+    expect(await scene.all(ConfigMaps)).to.have.nested.property('all.data.seen', '234');
+    expect([throttled(gathering), throttled(copying)]).to.deep.equal(['absent', 'absent']);
+    expect(scene.errors).to.deep.equal([]);
+  });
+
+  it('is not what the rounds of a Periodic source are', async () => {
+    scene = await ControllerScene.start();
+    await scene.put(view('Wish', 'a', { data: { x: '1' } }));
+    const period = { apiGroup: 'source.dcontroller.io', kind: 'Periodic' };
+    const rounds = { ...period, type: 'Periodic', parameters: { period: '2s' } };
+    const [controller] = await scene.run({ ...copies, sources: [{ kind: 'Wish' }, rounds] });
     for (let n = 0; n < 60; n++) await scene.base.clock.advance(2_000);
+    expect(throttled(controller)).to.equal('absent');
     expect(scene.errors).to.deep.equal([]);
   });
 });

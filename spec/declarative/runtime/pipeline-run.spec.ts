@@ -4,6 +4,7 @@ import type { PipelineRunParts } from '../../../lib/declarative/runtime/pipeline
 import type { DocumentListener } from '../../../lib/declarative/runtime/document-source.js';
 import { watchedDocuments } from '../../../lib/declarative/runtime/watched-documents.js';
 import { compilePlan } from '../../../lib/declarative/engine/compile-pipeline.js';
+import { TargetWrites } from '../../../lib/declarative/views/target-writes.js';
 import { compileContext } from '../../../lib/declarative/spec-problem.js';
 import type { SourceContext } from '../../../lib/controller/source.js';
 import { Cache } from '../../../lib/cache/cache.js';
@@ -42,12 +43,14 @@ class Context {
 
 const source = { kind: 'ConfigMap', apiGroup: '', type: 'Watcher', periodMs: 0 } as const;
 
-function partsOf(sources: PipelineRunParts['sources']): PipelineRunParts {
+function partsOf(sources: PipelineRunParts['sources'], { enqueued }: Context): PipelineRunParts {
   const plan = compilePlan([], [{ kind: sources[0]?.name ?? '' }], { context: compileContext([]) });
   if (plan === undefined) throw new Error('it does not compile');
   const nothing = (): void => undefined;
   const listener = { failed: nothing, troubled: nothing, changed: nothing };
-  return { plan, sources, periodsMs: [], targetPath: ['target'], listener };
+  const enqueue: PipelineRunParts['enqueue'] = ({ name }) => void enqueued.push(name);
+  const parts = { controller: 'op/copies', enqueue, targetPath: ['target'], listener };
+  return { plan, sources, periodsMs: [], ...parts };
 }
 
 describe('PipelineRun', () => {
@@ -73,7 +76,7 @@ describe('PipelineRun', () => {
     };
     const setup = await ManagerSetup.start();
     const context = new Context(setup);
-    const run = new PipelineRun(partsOf([documents]), context.source);
+    const run = new PipelineRun(partsOf([documents], context), context.source);
     const synced = { is: false };
     void run.whenSynced(new AbortController().signal).then(() => (synced.is = true));
     while (!synced.is) {
@@ -106,7 +109,8 @@ describe('PipelineRun', () => {
       },
     };
     const setup = await ManagerSetup.start();
-    const run = new PipelineRun(partsOf([documents]), new Context(setup).source);
+    const context = new Context(setup);
+    const run = new PipelineRun(partsOf([documents], context), context.source);
     const synced = run.whenSynced(new AbortController().signal);
     await setup.clock.advance(0);
     expect(run.desired).to.equal(undefined);
@@ -124,8 +128,11 @@ describe('PipelineRun', () => {
     await setup.person.create({ ...configMap('s'), kind: 'Secret', data });
     const context = new Context(setup);
     const runs = [ConfigMap, Secret].map((type) => {
-      const watched = watchedDocuments(type.kind, type, { ...source, kind: type.kind });
-      return new PipelineRun(partsOf([watched]), context.source);
+      const watched = watchedDocuments(type.kind, {
+        ...{ type, spec: { ...source, kind: type.kind } },
+        writes: new TargetWrites(),
+      });
+      return new PipelineRun(partsOf([watched], context), context.source);
     });
     context.cache.start();
     const ended = new AbortController();

@@ -140,15 +140,18 @@ describe('sources of declarative controllers', () => {
   });
 
   describe('of type Periodic', () => {
-    it('have what was deleted by hand made again, at their pace', async () => {
+    it('take leftovers away at their pace, and do not delay what is made again', async () => {
       scene = await ControllerScene.start();
       await scene.run(oneShot([periodic('30s')]));
+      await scene.client.apply(configMap('left'), { fieldManager: 'op/made', force: true });
       await scene.delete(configMap('made'));
+      await scene.settled();
+      expect(await scene.names(ConfigMaps)).to.include.members(['made', 'left']);
       await scene.base.clock.advance(29_000);
-      expect(await scene.names(ConfigMaps)).to.not.include('made');
+      expect(await scene.names(ConfigMaps)).to.include('left');
       await scene.base.clock.advance(2_000);
       await scene.settled();
-      expect(await scene.names(ConfigMaps)).to.include('made');
+      expect(await scene.names(ConfigMaps)).to.not.include('left');
     });
 
     it('have what was changed by hand put right, and what is stale taken away', async () => {

@@ -1,12 +1,17 @@
 import { expect } from 'chai';
 import type { ReconcileContext } from '../../../lib/controller/reconciler.js';
 import { TargetReconciler } from '../../../lib/declarative/runtime/target-reconciler.js';
+import { TargetWrites } from '../../../lib/declarative/views/target-writes.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
+import { systemClock } from '../../../lib/system/clock.js';
 import { nextTurn } from '../../../lib/system/event-loop.js';
 
 describe('The writes of a declarative controller', () => {
   it('let others in the process have their turn, though views are written without any I/O', async () => {
     const { reconcile } = new TargetReconciler({
       writer: { write: () => Promise.resolve('unchanged'), written: () => Promise.resolve([]) },
+      ...{ controller: 'op/copies', type: ConfigMap, isOwner: true, clock: systemClock },
+      ...{ writes: new TargetWrites(), watched: () => undefined, slowed: () => undefined },
       desired: () => new Map(),
       enqueue: () => true,
       namespaces: undefined,

@@ -24,7 +24,10 @@ describe('watchedDocuments', () => {
 
   it('of views have caught up when all that is there was seen', async () => {
     await scene.put(view('Copy', 'a'));
-    const source = watchedDocuments('Copy', { apiVersion: views, kind: 'Copy' }, spec);
+    const source = watchedDocuments('Copy', {
+      ...{ type: { apiVersion: views, kind: 'Copy' }, spec },
+      writes: scene.manager.targetWrites,
+    });
     const started = source.start(context(), { changed: nothing, troubled: nothing });
     const caught = { up: false };
     const wait = started.caughtUp?.(new AbortController().signal);
@@ -40,7 +43,8 @@ describe('watchedDocuments', () => {
   it('of a kind of the cluster are not waited for: nobody here fills them', async () => {
     await scene.put(configMap('a'));
     const type = { apiVersion: 'v1', kind: 'ConfigMap' };
-    const started = watchedDocuments('ConfigMap', type, spec).start(context(), {
+    const { targetWrites: writes } = scene.manager;
+    const started = watchedDocuments('ConfigMap', { type, spec, writes }).start(context(), {
       changed: nothing,
       troubled: nothing,
     });

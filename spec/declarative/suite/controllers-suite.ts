@@ -131,6 +131,65 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     expect([first, second, third].flatMap(({ errors }) => errors)).to.deep.equal([]);
   });
 
+  it('undo what others change or delete in their target at once, and then ask for nothing', async () => {
+    const namespace = await target.namespace();
+    const operator = await target.operator();
+    await target.admin.create(configMap(namespace, 'a', 'one'));
+    const started = new Process();
+    await started.start(target, operator.client, chain(namespace));
+    await started.synced(target);
+    const isRight = (): Promise<unknown> =>
+      target.eventually(async () => expect(await texts(namespace)).to.deep.equal({ a: 'one' }));
+    await isRight();
+    const body = { data: { text: Buffer.from('by hand').toString('base64') } };
+    await target.admin.patch(Secret, { namespace, name: 'a' }, { type: 'merge', body });
+    await isRight();
+    await target.admin.delete(Secret, { namespace, name: 'a' });
+    await isRight();
+    // What our own writes bring about, and what others set beside them, needs no call.
+    await target.eventually(async () => expect(await operator.requests()).to.deep.equal([]));
+    const metadata = { labels: { theirs: '1' } };
+    await target.admin.patch(
+      Secret,
+      { namespace, name: 'a' },
+      { type: 'merge', body: { metadata } },
+    );
+    await target.admin.apply(configMap(namespace, 'b', 'two'), byPerson);
+    await target.eventually(async () =>
+      expect(await texts(namespace)).to.deep.equal({ a: 'one', b: 'two' }),
+    );
+    const asked = (await operator.requests()).filter(({ name }) => name === 'a');
+    expect(asked).to.deep.equal([]);
+    await started.stop();
+    expect(started.errors).to.deep.equal([]);
+  });
+
+  it('bring a field of a Patcher back, and patch a missing object as soon as it is there', async () => {
+    const namespace = await target.namespace();
+    const operator = await target.operator();
+    await target.admin.create(configMap(namespace, 'a', 'one'));
+    const labels = { checked: 'yes' };
+    const patcher = {
+      ...{ name: 'labels', target: { apiGroup: '', kind: 'Secret', type: 'Patcher' } },
+      sources: [{ apiGroup: '', kind: 'ConfigMap', namespace, labelSelector }],
+      pipeline: [{ '@project': { metadata: { ...sameName, labels } } }],
+    };
+    const started = new Process();
+    await started.start(target, operator.client, [patcher]);
+    const key = { namespace, name: 'a' };
+    await target.eventually(async () => expect(started.errors).not.to.deep.equal([]));
+    await target.admin.create({ apiVersion: 'v1', kind: 'Secret', metadata: key });
+    const isRight = (): Promise<unknown> =>
+      target.eventually(async () =>
+        expect((await target.admin.get(Secret, key)).metadata.labels).to.deep.equal(labels),
+      );
+    await isRight();
+    const body = { metadata: { labels: { checked: 'no' } } };
+    await target.admin.patch(Secret, key, { type: 'merge', body });
+    await isRight();
+    await started.stop();
+  });
+
   it('wait for a kind that is not served yet', async () => {
     // On the embedded server the time of the spec would have to be moved on; others do that.
     if (!target.real) return;

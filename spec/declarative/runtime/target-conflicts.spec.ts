@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { ControllerScene, configMap, sameName, view, views } from './controller-scene.js';
+
+const Walls = { apiVersion: views, kind: 'Wall' };
+const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
+
+/** Has a wall in its colour for each of its wishes. */
+const painter = (colour: string, target: object = { kind: 'Wall' }) => ({
+  ...{ name: colour, sources: [{ kind: `Wish${colour}` }], target },
+  pipeline: { '@project': { metadata: sameName, data: { [colour]: 'yes' } } },
+});
+
+describe('two controllers that write one object', () => {
+  let scene: ControllerScene;
+  afterEach(async () => scene.end());
+
+  /** Runs a red painter, then starts a blue one beside it. */
+  async function painters(target?: object) {
+    scene = await ControllerScene.start();
+    await scene.put(view('Wishred', 'a'));
+    await scene.put(view('Wishblue', 'a'));
+    await scene.put(view('Wishblue', 'b'));
+    const [red] = await scene.run(painter('red', target));
+    const blue = scene.controller(painter('blue', target));
+    await blue.start();
+    await scene.settled();
+    return { red: red!, blue };
+  }
+
+  it('are a conflict that names both and the object, and the first one keeps it', async () => {
+    const { red, blue } = await painters();
+    const { a, b } = await scene.all(Walls);
+    expect([a?.['data'], b?.['data']]).to.deep.equal([{ red: 'yes' }, { blue: 'yes' }]);
+    expect([scene.ready(red), scene.ready(blue)]).to.deep.equal([
+      'True Ready',
+      'Unknown ReconciliationFailed',
+    ]);
+    const [condition] = blue.status().conditions;
+    expect(condition?.message).to.contain('Wall default/a').and.contain('op/red');
+    expect(condition?.message).to.contain('op/blue');
+    expect(scene.errors[0]?.error).to.have.property('code', 'TargetConflict');
+  });
+
+  it('have the object of the second restored when the first wants it no longer', async () => {
+    const { blue } = await painters();
+    await scene.delete(view('Wishred', 'a'));
+    await scene.settled();
+    expect((await scene.all(Walls))['a']?.['data']).to.deep.equal({ blue: 'yes' });
+    expect(scene.ready(blue)).to.equal('True Ready');
+    await scene.delete(view('Wishblue', 'a'));
+    await scene.settled();
+    expect(await scene.names(Walls)).to.deep.equal(['b']);
+  });
+
+  it('have the object of the second restored when the first controller is removed', async () => {
+    const { red, blue } = await painters();
+    await scene.during(red.stop({ cleanUp: 'delete' }));
+    await scene.settled();
+    expect((await scene.all(Walls))['a']?.['data']).to.deep.equal({ blue: 'yes' });
+    expect(scene.ready(blue)).to.equal('True Ready');
+  });
+
+  it('leave the first one alone when the second wants it no longer', async () => {
+    const { blue } = await painters();
+    await scene.delete(view('Wishblue', 'a'));
+    await scene.settled();
+    expect((await scene.all(Walls))['a']?.['data']).to.deep.equal({ red: 'yes' });
+    expect(scene.ready(blue)).to.equal('True Ready');
+  });
+
+  it('leave no blend in a cluster, whoever wrote there before a restart', async () => {
+    scene = await ControllerScene.start();
+    await scene.client.apply(configMap('a', { blue: 'yes' }), { fieldManager: 'op/blue' });
+    await scene.put(view('Wishred', 'a'));
+    await scene.put(view('Wishblue', 'a'));
+    const target = { apiGroup: '', kind: 'ConfigMap' };
+    await scene.run(painter('red', target));
+    const blue = scene.controller(painter('blue', target));
+    await blue.start();
+    await scene.settled();
+    expect((await scene.all(ConfigMaps))['a']?.['data']).to.deep.equal({ red: 'yes' });
+  });
+});
