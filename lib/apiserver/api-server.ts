@@ -47,6 +47,7 @@ import { MvccLog } from './storage/mvcc-log.js';
 import { restoreSnapshot } from './storage/snapshot.js';
 import type { StoreSnapshot } from './storage/snapshot.js';
 import { createSystemObjects } from './system-objects.js';
+import { errorMessage } from '../system/as-error.js';
 
 /** Options of {@link EmbeddedApiServer}. */
 export interface EmbeddedApiServerOptions {
@@ -256,7 +257,7 @@ export class EmbeddedApiServer {
         throw error;
       }
       // A defect of the server: its client gets what a crashed handler gives.
-      const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      const message = (error instanceof Error && error.stack) || errorMessage(error);
       return errorResponse(internalError(message));
     }
   }

@@ -2,6 +2,7 @@ import type { Clock } from '../system/clock.js';
 import type { TlsOptions } from '../system/connector.js';
 import type { Logger } from '../system/logger.js';
 import type { Credentials } from './credentials.js';
+import { errorMessage } from '../system/as-error.js';
 
 /** Options of {@link withCertificateFiles}. */
 export interface CertificateFilesOptions {
@@ -40,7 +41,7 @@ export function withCertificateFiles(
     if (isAnother) await reconnect();
   };
   const keepFormer = (error: unknown): void => {
-    const message = String(error);
+    const message = errorMessage(error);
     if (message === problem) return;
     problem = message;
     logger.warn(

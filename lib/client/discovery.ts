@@ -78,6 +78,7 @@ export class Discovery {
   async resourceType<T extends KubernetesObject>(
     reference: TypeReference<T> | GroupKind,
   ): Promise<ResourceType<T>> {
+    if (typeof reference !== 'object') throw noType();
     if ('plural' in reference) return reference;
     // The caller says which type goes with the names; nothing at run time could tell.
     const type: unknown =
@@ -241,4 +242,10 @@ function keyOf(apiVersion: string, kind: string): string {
 function discoveryRequest(path: string, accept: string): ApiRequest {
   const call = { verb: 'discover', kind: path };
   return { call, method: 'GET', path, accept, repeatable: true };
+}
+
+/** A circle of imports, or plain JavaScript, can hand over what the compiler would not let through. */
+function noType(): OperatorError {
+  const want = 'want a ResourceType, such as ConfigMap, or { apiVersion, kind }';
+  return new OperatorError('InvalidOption', `type: ${want}, got undefined`);
 }

@@ -192,6 +192,7 @@ class HttpClient implements ConnectedClient {
 
   async create<T extends KubernetesObject>(object: T, options: WriteOptions = {}): Promise<T> {
     checkCallOptions('create', options);
+    checkObject('create', object);
     const { subresource } = options;
     const type = await this.#typeToWrite(object, options);
     const { namespace, name } = object.metadata;
@@ -210,6 +211,7 @@ class HttpClient implements ConnectedClient {
 
   async update<T extends KubernetesObject>(object: T, options: WriteOptions = {}): Promise<T> {
     checkCallOptions('update', options);
+    checkObject('update', object);
     const type = await this.#typeToWrite(object, options);
     const request = this.#objectRequest(type, object, { ...options, verb: 'update' });
     const repeatable = object.metadata.resourceVersion !== undefined;
@@ -224,6 +226,7 @@ class HttpClient implements ConnectedClient {
     options: WriteOptions = {},
   ): Promise<T> {
     checkCallOptions('patch', options);
+    checkPatch(patch);
     const type = await this.resourceType(reference);
     const { subresource } = options;
     const target = { verb: 'patch', ...keyOf(key), subresource };
@@ -239,6 +242,7 @@ class HttpClient implements ConnectedClient {
     options: ApplyOptions = {},
   ): Promise<Applied<T>> {
     checkCallOptions('apply', options);
+    checkObject('apply', object);
     const type = await this.#typeToWrite(object, options);
     const request = this.#objectRequest(type, object, { ...options, verb: 'apply' });
     if ((options.fieldManager ?? '') === '') {
@@ -313,8 +317,34 @@ class HttpClient implements ConnectedClient {
 
 const json = { contentType: 'application/json' };
 
-function keyOf({ namespace, name }: ObjectKey): ObjectKey {
-  return { namespace, name };
+// The compiler promises an object; plain JavaScript and casts don't.
+function keyOf(key: ObjectKey | null | undefined): ObjectKey {
+  const { namespace, name } = key ?? {};
+  return { namespace, name: name as string };
+}
+
+/** @throws OperatorError `InvalidObject`: a body that no server could take for an object. */
+function checkObject(verb: string, object: Partial<KubernetesObject> | null | undefined): void {
+  const { apiVersion, kind, metadata } = object ?? {};
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+    const want = 'want an object with apiVersion and kind';
+    throw new OperatorError('InvalidObject', `${verb}: ${want}, got ${typeName(object)}`);
+  }
+  if (typeof metadata === 'object' && (metadata as object | null) !== null) return;
+  const problem = `metadata: want an object, got ${typeName(metadata)}`;
+  throw new OperatorError('InvalidObject', `${verb} ${kind}: ${problem}`);
+}
+
+/** @throws OperatorError `InvalidPatch`: there is no patch, or its type is unknown. */
+function checkPatch(patch: Patch | null | undefined): void {
+  const type = patch?.type ?? 'none';
+  if (type in patchTypes) return;
+  const known = Object.keys(patchTypes).join(', ');
+  throw new OperatorError('InvalidPatch', `patch: type: want one of ${known}, got ${type}`);
+}
+
+function typeName(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value;
 }
 
 function isControlledBy({ metadata }: KubernetesObject, uid: string): boolean {

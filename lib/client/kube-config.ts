@@ -19,6 +19,7 @@ import { invalidKubeConfig, readKubeConfig } from './kube-config-file.js';
 import type { ClusterEntry, KubeConfigContext, KubeConfigSource } from './kube-config-file.js';
 import { proxyFromEnvironment } from './proxy-environment.js';
 import { tokenFile } from './token-file.js';
+import { errorMessage } from '../system/as-error.js';
 
 /** Options of {@link clientFromKubeConfig}. */
 export interface KubeConfigClientOptions extends KubeConfigSource, ClientSettings {
@@ -157,7 +158,7 @@ async function authProvider(
       );
       const options: { headers?: Record<string, string> } = {};
       await kubeConfig.applyToHTTPSOptions(options).catch((error: unknown) => {
-        const reason = `auth-provider ${name}: ${error instanceof Error ? error.message : String(error)}`;
+        const reason = `auth-provider ${name}: ${errorMessage(error)}`;
         throw invalidKubeConfig(source, reason, 'log in again, or use an exec plugin', error);
       });
       const authorization = options.headers?.['Authorization'];

@@ -11,6 +11,11 @@ export interface ResourceTarget {
   readonly subresource?: string | undefined;
 }
 
+// A request of any other verb without a name would reach the whole collection: a delete of it.
+const collectionVerbs: ReadonlySet<string> = new Set([
+  ...['list', 'watch', 'create', 'deletecollection'],
+]);
+
 /** Parameters of a request; those undefined are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -24,7 +29,10 @@ export function resourcePath(
   target: ResourceTarget,
   query: Query = {},
 ): string {
-  const { name, subresource } = target;
+  const { name, subresource, verb } = target;
+  if (typeof name !== 'string' && (subresource !== undefined || !collectionVerbs.has(verb))) {
+    throw invalid(type, target, `name: want a text, got ${typeof name}`);
+  }
   const root = type.group === '' ? '/api' : `/apis/${type.group}`;
   let path = `${root}/${type.version}`;
   if (type.namespaced && target.namespace !== undefined) {
@@ -53,6 +61,9 @@ function segment(
   target: ResourceTarget,
   value: string,
 ): string {
+  if (typeof value !== 'string') {
+    throw invalid(type, target, `namespace: want a text, got ${typeof value}`);
+  }
   if (value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {
     throw invalid(type, target, `${JSON.stringify(value)} is no name`);
   }

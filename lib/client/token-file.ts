@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Clock } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Credentials } from './credentials.js';
+import { errorMessage } from '../system/as-error.js';
 
 // The kubelet replaces a token after 80 % of its life, at the earliest after 8 minutes.
 const freshMs = 60_000;
@@ -40,7 +41,7 @@ export function tokenFile(path: string, clock: Clock): Credentials {
 }
 
 function unreadable(path: string, cause: unknown): OperatorError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = errorMessage(cause);
   const message = `token file ${path}: ${reason} (mount a service account token there)`;
   return new OperatorError('InvalidKubeConfig', message, { cause });
 }

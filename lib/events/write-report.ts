@@ -17,6 +17,7 @@ import { toReference } from './new-event.js';
 import type { ObjectWritten, WriteFailed, WriteVerb } from './operator-events.js';
 import type { ObjectEvent } from './recorder.js';
 import type { RecordingClientOptions } from './recording-client.js';
+import { errorMessage } from '../system/as-error.js';
 
 /** What a write is about to write. */
 export interface WriteTarget {
@@ -156,7 +157,7 @@ function detailsText({ changes, cause }: ObjectWritten): string {
 
 /** The error's message; for a Secret only what can't quote its data. */
 function explanation(kind: string, error: unknown): string {
-  if (kind !== 'Secret') return error instanceof Error ? error.message : String(error);
+  if (kind !== 'Secret') return errorMessage(error);
   if (isApiError(error)) {
     const fields = error.causes.map(({ field = '' }) => field).filter((field) => field !== '');
     const where = fields.length === 0 ? '' : ` at ${fields.join(', ')}`;

@@ -22,6 +22,9 @@ export function refuseUnknownOptions<T extends object>(
   names: OptionNames<T>,
   misplaced: MisplacedOptions = {},
 ): void {
+  if ((options as T | null) === null) {
+    throw new OperatorError('InvalidOption', `${subject}: options: want an object, got null`);
+  }
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(names, name)) continue;
     const known = Object.keys(names);

@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { errorMessage } from './as-error.js';
 
 /** Where a tunnel leads. */
 export interface TunnelTarget {
@@ -35,7 +36,7 @@ export async function openTunnel(
   try {
     return await open(url, target, controller.signal);
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause);
+    const said = errorMessage(cause);
     const reason = controller.signal.aborted ? `no answer in ${timeoutMs} ms` : said;
     throw new Error(`proxy ${url.host}: ${reason}`, { cause });
   } finally {

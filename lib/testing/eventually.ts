@@ -3,6 +3,7 @@ import type { Clock } from '../system/clock.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import { VirtualClock } from '../system/virtual-clock.js';
+import { errorMessage } from '../system/as-error.js';
 
 /** Options of {@link eventually}. */
 export interface EventuallyOptions {
@@ -141,7 +142,7 @@ interface Attempts {
 
 function timedOut({ tries, timeoutMs, failure, isOpen }: Attempts): OperatorError {
   const { error } = failure ?? {};
-  const last = error instanceof Error ? error.message : String(error);
+  const last = errorMessage(error);
   const open = isOpen ? 'the last try did not end' : undefined;
   const why = [open, failure && `the last failure: ${last}`].filter(Boolean).join('; ');
   const message = `it does not hold after ${timeoutMs / 1_000} s and ${tries} tries; ${why}`;

@@ -4,6 +4,7 @@ import { failure, internalError, isStatusError, unauthorized } from '../status-e
 import type { StatusError } from '../status-error.js';
 import type { Authorizer } from './authorizer.js';
 import type { UserOptions } from './user-info.js';
+import { errorMessage } from '../../system/as-error.js';
 
 /** A request without its body, which is not read before it is known who asks. */
 export type RequestHead = Pick<TransportRequest, 'method' | 'path' | 'headers'>;
@@ -52,7 +53,7 @@ export async function admit(
     return session === undefined ? { refused: unauthorized() } : { session };
   } catch (error) {
     if (isStatusError(error)) return { refused: error };
-    return { refused: internalError(error instanceof Error ? error.message : String(error)) };
+    return { refused: internalError(errorMessage(error)) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../system/as-error.js';
 /** No answer came in time. */
 export class DeadlineExceeded extends Error {
   constructor() {
@@ -42,7 +43,7 @@ export function webhookFailure(error: unknown): string {
     case 'EPROTO':
       return 'http: server gave HTTP response to HTTPS client';
     default:
-      return error instanceof Error ? error.message : String(error);
+      return errorMessage(error);
   }
 }
 

@@ -5,6 +5,7 @@ import type { KubernetesObject, UnstructuredObject } from '../../object/kubernet
 import { groupOf, versionOf } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { ResolvedDefinition } from './resolve-definition.js';
+import { errorMessage } from '../../system/as-error.js';
 
 /** Converts an object to another version, by way of the hub. @throws OperatorError `InvalidObject` */
 export function convertObject(
@@ -42,7 +43,7 @@ function attempt<T>(object: KubernetesObject, version: string, convert: () => T)
   try {
     return convert();
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorMessage(cause);
     throw invalid(object, `its conversion of ${version} failed: ${why}`, cause);
   }
 }

@@ -2,13 +2,14 @@ import { isInvalid } from '../../object/api-error.js';
 import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { redacted } from '../../object/redact.js';
+import { errorMessage } from '../../system/as-error.js';
 
 /**
  * Why something failed, for events and conditions: never with what is in `object`, should it be a
  * Secret, and with the remedy where a field can't change.
  */
 export function failureText(error: unknown, object?: KubernetesObject): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const text = object?.kind === 'Secret' ? withoutData(message, object) : message;
   const isFixed = isInvalid(error) && /immutable|may not be changed|are forbidden/.test(text);
   return isFixed ? `${text}; delete the object, and it is made anew` : text;

@@ -2,6 +2,7 @@ import { sleep } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { HealthCheck } from '../health-check.js';
+import { errorMessage } from '../../system/as-error.js';
 
 /** How one check came out. */
 export type HealthResult =
@@ -87,7 +88,7 @@ export class HealthChecks {
 }
 
 function reasonOf(error: unknown): string {
-  return oneLine(error instanceof Error ? error.message : String(error));
+  return oneLine(errorMessage(error));
 }
 
 /** The answer is a list of lines. */

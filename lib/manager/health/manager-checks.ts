@@ -6,6 +6,7 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { HealthCheck } from '../health-check.js';
 import { isLeaseForbidden } from '../lease-store.js';
 import type { ManagerStatus } from '../manager-status.js';
+import { errorMessage } from '../../system/as-error.js';
 
 /** What the checks look at. */
 export type StatusSource = () => ManagerStatus;
@@ -137,7 +138,7 @@ function throwHeld(
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }
 
 function notReady(why: string): OperatorError {

@@ -8,6 +8,7 @@ import type {
   ServingCertificate,
 } from './certificate-source.js';
 import { waited } from './waited.js';
+import { errorMessage } from '../../system/as-error.js';
 
 /** Options of {@link certificateFiles}. */
 export interface CertificateFilesOptions {
@@ -46,7 +47,7 @@ export function certificateFiles(options: CertificateFilesOptions): CertificateS
   return {
     start: async (context) => {
       const first = await read().catch((cause: unknown) => {
-        const why = cause instanceof Error ? cause.message : String(cause);
+        const why = errorMessage(cause);
         const remedy = 'mount a Secret with tls.crt and tls.key there';
         throw new OperatorError('InvalidOption', `certificate in ${folder}: ${why} (${remedy})`, {
           cause,
@@ -82,8 +83,8 @@ async function follow(
       logger.info('the certificate was replaced');
       onChange(next);
     } catch (error) {
-      if (String(error) === problem) continue;
-      problem = String(error);
+      if (errorMessage(error) === problem) continue;
+      problem = errorMessage(error);
       logger.warn('the certificate files can not be used: the former ones stay in use', { error });
     }
   }

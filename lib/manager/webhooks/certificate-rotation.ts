@@ -19,6 +19,7 @@ import {
   splitBundle,
 } from '../../system/x509.js';
 import type { IssueOptions } from '../../system/x509.js';
+import { errorMessage } from '../../system/as-error.js';
 
 /** What a {@link CertificateRotation} goes by. */
 export interface CertificateRotationOptions extends RotationRules {
@@ -73,7 +74,7 @@ export class CertificateRotation {
         signal.throwIfAborted();
         if (isOperatorError(error, 'NotOurs')) throw error;
         const delayMs = backoff.next('');
-        const why = error instanceof Error ? error.message : String(error);
+        const why = errorMessage(error);
         const { title } = this.#options.secret;
         logger.warn(`no certificate yet: ${title}: ${why}; tried again in ${delayMs} ms`, {
           error,

@@ -170,7 +170,9 @@ export class HttpsListener {
 
   async #answerTo(request: IncomingMessage, signal: AbortSignal): Promise<PostedAnswer> {
     const { method, url = '/', headers } = request;
-    const path = new URL(url, 'https://webhooks').pathname;
+    // A path such as `//[bad` is no URL.
+    const path = URL.parse(url, 'https://webhooks')?.pathname;
+    if (path === undefined) return refusal(400, `${JSON.stringify(url)}: the path is invalid`);
     if (method !== 'POST') return refusal(405, `${method ?? ''} ${path}: webhooks are posted to`);
     if (!(headers['content-type'] ?? '').startsWith('application/json')) {
       return refusal(415, `${path}: only application/json is read here`);

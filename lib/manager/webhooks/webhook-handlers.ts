@@ -12,6 +12,7 @@ import { refusal } from './https-listener.js';
 import type { PostedAnswer, PostedRequest } from './https-listener.js';
 import type { AdmissionWebhook, Webhook } from './webhook.js';
 import type { WebhookMetrics } from './webhook-metrics.js';
+import { errorMessage } from '../../system/as-error.js';
 
 /** What {@link WebhookHandlers} report to. */
 export interface WebhookReports {
@@ -117,5 +118,5 @@ function isVerdict(value: unknown): boolean {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

@@ -12,6 +12,7 @@ import { letTimePass, letWorkHappen } from './pace.js';
 import { RequestTrace } from './request-trace.js';
 import type { CrashPoint, CrashProblem, CrashRequest } from './crash-point.js';
 import type { ResolvedScenario } from './resolve-scenario.js';
+import { errorMessage } from '../../system/as-error.js';
 
 /** What became of a step. */
 export interface PlayedStep {
@@ -151,7 +152,7 @@ export class Play<C extends CrashCluster> {
       const holds = await until(this.#stage);
       return holds === false ? '«until» is false' : undefined;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return errorMessage(error);
     }
   }
 
@@ -171,7 +172,7 @@ export class Play<C extends CrashCluster> {
     try {
       await this.#scenario.invariant?.(this.#stage);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorMessage(error);
       throw ended('invariant', `${step}: ${message}`);
     }
   }
@@ -236,7 +237,7 @@ export class Play<C extends CrashCluster> {
     } while (clock instanceof VirtualClock && (!this.#trace.isIdle || isNew || this.#life.isDead));
     if (this.#failure === undefined) return;
     const { error } = this.#failure;
-    const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const why = (error instanceof Error && error.stack) || errorMessage(error);
     throw ended('notConverged', `the operator ended by itself: ${why}`);
   }
 
