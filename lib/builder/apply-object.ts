@@ -24,6 +24,7 @@ import type { ImmutablePolicy } from './link.js';
 import { done, pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
 import { checkOwnership, reasonToWait } from './ownership.js';
+import { isPruneGuarded } from './prune-guard.js';
 import { causeOfRollout, rolloutCauses } from './rollout-causes.js';
 import { changesTemplate, reasonToHold, withLiveTemplate } from './rollout-gate.js';
 import type { Gate } from './rollout-gate.js';
@@ -188,7 +189,7 @@ export function immutablePolicy(
   { link, object }: DesiredObject,
 ): ImmutablePolicy {
   // To recreate a claim is to lose its data: only who says so of the claim itself can mean it.
-  const byDefault = isKind(object, PersistentVolumeClaim) ? 'fail' : settings.onImmutable;
+  const byDefault = isPruneGuarded(object) ? 'fail' : settings.onImmutable;
   return link.options.onImmutable ?? byDefault;
 }
 

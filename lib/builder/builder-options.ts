@@ -3,6 +3,7 @@ import type { OperatorEvents } from '../events/operator-events.js';
 import type { Recorder } from '../events/recorder.js';
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { labelValueOf } from '../object/label-value.js';
 import { labelsProblem } from '../object/names.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { systemClock } from '../system/clock.js';
@@ -16,7 +17,7 @@ import type { ImmutablePolicy } from './link.js';
 /** Options of {@link Builder}. */
 export interface BuilderOptions<Order extends string = string> {
   /** How the cluster is reached. With a cached client an unchanged chain costs no call at all. */
-  readonly client: Client;
+  readonly client: BuilderClient;
   /** The object, read from the server, that owns everything in the chain. */
   readonly owner: KubernetesObject;
   /**
@@ -33,8 +34,15 @@ export interface BuilderOptions<Order extends string = string> {
    */
   readonly namespace?: string | undefined;
   /**
-   * The kinds that pruning visits, with those of the chain: what the controller `owns`.
-   * @defaultValue every kind that the builder has a method for
+   * Which part of the owner's objects the chain is, where several chains make objects for one owner: the
+   * label `operator-builder.io/scope` of its objects. A chain prunes only in its own scope, one without a
+   * scope only what has none. @defaultValue none: the chain is all there is
+   */
+  readonly scope?: string | undefined;
+  /**
+   * The kinds that pruning visits, with those of the chain.
+   * @defaultValue what the controller owns whose reconcile `client` is for; with any other client every
+   * kind that the builder has a method for, each ten minutes, and in between those that the owner has
    */
   readonly owns?: readonly TypeReference<KubernetesObject>[] | undefined;
   /** The same as `owns`. */
@@ -61,7 +69,9 @@ export interface BuilderOptions<Order extends string = string> {
   readonly orderCreation?: boolean | undefined;
   /**
    * The most objects that one pruning may delete: a number, or a share such as `'50%'`, rounded down.
-   * @defaultValue half of the objects owned, at least 5
+   * The user of the owner can allow more by its annotation `operator-builder.io/allow-deletions`, whose
+   * value is the owner's `metadata.generation`.
+   * @defaultValue half of the objects owned, at least 5, but never all of them
    */
   readonly maxDeletions?: number | `${number}%` | undefined;
   /** Where Kubernetes events on the owner go. @defaultValue nowhere */
@@ -91,6 +101,11 @@ export interface HashPrefixes {
   readonly secret?: string | undefined;
 }
 
+/** A client that may know which kinds a controller owns: that of its reconciles does. */
+export type BuilderClient = Client & {
+  readonly owns?: readonly TypeReference<KubernetesObject>[] | undefined;
+};
+
 /** {@link BuilderOptions} with their defaults. */
 export interface BuilderSettings {
   readonly client: Client;
@@ -99,6 +114,7 @@ export interface BuilderSettings {
   readonly labels: Readonly<Record<string, string>>;
   /** The namespace of every namespaced object; undefined: a cluster-scoped owner without one. */
   readonly namespace: string | undefined;
+  readonly scope: string | undefined;
   readonly owns: readonly TypeReference<KubernetesObject>[] | undefined;
   readonly onImmutable: ImmutablePolicy;
   readonly adopt: boolean;
@@ -116,8 +132,11 @@ export interface BuilderSettings {
   readonly hashPrefixes: Resolved<HashPrefixes>;
 }
 
-/** How many of `owned` objects one pruning may delete. */
-export type DeletionLimit = (owned: number) => number;
+/** How many objects one pruning may delete, of those `owned`, and of which `staying` are desired. */
+export type DeletionLimit = (objects: {
+  readonly owned: number;
+  readonly staying: number;
+}) => number;
 
 /**
  * Fills in the defaults.
@@ -125,7 +144,7 @@ export type DeletionLimit = (owned: number) => number;
  * @throws OperatorError `InvalidOwner`: the namespaces of the owner and of `namespace` differ.
  */
 export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings {
-  const { client, owner, controllerName, labels = {}, owns, kinds, rolloutOrder } = options;
+  const { client, owner, controllerName, labels = {}, rolloutOrder } = options;
   const { onImmutable = 'fail', adopt = false, adoptManagers = [], hashPrefixes = {} } = options;
   const { rollout = 'ordered', orderCreation = false } = options;
   const {
@@ -139,10 +158,9 @@ export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings 
   const { configMap = 'CONFIGMAP_HASH_', secret = 'SECRET_HASH_' } = hashPrefixes;
   checkControllerName(controllerName);
   checkLabels(labels);
-  const visited =
-    owns === undefined && kinds === undefined ? undefined : [...(owns ?? []), ...(kinds ?? [])];
+  checkScope(options.scope);
   return {
-    ...{ client, owner, controllerName, labels, owns: visited },
+    ...{ client, owner, controllerName, labels, owns: visitedKinds(options), scope: options.scope },
     ...{ onImmutable, adopt, adoptManagers, recorder, emitter },
     ...{ rolloutOrder, rollout: resolveRollout(rollout), orderCreation },
     ...{ clock, logger, signal },
@@ -166,6 +184,18 @@ function checkControllerName(name: string): void {
   throw new OperatorError('InvalidOption', message);
 }
 
+function visitedKinds({ client, owns, kinds }: BuilderOptions): BuilderSettings['owns'] {
+  if (owns !== undefined || kinds !== undefined) return [...(owns ?? []), ...(kinds ?? [])];
+  // A controller that owns nothing says nothing of what its chains make.
+  return client.owns?.length === 0 ? undefined : client.owns;
+}
+
+function checkScope(scope: string | undefined): void {
+  if (scope === undefined || (scope !== '' && labelValueOf(scope) === scope)) return;
+  const message = `scope: want a label value of 1 to 63 characters, got ${JSON.stringify(scope)}`;
+  throw new OperatorError('InvalidOption', message);
+}
+
 function checkLabels(labels: Readonly<Record<string, string>>): void {
   const problem = labelsProblem(labels);
   if (problem !== undefined) throw new OperatorError('InvalidOption', `labels: ${problem}`);
@@ -180,13 +210,15 @@ function namespaceOf(owner: KubernetesObject, given: string | undefined): string
 }
 
 function resolveMaxDeletions(given: number | string | undefined): DeletionLimit {
-  // Small sets shrink in larger shares: one of two objects is no accident.
-  if (given === undefined) return (owned) => Math.max(5, Math.floor(owned / 2));
+  // Small sets shrink in larger shares: one of two objects is no accident, all of them may well be.
+  if (given === undefined) {
+    return ({ owned, staying }) => (staying === 0 ? 0 : Math.max(5, Math.floor(owned / 2)));
+  }
   if (typeof given === 'number' && Number.isInteger(given) && given >= 0) return () => given;
   const percent = typeof given === 'string' ? Number(/^(\d{1,3})%$/.exec(given)?.[1]) : NaN;
   if (!(percent <= 100)) {
     const message = `maxDeletions: want an integer from 0 or a share up to '100%', got ${given}`;
     throw new OperatorError('InvalidOption', message);
   }
-  return (owned) => Math.floor((owned * percent) / 100);
+  return ({ owned }) => Math.floor((owned * percent) / 100);
 }

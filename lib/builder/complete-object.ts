@@ -18,6 +18,7 @@ import {
   ownerNameAnnotation,
   ownerUidLabel,
   pruneAnnotation,
+  scopeLabel,
 } from './marks.js';
 import { ownerKindOf } from './ownership.js';
 
@@ -65,14 +66,15 @@ function completeMetadata(settings: BuilderSettings, chained: ChainedObject): Ob
 }
 
 function labelsOf(settings: BuilderSettings, { link }: ChainedObject): Record<string, string> {
-  const { owner, controllerName, labels } = settings;
+  const { owner, controllerName, labels, scope } = settings;
   return {
     'app.kubernetes.io/name': labelValueOf(owner.kind.toLowerCase()),
     'app.kubernetes.io/instance': labelValueOf(owner.metadata.name ?? ''),
     ...labels,
     ...link.object.metadata.labels,
-    // Not to be overlaid: pruning would lose sight of the object.
+    // Not to be overlaid: pruning goes by them.
     [managedByLabel]: labelValueOf(controllerName),
+    ...(scope !== undefined && { [scopeLabel]: scope }),
   };
 }
 

@@ -1,38 +1,20 @@
 import { isConflict, isNotFound } from '../object/api-error.js';
-import { PersistentVolumeClaim } from '../object/kinds.js';
-import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
-import type { BuilderSettings } from './builder-options.js';
 import { asRead } from './apply-options.js';
 import type { Candidate } from './candidate.js';
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
-import { isKind } from './kind-traits.js';
-import { pruneAnnotation } from './marks.js';
 import { done, pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
 import { ownershipOf } from './ownership.js';
+import { mayBePruned } from './prune-guard.js';
 
 const cause = 'no longer desired';
 const maxAttempts = 3;
 const retrySoon = { requeueAfterMs: 1_000 };
 
 /**
- * Whether `object` may be pruned: claims where `pruneClaims` or else they themselves say so, the rest
- * unless they don't.
- */
-export function mayBePruned(
-  object: UnstructuredObject,
-  { pruneClaims }: Pick<BuilderSettings, 'pruneClaims'>,
-): boolean {
-  const { annotations = {}, deletionTimestamp } = object.metadata;
-  if (deletionTimestamp !== undefined) return false;
-  const mark = annotations[pruneAnnotation];
-  if (isKind(object, PersistentVolumeClaim)) return pruneClaims ?? mark === 'true';
-  return mark !== 'false';
-}
-
 /** Options of {@link deleteOrphan}. */
 export interface DeleteOrphanOptions {
   /**

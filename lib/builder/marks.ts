@@ -1,8 +1,18 @@
 /** The hash of the object as we last applied it. */
 export const appliedHashAnnotation = 'operator-builder.io/applied-hash';
 
-/** `false`: never prune the object. `true`, on a claim: do. */
+/**
+ * `false`: never prune the object. `true`, on a claim, a Namespace or a CustomResourceDefinition: do.
+ */
 export const pruneAnnotation = 'operator-builder.io/prune';
+
+/**
+ * On an owner: the `metadata.generation` at which more objects may be pruned than `maxDeletions` allows.
+ */
+export const allowDeletionsAnnotation = 'operator-builder.io/allow-deletions';
+
+/** The part of the owner's objects that a chain is; see `scope` of the builder's options. */
+export const scopeLabel = 'operator-builder.io/scope';
 
 /** On what outlives its owner, in the place of an owner reference: the owner's UID. */
 export const ownerUidLabel = 'operator-builder.io/owner-uid';
@@ -13,5 +23,5 @@ export const ownerKindAnnotation = 'operator-builder.io/owner-kind';
 /** On what outlives its owner: the owner's name. */
 export const ownerNameAnnotation = 'operator-builder.io/owner-name';
 
-/** Whose tool manages the object: our `controllerName`. Pruning looks only at objects that have it. */
+/** Whose tool manages the object: our `controllerName`. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';

@@ -7,7 +7,8 @@ import { refId } from './dependencies.js';
 import { failure } from './plan-object.js';
 import type { PlannedStep } from './plan-object.js';
 import type { PlannedObject } from './plan-types.js';
-import { checkDeletions, findOrphans } from './prune.js';
+import { findOrphans } from './prune.js';
+import { checkDeletions } from './prune-guard.js';
 
 /** What is known when pruning is planned. */
 export interface PlannedSoFar {
@@ -41,7 +42,8 @@ export async function planPruning(
       }));
       return [...waiting, ...kept];
     }
-    checkDeletions(settings, found);
+    const coming = planned.filter(({ action }) => action === 'create').length;
+    checkDeletions(settings, found, coming);
     const pruned = found.orphans.map(({ object }) => ({
       ...({ ...base, action: 'prune', ref: referenceTo(object) } as const),
     }));

@@ -1,32 +1,22 @@
 import { isForbidden, isNotFound } from '../object/api-error.js';
-import { describeObject } from '../object/describe-object.js';
 import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import { labelValueOf } from '../object/label-value.js';
+import { appliedFields } from '../object/managed-fields.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { ResourceType } from '../object/resource-type.js';
-import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import { isOperatorError } from '../system/operator-error.js';
 import type { BuilderSettings } from './builder-options.js';
-import type { Candidate } from './candidate.js';
-import { servedType } from './chain.js';
+import type { Candidate, PruneCandidates } from './candidate.js';
 import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
-import { builtInTypes, isKind, kindKey } from './kind-traits.js';
-import { managedByLabel, ownerUidLabel } from './marks.js';
-import { mayBePruned } from './delete-orphan.js';
+import { kindKey } from './kind-traits.js';
+import { appliedHashAnnotation, managedByLabel, ownerUidLabel, scopeLabel } from './marks.js';
 import { ownershipOf } from './ownership.js';
+import { mayBePruned } from './prune-guard.js';
 import { stillInUse } from './still-in-use.js';
 import type { Uses } from './still-in-use.js';
-
-/** What pruning found. */
-export interface PruneCandidates {
-  /** To be deleted. */
-  readonly orphans: readonly Candidate[];
-  /** No longer desired, but needed until a workload that still uses it is updated. */
-  readonly inUse: readonly { readonly candidate: Candidate; readonly reason: string }[];
-  /** How many objects the owner has, desired ones included. */
-  readonly owned: number;
-}
+import { visitedKinds } from './visited-kinds.js';
 
 /**
  * Finds what the owner has and the chain does not name. Costs no API call with a cached client.
@@ -38,39 +28,25 @@ export async function findOrphans(
   becoming?: Uses['becoming'],
 ): Promise<PruneCandidates> {
   const owned = await listOwned(context, chain);
-  const orphans = owned.filter(
-    ({ object }) => !chain.store.has(referenceTo(object)) && mayBePruned(object, context.settings),
-  );
+  const undesired = owned.filter(({ object }) => !chain.store.has(referenceTo(object)));
+  const orphans = undesired.filter(({ object }) => mayBePruned(object, context.settings));
   const uses = await stillInUse(context, {
     ...{ chain, orphans },
     ...(becoming !== undefined && { becoming }),
   });
-  const reasonOf = (candidate: Candidate): string | undefined => uses.get(candidate);
   return {
-    orphans: orphans.filter((candidate) => reasonOf(candidate) === undefined),
+    orphans: orphans.filter((candidate) => !uses.has(candidate)),
     inUse: orphans.flatMap((candidate) => {
-      const reason = reasonOf(candidate);
+      const reason = uses.get(candidate);
       return reason === undefined ? [] : [{ candidate, reason }];
     }),
     owned: owned.length,
+    desired: owned.length - undesired.length,
   };
 }
 
-/**
- * Refuses to delete more than `maxDeletions` allows.
- * @throws OperatorError `TooManyDeletions`, with the list; nothing was deleted.
- */
-export function checkDeletions(settings: BuilderSettings, found: PruneCandidates): void {
-  const { orphans, owned } = found;
-  const limit = settings.maxDeletions(owned);
-  if (orphans.length <= limit) return;
-  const names = orphans.map(({ object }) => describeObject(object)).join(', ');
-  const message = `${describeObject(settings.owner)}: pruning would delete ${orphans.length} of ${owned} objects, maxDeletions allows ${limit}; nothing was deleted. Raise maxDeletions if this is meant: ${names}`;
-  throw new OperatorError('TooManyDeletions', message);
-}
-
 async function listOwned(context: RunContext, chain: Chain): Promise<readonly Candidate[]> {
-  const types = await visitedTypes(context, chain);
+  const { types, note } = await visitedKinds(context, chain);
   const forbidden: string[] = [];
   const lists = await Promise.all(
     types.map(async (type) => {
@@ -84,6 +60,7 @@ async function listOwned(context: RunContext, chain: Chain): Promise<readonly Ca
     }),
   );
   if (forbidden.length > 0) reportForbidden(context, forbidden.sort());
+  note(types.filter((_, index) => (lists[index] ?? []).length > 0));
   return lists.flat();
 }
 
@@ -93,55 +70,37 @@ function reportForbidden({ report, settings }: RunContext, kinds: readonly strin
   report({ type: 'Warning', reason: 'PruneForbidden', action: 'Prune', note, related });
 }
 
-// Kinds of the chain are visited too, and so are kinds that are no longer chained: that is how the
-// last ConfigMap goes.
-async function visitedTypes(
-  { client, settings }: RunContext,
-  chain: Chain,
-): Promise<readonly ResourceType<KubernetesObject>[]> {
-  const named = await Promise.all(
-    (settings.owns ?? builtInTypes).map(async (type) => {
-      try {
-        return [await servedType(client, type)];
-      } catch (error) {
-        if (isOperatorError(error, 'UnknownKind')) return [];
-        throw error;
-      }
-    }),
-  );
-  const all = [...named.flat(), ...chain.objects.map(({ type }) => type)];
-  const byKind = new Map(all.map((type) => [kindKey(type), type] as const));
-  // A namespaced owner has nothing in the cluster's own kinds.
-  const { namespace = '' } = settings.owner.metadata;
-  return [...byKind.values()].filter((type) => type.namespaced || namespace === '');
-}
-
 async function listOfType(
   { client, settings }: RunContext,
   type: ResourceType<KubernetesObject>,
   chain: Chain,
 ): Promise<readonly Candidate[]> {
-  const { owner, controllerName, signal } = settings;
+  const { owner, signal } = settings;
   const uid = owner.metadata.uid ?? '';
-  const ours = `${managedByLabel}=${labelValueOf(controllerName)}`;
   const namespaces = type.namespaced ? namespacesOf(settings, chain) : [undefined];
   const lists = await Promise.all(
-    namespaces.flatMap((namespace) => [
-      client.list(type, { namespace, controllerUid: uid, labelSelector: ours, signal }),
-      ...(isKind({ apiVersion: '', kind: type.kind }, PersistentVolumeClaim)
-        ? [
-            client.list(type, {
-              ...{ namespace, signal },
-              labelSelector: `${ours},${ownerUidLabel}=${uid}`,
-            }),
-          ]
-        : []),
-    ]),
+    namespaces.flatMap((namespace) => {
+      const options = { namespace, signal, metadataOnly: true };
+      const owned = client.list(type, { ...options, controllerUid: uid });
+      if (kindKey(type) !== kindKey(PersistentVolumeClaim)) return [owned];
+      return [owned, client.list(type, { ...options, labelSelector: `${ownerUidLabel}=${uid}` })];
+    }),
   );
   const objects = lists.flatMap(({ items }) => items as unknown as UnstructuredObject[]);
   return objects
-    .filter((object) => ownershipOf(object, owner).state === 'ours')
+    .filter((object) => ownershipOf(object, owner).state === 'ours' && isOfChains(object, settings))
     .map((object) => ({ type, object: { ...object, ...typeMeta(type) } }));
+}
+
+// The owner may have objects by other means, too. A label that somebody has taken off is no reason to
+// lose sight of an object: what we have applied, and nobody since, is still said by its managedFields.
+function isOfChains(object: KubernetesObject, settings: BuilderSettings): boolean {
+  const { controllerName, scope } = settings;
+  const { labels = {}, annotations = {} } = object.metadata;
+  if (labels[scopeLabel] !== scope) return false;
+  if (labels[managedByLabel] === labelValueOf(controllerName)) return true;
+  if (annotations[appliedHashAnnotation] === undefined) return false;
+  return appliedFields(object, controllerName) !== undefined;
 }
 
 // A cluster-scoped owner without a namespace may have objects in any.

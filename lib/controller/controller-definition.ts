@@ -11,6 +11,13 @@ export interface ControllerKind {
   readonly role: 'reconciled' | 'owned' | 'watched';
 }
 
+/** The kinds that a controller makes objects of. */
+export function ownedTypes({
+  kinds,
+}: Pick<ControllerDefinition, 'kinds'>): readonly TypeReference<KubernetesObject>[] {
+  return kinds.filter(({ role }) => role === 'owned').map(({ type }) => type);
+}
+
 /** What a controller is. */
 export interface ControllerDefinition {
   /** The kind whose objects are reconciled. */

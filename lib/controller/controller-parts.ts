@@ -1,3 +1,5 @@
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { TypeReference } from '../object/resource-type.js';
 import type { Logger } from '../system/logger.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 import type { ResolvedRuntime } from './controller-runtime.js';
@@ -13,6 +15,8 @@ import type { WorkQueue } from './work-queue.js';
 export interface ControllerParts {
   readonly name: string;
   readonly kind: string;
+  /** The kinds that it makes objects of. */
+  readonly owns: readonly TypeReference<KubernetesObject>[];
   readonly queue: WorkQueue;
   readonly triggers: PendingTriggers;
   readonly hotLoops: HotLoopDetector | undefined;

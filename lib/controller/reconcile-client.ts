@@ -8,6 +8,8 @@ import { OperatorError, isOperatorError } from '../system/operator-error.js';
 export interface ReconcileClient extends Client {
   /** Reads from the server, not from the cache. */
   readonly live: Client;
+  /** The kinds that the controller owns, as its `owns()` said; a `Builder` prunes by them. */
+  readonly owns: readonly TypeReference<KubernetesObject>[];
 }
 
 /** One write of a reconcile, that was carried out. */
@@ -21,6 +23,8 @@ export interface ObservedWrite {
 
 /** What a {@link reconcileClient} heeds. */
 export interface ReconcileGuard {
+  /** The kinds that the controller owns. */
+  readonly owns: readonly TypeReference<KubernetesObject>[];
   /** Takes note of a write that has begun, until it settles. @returns it */
   track<T>(write: Promise<T>): Promise<T>;
   /**
@@ -52,7 +56,7 @@ export function reconcileClient(
   guard: ReconcileGuard,
 ): ReconcileClient {
   const live = new GuardedClient(client.live ?? client, guard);
-  return Object.assign(new GuardedClient(client, guard), { live });
+  return Object.assign(new GuardedClient(client, guard), { live, owns: guard.owns });
 }
 
 /** Its calls are fields, not methods: who takes one from it, or spreads it, has a whole call. */

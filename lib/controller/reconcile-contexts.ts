@@ -63,6 +63,7 @@ export class ReconcileContexts {
   ): ReconcileClient {
     const inner = traced(fences.reduce(bothFenced, client), span, this.#parts.runtime.tracer);
     return reconcileClient(inner, {
+      owns: this.#parts.owns,
       get signal() {
         return run.signal;
       },

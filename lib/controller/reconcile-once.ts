@@ -9,6 +9,7 @@ import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
 import { noSpan } from '../system/tracer.js';
 import { whenAborted } from '../system/when-aborted.js';
+import { ownedTypes } from './controller-definition.js';
 import type { ControllerDefinition } from './controller-definition.js';
 import { LazyContext } from './lazy-context.js';
 import { reconcileClient } from './reconcile-client.js';
@@ -36,9 +37,10 @@ export interface SingleReconcile {
 
 /** Reconciles one key once; see `Controller.reconcileOnce`. */
 export async function reconcileOnce(
-  { type, options, reconciler }: ControllerDefinition,
+  definition: ControllerDefinition,
   reconcile: SingleReconcile,
 ): Promise<Result> {
+  const { type, options, reconciler } = definition;
   const { key, planning = false, signal, clock = systemClock } = reconcile;
   const { random = systemRandom, logger: parent = silentLogger } = reconcile;
   const reconcileID = random.uuid();
@@ -46,6 +48,7 @@ export async function reconcileOnce(
   const triggers = { triggers: [], more: 0 };
   const run = new ReconcileRun({ work: workKeyOf(key), reconcileID, triggers }, clock);
   const client = reconcileClient(reconcile.client, {
+    owns: ownedTypes(definition),
     get signal() {
       return run.signal;
     },

@@ -1,6 +1,7 @@
 import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
 import { ActiveRuns } from './active-runs.js';
+import { ownedTypes } from './controller-definition.js';
 import type { ControllerDefinition } from './controller-definition.js';
 import { bothOf } from './controller-event.js';
 import { newControllerMetrics } from './controller-metrics.js';
@@ -69,6 +70,7 @@ export class RunningController {
     this.#parts = {
       name,
       kind: definition.type.kind,
+      owns: ownedTypes(definition),
       hotLoops: hotLoop === false ? undefined : new HotLoopDetector(clock, hotLoop),
       lastErrors: new LastErrors(clock),
       mayQueue: (work, cluster) => this.#mayQueue(work, cluster),

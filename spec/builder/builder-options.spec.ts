@@ -15,15 +15,21 @@ const options: BuilderOptions = {
 
 describe('Options of a Builder', () => {
   it('allow half of the owned objects to go, but at least five; a share that is given, no more', () => {
-    const { maxDeletions } = resolveBuilderOptions(options);
-    expect([0, 8, 12, 13, 100].map(maxDeletions)).to.deep.equal([5, 5, 6, 6, 50]);
-    const share = resolveBuilderOptions({ ...options, maxDeletions: '100%' }).maxDeletions;
-    expect(share(20)).to.equal(20);
-    const none = resolveBuilderOptions({ ...options, maxDeletions: '0%' }).maxDeletions;
-    expect([0, 5, 100].map(none)).to.deep.equal([0, 0, 0]);
-    const half = resolveBuilderOptions({ ...options, maxDeletions: '50%' }).maxDeletions;
-    expect(half(3)).to.equal(1);
-    expect(resolveBuilderOptions({ ...options, maxDeletions: 0 }).maxDeletions(20)).to.equal(0);
+    const limits = (maxDeletions: BuilderOptions['maxDeletions'], ...owned: readonly number[]) => {
+      const limit = resolveBuilderOptions({ ...options, maxDeletions }).maxDeletions;
+      return owned.map((count) => limit({ owned: count, staying: 1 }));
+    };
+    expect(limits(undefined, 1, 8, 12, 13, 100)).to.deep.equal([5, 5, 6, 6, 50]);
+    expect(limits('100%', 20)).to.deep.equal([20]);
+    expect(limits('0%', 1, 5, 100)).to.deep.equal([0, 0, 0]);
+    expect(limits('50%', 3)).to.deep.equal([1]);
+    expect(limits(0, 20)).to.deep.equal([0]);
+  });
+
+  it('allow no object to go where all would, unless a number or a share is given', () => {
+    const limitOf = (maxDeletions: BuilderOptions['maxDeletions']): number =>
+      resolveBuilderOptions({ ...options, maxDeletions }).maxDeletions({ owned: 3, staying: 0 });
+    expect([limitOf(undefined), limitOf('100%'), limitOf(3)]).to.deep.equal([0, 3, 3]);
   });
 
   const refused: readonly [Partial<BuilderOptions>, string][] = [
@@ -31,6 +37,8 @@ describe('Options of a Builder', () => {
     [{ controllerName: 'a'.repeat(129) }, 'controllerName'],
     [{ controllerName: 'ü' }, 'controllerName'],
     [{ labels: { 'no label': 'x' } }, 'labels'],
+    [{ scope: '' }, 'scope'],
+    [{ scope: 'no label' }, 'scope'],
     [{ maxDeletions: -1 }, 'maxDeletions'],
     [{ maxDeletions: 1.5 }, 'maxDeletions'],
     [{ maxDeletions: '101%' }, 'maxDeletions'],

@@ -61,7 +61,7 @@ function setup() {
   const handler = { isOver: false };
   const track = <T>(write: Promise<T>): Promise<T> => write;
   const signals = { signal: over.signal, writeSignal: cut.signal };
-  const guard = { ...signals, isOver: () => handler.isOver, observe, track };
+  const guard = { owns: [], ...signals, isOver: () => handler.isOver, observe, track };
   const client = reconcileClient(inner.client, guard);
   return { ...inner, inner: inner.client, client, handler, observed, over, cut };
 }

@@ -3,10 +3,11 @@ import { isUnchanged } from '../../builder/applied-fields.js';
 import { resolveBuilderOptions } from '../../builder/builder-options.js';
 import { readObject } from '../../builder/context.js';
 import type { RunContext } from '../../builder/context.js';
-import { deleteOrphan, leaving, mayBePruned } from '../../builder/delete-orphan.js';
+import { deleteOrphan, leaving } from '../../builder/delete-orphan.js';
 import { refId } from '../../builder/dependencies.js';
 import type { DesiredObject, Pair } from '../../builder/desired-object.js';
 import type { Outcome } from '../../builder/outcome.js';
+import { mayBePruned } from '../../builder/prune-guard.js';
 import { recordingContext } from '../../builder/recording-context.js';
 import { reportFailure } from '../../builder/report-failure.js';
 import { isAlreadyExists } from '../../object/api-error.js';
@@ -206,7 +207,7 @@ function isLeaving({ metadata }: KubernetesObject): boolean {
 }
 
 function isDeletable(object: KubernetesObject): boolean {
-  return mayBePruned(object as UnstructuredObject, { pruneClaims });
+  return mayBePruned(object, { pruneClaims });
 }
 
 function idOf(object: KubernetesObject): string {

@@ -25,6 +25,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     new Builder({
       ...{ client: scene.operator.client, owner, controllerName },
       owns: [ConfigMap, ClusterRole],
+      maxDeletions: '100%',
       ...options,
     });
 

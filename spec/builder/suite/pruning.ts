@@ -235,15 +235,118 @@ export function pruningSuite(open: OpenScene): void {
     const add = (chain: Builder, name: string): Builder => chain.configMap({ name, data: {} });
     await names.reduce<Builder>(add, scene.builder()).reconcile();
     await scene.writes();
-    const [error] = await errorsOf(names.slice(0, 5).reduce<Builder>(add, scene.builder()));
+    const byDefault = { maxDeletions: undefined };
+    const [error] = await errorsOf(
+      names.slice(0, 5).reduce<Builder>(add, scene.builder(byDefault)),
+    );
     expect(error?.code).to.equal('TooManyDeletions');
-    expect(error?.message).to.match(/would delete 7 of 12 objects, maxDeletions allows 6/);
+    expect(error?.message).to.match(/would delete 7 of 12 objects, and maxDeletions allows 6/);
     expect(error?.message).to.include('env-11');
     expect(scene.events.map(({ reason }) => reason)).to.include('TooManyDeletions');
     expect(await scene.writes()).to.deep.equal([]);
     const allowed = names.slice(0, 5).reduce<Builder>(add, scene.builder({ maxDeletions: 7 }));
     const results = await allowed.reconcile();
     expect(results.filter(({ operation }) => operation === 'deleted')).to.have.length(7);
+  });
+
+  it('deletes nothing where all that the owner has would go, however little it is', async () => {
+    const scene = await open();
+    const byDefault = { maxDeletions: undefined };
+    const chain = (...names: readonly string[]): Builder =>
+      names.reduce<Builder>((links, name) => links.configMap({ name }), scene.builder(byDefault));
+    await chain('one', 'two').reconcile();
+    await scene.writes();
+    const { objects } = await chain().plan();
+    expect(objects.map(({ error }) => error?.code)).to.deep.equal(['TooManyDeletions']);
+    const [error] = await errorsOf(chain());
+    expect(error?.code).to.equal('TooManyDeletions');
+    expect(error?.message).to.include('2 of 2 objects, and nothing that it has is desired');
+    expect(await scene.writes()).to.deep.equal([]);
+    // Others in their place: nothing is lost.
+    const renamed = await chain('three').plan();
+    expect(renamed.objects.map(({ action }) => action)).to.deep.equal(['create', 'prune', 'prune']);
+    expect(summary(await chain('three').reconcile()).sort()).to.deep.equal([
+      'created ConfigMap/three',
+      'deleted ConfigMap/one',
+      'deleted ConfigMap/two',
+    ]);
+  });
+
+  it('deletes more where the user of the owner allows it for this generation', async () => {
+    const scene = await open();
+    const { namespace } = scene;
+    scene.owner = await scene.admin.create<NetworkPolicy>({
+      ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' },
+      ...{ metadata: { namespace, name: 'owner' }, spec: { podSelector: {} } },
+    });
+    const byDefault = { maxDeletions: undefined };
+    const annotated = async (value: string): Promise<void> => {
+      const annotations = { 'operator-builder.io/allow-deletions': value };
+      await scene.edit(NetworkPolicy, 'owner', { body: { metadata: { annotations } } });
+      scene.owner = await scene.get(NetworkPolicy, 'owner');
+    };
+    await scene
+      .builder(byDefault)
+      .configMap({ name: 'one' })
+      .configMap({ name: 'two' })
+      .reconcile();
+    const [error] = await errorsOf(scene.builder(byDefault));
+    expect(error?.message).to.include(
+      `set the annotation operator-builder.io/allow-deletions: "1" on NetworkPolicy ${namespace}/owner`,
+    );
+    await annotated('2');
+    const [still] = await errorsOf(scene.builder(byDefault));
+    expect(still?.code).to.equal('TooManyDeletions');
+    await annotated('1');
+    expect(summary(await scene.builder(byDefault).reconcile()).sort()).to.deep.equal([
+      'deleted ConfigMap/one',
+      'deleted ConfigMap/two',
+    ]);
+  });
+
+  it('prunes an object whose labels somebody has taken off', async () => {
+    const scene = await open();
+    await scene.builder().configMap({ name: 'env', data: {} }).reconcile();
+    await scene.edit(ConfigMap, 'env', { body: { metadata: { labels: null } } });
+    expect(summary(await scene.builder().reconcile())).to.deep.equal(['deleted ConfigMap/env']);
+  });
+
+  it('prunes only in its own scope, where several chains make objects for one owner', async () => {
+    const scene = await open();
+    const chain = (scope: string | undefined, ...names: readonly string[]): Builder =>
+      names.reduce<Builder>((links, name) => links.configMap({ name }), scene.builder({ scope }));
+    await chain('web', 'web-1', 'web-2').reconcile();
+    await chain('data', 'data-1').reconcile();
+    await chain(undefined, 'rest').reconcile();
+    const { labels } = (await scene.get(ConfigMap, 'web-1')).metadata;
+    expect(labels).to.have.property('operator-builder.io/scope', 'web');
+    expect(summary(await chain('web', 'web-1').reconcile())).to.deep.equal([
+      'unchanged ConfigMap/web-1',
+      'deleted ConfigMap/web-2',
+    ]);
+    expect(summary(await chain('data').reconcile())).to.deep.equal(['deleted ConfigMap/data-1']);
+    expect(summary(await chain(undefined).reconcile())).to.deep.equal(['deleted ConfigMap/rest']);
+    expect(await scene.find(ConfigMap, 'web-1')).not.to.equal(undefined);
+  });
+
+  it('looks at kinds that it never made only now and then, when it is told of none', async () => {
+    const scene = await open();
+    const { owner, operator } = scene;
+    const chain = (): Builder =>
+      new Builder({ client: forwarding(operator.client), owner, controllerName })
+        .configMap({ name: 'env' })
+        .secret({ name: 'token' });
+    await chain().reconcile();
+    await operator.requests();
+    await chain().reconcile();
+    const listed = await operator.requests();
+    const lists = listed.filter(({ verb }) => verb === 'list').map(({ resource }) => resource);
+    expect(lists.sort()).to.deep.equal(['configmaps', 'secrets']);
+    // A kind of which nothing is chained any longer is not forgotten.
+    const results = await new Builder({ client: operator.client, owner, controllerName })
+      .configMap({ name: 'env' })
+      .reconcile();
+    expect(summary(results)).to.deep.equal(['unchanged ConfigMap/env', 'deleted Secret/token']);
   });
 
   it('takes maxDeletions at its word', async () => {
@@ -277,7 +380,8 @@ export function pruningSuite(open: OpenScene): void {
   it('visits every kind that it has a method for when it is told of none', async () => {
     const scene = await open();
     const { owner } = scene;
-    const everywhere = { client: scene.operator.client, owner, controllerName: 'shop-operator' };
+    const client = forwarding(scene.operator.client);
+    const everywhere = { client, owner, controllerName, maxDeletions: 5 };
     await new Builder(everywhere)
       .networkPolicy({ name: 'deny', spec: { podSelector: {} } })
       .secret({ name: 'token' })

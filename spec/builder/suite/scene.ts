@@ -58,7 +58,7 @@ export class Scene {
     return this.target.admin;
   }
 
-  /** A new chain, as a reconciler makes one each time. */
+  /** A new chain, as a reconciler makes one each time; it may prune all that there is. */
   builder<const Order extends string = string>(
     options: Partial<BuilderOptions<Order>> = {},
   ): Builder<NoNames<Order>> {
@@ -67,6 +67,7 @@ export class Scene {
       owner: this.owner,
       controllerName,
       owns: usedKinds,
+      maxDeletions: '100%',
       clock: this.target.clock,
       recorder: { record: (event) => this.events.push(event) },
       ...options,

@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { Builder } from '../../lib/builder/index.js';
+import { controllerFor, done } from '../../lib/controller/index.js';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { Manager } from '../../lib/manager/index.js';
+import { getIfExists } from '../../lib/client/index.js';
+import { ConfigMap, NetworkPolicy, Secret, StatefulSet } from '../../lib/object/kinds.js';
+import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { podSpec } from './suite/scene.js';
+
+describe('A Builder in a reconcile', () => {
+  let cluster: EmbeddedCluster;
+  const ending = new AbortController();
+  let running: Promise<void>;
+  let reconciled = 0;
+  let names = ['env'];
+  const key = { namespace: 'default', name: 'shop' };
+
+  before(async () => {
+    const clock = new VirtualClock();
+    cluster = await EmbeddedCluster.start({ simulateWorkloads: true, clock });
+    const manager = new Manager({ client: cluster.client({ user: 'operator' }), clock });
+    const controller = controllerFor(NetworkPolicy).owns(ConfigMap).owns(Secret).owns(StatefulSet);
+    manager.add(
+      controller.complete(async ({ key: of, client }) => {
+        const owner = await getIfExists(client, NetworkPolicy, of);
+        if (owner === undefined) return done();
+        let chain: Builder = new Builder({ client, owner, controllerName: 'shop-operator' });
+        for (const name of names) chain = chain.configMap({ name });
+        await chain.statefulSet({ name: 'server', podSpec }).reconcile();
+        reconciled++;
+        return done();
+      }),
+    );
+    running = manager.run(ending.signal);
+    await cluster.client().create<NetworkPolicy>({
+      ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' },
+      ...{ metadata: key, spec: { podSelector: {} } },
+    });
+    await reconciledAgain();
+  });
+
+  after(async () => {
+    ending.abort();
+    await running;
+    await cluster.stop();
+  });
+
+  async function reconciledAgain(): Promise<void> {
+    const annotations = { seen: String(reconciled) };
+    const patch = { type: 'merge', body: { metadata: { annotations } } } as const;
+    const before = reconciled;
+    await cluster.client().patch(NetworkPolicy, key, patch);
+    do await cluster.settled();
+    while (reconciled === before);
+  }
+
+  it('makes no request where nothing changed, though it was not told which kinds to prune', async () => {
+    const mark = cluster.requests.mark();
+    await reconciledAgain();
+    const { entries } = cluster.requests.since(mark);
+    const asked = entries.filter(({ user, verb }) => user === 'operator' && verb !== 'watch');
+    expect(asked.map(({ verb, resource }) => `${verb} ${resource}`)).to.deep.equal([]);
+  });
+
+  it('prunes what the controller owns and the chain no longer has', async () => {
+    names = [];
+    await reconciledAgain();
+    const { items } = await cluster.client().list(ConfigMap, { namespace: 'default' });
+    expect(items.map(({ metadata }) => metadata.name)).not.to.include('env');
+    names = ['env'];
+  });
+});
