@@ -1,10 +1,12 @@
 import { isConflict, isNotFound } from '../object/api-error.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import { referenceTo } from '../object/object-reference.js';
 import { asRead } from './apply-options.js';
 import type { Candidate } from './candidate.js';
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
+import { scopeLabel } from './marks.js';
 import { done, pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
 import { ownershipOf } from './ownership.js';
@@ -93,6 +95,9 @@ async function judgedAgain(
 ): Promise<Candidate | undefined | 'kept'> {
   const current = await readObject(context, type, referenceTo(object));
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return undefined;
-  const ours = ownershipOf(current, context.settings.owner).state === 'ours';
+  const scopes = [current, object].map(({ metadata }) => metadata.labels?.[scopeLabel]);
+  // A chain of another scope may have it now.
+  const isSameScope = scopes[0] === scopes[1];
+  const ours = isSameScope && ownershipOf(current, context.settings.owner).state === 'ours';
   return ours && mayBePruned(current, context.settings) ? { type, object: current } : 'kept';
 }

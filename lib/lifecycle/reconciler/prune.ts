@@ -1,4 +1,4 @@
-import { mayBePruned } from '../../builder/delete-orphan.js';
+import { mayBePruned } from '../../builder/prune-guard.js';
 import { pruneAnnotation } from '../../builder/marks.js';
 import { isStaleWrite } from '../../client/retry-on-conflict.js';
 import { describeObject } from '../../object/describe-object.js';
