@@ -88,7 +88,8 @@ describe('Cache', () => {
     const fail = (): never => {
       throw new Error('bug');
     };
-    const { cache, server, clock } = newCache();
+    const registry = new Registry();
+    const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
     cache.start();
     const informer = cache.informer(Thing);
     informer.addHandler(fail);
@@ -96,6 +97,8 @@ describe('Cache', () => {
     server.put('b');
     await clock.advance(0);
     expect(informer.list().length).to.equal(2);
+    const counted = 'operator_builder_cache_handler_errors_total{kind="Thing"} 2';
+    expect(await registry.metrics()).to.include(counted);
     await cache.stop();
   });
 

@@ -51,6 +51,17 @@ describe('Manager with bad input', () => {
     expect(error).to.have.property('message').that.includes('slow-starter');
   });
 
+  it('fails when the election never ends', async () => {
+    const setup = await ManagerSetup.start();
+    const endless = new ScriptedLeadership();
+    endless.run = () => new Promise(() => undefined);
+    const manager = setup.manager({ gracefulShutdownMs: 2_000, leaderElection: endless });
+    await setup.run(manager);
+    const error = await setup.end();
+    expect(error).to.have.property('code', 'Timeout');
+    expect(error).to.have.property('message', 'leader election has not ended');
+  });
+
   it('names the runnable that never ends', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ gracefulShutdownMs: 2_000 });

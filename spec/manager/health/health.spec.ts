@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { controllerFor } from '../../../lib/controller/controller-builder.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
+import { cachesCheck } from '../../../lib/manager/health/manager-checks.js';
 import type { Manager } from '../../../lib/manager/manager.js';
+import type { ManagerStatus } from '../../../lib/manager/manager-status.js';
 import type { ManagerOptions } from '../../../lib/manager/manager-options.js';
 import { ManagerSetup, ScriptedLeadership, aborted, configMap, watcher } from '../manager-setup.js';
 import { grant } from '../grant.js';
@@ -24,6 +26,24 @@ async function listening(setup: ManagerSetup, manager: Manager): Promise<void> {
   while (!isUp()) await setup.clock.advance(0);
   await setup.clock.advance(0);
 }
+
+describe('The check of caches', () => {
+  const cache = { kind: 'Thing', apiVersion: 'example.com/v1', synced: true };
+  const checkOf = (changes: object) => {
+    const clusters = [{ caches: [{ ...cache, ...changes }] }];
+    return cachesCheck(() => ({ phase: 'running', clusters }) as unknown as ManagerStatus);
+  };
+  const { signal } = new AbortController();
+
+  it('fails while a cache is not filled, also when the manager runs', () => {
+    const check = (changes: object) => () => checkOf(changes).check(signal);
+    expect(check({})).not.to.throw();
+    expect(check({ synced: false })).to.throw('Thing (example.com/v1): still listing');
+    const problem = new Error('no answer');
+    expect(check({ synced: false, problem })).to.throw('Thing (example.com/v1): no answer');
+    expect(check({ missing: 'kind' })).to.throw('Thing (example.com/v1)');
+  });
+});
 
 describe('Health endpoints', () => {
   it('answer in the words of Kubernetes', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { request } from 'node:http';
 import { connect } from 'node:tls';
@@ -69,6 +70,28 @@ describe('Metrics endpoint', () => {
     const { text, headers } = await served(manager, '/metrics');
     expect(headers.get('content-type')).to.include('application/openmetrics-text');
     expect(text).to.match(/# EOF\n$/);
+    await setup.end();
+  });
+
+  it('has the numbers of the process that the system tells', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager({ metrics: onLoopback });
+    await setup.run(manager);
+    await manager.whenStarted();
+    const { text } = await served(manager, '/metrics');
+    const value = (name: string): number =>
+      Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    const [, maxFiles] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
+    expect(value('process_max_fds')).to.equal(Number(maxFiles));
+    expect(value('process_open_fds')).to.be.within(3, Number(maxFiles));
+    const startedAt = Date.now() / 1_000 - process.uptime();
+    expect(value('process_start_time_seconds')).to.be.closeTo(startedAt, 5);
+    expect(value('process_virtual_memory_bytes')).to.be.above(process.memoryUsage.rss() / 2);
+    expect(value('process_resident_memory_bytes')).to.be.closeTo(process.memoryUsage.rss(), 2e8);
+    const cpu = process.cpuUsage();
+    expect(value('process_cpu_user_seconds_total')).to.be.closeTo(cpu.user / 1e6, 2);
+    expect(value('process_cpu_system_seconds_total')).to.be.closeTo(cpu.system / 1e6, 2);
     await setup.end();
   });
 

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import type { StoredAssignment } from '../../../lib/manager/sharding/assignment.js';
+import { MemberObserver } from '../../../lib/manager/sharding/member-observer.js';
+import { ShardLeader } from '../../../lib/manager/sharding/shard-leader.js';
 import type { MemberLease } from '../../../lib/manager/sharding/member-lease.js';
 import { ShardMachine } from '../../../lib/manager/sharding/shard-machine.js';
 import type { WriteOutcome } from '../../../lib/manager/sharding/shard-messages.js';
@@ -164,4 +167,33 @@ describe('ShardMachine', () => {
       expect(joined).to.deep.equal(['me1']);
     });
   }
+});
+
+describe('ShardLeader', () => {
+  it('gives on the slots of an expelled replica at once, and keeps the others where they are', () => {
+    const observer = new MemberObserver(1_000);
+    const leader = new ShardLeader({ observer, retryPeriodMs: 100, slotCount: 3 });
+    const lease = (name: string, createdMs: number, version = '1'): MemberLease => ({
+      ...{ name, uid: name, resourceVersion: version, holder: name, createdMs },
+      ...{ acknowledged: { record: 'r', epoch: 1 }, durationMs: 1_000 },
+    });
+    const record = {
+      ...{ epoch: 1, holders: ['a', 'b', 'c'], targets: [], awaited: new Map(), uid: 'r' },
+      ...{ resourceVersion: '1' },
+    } as unknown as StoredAssignment;
+    const see = (nowMs: number, version: string): void => {
+      const renewed = [lease('a', 1, version), lease('b', 2), lease('c', 3, version)];
+      observer.observe(renewed, [], nowMs);
+      leader.see({ members: renewed, record });
+    };
+    see(0, '1');
+    see(1_000, '2');
+    const acknowledged = { record: 'r', epoch: 1 };
+    const context = { self: 'a', isLeaving: false, acknowledged, nowMs: 1_000 };
+    expect(leader.step(context)).to.deep.equal([{ type: 'expel', lease: lease('b', 2) }]);
+    leader.expelled({ type: 'stored', object: { ...lease('b', 2), holder: '' } });
+    const held = leader.view.members.map(({ holder }) => holder);
+    expect(held).to.deep.equal(['a', '', 'c']);
+    expect(leader.step(context).map(({ type }) => type)).to.deep.equal(['record']);
+  });
 });

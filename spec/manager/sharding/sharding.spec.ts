@@ -1,6 +1,10 @@
 import { expect } from 'chai';
+import { forwarding } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
 import { Lease } from '../../../lib/object/kinds.js';
 import { isOperatorError } from '../../../lib/system/operator-error.js';
+import { rememberingLogger } from '../manager-setup.js';
+import type { LogLine } from '../manager-setup.js';
 import { ReplicaGroup, heldWork, keys, times } from './sharding-setup.js';
 
 describe('Sharding', () => {
@@ -102,6 +106,36 @@ describe('Sharding', () => {
     fence.check('update');
     await group.clock.advance(times.retryPeriodMs);
     expect(() => fence.check('update')).to.throw('not sent');
+  });
+
+  it('goes on where the Lease of a former replica can not be deleted, and logs it', async () => {
+    const lines: LogLine[] = [];
+    const failing = (client: Client): Client => ({
+      ...forwarding(client),
+      delete: () => Promise.reject(new Error('no luck')),
+    });
+    const leader = group.replica({ identity: 'one', logger: rememberingLogger(lines) }, failing);
+    await group.clock.advance(1_000);
+    const other = group.replica({ identity: 'two' });
+    await group.clock.advance(4_000);
+    other.stop();
+    await group.clock.advance(4_000);
+    expect(leader.owned()).to.equal(1_000);
+    const warnings = lines.filter(({ message }) => message.includes('not deleted'));
+    expect(warnings[0]?.fields['error']).to.have.property('message', 'no luck');
+  });
+
+  it('calls no listener that has unsubscribed', async () => {
+    const { sharding } = group.replica();
+    const calls: string[] = [];
+    const listener = (name: string) => ({
+      acquired: () => void calls.push(name),
+      released: () => Promise.resolve(),
+    });
+    sharding.subscribe(listener('stays'));
+    sharding.subscribe(listener('goes'))();
+    await group.clock.advance(1_000);
+    expect(calls).to.deep.equal(['stays']);
   });
 
   it('never lets a write of before an expulsion through again', async () => {

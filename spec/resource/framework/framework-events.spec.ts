@@ -288,6 +288,21 @@ describe('Framework, told by informers of others', () => {
     expect(errorsCounted).to.be.above(3);
   });
 
+  it('counts each error of its informer, and nothing else, as an event "error"', async () => {
+    const scene = await open();
+    const registry = new Registry();
+    const framework = scene.framework({ metrics: promMetrics(registry) });
+    const errors = new Feed<Error>();
+    const ending = new AbortController();
+    const ended = framework.processEvents({ errors }, ending.signal);
+    for (const message of ['the watch broke', 'and again']) errors.push(new Error(message));
+    await scene.until(() => scene.lines.some((line) => line.includes('and again')));
+    ending.abort();
+    await scene.pass(1_000);
+    await ended;
+    expect(await registry.metrics()).to.include('operatorkit_framework_event{event="error"} 2');
+  });
+
   it('ends with what a stream throws', async () => {
     const scene = await open();
     const [updates, deletes] = [new Feed<Gadget>(), new Feed<Gadget>()];
