@@ -147,10 +147,32 @@ describe('defineResource', () => {
       },
     });
     const object = { apiVersion: 'example.com/v2', kind: 'Odd', metadata };
-    expect(() => Odd.convert(object, 'example.com/v1')).to.throw('changed the metadata');
+    expect(() => Odd.convert(object, 'example.com/v1')).to.throw('changed the metadata (');
     const back = () => Odd.convert({ ...object, apiVersion: 'example.com/v1' }, 'example.com/v2');
     expect(back).to.throw('failed: broken').with.property('code', 'InvalidObject');
   });
+
+  for (const [what, toHub] of [
+    ['is async', async (object: object) => object],
+    ['returns nothing', () => undefined],
+    ['returns a list', () => []],
+  ] as const) {
+    it(`names the converter that ${what}`, () => {
+      const schema = s.object({});
+      const Odd = defineResource({
+        ...{ group: 'example.com', kind: 'Odd' },
+        versions: [
+          { name: 'v1', storage: true, schema },
+          { name: 'v2', schema },
+        ],
+        conversion: { hub: 'v1', spokes: { v2: { toHub: toHub as never, fromHub: (hub) => hub } } },
+      });
+      const object = { apiVersion: 'example.com/v2', kind: 'Odd', metadata };
+      expect(() => Odd.convert(object, 'example.com/v1'))
+        .to.throw('its conversion of v2 returned no object')
+        .with.property('code', 'InvalidObject');
+    });
+  }
 
   const schema = s.object({ spec: s.object({ text: s.string() }) });
   const v1: VersionDefinition = { name: 'v1', schema };

@@ -1,6 +1,6 @@
 import { deepEqual } from '../../object/deep-equal.js';
 import { describeObject } from '../../object/describe-object.js';
-import { withoutMember } from '../../object/json.js';
+import { isJsonObject, withoutMember } from '../../object/json.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { groupOf, versionOf } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
@@ -39,23 +39,33 @@ export function convertObject(
   return { ...converted, apiVersion: desiredApiVersion, kind };
 }
 
-function attempt<T>(object: KubernetesObject, version: string, convert: () => T): T {
+function attempt<T extends object>(object: KubernetesObject, version: string, convert: () => T): T {
+  let converted: T;
   try {
-    return convert();
+    converted = convert();
   } catch (cause) {
     const why = errorMessage(cause);
     throw invalid(object, `its conversion of ${version} failed: ${why}`, cause);
   }
+  // Nothing but the compiler keeps a converter from being async, or from forgetting its return.
+  if (isJsonObject(converted) && !(converted instanceof Promise)) return converted;
+  throw invalid(
+    object,
+    `its conversion of ${version} returned no object; return it, not a Promise`,
+  );
 }
 
 /** The API server refuses a conversion that changes more of the metadata than this. */
 function checkMetadata(before: KubernetesObject, after: KubernetesObject): void {
   const fixed = ({ metadata }: KubernetesObject): object =>
     withoutMember(withoutMember({ ...metadata }, 'labels'), 'annotations');
-  if (deepEqual(fixed(before), fixed(after))) return;
+  const [was, is] = [fixed(before), fixed(after)] as Record<string, unknown>[];
+  const names = [...new Set([...Object.keys(was ?? {}), ...Object.keys(is ?? {})])];
+  const changed = names.filter((name) => !deepEqual(was?.[name], is?.[name]));
+  if (changed.length === 0) return;
   throw invalid(
     before,
-    'its conversion changed the metadata: leave all but labels and annotations',
+    `its conversion changed the metadata (${changed.join(', ')}): leave all but labels and annotations`,
   );
 }
 

@@ -1,7 +1,9 @@
 import type { Convertible } from '../../crd/convertible.js';
+import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { groupOf } from '../../object/resource-type.js';
+import { OperatorError } from '../../system/operator-error.js';
 import { BadRequestError } from './bad-request-error.js';
 
 const apiVersion = 'apiextensions.k8s.io/v1';
@@ -52,8 +54,45 @@ export function convertAll(
     if (resource === undefined) {
       throw new BadRequestError(400, `no conversion of ${kind} (${object.apiVersion}) is served`);
     }
-    return resource.convert(object, desiredApiVersion);
+    const converted: unknown = resource.convert(object, desiredApiVersion);
+    checkConverted(object, converted, desiredApiVersion);
+    return converted;
   });
+}
+
+/** The API server refuses the same, and keeps all other metadata than labels and annotations. */
+function checkConverted(
+  object: UnstructuredObject,
+  converted: unknown,
+  desiredApiVersion: string,
+): asserts converted is UnstructuredObject {
+  const fail = (why: string): never => {
+    const message = `${describeObject(object)}: its conversion to ${desiredApiVersion} ${why}`;
+    throw new OperatorError('InvalidObject', message);
+  };
+  if (converted instanceof Promise) fail('returned a Promise; convert without awaiting anything');
+  if (!isJsonObject(converted)) return fail(`returned ${describe(converted)}, want an object`);
+  const { apiVersion: version, kind, metadata } = converted;
+  const got = `${String(kind)} (${String(version)})`;
+  if (version !== desiredApiVersion || kind !== object.kind) fail(`returned ${got}`);
+  if (!isJsonObject(metadata)) return fail('lost the metadata; copy it');
+  for (const field of ['name', 'namespace', 'uid'] as const) {
+    if (metadata[field] === object.metadata[field]) continue;
+    fail(`changed metadata.${field} to ${describe(metadata[field])}; copy the metadata`);
+  }
+  for (const field of ['labels', 'annotations'] as const) {
+    const values = metadata[field] ?? {};
+    const isMap = isJsonObject(values) && Object.values(values).every(isString);
+    if (!isMap) fail(`made metadata.${field} something else than a map of strings`);
+  }
+}
+
+function isString(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function describe(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value);
 }
 
 /** The ConversionReview that answers request `uid` with what was converted. */

@@ -298,9 +298,9 @@ describe('conversionWebhook', () => {
   const resource = {
     ...{ group: 'example.com', kind: 'Thing', plural: 'things', versions: ['v1', 'v2'] },
     convert: (object: never, apiVersion: string) => {
-      const { spec } = object as { spec: { bad?: boolean } };
+      const { spec } = object as { spec: { bad?: boolean; as?: unknown } };
       if (spec.bad === true) throw new Error('spec.bad can not be converted');
-      return { ...(object as object), apiVersion } as never;
+      return ('as' in spec ? spec.as : { ...(object as object), apiVersion }) as never;
     },
   };
   let server: Serving;
@@ -332,6 +332,37 @@ describe('conversionWebhook', () => {
     const result = { status: 'Failed', message: 'spec.bad can not be converted' };
     expect(response).to.deep.equal({ uid: 'u', convertedObjects: [], result });
   });
+
+  const v2 = { apiVersion: 'example.com/v2', kind: 'Thing' };
+  for (const [as, why] of [
+    [null, 'returned null, want an object'],
+    [[], 'returned [], want an object'],
+    [
+      { ...v2, apiVersion: 'example.com/v1', metadata: { name: 'a' } },
+      'returned Thing (example.com/v1)',
+    ],
+    [{ ...v2, kind: 'Other', metadata: { name: 'a' } }, 'returned Other (example.com/v2)'],
+    [v2, 'lost the metadata; copy it'],
+    [{ ...v2, metadata: {} }, 'changed metadata.name to nothing; copy the metadata'],
+    [{ ...v2, metadata: { name: 'b' } }, 'changed metadata.name to "b"; copy the metadata'],
+    [{ ...v2, metadata: { name: 'a', namespace: 'n' } }, 'changed metadata.namespace to "n"'],
+    [{ ...v2, metadata: { name: 'a', uid: 'u' } }, 'changed metadata.uid to "u"'],
+    [{ ...v2, metadata: { name: 'a', labels: { a: 1 } } }, 'made metadata.labels something else'],
+    [
+      { ...v2, metadata: { name: 'a', annotations: [] } },
+      'made metadata.annotations something else',
+    ],
+  ] as const) {
+    it(`fails with a message that names the object where a converter ${why}`, async () => {
+      const { response } = await convert([thing({}), thing({ as })]);
+      const { convertedObjects, result } = response as {
+        convertedObjects: unknown;
+        result: { status: string; message: string };
+      };
+      expect([convertedObjects, result.status]).to.deep.equal([[], 'Failed']);
+      expect(result.message).to.include(`Thing a: its conversion to example.com/v2 ${why}`);
+    });
+  }
 
   it('refuses kinds that it does not know', async () => {
     const { response } = await convert([{ ...thing({}), kind: 'Other' }]);
