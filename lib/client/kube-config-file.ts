@@ -157,8 +157,11 @@ async function parseKubeConfig(text: string, origin: Origin): Promise<KubeConfig
 }
 
 async function parseYaml(text: string, { name }: Origin): Promise<unknown> {
-  const { parseDocument } = await import('yaml');
-  const document = parseDocument(text);
+  const [{ parseDocument }, { checkYamlDepth }] = await Promise.all([
+    import('yaml'),
+    import('../object/yaml-depth.js'),
+  ]);
+  const document = parseDocument(checkYamlDepth(text, name));
   const [error] = document.errors;
   if (error === undefined) return document.toJS();
   // Not its message: that quotes the line, which may be a token.

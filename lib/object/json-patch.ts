@@ -62,6 +62,21 @@ export function applyJsonPatch(
   }, document);
 }
 
+/** The most values that the copies of a patch have in all. */
+const maxCopied = 1_000_000;
+
+/** How many values `value` consists of; more than `limit` are not counted. */
+function countValues(value: unknown, limit: number): number {
+  const open = [value];
+  let count = 0;
+  for (; open.length > 0 && count <= limit; count++) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    for (const inner of Object.values(next)) open.push(inner);
+  }
+  return count;
+}
+
 /** Unwinds to {@link applyJsonPatch}, which knows the operation's index. */
 class Refusal extends Error {
   readonly problem: JsonPatchProblem;
@@ -84,6 +99,7 @@ interface ParentEdit {
 /** Applies single operations, in the dialect of RFC 6902 or the laxer one of kube-apiserver. */
 class JsonPatcher {
   readonly #isLax: boolean;
+  #copied = 0;
 
   constructor(isLax: boolean) {
     this.#isLax = isLax;
@@ -103,12 +119,23 @@ class JsonPatcher {
       case 'test':
         return this.#test(document, tokens, this.#valueOf(operation));
       case 'copy':
-        return this.#add(document, tokens, this.#read(document, this.#fromOf(operation)));
+        return this.#add(
+          document,
+          tokens,
+          this.#copyOf(this.#read(document, this.#fromOf(operation))),
+        );
       case 'move':
         return this.#move(document, this.#fromOf(operation), tokens);
       default:
         throw new Refusal('malformed', `unknown op ${JSON.stringify(op)}`);
     }
+  }
+
+  /** The result shares it, but as text it is there twice: each copy may double the document. */
+  #copyOf(value: unknown): unknown {
+    this.#copied += countValues(value, maxCopied - this.#copied);
+    if (this.#copied <= maxCopied) return value;
+    throw new Refusal('malformed', `copy: the copies have more than ${maxCopied} values`);
   }
 
   #add(document: unknown, tokens: readonly string[], value: unknown): unknown {

@@ -56,6 +56,11 @@ describe('readKubeConfig', () => {
       expect(text.user.exec?.command).to.equal('bin/login');
     }));
 
+  it('refuses a text that nests too deeply', async () => {
+    const error = await failureOf(readKubeConfig({ text: '['.repeat(5_000) }));
+    expect(error).to.include({ code: 'TooDeep' });
+  });
+
   it('takes the first of two entries of one name', async () => {
     const text = file('one').replace(
       'users:',

@@ -1,18 +1,17 @@
 import { parseDocument } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
 import type { TransportRequest } from '../../system/transport.js';
 import { jsonTypeName } from '../go-json/decoding.js';
 import { badRequest, tooLarge, unsupportedMediaType } from '../status-error.js';
 import type { StatusError } from '../status-error.js';
+import { depthLimit } from '../writes/decode-object.js';
 import type { RawObject } from '../writes/decode-object.js';
 import { jsonProblem } from './json-problem.js';
 import { scanJson } from './json-scan.js';
 
 /** The largest body that is read, in bytes: the limit of the real server. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
-
-/** Deeper bodies are refused: what walks them recurses. */
-const depthLimit = 1_000;
 
 /** A parsed body. */
 export interface Body {
@@ -90,7 +89,7 @@ export function parseYaml(text: string, refuse: Refusal): Body {
   if (text.trimStart().startsWith('{')) return parseJson(text, refuse);
   let json: string;
   try {
-    const document = parseDocument(text, { uniqueKeys: false });
+    const document = parseDocument(checkYamlDepth(text, 'the body'), { uniqueKeys: false });
     const [error] = document.errors;
     if (error !== undefined) throw error;
     // Through JSON: what YAML can say beyond it (dates, cycles) is refused or made text.

@@ -7,6 +7,12 @@ import { badRequest, failure, internalFailure, invalid } from '../status-error.j
 import { FieldErrors } from '../validation/field-errors.js';
 import type { WriteRequest } from './write-request.js';
 
+/**
+ * Deeper objects are refused: what walks them recurses. It is more than clients and caches take
+ * (`maxDepth`), as on a real server.
+ */
+export const depthLimit = 1_000;
+
 /** A body to decode: its JSON and what else reading it told. */
 export interface RawObject {
   readonly value: Readonly<Record<string, unknown>>;

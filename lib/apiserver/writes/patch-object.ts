@@ -1,5 +1,6 @@
 import { applyJsonPatch, JsonPatchError } from '../../object/json-patch.js';
 import type { JsonPatchOperation } from '../../object/json-patch.js';
+import { isDeeperThan } from '../../object/depth.js';
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { StrategicMergePatchError } from '../../object/strategic-merge-errors.js';
@@ -9,6 +10,7 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { jsonTypeName } from '../go-json/decoding.js';
 import { badRequest, failure, internalFailure } from '../status-error.js';
+import { depthLimit } from './decode-object.js';
 import type { RawObject } from './decode-object.js';
 
 /** A patch other than an apply, as it came. */
@@ -30,12 +32,26 @@ export function patchObject(
   live: UnstructuredObject,
   patch: PatchBody,
 ): RawObject {
-  const patched = patchedValue(kind, live, patch);
+  const patched = shallow(() => patchedValue(kind, live, patch));
   if (!isJsonObject(patched)) {
     throw badRequest('the patch makes something else than an object of it');
   }
   const { apiVersion = apiVersionOf(kind.type), kind: name = kind.type.kind } = patched;
   return { value: { ...patched, apiVersion, kind: name }, duplicates: patch.duplicates };
+}
+
+/** @throws StatusError 400: many patches, each of them shallow enough, have made an object too deep. */
+function shallow(make: () => unknown): unknown {
+  const tooDeep = badRequest('the patch makes the object exceed max depth');
+  let made: unknown;
+  try {
+    made = make();
+  } catch (error) {
+    // The stack is at its end.
+    throw error instanceof RangeError ? tooDeep : error;
+  }
+  if (isDeeperThan(made, depthLimit)) throw tooDeep;
+  return made;
 }
 
 function patchedValue(kind: ServedKind, live: UnstructuredObject, patch: PatchBody): unknown {

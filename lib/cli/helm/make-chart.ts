@@ -4,6 +4,7 @@ import type { Document } from 'yaml';
 import { parseDocument } from 'yaml';
 import { OperatorError } from '../../system/operator-error.js';
 import { isJsonObject } from '../../object/json.js';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
 import type { CommandContext } from '../command-context.js';
 import { kustomizationError } from '../kustomize/kustomization-error.js';
 import { textDiff } from '../manifests/text-diff.js';
@@ -154,7 +155,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 /** The user's Chart.yaml, with the versions of the project. */
 async function chartText(chart: Document, { folder, out, version, force }: ChartPlace) {
   const own = force ? undefined : await textIfExists(join(folder, out, 'Chart.yaml'));
-  const document = own === undefined ? chart : parseDocument(own);
+  const document = own === undefined ? chart : parseDocument(checkYamlDepth(own, 'Chart.yaml'));
   document.set('version', version);
   document.set('appVersion', version);
   return document.toString({ lineWidth: 0 });

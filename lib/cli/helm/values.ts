@@ -2,6 +2,7 @@ import isEqual from 'lodash/isEqual.js';
 import { isMap, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { kustomizationError } from '../kustomize/kustomization-error.js';
 
 /** A JSON schema of values. */
@@ -75,7 +76,7 @@ export interface MergedValues {
  * @throws OperatorError `InvalidConfig`: it is no YAML, or has something else where values are to be
  */
 export function mergedValues({ text, file, defaults, before, schema }: ValuesMerge): MergedValues {
-  const own = parseDocument(text);
+  const own = parseDocument(checkYamlDepth(text, file));
   const [problem] = own.errors;
   if (problem !== undefined) throw kustomizationError(file, problem.message.trimEnd(), problem);
   if (own.contents === null) return { text: defaults.toString({ lineWidth: 0 }), more: [] };

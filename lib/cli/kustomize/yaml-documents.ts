@@ -1,6 +1,8 @@
 import { parseAllDocuments } from 'yaml';
 import type { ScalarTag } from 'yaml';
+import { checkDepth } from '../../object/depth.js';
 import { isJsonObject } from '../../object/json.js';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
 import type { Json } from './json-values.js';
 import { kustomizationError } from './kustomization-error.js';
 
@@ -19,13 +21,19 @@ const octal: ScalarTag = {
  */
 export function parseDocuments(text: string, file: string): readonly unknown[] {
   const customTags = (tags: readonly (string | object)[]) => [octal, ...tags] as ScalarTag[];
-  const documents = parseAllDocuments(text, { merge: true, customTags, logLevel: 'error' });
+  const documents = parseAllDocuments(checkYamlDepth(text, file), {
+    merge: true,
+    customTags,
+    logLevel: 'error',
+  });
   const list = Array.isArray(documents) ? documents : [];
   return list.flatMap((document) => {
     const [problem] = document.errors;
     if (problem !== undefined) throw kustomizationError(file, problem.message.trimEnd(), problem);
     // A copy: what is an alias of another place must not change with it.
-    const value: unknown = structuredClone(document.toJS({ maxAliasCount: 1000 }));
+    const value: unknown = structuredClone(
+      checkDepth(document.toJS({ maxAliasCount: 1000 }), file),
+    );
     return value === null || value === undefined ? [] : [value];
   });
 }

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { fileError } from '../file-error.js';
 import { insert, missingMarkers } from '../scaffold/insertions.js';
@@ -54,7 +55,7 @@ export async function listedFiles(
 }
 
 function listedIn(text: string, field: FileList['field']): readonly string[] {
-  const content: unknown = parseDocument(text).toJS();
+  const content: unknown = parseDocument(checkYamlDepth(text, 'kustomization.yaml')).toJS();
   const entries = isJsonObject(content) ? content[field] : undefined;
   if (!Array.isArray(entries)) return [];
   return entries.map((entry: unknown) => {

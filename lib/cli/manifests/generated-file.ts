@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import isEqual from 'lodash/isEqual.js';
 import { parseAllDocuments, stringify } from 'yaml';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
 
@@ -61,7 +62,7 @@ export function areSameObjects(one: string, other: string): boolean {
 
 /** Undefined: it is no YAML. */
 function objectsIn(text: string, version: '1.1' | '1.2'): readonly unknown[] | undefined {
-  const documents = parseAllDocuments(text, { version });
+  const documents = parseAllDocuments(checkYamlDepth(text, 'a generated file'), { version });
   const list = 'empty' in documents ? [] : documents;
   if (list.some(({ errors }) => errors.length > 0)) return undefined;
   return list.map((document) => document.toJS() as unknown).filter((content) => content !== null);

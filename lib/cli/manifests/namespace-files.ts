@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
 import type { WantedManifests } from './wanted-manifests.js';
@@ -45,8 +46,9 @@ export async function namespaceFiles(
 
 /** The ServiceAccount of the operator, as config/default calls it. */
 async function accountOf(folder: string, name: string): Promise<object> {
-  const text = await textIfExists(join(folder, 'config/default/kustomization.yaml'));
-  const content: unknown = parseDocument(text ?? '').toJS();
+  const path = 'config/default/kustomization.yaml';
+  const text = (await textIfExists(join(folder, path))) ?? '';
+  const content: unknown = parseDocument(checkYamlDepth(text, path)).toJS();
   const { namespace, namePrefix } = isJsonObject(content) ? content : {};
   const prefix = typeof namePrefix === 'string' ? namePrefix : `${name}-`;
   return {

@@ -1,5 +1,6 @@
 import { parseDocument } from 'yaml';
 import { isJsonObject } from '../../object/json.js';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { allowTheSame, normalRules, ruleLines } from './role-rules.js';
 import type { RoleRule } from './role-rules.js';
@@ -54,7 +55,7 @@ function indentationOf(lines: readonly string[], start: number, marker: number):
 }
 
 function rulesIn(text: string, path: string): readonly RoleRule[] {
-  const document = parseDocument(text);
+  const document = parseDocument(checkYamlDepth(text, path));
   const [problem] = document.errors;
   if (problem !== undefined) throw refused(path, problem.message.trimEnd());
   const list: unknown = document.toJS() ?? [];

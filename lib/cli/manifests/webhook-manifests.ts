@@ -10,6 +10,7 @@ import type {
 import { operatorWebhookNames } from '../../manager/operator-webhooks.js';
 import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { textIfExists } from '../scaffold/plan-files.js';
 import type { WantedFile } from '../scaffold/plan-files.js';
@@ -153,7 +154,7 @@ function merged(
 
 /** @throws OperatorError `InvalidConfig`: it is no YAML. */
 function configurationsIn(text: string): readonly WebhookConfiguration[] {
-  const documents = parseAllDocuments(text);
+  const documents = parseAllDocuments(checkYamlDepth(text, admissionPath));
   if ('empty' in documents) return [];
   const [problem] = documents.flatMap(({ errors }) => errors);
   if (problem !== undefined) {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { checkDepth } from '../../object/depth.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { CommandContext } from '../command-context.js';
 import { readText } from '../read-text.js';
@@ -14,17 +15,20 @@ export async function readResources(
   files: readonly string[],
   context: CommandContext,
 ): Promise<readonly UnstructuredObject[]> {
-  const { parseAllDocuments } = await import('yaml');
+  const [{ parseAllDocuments }, { checkYamlDepth }] = await Promise.all([
+    import('yaml'),
+    import('../../object/yaml-depth.js'),
+  ]);
   const all: UnstructuredObject[] = [];
   for (const file of files) {
     const text =
       file === '-' ? await context.readStdin() : await readText(resolve(context.cwd, file));
-    const documents = parseAllDocuments(text);
+    const documents = parseAllDocuments(checkYamlDepth(text, file));
     for (const document of 'empty' in documents ? [] : documents) {
       const [error] = document.errors;
       if (error !== undefined)
         throw new OperatorError('InvalidConfig', `${file}: ${error.message}`);
-      all.push(...objectsIn(document.toJS(), file));
+      all.push(...objectsIn(checkDepth(document.toJS(), file), file));
     }
   }
   if (all.length > 0) return all;

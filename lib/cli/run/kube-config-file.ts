@@ -31,10 +31,13 @@ export async function writeKubeConfigFile(
 async function refuseOthers(file: string): Promise<void> {
   const text = await textIfExists(file);
   if (text === undefined || text.trim() === '') return;
-  const { parse } = await import('yaml');
+  const [{ parse }, { checkYamlDepth }] = await Promise.all([
+    import('yaml'),
+    import('../../object/yaml-depth.js'),
+  ]);
   let content: unknown;
   try {
-    content = parse(text);
+    content = parse(checkYamlDepth(text, file));
   } catch {
     // No YAML: nothing that we wrote.
   }

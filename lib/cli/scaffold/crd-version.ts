@@ -1,5 +1,6 @@
 import { isMap, isSeq, parseDocument } from 'yaml';
 import type { YAMLMap, YAMLSeq } from 'yaml';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { OperatorError } from '../../system/operator-error.js';
 
 /**
@@ -8,10 +9,13 @@ import { OperatorError } from '../../system/operator-error.js';
  * @throws OperatorError `InvalidConfig`: one of them is none.
  */
 export function withCrdVersion(text: string, from: string, version: string): string {
-  const document = parseDocument(text);
+  const document = parseDocument(checkYamlDepth(text, 'CustomResourceDefinition'));
   const versions = versionsOf(document.get('spec'));
   if (find(versions, version) !== undefined) return text;
-  const added = find(versionsOf(parseDocument(from).get('spec')), version);
+  const added = find(
+    versionsOf(parseDocument(checkYamlDepth(from, 'CustomResourceDefinition')).get('spec')),
+    version,
+  );
   if (added === undefined) throw noVersions();
   versions.add(added);
   return document.toString({ lineWidth: 0 });

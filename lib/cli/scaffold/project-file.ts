@@ -1,5 +1,6 @@
 import { isMap, isSeq, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { styles } from './styles.js';
 import type { Style } from './styles.js';
@@ -109,7 +110,7 @@ export function isSameKind(
 }
 
 function documentOf(text: string, path: string): Document {
-  const document = parseDocument(text);
+  const document = parseDocument(checkYamlDepth(text, path));
   const [problem] = document.errors;
   if (problem !== undefined) fail(path, problem.message.trimEnd());
   return isMap(document.contents) ? document : fail(path, 'it is empty');

@@ -1,6 +1,8 @@
 import { LineCounter, isNode, parseAllDocuments } from 'yaml';
 import type { Document as YamlDocument } from 'yaml';
+import { checkDepth } from '../../object/depth.js';
 import { isJsonObject } from '../../object/json.js';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { asError } from '../../system/as-error.js';
 import { compileContext } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';
@@ -32,8 +34,7 @@ export interface LoadedOperator {
 export function loadOperators(text: string, source: string): readonly LoadedOperator[] {
   const lines = new LineCounter();
   const problems: LocatedProblem[] = [];
-  const documents = parseAllDocuments(text, { lineCounter: lines });
-  const operators = (Array.isArray(documents) ? documents : []).flatMap((document) => {
+  const operators = documentsIn(text, { source, lines, problems }).flatMap((document) => {
     for (const { message, pos } of document.errors) {
       const { line, col: column } = lines.linePos(pos[0]);
       // The text has the place once more, and the lines around it.
@@ -48,6 +49,17 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
   }
   if (problems.length > 0) throw new InvalidSpecError(source, problems.toSorted(byPlace));
   return operators;
+}
+
+/** A text that nests too deeply has no documents: parsers would recurse as deep. */
+function documentsIn(text: string, { source, lines, problems }: Reading): YamlDocument.Parsed[] {
+  try {
+    const documents = parseAllDocuments(checkYamlDepth(text, source), { lineCounter: lines });
+    return Array.isArray(documents) ? documents : [];
+  } catch (error) {
+    problems.push({ path: [], message: asError(error).message });
+    return [];
+  }
 }
 
 interface Reading {
@@ -68,9 +80,9 @@ function readDocument(document: YamlDocument.Parsed, reading: Reading): LoadedOp
 }
 
 /** An alias that means nothing, or far too much, is found out only here. */
-function valueOf(document: YamlDocument.Parsed, { problems }: Reading): unknown {
+function valueOf(document: YamlDocument.Parsed, { source, problems }: Reading): unknown {
   try {
-    return document.toJS();
+    return checkDepth(document.toJS(), source);
   } catch (error) {
     problems.push({ path: [], message: asError(error).message });
     return undefined;

@@ -1,7 +1,9 @@
 import { createJsonPatch } from '../../object/create-json-patch.js';
 import { deepFreeze } from '../../object/deep-freeze.js';
+import { isDeeperThan, maxDepth } from '../../object/depth.js';
 import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { denied } from './admission.js';
 import type {
   AdmissionOperation,
   AdmissionRequest,
@@ -50,9 +52,22 @@ export function readAdmissionReview(body: unknown, webhook: AdmissionWebhook): A
   };
 }
 
+/**
+ * The AdmissionReview that refuses an object that nests too deeply; undefined: it does not. An error
+ * would let the object pass where the failurePolicy is Ignore.
+ */
+export function tooDeepReview(body: unknown): unknown {
+  const request = isJsonObject(body) ? body['request'] : undefined;
+  if (!isJsonObject(request) || typeof request['uid'] !== 'string') return undefined;
+  if (!isDeeperThan(request['object'], maxDepth)) return undefined;
+  const message = `the object nests deeper than ${maxDepth} levels`;
+  const verdict = denied(message, { code: 422, reason: 'Invalid' });
+  return admissionReviewOf({ uid: request['uid'], object: undefined }, verdict);
+}
+
 /** The AdmissionReview that answers `request`. */
 export function admissionReviewOf(
-  { uid, object }: AdmissionRequest,
+  { uid, object }: Pick<AdmissionRequest, 'uid' | 'object'>,
   verdict: Allowed | Denied | Mutated,
 ): unknown {
   const warnings = verdict.warnings.length > 0 ? { warnings: verdict.warnings } : {};
@@ -103,7 +118,11 @@ function refuseOtherKinds(request: Json, { name, resource }: AdmissionWebhook): 
 function objectOf(request: Json, name: 'object' | 'oldObject'): KubernetesObject | undefined {
   const value = request[name];
   if (value === undefined || value === null) return undefined;
-  if (isJsonObject(value)) return deepFreeze(value as unknown as KubernetesObject);
+  if (isJsonObject(value)) {
+    const object = value as unknown as KubernetesObject;
+    // An old one that nests too deeply is handed on, so that it can be repaired and deleted.
+    return isDeeperThan(value, maxDepth) ? Object.freeze(object) : deepFreeze(object);
+  }
   throw new BadRequestError(400, `request.${name}: no object`);
 }
 

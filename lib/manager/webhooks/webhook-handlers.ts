@@ -1,6 +1,6 @@
 import { keyOf, keyString } from '../../object/object-key.js';
 import type { Logger } from '../../system/logger.js';
-import { admissionReviewOf, readAdmissionReview } from './admission-review.js';
+import { admissionReviewOf, readAdmissionReview, tooDeepReview } from './admission-review.js';
 import { BadRequestError } from './bad-request-error.js';
 import {
   convertAll,
@@ -65,6 +65,11 @@ export class WebhookHandlers {
     body: unknown,
     signal: AbortSignal,
   ): Promise<PostedAnswer> {
+    const refused = tooDeepReview(body);
+    if (refused !== undefined) {
+      this.#logger.warn(`webhook ${webhook.name}: object refused, it nests too deeply`);
+      return { status: 200, body: refused };
+    }
     const request = readAdmissionReview(body, webhook);
     const { uid: requestUid, namespace, name, operation } = request;
     const logger = this.#logger.child({

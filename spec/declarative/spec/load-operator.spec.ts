@@ -50,6 +50,14 @@ function selecting(fields: object): object {
 }
 
 describe('Operators in files', () => {
+  it('refuses a text that nests too deeply, by itself or by its aliases', () => {
+    const levels = (from: string, open: number) => '['.repeat(open) + from + ']'.repeat(open);
+    const aliased = ['a: &a 1', `b: &b ${levels('*a', 300)}`, `c: ${levels('*b', 300)}`];
+    for (const text of ['- '.repeat(5_000), aliased.join('\n')]) {
+      expect(() => loadOperators(text, 'file.yaml')).to.throw(/nests deeper than 500 levels/);
+    }
+  });
+
   it('are read with all their fields; other objects are left out', () => {
     const [operator, ...others] = loadOperators(whole, 'operator.yaml');
     expect(others).to.have.length(0);

@@ -90,6 +90,25 @@ describe('WebhookServer', () => {
     expect(patched).to.deep.equal({ data: { a: '1', added: 'x' } });
   });
 
+  it('refuses an object that nests too deeply, by a review and not by an error', async () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`) as Record<
+      string,
+      string
+    >;
+    for (const at of [path, mutatePath]) {
+      const { status, body } = await server.post(at, review(deep));
+      expect(status).to.equal(200);
+      expect(body).to.have.nested.property('response.uid', 'u-1');
+      expect(body).to.have.nested.property('response.allowed', false);
+      expect(body).to.have.nested.property('response.status.code', 422);
+    }
+    const repair = review({}, { operation: 'UPDATE', oldObject: { metadata: {}, spec: deep } });
+    expect((await server.post(path, repair)).body).to.have.nested.property(
+      'response.allowed',
+      true,
+    );
+  });
+
   it('sends no patch where nothing changes', async () => {
     const { body } = await server.post(mutatePath, review({ added: 'x' }));
     const { response } = body as { response: object };

@@ -1,4 +1,5 @@
 import { parse } from 'yaml';
+import { checkYamlDepth } from '../../../object/yaml-depth.js';
 import type { PolicyRule } from '../../../apiserver/index.js';
 import { asError } from '../../../system/as-error.js';
 import { readText } from '../../read-text.js';
@@ -23,7 +24,7 @@ export async function readRules(file: string): Promise<readonly PolicyRule[]> {
   const text = await readText(file);
   let value: unknown;
   try {
-    value = parse(text);
+    value = parse(checkYamlDepth(text, file));
   } catch (error) {
     throw new UsageError(`${file} is no YAML: ${asError(error).message.split('\n')[0] ?? ''}`);
   }

@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parseAllDocuments, stringify } from 'yaml';
+import { isDeeperThan, maxDepth } from '../../lib/object/depth.js';
+import { checkYamlDepth } from '../../lib/object/yaml-depth.js';
+
+const indented = (levels: number, entry: string): string =>
+  Array.from({ length: levels }, (_, level) => ' '.repeat(level) + entry).join('\n');
+
+function verdict(text: string): string {
+  try {
+    checkYamlDepth(text, 'file');
+    return 'ok';
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+/** How many levels a text nests that is shallow enough to be parsed. */
+function depthOf(text: string): number {
+  const values = [parseAllDocuments(text)].flat().map((document): unknown => document.toJS());
+  let depth = 0;
+  while (values.some((value) => isDeeperThan(value, depth))) depth++;
+  return depth;
+}
+
+describe('checkYamlDepth', () => {
+  const forms: Record<string, (levels: number) => string> = {
+    'flow sequences': (n) => '['.repeat(n) + ']'.repeat(n),
+    'flow sequences that are not closed': (n) => '['.repeat(n),
+    'flow mappings': (n) => `${'{a: '.repeat(n)}1${'}'.repeat(n)}`,
+    'pairs in flow sequences': (n) => `${'[a: '.repeat(n / 2)}1${']'.repeat(n / 2)}`,
+    'flow sequences over many lines': (n) => '[\n'.repeat(n) + ']\n'.repeat(n),
+    'sequences on one line': (n) => `${'- '.repeat(n)}a`,
+    'mappings on one line': (n) => `${'? '.repeat(n)}a`,
+    'indented mappings': (n) => indented(n, 'a:'),
+    'indented mappings with long keys': (n) => indented(n, 'some-long-key:'),
+    'indented sequences': (n) => indented(n, '-'),
+    'sequences at the column of their key': (n) =>
+      Array.from({ length: n / 2 }, (_, level) => {
+        const indent = ' '.repeat(level * 2);
+        return `${level === 0 ? '' : `${' '.repeat(level * 2 - 2)}- `}a:`.padEnd(indent.length);
+      }).join('\n'),
+    'a document after another': (n) => `a: 1\n---\n${'['.repeat(n)}${']'.repeat(n)}`,
+  };
+  for (const [name, form] of Object.entries(forms)) {
+    it(`refuses ${name}, from ${maxDepth + 1} levels on`, () => {
+      expect(verdict(form(maxDepth - 2))).to.equal('ok');
+      expect(verdict(form(maxDepth + 4))).to.equal('TooDeep');
+      expect(verdict(form(2_000))).to.equal('TooDeep');
+    });
+  }
+
+  it('takes many brackets that nest nothing', () => {
+    const many = '['.repeat(5_000);
+    const texts = [`a: "${many}"`, `# ${many}\na: 1`, `a: |\n  ${many}\n`, 'a: []\n'.repeat(999)];
+    for (const text of texts) expect(verdict(text)).to.equal('ok');
+    expect(verdict('- - a\n'.repeat(999))).to.equal('ok');
+    expect(verdict('a:\n- b:\n  - c\n'.repeat(999))).to.equal('ok');
+  });
+
+  it('refuses no text that a value below the limit is written as', () => {
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 8 }, fc.string(), fc.integer(), tie('list'), tie('map')),
+      list: fc.array(tie('value'), { maxLength: 4 }),
+      map: fc.dictionary(fc.string(), tie('value'), { maxKeys: 4 }),
+    }));
+    const property = fc.property(value, fc.integer({ min: 1, max: 4 }), (any, indent) => {
+      const text = stringify(any, { indent });
+      // Padding, so that its tokens are looked at.
+      expect(verdict(`${'# -\n'.repeat(maxDepth)}${text}`)).to.equal('ok');
+      expect(depthOf(text)).to.be.at.most(maxDepth);
+    });
+    fc.assert(property, { numRuns: 200 });
+  });
+});
