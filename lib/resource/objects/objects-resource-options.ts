@@ -39,11 +39,30 @@ export interface KeptObjectsOptions<T extends KubernetesObject, K extends Kubern
 export type ObjectOfType<R extends TypeReference<KubernetesObject>> =
   R extends ResourceType<infer K> ? K : KubernetesObject;
 
+declare const hint: unique symbol;
+
+/**
+ * An object that cannot exist. Beside `ObjectOfType` it has the compiler keep the literals of an
+ * object that is written in place: `apiVersion: 'apps/v1'` would become a string before the kinds are
+ * inferred.
+ */
+export interface LiteralHint<L extends string> {
+  readonly apiVersion: L;
+  readonly kind: L;
+  readonly [hint]: never;
+}
+
 /** Options of `objectsResource`. `R` names the kinds. */
 export interface ObjectsResourceOptions<
   T extends KubernetesObject,
   R extends TypeReference<KubernetesObject>,
-> extends KeptObjectsOptions<T, ObjectOfType<R>> {
+  L extends string = string,
+> extends Omit<KeptObjectsOptions<T, ObjectOfType<R>>, 'getDesiredState'> {
   /** Every kind that there may be, for example `[Deployment, Service]`. */
   readonly types: readonly R[];
+  /** As in {@link KeptObjectsOptions}. */
+  readonly getDesiredState: (
+    context: ResourceContext,
+    object: T,
+  ) => Awaitable<readonly (ObjectOfType<R> | LiteralHint<L>)[]>;
 }

@@ -2,7 +2,11 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import { CrudResource } from '../crud-resource.js';
 import { KeptObjects } from './kept-objects.js';
-import type { ObjectOfType, ObjectsResourceOptions } from './objects-resource-options.js';
+import type {
+  KeptObjectsOptions,
+  ObjectOfType,
+  ObjectsResourceOptions,
+} from './objects-resource-options.js';
 
 /**
  * A resource that keeps objects of any kinds for the object that is reconciled: what is missing is
@@ -40,6 +44,10 @@ import type { ObjectOfType, ObjectsResourceOptions } from './objects-resource-op
 export function objectsResource<
   T extends KubernetesObject,
   R extends TypeReference<KubernetesObject>,
->(options: ObjectsResourceOptions<T, R>): CrudResource<T, ObjectOfType<R>[], ObjectOfType<R>[]> {
-  return new CrudResource({ operations: new KeptObjects(options), order: options.order });
+  L extends string = string,
+>(options: ObjectsResourceOptions<T, R, L>): CrudResource<T, ObjectOfType<R>[], ObjectOfType<R>[]> {
+  const { types, order } = options;
+  // No object can be a LiteralHint.
+  const kept = options as unknown as KeptObjectsOptions<T, ObjectOfType<R>>;
+  return new CrudResource({ operations: new KeptObjects({ ...kept, types }), order });
 }

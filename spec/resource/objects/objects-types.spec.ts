@@ -37,6 +37,35 @@ describe('The types of resources that keep objects', () => {
     expectTypeOf(app).toEqualTypeOf<CrudResource<Shop, Kept, Kept>>();
   });
 
+  it('infer the kinds of objects that are written in place', () => {
+    const labels = { app: 'web' };
+    const app = objectsResource({
+      name: 'app',
+      types: [Deployment, Service],
+      getDesiredState: () => [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'Deployment',
+          metadata: { name: 'web' },
+          spec: {
+            selector: { matchLabels: labels },
+            template: { metadata: { labels }, spec: { containers: [] } },
+          },
+        },
+        { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } },
+      ],
+    });
+    type Kept = (Deployment | Service)[];
+    expectTypeOf(app).toEqualTypeOf<CrudResource<KubernetesObject, Kept, Kept>>();
+    objectsResource({
+      ...{ name: 'app', types: [Deployment] },
+      // @ts-expect-error a Service is not among the types
+      getDesiredState: async (_context, shop: Shop) => [
+        { apiVersion: 'v1', kind: 'Service', metadata: { name: shop.spec.domain } },
+      ],
+    });
+  });
+
   it('refuse an object of another kind', () => {
     configMapResource({
       name: 'settings',
