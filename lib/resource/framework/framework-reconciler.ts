@@ -44,6 +44,8 @@ export interface FrameworkTelling {
   readonly recorder: Recorder;
   /** Asked for each time: they may not be known yet when it is made. */
   readonly metrics: () => FrameworkMetrics;
+  /** Reconciles an object again after this many milliseconds. */
+  readonly lookAgain: (pass: FrameworkPass, afterMs: number) => void;
 }
 
 /** An object in its pass, and what names it among all others. */
@@ -102,6 +104,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
         return done();
       }
       this.#report({ pass, object, id }, error);
+      this.#resyncAfter(error, pass);
       throw error;
     }
   }
@@ -226,10 +229,23 @@ export class FrameworkReconciler<T extends KubernetesObject> {
 
   /** What no watch tells of is looked for after a while, not of all objects at once. */
   #again(askedMs: number | undefined): Result {
-    const { resyncPeriodMs, random } = this.#options;
-    const resyncMs = resyncPeriodMs * (0.9 + random.next() * 0.2);
-    const afterMs = Math.min(askedMs ?? Infinity, resyncMs);
+    const afterMs = Math.min(askedMs ?? Infinity, this.#resyncMs());
     return afterMs === Infinity ? done() : requeueAfter(afterMs);
+  }
+
+  /**
+   * The queue does not repeat terminal errors. What the server refused may be accepted later, as when
+   * an admission webhook has changed, and no watch reports that.
+   */
+  #resyncAfter(error: unknown, pass: FrameworkPass): void {
+    const afterMs = this.#resyncMs();
+    if (failureKindOf(error) !== 'terminal' || afterMs === Infinity) return;
+    this.#telling.lookAgain(pass, afterMs);
+  }
+
+  #resyncMs(): number {
+    const { resyncPeriodMs, random } = this.#options;
+    return resyncPeriodMs * (0.9 + random.next() * 0.2);
   }
 
   #tellStuck(

@@ -24,6 +24,7 @@ import { metricsSource, newFrameworkMetrics } from './framework-metrics.js';
 import type { FrameworkMetrics } from './framework-metrics.js';
 import type { FrameworkOptions } from './framework-options.js';
 import { FrameworkReconciler } from './framework-reconciler.js';
+import type { FrameworkTelling } from './framework-reconciler.js';
 import { OwnRecorder } from './own-recorder.js';
 import { recorderEnd } from './recorder-end.js';
 import { resolveFrameworkOptions } from './resolve-framework-options.js';
@@ -90,7 +91,11 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     this.#metrics = newFrameworkMetrics(metrics, this.#options);
     const own = new OwnRecorder(() => this.#newRecorder());
     this.#ownRecorder = recorder === undefined ? own : undefined;
-    const telling = { recorder: recorder ?? own, metrics: () => this.#metrics };
+    const telling: FrameworkTelling = {
+      recorder: recorder ?? own,
+      metrics: () => this.#metrics,
+      lookAgain: ({ key, cluster }, afterMs) => this.#told.tellLater(key, cluster, afterMs),
+    };
     this.#reconciler = new FrameworkReconciler(this.#options, telling);
     this.#told = toldSource(`${name} events`);
     this.#direct = new DirectPasses((pass) => this.#reconciler.reconcile(pass), this.#options);

@@ -1,4 +1,5 @@
 import type { BuilderTarget } from '../../../builder/suite/target.js';
+import { drivingSuite } from './driving.js';
 import { finalizersSuite } from './finalizers.js';
 import { parallelSuite } from './parallel.js';
 import { passesSuite } from './passes.js';
@@ -15,4 +16,5 @@ export function frameworkSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('routing', () => routingSuite(open));
   describe('passes', () => passesSuite(open));
   describe('parallel controllers', () => parallelSuite(open));
+  describe('in a manager that is restarted', () => drivingSuite(newTarget));
 }
