@@ -44,6 +44,32 @@ describe('explainedStatus', () => {
     }
   });
 
+  for (const [type, status] of [
+    ['Available', 'False'],
+    ['Available', 'Unknown'],
+    ['Progressing', 'True'],
+  ] as const) {
+    it(`corrects ${type}=${status} of what is Deployed and well`, () => {
+      const well = explainedStatus({ ...versions, phase: 'Deployed' }, { clock });
+      const conditions = well.conditions?.map((one) =>
+        one.type === type ? { ...one, status } : one,
+      );
+      const corrected = explainedStatus({ ...well, conditions: conditions ?? [] }, { clock });
+      expect(seen(corrected).conditions).to.equal('T/F/F DeployCompleted');
+    });
+  }
+
+  it('names ten of the objects that it waits for, and counts the rest', () => {
+    const waitingFor = Array.from({ length: 12 }, (_, place) => `Job shop/${place}: running`);
+    const { conditions } = explainedStatus(
+      { ...versions, phase: 'Upgrading' },
+      { waitingFor, clock },
+    );
+    const { message } = conditions?.find(({ type }) => type === 'Degraded') ?? {};
+    expect(message).to.match(/^upgrade from 1 to 2 has begun; waiting for Job shop\/0: running; /);
+    expect(message).to.match(/; Job shop\/9: running; and 2 more$/);
+  });
+
   it('keeps Available of what is Deployed, and takes Degraded back', () => {
     const well = explainedStatus({ ...versions, phase: 'Deployed' }, { clock });
     const ill = explainedStatus(well, { trouble, clock });

@@ -19,6 +19,15 @@ describe('A completed object', () => {
     });
   });
 
+  it('leaves a Secret without texts as it is, and encodes the texts of one that has them', () => {
+    const secret = { ...object({}, 'Secret'), apiVersion: 'v1' };
+    expect(completedObject(secret, plain)).to.deep.equal(secret);
+    const filled = { ...secret, data: { token: 'eA==' } };
+    expect(completedObject(filled, plain)).to.deep.equal(filled);
+    const texts = { ...secret, stringData: { token: 'x' } };
+    expect(completedObject(texts, plain)).to.deep.equal(filled);
+  });
+
   it('keeps the labels of a template by which its Pods are selected', () => {
     const own = { 'app.kubernetes.io/part-of': 'web' };
     const spec = { selector: { matchLabels: own }, template: { metadata: { labels: own } } };

@@ -26,6 +26,8 @@ describe('LifecycleReconciler options', () => {
     'a label': [{ createVersionLabel: 'a b' }, /createVersionLabel a b/],
     'another label': [{ updateVersionLabel: '' }, /updateVersionLabel/],
     'an annotation': [{ lastAppliedAnnotation: '/' }, /lastAppliedAnnotation/],
+    'a legacy finalizer': [{ legacyFinalizers: ['x/y/z'] }, /legacyFinalizers x\/y\/z/],
+    'a pause annotation': [{ pauseAnnotations: { 'a b': 'true' } }, /pauseAnnotations a b/],
     'a finalizer': [{ finalizer: 'x/y/z' }, /finalizer/],
     'an interval': [
       { perishablesSyncIntervalMs: 0 },

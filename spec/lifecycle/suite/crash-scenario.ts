@@ -62,11 +62,30 @@ export function lifecycleScenario<C extends CrashCluster>(isLive = false): Crash
         until: async ({ client, cluster }) => {
           const config = await getIfExists(client, LocalConfig, keyIn(cluster));
           const left = await client.list(Deployment, { namespace: keyIn(cluster).namespace });
-          return config === undefined && left.items.length === 0;
+          if (config !== undefined || left.items.length > 0) return false;
+          expect([...callsOf(cluster)]).to.include.members(alwaysCalled);
+          return true;
         },
       },
     ],
   };
+}
+
+/** The callbacks that are called at least once, wherever the operator is killed. */
+const alwaysCalled = [
+  ...['ServiceAccount', 'ConfigMap', 'Deployment', 'Service'].flatMap((kind) => [
+    ...[`PRE_CREATE ${kind}`, `POST_READ ${kind}`, `OPERATOR_DELETE ${kind}`],
+  ]),
+  ...['PRE_UPDATE Deployment', 'PRE_DELETE ConfigMap'],
+];
+
+const calls = new WeakMap<CrashCluster, Set<string>>();
+
+/** The callbacks that the operators of a cluster have called, before and after a crash. */
+function callsOf(cluster: CrashCluster): Set<string> {
+  const known = calls.get(cluster) ?? new Set<string>();
+  calls.set(cluster, known);
+  return known;
 }
 
 function keyIn({ namespace = 'default' }: CrashCluster): { name: string; namespace: string } {
@@ -91,9 +110,16 @@ function resourcesOf(config: Config): UnstructuredObject[] {
 function newReconciler({
   client,
   clock,
+  cluster,
 }: OperatorStage<CrashCluster>): LifecycleReconciler<Config> {
   return new LifecycleReconciler<Config>({
     ...{ client, clock, namespace: 'operators', recorder: { record: () => undefined } },
+    dispatcher: {
+      invokeCallbacks: ({ state, desired, current }) => {
+        callsOf(cluster).add(`${state} ${(desired ?? current)?.kind}`);
+        return Promise.resolve();
+      },
+    },
     crManager: {
       type: LocalConfig,
       getAllResources: resourcesOf,

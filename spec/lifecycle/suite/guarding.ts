@@ -41,6 +41,28 @@ export function guardingSuite(open: OpenStage): void {
     expect(await stage.isGone('ConfigMap', 'old')).to.equal(false);
   });
 
+  it('deletes nothing after it was aborted', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    await withOld(stage, [configMap(namespace, 'old'), configMap(namespace, 'older')]);
+    stage.resources = () => [configMap(namespace)];
+    const { client } = stage.operator;
+    const ending = new AbortController();
+    let deletions = 0;
+    const remove: Client['delete'] = async (type, key, options) => {
+      deletions++;
+      ending.abort(new Error('the operator ends'));
+      return client.delete(type, key, { ...options, signal: undefined });
+    };
+    const reconciler = stage.newReconciler({ client: { ...forwarding(client), delete: remove } });
+    const request = { key: stage.key, signal: ending.signal };
+    const error: unknown = await reconciler
+      .reconcile(request, '1.0.0')
+      .catch((one: unknown) => one);
+    expect(String(error)).to.match(/the operator ends/);
+    expect(deletions).to.equal(1);
+  });
+
   const claim = (namespace: string): UnstructuredObject => ({
     ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'old', namespace } },
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },

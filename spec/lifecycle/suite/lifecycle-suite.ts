@@ -6,6 +6,7 @@ import { contradictingSuite } from './contradicting.js';
 import { definingSuite } from './defining.js';
 import { deletingSuite } from './deleting.js';
 import { healingSuite } from './healing.js';
+import { drivingSuite } from './driving.js';
 import { guardingSuite } from './guarding.js';
 import { keepingSuite } from './keeping.js';
 import { managingSuite } from './managing.js';
@@ -34,5 +35,6 @@ export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('a phase, and no version', () => contradictingSuite(open));
   describe('bad input', () => badInputSuite(open));
   describe('definitions', () => definingSuite(open));
+  describe('driven', () => drivingSuite(open));
   describe('in a Manager', () => managingSuite(open));
 }

@@ -112,7 +112,7 @@ export class Stage {
   /** Names the configuration: one that is cluster-scoped has the name of the namespace. */
   get key(): { readonly name: string; readonly namespace?: string } {
     const { namespace } = this;
-    return this.type.kind === 'LocalConfig' ? { name: 'config', namespace } : { name: namespace };
+    return this.type.kind.startsWith('Local') ? { name: 'config', namespace } : { name: namespace };
   }
 
   /** As another process of the operator would have it: it remembers nothing. */

@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { Cache } from '../../../lib/cache/index.js';
+import type { ReconcileKey } from '../../../lib/controller/reconcile-key.js';
+import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { OwnedKinds } from '../../../lib/lifecycle/watches/owned-kinds.js';
+import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
+import { silentLogger } from '../../../lib/system/logger.js';
+import { seededRandom } from '../../../lib/system/random.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+
+describe('The watches of owned kinds', () => {
+  it('enqueue the owners again when a replica acquires keys, as after a shard has moved', async () => {
+    const clock = new VirtualClock();
+    const cluster = await EmbeddedCluster.start({ clock });
+    const client = cluster.client();
+    const cache = new Cache({ client, clock });
+    cache.start();
+    const keys: string[] = [];
+    const kinds = new OwnedKinds(Secret, undefined);
+    const started = kinds.start({
+      ...{ cluster: '', cache, client, clock, random: seededRandom(1), logger: silentLogger },
+      enqueue: ({ name }: ReconcileKey) => keys.push(name) > 0,
+      failed: (_what, error) => {
+        throw error;
+      },
+    });
+    kinds.add([ConfigMap, ConfigMap]);
+    const secret = { apiVersion: 'v1', kind: 'Secret' } as const;
+    const { metadata } = await client.create<Secret>({
+      ...secret,
+      metadata: { name: 'owner', namespace: 'default' },
+    });
+    const owner = { ...secret, name: 'owner', uid: metadata.uid ?? '' };
+    await client.create<ConfigMap>({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      metadata: {
+        ...{ name: 'owned', namespace: 'default' },
+        ownerReferences: [{ ...owner, controller: true }],
+      },
+    });
+    for (let round = 0; keys.length === 0 && round < 100; round++) await clock.advance(50);
+    await clock.advance(1_000);
+    expect(new Set(keys.splice(0))).to.deep.equal(new Set(['owner']));
+    started.replay?.({ type: 'acquired' });
+    await clock.advance(50);
+    expect(keys).to.deep.equal(['owner']);
+    expect(kinds.types).to.deep.equal([ConfigMap]);
+    await started.stop();
+    await cache.stop();
+    await cluster.stop();
+  });
+});
