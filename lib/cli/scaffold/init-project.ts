@@ -1,11 +1,12 @@
-import { readdir } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { copyFile, readdir } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { packageVersion } from '../../client/user-agent.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { CommandContext } from '../command-context.js';
-import { fileError } from '../file-error.js';
+import { fileError, whileWriting } from '../file-error.js';
 import { carryOut } from './carry-out.js';
 import { checkDomain, checkProjectName } from './names.js';
+import { checkPackageOptions, packageSource } from './package-options.js';
 import { projectFileName, withParts } from './project-file.js';
 import { partFiles, partsOf } from './project-parts.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
@@ -38,12 +39,15 @@ export async function initProject(options: InitOptions, context: CommandContext)
   const isGiven = options.name !== undefined;
   checkProjectName(name, isGiven ? '--name' : "give --name, for the folder's can't be taken");
   checkDomain(domain);
+  checkPackageOptions(options);
+  const { package: given = `^${packageVersion}` } = options;
+  const { specifier, tarball } = await packageSource(given, folder);
   if (!options.force) await refuseFull(folder);
   const parts = partsOf(options.with ?? []);
   const project = { name, domain };
   const files = [...(await initFiles(project)), ...(await partFiles(project, parts))];
   const filled: Readonly<Record<string, (text: string) => string>> = {
-    'package.json': (text) => packageText(text, options),
+    'package.json': (text) => packageText(text, options, specifier),
     [projectFileName]: (text) => withParts(text, parts, projectFileName),
   };
   const wanted = files.map(({ path, text }) => {
@@ -52,6 +56,9 @@ export async function initProject(options: InitOptions, context: CommandContext)
   const kind = '--group <group> --version v1alpha1 --kind <Kind>';
   const next = ['npm install', `npx operator-builder create api ${kind}`, 'npm test'];
   await carryOut({ wanted, next }, options, context);
+  if (tarball === undefined || options.dryRun) return;
+  const place = join(folder, basename(tarball));
+  await whileWriting(place, () => copyFile(tarball, place));
 }
 
 /** The files of a project without kinds. */
@@ -80,8 +87,8 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-function packageText(text: string, options: InitOptions): string {
-  const { repo, license, owner, package: source = `^${packageVersion}` } = options;
+function packageText(text: string, options: InitOptions, specifier: string): string {
+  const { repo, license, owner } = options;
   const { name, version, dependencies, ...rest } = JSON.parse(text) as Record<string, unknown>;
   const content = {
     ...{ name, version },
@@ -89,7 +96,7 @@ function packageText(text: string, options: InitOptions): string {
     ...(owner !== undefined && { author: owner }),
     ...(repo !== undefined && { repository: repo }),
     ...rest,
-    dependencies: { ...(dependencies as object), 'operator-builder': source },
+    dependencies: { ...(dependencies as object), 'operator-builder': specifier },
   };
   return `${JSON.stringify(sorted(content), undefined, 2)}\n`;
 }

@@ -40,9 +40,9 @@ export function checkProjectName(name: string, source = '--name'): void {
 }
 
 /** @throws UsageError the domain can't be the end of a group's name. */
-export function checkDomain(domain: string): void {
+export function checkDomain(domain: string, source = '--domain'): void {
   const problem = dns1123SubdomainProblem(domain);
-  if (problem !== undefined) throw new UsageError(`--domain: ${problem}`);
+  if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
 }
 
 /**
@@ -50,39 +50,48 @@ export function checkDomain(domain: string): void {
  * @throws UsageError there can't be such a group.
  */
 export function checkGroup(group: string, domain: string): void {
-  const problem = dns1123SubdomainProblem(group) ?? dns1123SubdomainProblem(`${group}.${domain}`);
-  if (problem !== undefined) throw new UsageError(`--group: ${problem}`);
+  checkGroupName(group, domain);
   if (group !== domain && !group.endsWith(`.${domain}`)) return;
   throw new UsageError(`--group: leave the domain out of ${group}: .${domain} is added`);
 }
 
+/** @throws UsageError the group is no name, with or without the domain. */
+export function checkGroupName(group: string, domain: string, source = '--group'): void {
+  const problem = dns1123SubdomainProblem(group) ?? dns1123SubdomainProblem(`${group}.${domain}`);
+  if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
+}
+
 /** @throws UsageError Kubernetes does not know versions of that form. */
-export function checkVersion(version: string): void {
+export function checkVersion(version: string, source = '--version'): void {
   if (versionPattern.test(version)) return;
   const wanted = 'want v1, v1beta1, v2alpha3 or alike';
-  throw new UsageError(`--version: ${wanted}, got ${JSON.stringify(version)}`);
+  throw new UsageError(`${source}: ${wanted}, got ${JSON.stringify(version)}`);
 }
 
 /** @throws UsageError there can't be such a kind, or its code would not compile. */
 export function checkKind(kind: string): void {
+  checkKindName(kind);
   const fail = (problem: string): never => {
     throw new UsageError(`--kind: ${problem}`);
   };
-  if (!kindPattern.test(kind)) {
-    fail(`want a capital, then letters and digits, as CronTab, got ${JSON.stringify(kind)}`);
-  }
-  const problem = dns1035LabelProblem(kind.toLowerCase());
-  if (problem !== undefined) fail(problem);
   if (otherInYaml.test(kind)) fail(`YAML has another ${kind}: take a longer name, as My${kind}`);
   if (takenKinds.includes(kind) || kind in globalThis) {
     fail(`the generated code has another ${kind}: take a longer name, as My${kind}`);
   }
 }
 
+/** @throws UsageError there can't be such a kind. */
+export function checkKindName(kind: string, source = '--kind'): void {
+  const problem = kindPattern.test(kind)
+    ? dns1035LabelProblem(kind.toLowerCase())
+    : `want a capital, then letters and digits, as CronTab, got ${JSON.stringify(kind)}`;
+  if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
+}
+
 /** @throws UsageError there can't be such a plural. */
-export function checkPlural(plural: string): void {
+export function checkPlural(plural: string, source = '--plural'): void {
   const problem = dns1035LabelProblem(plural);
-  if (problem !== undefined) throw new UsageError(`--plural: ${problem}`);
+  if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
 }
 
 /** `HTTPRoute` as `http-route`: how files are called. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { OperatorError } from '../../system/operator-error.js';
 import { fileError } from '../file-error.js';
 import { insert, missingMarkers } from './insertions.js';
@@ -49,6 +49,7 @@ export async function planFiles(
   const problems: string[] = [];
   const planned: PlannedFile[] = [];
   for (const file of wanted) {
+    refuseOutside(file.path);
     const before = await textIfExists(join(folder, file.path));
     if (file.type === 'insert') {
       const change = changed(file, before);
@@ -71,6 +72,13 @@ export async function planFiles(
   }
   if (problems.length === 0) return planned;
   throw new OperatorError('InvalidConfig', `${problems.join('\n')}\nNothing was written.`);
+}
+
+// Whatever a path is made of: nothing is written outside the project.
+function refuseOutside(path: string): void {
+  if (!isAbsolute(path) && !path.split(/[/\\]/).includes('..')) return;
+  const what = `${JSON.stringify(path)} is outside the project`;
+  throw new OperatorError('InvalidConfig', `${what}: correct the names in PROJECT`);
 }
 
 function goingFile(path: string, before: string): PlannedFile {

@@ -2,6 +2,15 @@ import { isMap, isSeq, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { OperatorError } from '../../system/operator-error.js';
+import { UsageError } from '../usage-error.js';
+import {
+  checkDomain,
+  checkGroupName,
+  checkKindName,
+  checkPlural,
+  checkProjectName,
+  checkVersion,
+} from './names.js';
 import { styles } from './styles.js';
 import type { Style } from './styles.js';
 
@@ -45,7 +54,8 @@ export interface Project {
 /**
  * Reads a project's file.
  * @param path - for messages
- * @throws OperatorError `InvalidConfig`: it is no YAML, of another layout, or lacks something.
+ * @throws OperatorError `InvalidConfig`: it is no YAML, of another layout, lacks something, or has a
+ * name that is invalid.
  */
 export function parseProject(text: string, path: string): Project {
   const content: unknown = documentOf(text, path).toJS();
@@ -54,13 +64,32 @@ export function parseProject(text: string, path: string): Project {
     fail(path, `want layout: ${layout}, got ${JSON.stringify(found)}: is it another tool's?`);
   }
   if (!Array.isArray(resources)) return fail(path, 'want a list of resources');
-  return {
+  const project = {
     name: textOf('name', name, path),
     domain: textOf('domain', domain, path),
     resources: resources.map((one: unknown, index) =>
       resourceOf(recordOf(one), (field) => `resources[${index}].${field}`, path),
     ),
   };
+  checkNames(project, path);
+  return project;
+}
+
+/** Names become paths, code and YAML: one that is no name could write outside the project. */
+function checkNames({ name, domain, resources }: Project, path: string): void {
+  try {
+    checkProjectName(name, 'name');
+    checkDomain(domain, 'domain');
+    for (const [index, { group, version, kind, plural }] of resources.entries()) {
+      checkGroupName(group, domain, `resources[${index}].group`);
+      checkVersion(version, `resources[${index}].version`);
+      checkKindName(kind, `resources[${index}].kind`);
+      checkPlural(plural, `resources[${index}].plural`);
+    }
+  } catch (error) {
+    if (error instanceof UsageError) fail(path, error.message);
+    throw error;
+  }
 }
 
 /**

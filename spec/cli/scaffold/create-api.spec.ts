@@ -212,5 +212,32 @@ describe('operator-builder create api', () => {
         expect(stderr).to.include(says).and.include('take it from your version control');
       });
     }
+
+    for (const [field, value, says] of [
+      ['plural', '../../../stolen', 'resources[0].plural: "../../../stolen" must be'],
+      ['group', '../../shop', 'resources[0].group: "../../shop" must be'],
+      ['kind', '../Shop', 'resources[0].kind: want a capital'],
+      ['version', 'v1/../../v2', 'resources[0].version: want v1'],
+      ['domain', 'example.com/../..', 'domain: "example.com/../.." must be'],
+      ['name', '$(reboot)', 'name: "$(reboot)" must be'],
+    ] as const) {
+      it(`a PROJECT whose ${field} is no name, and writes nothing`, async () => {
+        const folder = `names-${field}`;
+        await makeProject(file(folder), ['Shop']);
+        const path = file(folder, 'PROJECT');
+        const text = await readFile(path, 'utf8');
+        const line = new RegExp(`^(.*\\b${field}: ).*$`, 'm');
+        await writeFile(path, text.replace(line, `$1${JSON.stringify(value)}`));
+        const before = await textsIn(file());
+        for (const { code, stderr } of [
+          await createApi(file(folder), 'Shop', 'v1', '--force'),
+          await createWebhook(file(folder), 'Shop', 'v1alpha1', '--defaulting'),
+        ]) {
+          expect(code).to.equal(1);
+          expect(stderr).to.include(path).and.include(says);
+        }
+        expect(await textsIn(file())).to.deep.equal(before);
+      });
+    }
   });
 });

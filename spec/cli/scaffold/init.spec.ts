@@ -29,12 +29,15 @@ describe('operator-builder init', () => {
     const given = { repo: 'https://git.example/pots', license: 'MIT', owner: 'A <a@example.com>' };
     const options = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
     const args = ['init', '--domain', 'example.com', '-C', file('pots'), ...options];
+    await writeFile(file('lib.tgz'), 'packed');
     expect((await cli([...args, '--package', 'file:../lib.tgz'])).code).to.equal(0);
     const texts = await textsIn(file('pots'));
     expect(JSON.parse(texts['package.json'] ?? '')).to.deep.include({
       ...{ name: 'pots', repository: given.repo, license: 'MIT', author: given.owner },
-      dependencies: { 'operator-builder': 'file:../lib.tgz' },
+      dependencies: { 'operator-builder': 'file:lib.tgz' },
     });
+    // An image is built from the project alone.
+    expect(texts['lib.tgz']).to.equal('packed');
   });
 
   it('writes nothing with --dry-run, and tells a program what it would', async () => {
@@ -67,6 +70,10 @@ describe('operator-builder init', () => {
     [['--domain', 'Example'], '--domain: "Example" must be lower case letters'],
     [['--domain', 'example.com', '--name', '1st'], '--name: "1st" must be'],
     [['--domain', 'example.com', '--name', 'a'.repeat(37)], 'at most 36 are allowed'],
+    [['--domain', 'example.com', '--repo', 'not a url'], '--repo: want an address'],
+    [['--domain', 'example.com', '--license', 'Bad Lic'], '--license: want an SPDX expression'],
+    [['--domain', 'example.com', '--package', 'nonexist.tgz'], '--package: there is no '],
+    [['--domain', 'example.com', '--package', '$(reboot)'], '--package: want a version'],
     [[], "required option '--domain <domain>' not specified"],
   ] as const) {
     it(`refuses ${args.join(' ') || 'no domain'}, and makes nothing`, async () => {

@@ -1,0 +1,239 @@
+import { expect } from 'chai';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { clientFromKubeConfig } from '../../lib/client/index.js';
+import type { ConnectedClient } from '../../lib/client/index.js';
+import { styles } from '../../lib/cli/scaffold/styles.js';
+import { isApiError } from '../../lib/object/api-error.js';
+import type { JsonPatchOperation } from '../../lib/object/json-patch.js';
+import type { Deployment } from '../../lib/object/kinds.js';
+import { CustomResourceDefinition, Event, Service } from '../../lib/object/kinds.js';
+import type { Condition } from '../../lib/object/conditions.js';
+import type { KubernetesObject, UnstructuredObject } from '../../lib/object/kubernetes-object.js';
+import { systemRandom } from '../../lib/system/random.js';
+import { cli, scratchDirectory } from '../cli/cli.js';
+import { createApi, createWebhook, linkPackages } from '../cli/scaffold/project.js';
+import type { ControlPlane } from './control-plane/control-plane.js';
+import { eventually } from './control-plane/eventually.js';
+import { findFreePort } from './control-plane/free-ports.js';
+import { sharedControlPlane } from './control-plane/shared.js';
+import { Kubectl } from './kubectl.js';
+import { ProjectOperator } from './project-operator.js';
+
+const registration = 'admissionregistration.k8s.io/v1';
+/** A Deployment that no project made. */
+function foreignDeployment(namespace: string): Deployment {
+  const labels = { app: 'foreign' };
+  const containers = [{ name: 'app', image: 'registry.example/foreign:1' }];
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'taken', namespace } },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers } },
+    },
+  };
+}
+
+/** An object that says how it is. */
+interface Reporting extends KubernetesObject {
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+const flags = ['--defaulting', '--validation', '--conversion'];
+
+for (const style of styles) {
+  describe(`The built operator of a project, style ${style}, with every webhook, on a real API server`, () => {
+    const file = scratchDirectory();
+    const name = `hooked-${systemRandom.uuid().slice(0, 6)}`;
+    const group = `shop.${name}.example`;
+    const createdBy = `${group}/created-by`;
+    const key = { name: 'a', namespace: `${name}-system` };
+    const [v1alpha1, v1] = ['v1alpha1', 'v1'].map((version) => ({
+      ...{ apiVersion: `${group}/${version}`, kind: 'Shop' },
+    })) as [Type, Type];
+    // The lifecycle takes over what has a name of its own; no label has so long a value.
+    const refusedName = style === 'lifecycle' ? 'a'.repeat(64) : 'taken';
+    const config = (...names: string[]): string => file(name, 'config', ...names);
+    let plane: ControlPlane;
+    let admin: ConnectedClient;
+    let jane: ConnectedClient;
+    let kubectl: Kubectl;
+    let operator: ProjectOperator | undefined;
+
+    before(async () => {
+      plane = await sharedControlPlane();
+      admin = await clientFromKubeConfig({ path: plane.kubeConfigPath });
+      jane = await clientFromKubeConfig({ path: (await plane.user('jane')).kubeConfigPath });
+      kubectl = await Kubectl.create((path) => copyFile(plane.kubeConfigPath, path));
+      await makeProject();
+      await kubectl.print(['apply', '-k', config('default')]);
+      await kubectl.print(['wait', '--for=condition=Established', `crd/shops.${group}`]);
+      await admin.create(foreignDeployment(key.namespace));
+      const port = await findFreePort();
+      await leadHere(port);
+      const options = [`--webhook-port=${port}`];
+      operator = await ProjectOperator.start({ folder: file(name), name, plane, admin, options });
+    });
+
+    after(async () => {
+      await operator?.stop();
+      // Objects that nobody can convert any more would keep every namespace from going.
+      const conversion = JSON.stringify({
+        spec: { conversion: { strategy: 'None', webhook: null } },
+      });
+      await kubectl.run(['patch', 'crd', `shops.${group}`, '--type=merge', '-p', conversion]);
+      await kubectl.run(['delete', '-k', config('default'), '--wait=false']);
+      // The operator that would take its finalizers away is gone.
+      const bare = ['--type=merge', '-p', '{"metadata":{"finalizers":null}}'];
+      for (const one of [key.name, refusedName]) {
+        await kubectl.run(['patch', `shops.${group}`, one, '-n', key.namespace, ...bare]);
+      }
+      await kubectl.run(['wait', '--for=delete', `crd/shops.${group}`]);
+      await kubectl.close();
+      await Promise.all([admin.close(), jane.close()]);
+    });
+
+    interface Type {
+      readonly apiVersion: string;
+      readonly kind: string;
+    }
+
+    /** v1 calls a field otherwise than v1alpha1, which is stored. */
+    async function makeProject(): Promise<void> {
+      await cli(['init', '--domain', `${name}.example`, '--name', name, '-C', file(name)]);
+      await createApi(file(name), 'Shop', 'v1alpha1', '--style', style);
+      await createApi(file(name), 'Shop', 'v1');
+      for (const [version, ...wanted] of [
+        ['v1alpha1', ...flags],
+        ['v1', '--defaulting', '--validation'],
+      ] as const) {
+        const made = await createWebhook(file(name), 'Shop', version, ...wanted);
+        expect(made).to.include({ code: 0, stderr: '' });
+      }
+      await edit('src/api/v1/shop.ts', (text) => text.replace('image:', 'picture:'));
+      const change = (from: string, to: string): string =>
+        `({ spec: { ${from}, ...rest }, ...object }) => ({ ...object, spec: { ...rest, ${to}: ${from} } }),`;
+      await edit('src/api/v1alpha1/shop.ts', (text) =>
+        text
+          .replace(/(toHub: ).*/, `$1${change('picture', 'image')}`)
+          .replace(/(fromHub: ).*/, `$1${change('image', 'picture')}`),
+      );
+      await linkPackages(file(name));
+      const { code, stderr } = await cli(['manifests', '--project', file(name)]);
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    }
+
+    async function edit(path: string, change: (text: string) => string): Promise<void> {
+      const text = await readFile(file(name, path), 'utf8');
+      const changed = change(text);
+      expect(changed).not.to.equal(text);
+      await writeFile(file(name, path), changed);
+    }
+
+    /** No network leads to Pods here: the Service becomes another name of this machine. */
+    async function leadHere(port: number): Promise<void> {
+      const service = { name: `${name}-webhook-service`, namespace: key.namespace };
+      const spec = { type: 'ExternalName', externalName: 'localhost', selector: null };
+      await admin.patch(Service, service, { type: 'merge', body: { spec } });
+      const at = (path: string): JsonPatchOperation => {
+        return { op: 'replace', path: `${path}/clientConfig/service/port`, value: port };
+      };
+      for (const type of ['Mutating', 'Validating']) {
+        const kind = { apiVersion: registration, kind: `${type}WebhookConfiguration` };
+        const configuration = { name: `${name}-${type.toLowerCase()}-webhook-configuration` };
+        const operations = [at('/webhooks/0'), at('/webhooks/1')];
+        await admin.patch(kind, configuration, { type: 'json', operations });
+      }
+      const crd = { name: `shops.${group}` };
+      const operations = [at('/spec/conversion/webhook')];
+      await admin.patch(CustomResourceDefinition, crd, { type: 'json', operations });
+    }
+
+    function newShop(spec: object, type = v1alpha1): UnstructuredObject {
+      return { ...type, metadata: key, spec };
+    }
+
+    it('has overlays that kustomize builds, with the options, too', async () => {
+      for (const [overlay, has] of [
+        ['webhook', 'publishNotReadyAddresses: true'],
+        ['network-policy', 'port: webhook'],
+        ['certmanager', 'kind: Certificate'],
+      ] as const) {
+        expect(await kubectl.print(['kustomize', config(overlay)]), overlay).to.include(has);
+      }
+      const components = '\ncomponents:\n  - ../certmanager\n';
+      const path = config('default/kustomization.yaml');
+      const text = await readFile(path, 'utf8');
+      try {
+        await writeFile(path, text + components);
+        const built = await kubectl.print(['kustomize', config('default')]);
+        const injected = `cert-manager.io/inject-ca-from: ${name}-system/${name}-serving-cert`;
+        // Of both configurations, and of the resource.
+        expect(built.split(injected)).to.have.length(4);
+        expect(built).to.include('- --webhook-cert-dir=/certificates\n');
+        expect(built).to.include(`- ${name}-webhook-service.${name}-system.svc\n`);
+      } finally {
+        await writeFile(path, text);
+      }
+    });
+
+    it('completes an object, once the operator has made a certificate and is trusted', async () => {
+      const made = await eventually(async () => {
+        operator?.check();
+        return jane.create(newShop({ image: 'shop:1', replicas: 1 }));
+      }, 60_000);
+      expect(made.metadata.annotations).to.deep.include({ [createdBy]: 'jane' });
+    });
+
+    it('refuses a change, and says why', async () => {
+      const body = { metadata: { annotations: { [createdBy]: 'joe' } } };
+      const error: unknown = await jane
+        .patch(v1alpha1, key, { type: 'merge', body })
+        .catch((thrown: unknown) => thrown);
+      if (!isApiError(error)) throw new Error(`it was not refused: ${String(error)}`);
+      expect(error.status).to.equal(422);
+      expect(error.message).to.include(
+        `admission webhook "vshop.${group}" denied the request: the annotation ${createdBy} can't be changed`,
+      );
+    });
+
+    it('converts objects into the other version, and back', async () => {
+      const read = await jane.get<UnstructuredObject>(v1, key);
+      expect(read['spec']).to.deep.equal({ picture: 'shop:1', replicas: 1 });
+      const body = { spec: { picture: 'shop:2' } };
+      await jane.patch(v1, key, { type: 'merge', body });
+      const { spec } = await jane.get<UnstructuredObject>(v1alpha1, key);
+      expect(spec).to.deep.equal({ image: 'shop:2', replicas: 1 });
+    });
+
+    it('reports a refused object by a condition and a Warning', async () => {
+      const refused = { ...key, name: refusedName };
+      await jane.create({ ...newShop({ image: 'shop:1' }), metadata: refused });
+      await eventually(async () => {
+        operator?.check();
+        const { status } = await jane.get<Reporting>(v1alpha1, refused);
+        const type = style === 'lifecycle' ? 'Degraded' : 'Ready';
+        const found = status?.conditions?.find((one) => one.type === type);
+        expect(found?.status).to.equal(style === 'lifecycle' ? 'True' : 'False');
+        expect(found?.message).to.include(style === 'lifecycle' ? '63' : 'taken');
+        const { items } = await admin.list(Event, { namespace: key.namespace });
+        const warnings = items.filter(({ type: one }) => one === 'Warning');
+        expect(warnings.map(({ regarding }) => regarding?.name)).to.include(refused.name);
+      }, 60_000);
+    });
+
+    it('needs no more than the roles of the project', async () => {
+      expect(await operator?.stop(), operator?.output).to.equal(0);
+      expect(operator?.output).to.include('webhooks are served');
+      expect(operator?.output).not.to.include('permissions are missing');
+      const requests = await plane.auditLog.read({ user: operator?.user ?? '' });
+      const refused = requests.filter(({ code }) => code === 403);
+      expect(refused.map(({ verb, uri }) => `${verb} ${uri}`)).to.deep.equal([]);
+      const patched = requests.filter(({ verb, code }) => verb === 'patch' && code === 200);
+      expect(patched.map(({ resource }) => resource)).to.include.members([
+        ...['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+        'customresourcedefinitions',
+      ]);
+    });
+  });
+}
