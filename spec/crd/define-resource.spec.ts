@@ -220,6 +220,26 @@ describe('defineResource', () => {
       },
       'conversion.spokes.v2: is missing',
     ],
+    [
+      'served versions with different fields and no conversion',
+      {
+        versions: [
+          { ...v1, storage: true },
+          { name: 'v2', schema: s.object({ spec: s.object({ label: s.string() }) }) },
+        ],
+      },
+      'conversion: is missing, and .spec.text differs between the served versions v1 and v2',
+    ],
+    [
+      'served versions of which one has no status, and no conversion',
+      {
+        versions: [
+          { ...v1, storage: true, status: s.object({}) },
+          { ...v1, name: 'v2' },
+        ],
+      },
+      'conversion: is missing, and .status differs between the served versions v1 and v2',
+    ],
   ];
   for (const [title, change, message] of bad) {
     it(`refuses ${title}`, () => {
@@ -229,6 +249,20 @@ describe('defineResource', () => {
       expect(define).to.throw().with.property('code', 'InvalidDefinition');
     });
   }
+
+  it('needs no conversion where versions validate differently, or one of them is served', () => {
+    const stricter = s.object({ spec: s.object({ text: s.string({ minLength: 1 }) }) });
+    const other = s.object({ spec: s.object({ label: s.string() }) });
+    const { versions } = defineResource({
+      ...{ group: 'example.com', kind: 'Thing' },
+      versions: [
+        { name: 'v1', storage: true, schema },
+        { name: 'v2', schema: stricter },
+        { name: 'v3', schema: other, served: false },
+      ],
+    });
+    expect(versions).to.deep.equal(['v1', 'v2', 'v3']);
+  });
 
   it('refuses a rule that does not compile, where it is first needed', () => {
     const Wrong = defineResource({

@@ -152,7 +152,7 @@ function scaleProblems(
 }
 
 function conversionProblems({ conversion, versions }: ResolvedDefinition): DefinitionProblem[] {
-  if (conversion === undefined) return [];
+  if (conversion === undefined) return unconvertedProblems(versions);
   const { hub, spokes } = conversion;
   const names = versions.map(({ name }) => name);
   const missing = names.filter((name) => name !== hub && spokes[name] === undefined);
@@ -169,4 +169,64 @@ function conversionProblems({ conversion, versions }: ResolvedDefinition): Defin
         problemAt(`conversion.spokes.${name}`, 'is no version beside the hub: take it out'),
       ),
   ];
+}
+
+// Without a conversion the API server only changes apiVersion: what one version lacks is dropped.
+function unconvertedProblems(versions: readonly ResolvedVersion[]): DefinitionProblem[] {
+  const served = versions.filter((version) => version.served);
+  const [first, ...others] = served;
+  if (first === undefined) return [];
+  return others.flatMap((other) => {
+    const pairs = [
+      [first.schema, other.schema, ''],
+      [first.status, other.status, '.status'],
+    ] as const;
+    const path = pairs
+      .map(([one, two, at]) => differingPath(one, two, at))
+      .find((found) => found !== undefined);
+    if (path === undefined) return [];
+    const what = `${path} differs between the served versions ${first.name} and ${other.name}`;
+    const remedy = 'give a conversion, or the same fields to both, or serve one of them only';
+    return problemAt('conversion', `is missing, and ${what}: objects would lose data; ${remedy}`);
+  });
+}
+
+/** The first path whose fields two schemas do not share; what only validates may differ. */
+function differingPath(
+  one: TypedSchema<unknown> | undefined,
+  other: TypedSchema<unknown> | undefined,
+  path: string,
+): string | undefined {
+  if (one === other) return undefined;
+  const here = path === '' ? '.' : path;
+  if (one === undefined || other === undefined) return here;
+  const isSame = shapeKeywords.every((keyword) => one[keyword] === other[keyword]);
+  if (!isSame || one[builtInType] !== other[builtInType]) return here;
+  const names = new Set(
+    [one, other].flatMap(({ properties = {} }: Schema) => Object.keys(properties)),
+  );
+  const members = [...names].map(
+    (name) => [memberIn(one, name), memberIn(other, name), `${path}.${name}`] as const,
+  );
+  const inner = [
+    [one.items, other.items, `${path}[]`] as const,
+    [valuesOf(one), valuesOf(other), `${path}.*`] as const,
+  ];
+  return [...members, ...inner]
+    .map(([own, theirs, at]) => differingPath(own, theirs, at))
+    .find((found) => found !== undefined);
+}
+
+const shapeKeywords = [
+  ...(['type', 'x-kubernetes-int-or-string', 'x-kubernetes-preserve-unknown-fields'] as const),
+  ...(['x-kubernetes-embedded-resource', 'nullable'] as const),
+];
+
+function memberIn({ properties = {} }: Schema, name: string): Schema | undefined {
+  return Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
+function valuesOf({ additionalProperties }: Schema): Schema | undefined {
+  if (typeof additionalProperties === 'object') return additionalProperties;
+  return additionalProperties === true ? {} : undefined;
 }
