@@ -77,6 +77,7 @@ async function createObject(
   { creation }: Gate,
 ): Promise<Outcome> {
   if (creation !== undefined) return pending(desired.ref, creation);
+  await checkScaleTarget(context, desired);
   const { object } = await apply(context, asNew(desired.creation));
   return done('created', desired.ref, { live: object });
 }
@@ -126,6 +127,7 @@ async function updateObject(context: RunContext, update: Update): Promise<Outcom
   if (isIgnoredChange(pair, controllerName)) {
     return changeImmutable(context, update, { changes: immutableChanges(pair, controllerName) });
   }
+  await checkScaleTarget(context, desired);
   const ready = await handOverReplicas(context, pair);
   const drift = driftOf(pair, controllerName);
   const cause = drift.length > 0 ? 'drift' : causeOfRollout(rolloutCauses(pair));
@@ -142,6 +144,22 @@ async function updateObject(context: RunContext, update: Update): Promise<Outcom
     if (isStale(error)) throw error;
     return refusedUpdate(context, update, error);
   }
+}
+
+/**
+ * Refuses an autoscaler of a workload that is neither in the chain nor in the cluster.
+ * @throws OperatorError `TargetMissing`
+ */
+export async function checkScaleTarget(
+  context: RunContext,
+  { link: { scaleTarget }, ref }: DesiredObject,
+): Promise<void> {
+  if (scaleTarget === undefined) return;
+  const { hint, name, ...type } = scaleTarget;
+  const target = { namespace: ref.namespace, name };
+  if ((await readObject(context, type, target)) !== undefined) return;
+  const message = `${describeObject(ref)}: scaleTargetRef names ${type.kind} ${name}, which is neither in the chain nor in the cluster; ${hint}; correct the name, or set workload`;
+  throw new OperatorError('TargetMissing', message);
 }
 
 async function refusedUpdate(

@@ -4,11 +4,13 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import type { ResourceType, TypeReference } from '../object/resource-type.js';
 import { InternalStore } from '../store/internal-store.js';
+import { nearestName } from '../system/nearest-name.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
 import type { BuilderSettings } from './builder-options.js';
-import { builtInType, rollsPods, stageOf } from './kind-traits.js';
+import { builtInType, stageOf } from './kind-traits.js';
 import type { Stage } from './kind-traits.js';
 import type { Link, RequiredName } from './link.js';
+import { withSelections } from './workload-selection.js';
 
 /** An object of a chain whose kind and place are known. */
 export interface ChainedObject {
@@ -40,8 +42,9 @@ export interface Chain {
  */
 export async function resolveChain(
   settings: BuilderSettings,
-  links: readonly Link[],
+  chained: readonly Link[],
 ): Promise<Chain> {
+  const links = withSelections(chained);
   const found = await Promise.all(links.map((link) => resolveLink(settings, link)));
   const store = new InternalStore();
   for (const { ref } of found) {
@@ -120,7 +123,13 @@ function checkReferences(links: readonly Link[]): void {
     for (const required of link.requires) {
       if (links.some((other) => satisfies(other, required))) continue;
       const { name, by, kinds } = required;
-      const message = `${describeObject(link.object)}: ${by} names ${kinds.join(' or ')} ${name}, which is not in the chain; chain it, or correct the name`;
+      const others = links.filter(({ object }) => kinds.some((kind) => kind === object.kind));
+      const nearest = nearestName(
+        name,
+        others.flatMap(({ object }) => object.metadata.name ?? []),
+      );
+      const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+      const message = `${describeObject(link.object)}: ${by} names ${kinds.join(' or ')} ${name}, which is not in the chain; chain it, or correct the name${hint}`;
       throw new OperatorError('UnknownReference', message);
     }
   }
@@ -128,7 +137,7 @@ function checkReferences(links: readonly Link[]): void {
 
 function satisfies({ object }: Link, { kinds, name }: RequiredName): boolean {
   if (object.metadata.name !== name) return false;
-  return kinds.some((kind) => (kind === 'workload' ? rollsPods(object) : object.kind === kind));
+  return kinds.some((kind) => object.kind === kind);
 }
 
 // A type of the order that no workload has (yet) does no harm.

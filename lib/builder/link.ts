@@ -64,16 +64,25 @@ export interface Link {
   readonly workload?: WorkloadSettings | undefined;
   /** Names that must be in the chain; checked before anything is written. */
   readonly requires: readonly RequiredName[];
-  /** The workload whose pods a Service without a selector selects, by name. */
-  readonly selects?: string | undefined;
+  /** The workload that an object without a selector of its own is for. */
+  readonly selects?: { readonly name: string; readonly explicit: boolean } | undefined;
+  /** A workload that an autoscaler scales and that is not in the chain. */
+  readonly scaleTarget?: ScaleTarget | undefined;
+}
+
+/** A workload outside of the chain. */
+export interface ScaleTarget {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  /** What the chain has instead, for the error. */
+  readonly hint: string;
 }
 
 /** A name that a link refers to. */
 export interface RequiredName {
-  /** One object of one of these kinds must be chained; `workload` is any kind with `nodeType`. */
-  readonly kinds: readonly (
-    'ConfigMap' | 'Secret' | 'Service' | 'PersistentVolumeClaim' | 'workload'
-  )[];
+  /** One object of one of these kinds must be chained. */
+  readonly kinds: readonly ('ConfigMap' | 'Secret' | 'Service' | 'PersistentVolumeClaim')[];
   readonly name: string;
   /** The option or call that named it, for the error. */
   readonly by: string;

@@ -9,7 +9,7 @@ import { redactChanges } from '../object/redact.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
 import { adoptedRemovals } from './adopt-fields.js';
 import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './applied-fields.js';
-import { immutablePolicy, isStale, maxAttempts } from './apply-object.js';
+import { checkScaleTarget, immutablePolicy, isStale, maxAttempts } from './apply-object.js';
 import { applyOptions, asNew, withUid } from './apply-options.js';
 import type { Chain, ChainedObject } from './chain.js';
 import { readObject } from './context.js';
@@ -117,6 +117,7 @@ async function desiredObject(
 
 async function planCreation(context: RunContext, desired: DesiredObject): Promise<PlannedObject> {
   const { ref, creation } = desired;
+  await checkScaleTarget(context, desired);
   const changes = redactChanges(
     ref.kind,
     desiredDifferences(worthShowing(creation), { metadata: {} }),
@@ -155,6 +156,7 @@ async function planUpdate(context: RunContext, pair: Pair): Promise<PlannedObjec
   if (removals === undefined && isUnchanged(pair, controllerName)) {
     return { action: 'unchanged', ref, changes: [], approximate: false };
   }
+  await checkScaleTarget(context, desired);
   if (isIgnoredChange(pair, controllerName)) {
     return planImmutable(context, pair, { changes: immutableChanges(pair, controllerName) });
   }

@@ -89,7 +89,7 @@ export const errorCodes = [
   'InvalidData',
   /** A declarative operator can't be loaded; `problems` has the paths and the remedies. */
   'InvalidSpec',
-  /** An object is to be patched by a declarative operator, and does not exist. */
+  /** An object is to be patched by a declarative operator, or scaled by an autoscaler, and does not exist. */
   'TargetMissing',
   /** Two declarative controllers of a process write one object. */
   'TargetConflict',

@@ -9,6 +9,8 @@ import {
   Service,
   ServiceAccount,
 } from '../../object/kinds.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { ResourceType } from '../../object/resource-type.js';
 import type { ClaimOptions, Link, ObjectOptions } from '../link.js';
 import type { Lenient } from './lenient.js';
 import { objectLink } from './object-link.js';
@@ -20,12 +22,17 @@ export type SpecOf<T extends { spec?: unknown }> = Lenient<NonNullable<T['spec']
 export interface ServiceOptions<Name extends string = string> extends ObjectOptions<Name> {
   /**
    * Without a `selector`, the pods of the workload named by `workload` are selected; with an empty
-   * one, none.
+   * one (`{}`), none: for endpoints that are managed otherwise.
    */
   readonly spec: SpecOf<Service>;
   /** The workload to select the pods of; it may be chained later. @defaultValue the one of this name */
   readonly workload?: string | undefined;
 }
+
+/** `Spec`, whose `Field` may be left out: `workload` says it. */
+type Fillable<Spec, Field extends keyof Spec> = Omit<Spec, Field> & {
+  readonly [Key in Field]?: Spec[Key] | undefined;
+};
 
 /** Options of {@link BuilderChain.persistentVolumeClaim | Builder.persistentVolumeClaim}. */
 export interface PersistentVolumeClaimOptions<Name extends string = string>
@@ -36,7 +43,10 @@ export interface PersistentVolumeClaimOptions<Name extends string = string>
 
 /** Options of {@link BuilderChain.networkPolicy | Builder.networkPolicy}. */
 export interface NetworkPolicyOptions extends ObjectOptions {
-  readonly spec: SpecOf<NetworkPolicy>;
+  /** One of `workload` and `podSelector` is needed; an empty `podSelector` selects all pods. */
+  readonly spec: Fillable<SpecOf<NetworkPolicy>, 'podSelector'>;
+  /** The workload to select the pods of; it may be chained later. @defaultValue the one of this name */
+  readonly workload?: string | undefined;
 }
 
 /** Options of {@link BuilderChain.ingress | Builder.ingress}. */
@@ -46,13 +56,21 @@ export interface IngressOptions extends ObjectOptions {
 
 /** Options of {@link BuilderChain.podDisruptionBudget | Builder.podDisruptionBudget}. */
 export interface PodDisruptionBudgetOptions extends ObjectOptions {
+  /** Without a `selector`, the pods of the workload named by `workload` are selected. */
   readonly spec: SpecOf<PodDisruptionBudget>;
+  /** The workload to select the pods of; it may be chained later. @defaultValue the one of this name */
+  readonly workload?: string | undefined;
 }
 
 /** Options of {@link BuilderChain.horizontalPodAutoscaler | Builder.horizontalPodAutoscaler}. */
 export interface HorizontalPodAutoscalerOptions extends ObjectOptions {
-  /** `replicas` of the workload that `scaleTargetRef` names is set at its creation only. */
-  readonly spec: SpecOf<HorizontalPodAutoscaler>;
+  /** `replicas` of the workload that is scaled is set at its creation only. */
+  readonly spec: Fillable<SpecOf<HorizontalPodAutoscaler>, 'scaleTargetRef'>;
+  /**
+   * The workload to scale, instead of `scaleTargetRef`; it may be chained later.
+   * @defaultValue the one of this name
+   */
+  readonly workload?: string | undefined;
 }
 
 /** Options of {@link BuilderChain.serviceAccount | Builder.serviceAccount}. */
@@ -73,14 +91,19 @@ export interface RoleBindingOptions extends ObjectOptions {
   readonly subjects: NonNullable<RoleBinding['subjects']>;
 }
 
-/** The link of a Service. */
-export function serviceLink(options: ServiceOptions): Link {
-  const { name, spec, workload } = options;
-  const link = objectLink(Service, options, { spec });
-  if (workload === undefined) return { ...link, selects: name };
-  const required = { kinds: ['workload'], name: workload, by: 'workload' } as const;
-  return { ...link, selects: workload, requires: [required] };
+interface SelectingOptions extends ObjectOptions {
+  readonly spec: object;
+  readonly workload?: string | undefined;
 }
+
+function selectingLink(type: ResourceType<KubernetesObject>, options: SelectingOptions): Link {
+  const { name, spec, workload } = options;
+  const selects = { name: workload ?? name, explicit: workload !== undefined };
+  return { ...objectLink(type, options, { spec }), selects };
+}
+
+/** The link of a Service. */
+export const serviceLink = (options: ServiceOptions): Link => selectingLink(Service, options);
 
 /** The link of a PersistentVolumeClaim. */
 export const persistentVolumeClaimLink = (options: PersistentVolumeClaimOptions): Link =>
@@ -88,7 +111,7 @@ export const persistentVolumeClaimLink = (options: PersistentVolumeClaimOptions)
 
 /** The link of a NetworkPolicy. */
 export const networkPolicyLink = (options: NetworkPolicyOptions): Link =>
-  objectLink(NetworkPolicy, options, { spec: options.spec });
+  selectingLink(NetworkPolicy, options);
 
 /** The link of an Ingress. */
 export const ingressLink = (options: IngressOptions): Link =>
@@ -96,11 +119,11 @@ export const ingressLink = (options: IngressOptions): Link =>
 
 /** The link of a PodDisruptionBudget. */
 export const podDisruptionBudgetLink = (options: PodDisruptionBudgetOptions): Link =>
-  objectLink(PodDisruptionBudget, options, { spec: options.spec });
+  selectingLink(PodDisruptionBudget, options);
 
 /** The link of a HorizontalPodAutoscaler. */
 export const horizontalPodAutoscalerLink = (options: HorizontalPodAutoscalerOptions): Link =>
-  objectLink(HorizontalPodAutoscaler, options, { spec: options.spec });
+  selectingLink(HorizontalPodAutoscaler, options);
 
 /** The link of a ServiceAccount. */
 export function serviceAccountLink(options: ServiceAccountOptions): Link {

@@ -9,8 +9,8 @@ import { podTemplateOf } from './pod-template.js';
 import type { PodOptions, PodTemplate } from './pod-template.js';
 import type { SpecOf } from './specified.js';
 
-// Marks the pods of a workload, and selects them where no `selector` is given.
-const workloadLabel = 'operator-builder.io/workload';
+/** Marks the pods of a workload, and selects them where no `selector` is given. */
+export const workloadLabel = 'operator-builder.io/workload';
 
 /** What Deployments, StatefulSets and DaemonSets have in common. */
 export interface WorkloadOptions<
@@ -22,7 +22,7 @@ export interface WorkloadOptions<
   extends ObjectOptions<Name>, PodOptions<Names> {
   /**
    * The labels that the workload's pods are known by; immutable once created, and given to the pod
-   * template too. @defaultValue one of `operator-builder.io/workload`, of kind and name
+   * template too. @defaultValue `operator-builder.io/workload: <kind>.<name>`, for example `deployment.web`
    */
   readonly selector?: Readonly<Record<string, string>> | undefined;
   /** ConfigMaps and Secrets whose change rolls the pods, beside those that the template refers to. */

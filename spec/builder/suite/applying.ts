@@ -214,7 +214,7 @@ export function applyingSuite(open: OpenScene): void {
       .builder()
       .service({ name: 'web', spec: { ports: [{ port: 80 }] } })
       .service({ name: 'admin', workload: 'web', spec: { ports: [{ port: 81 }] } })
-      .service({ name: 'none', spec: { ports: [{ port: 82 }] } })
+      .service({ name: 'none', spec: { selector: {}, ports: [{ port: 82 }] } })
       .service({ name: 'elsewhere', workload: 'web', spec: external })
       .service({ name: 'own', spec: { ports: [{ port: 83 }], selector: { a: 'b' } } })
       .deployment({ name: 'web', podSpec })

@@ -142,7 +142,7 @@ export function badInputSuite(open: OpenScene): void {
         (chain) =>
           chain.service({
             name: 'bad',
-            spec: { ports: [{ port: 80 }, { port: 80, protocol: 'TCP' }] },
+            spec: { selector: {}, ports: [{ port: 80 }, { port: 80, protocol: 'TCP' }] },
           }),
         'InvalidObject',
         'spec.ports has two entries with port=80,protocol=TCP',
@@ -194,7 +194,8 @@ export function badInputSuite(open: OpenScene): void {
       ],
       [
         'a field that the kind does not have',
-        (chain) => chain.service({ name: 'bad', spec: { ports, nonsense: true } as never }),
+        (chain) =>
+          chain.service({ name: 'bad', spec: { selector: {}, ports, nonsense: true } as never }),
         'Terminal',
         'nonsense',
       ],
@@ -257,7 +258,7 @@ export function badInputSuite(open: OpenScene): void {
       .builder()
       .secret({ name: 'pull', data: { a: '!!' } })
       .deployment({ name: 'web', podSpec: pulling })
-      .service({ name: 'backend', spec: { ports: [{ port: 99_999 }] } })
+      .service({ name: 'backend', spec: { selector: {}, ports: [{ port: 99_999 }] } })
       .ingress({ name: 'served', spec: { defaultBackend: backend } })
       .ingress({
         name: 'secured',

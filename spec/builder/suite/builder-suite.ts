@@ -15,6 +15,7 @@ import { rolloutsSuite } from './rollouts.js';
 import { Scene } from './scene.js';
 import { takingOverSuite } from './taking-over.js';
 import type { BuilderTarget, NewTarget } from './target.js';
+import { workloadSelectionSuite } from './workload-selection.js';
 
 /** What a part of the suite is handed: a cluster to open a {@link Scene} on. */
 export type OpenScene = () => Promise<Scene>;
@@ -34,6 +35,7 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('the order of rollouts', () => rolloutsSuite(open));
   describe('what a rollout holds back', () => rolloutGateSuite(open));
   describe('replicas that belong to an autoscaler', () => replicasSuite(open));
+  describe('objects for a workload', () => workloadSelectionSuite(open));
   describe('immutable fields', () => immutableSuite(open));
   describe('claims', () => claimsSuite(open));
   describe('taking over', () => takingOverSuite(open));

@@ -76,7 +76,7 @@ export function eventsSuite(open: OpenScene): void {
       .builder({ emitter })
       .configMap({ name: 'theirs' })
       .configMap({ name: 'Bad_Name' })
-      .service({ name: 'refused', spec: { ports: [{ port: 99_999 }] } })
+      .service({ name: 'refused', spec: { selector: {}, ports: [{ port: 99_999 }] } })
       .object({ apiVersion: 'nowhere.example/v1', kind: 'Nothing', metadata: { name: 'unknown' } });
     const error: unknown = await failing.reconcile().catch((thrown: unknown) => thrown);
     expect(isReconcileFailed(error)).to.equal(true);

@@ -130,7 +130,7 @@ export function immutableSuite(open: OpenScene): void {
     const scene = await open();
     const chain = (onImmutable: Policy, spec: object): Builder =>
       scene.builder({ onImmutable }).service({
-        ...{ name: 'web', spec: { ports: [{ port: 80 }], ...spec } },
+        ...{ name: 'web', spec: { selector: {}, ports: [{ port: 80 }], ...spec } },
       });
     await chain('fail', { clusterIP: 'None' }).reconcile();
     const [error] = await errorsOf(chain('fail', {}));
@@ -148,7 +148,9 @@ export function immutableSuite(open: OpenScene): void {
   it('lets a Service keep the address that is not asked for any more', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>
-      scene.builder().service({ name: 'web', spec: { ports: [{ port: 80 }], ...spec } });
+      scene
+        .builder()
+        .service({ name: 'web', spec: { selector: {}, ports: [{ port: 80 }], ...spec } });
     await chain({}).reconcile();
     const { clusterIP = '' } = (await scene.get(Service, 'web')).spec ?? {};
     await chain({ clusterIP }).reconcile();
@@ -156,7 +158,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(Service, 'web')).spec?.clusterIP).to.equal(clusterIP);
     await scene
       .builder()
-      .service({ name: 'none', spec: { clusterIP: 'None' } })
+      .service({ name: 'none', spec: { selector: {}, clusterIP: 'None' } })
       .reconcile();
     const external = { type: 'ExternalName', externalName: 'db.example' } as const;
     const results = await scene.builder().service({ name: 'none', spec: external }).reconcile();

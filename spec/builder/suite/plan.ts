@@ -169,7 +169,7 @@ export function planSuite(open: OpenScene): void {
     const plan = await scene
       .builder({ client })
       .configMap({ name: 'env', data: { A: '2' } })
-      .service({ name: 'web', spec: { ports: [{ port: 80 }] } })
+      .service({ name: 'web', spec: { selector: {}, ports: [{ port: 80 }] } })
       .plan();
     const [configured, created] = plan.objects;
     expect(configured).to.deep.include({ action: 'configure', approximate: true });

@@ -27,9 +27,12 @@ export function pruningSuite(open: OpenScene): void {
     const both = scene
       .builder()
       .configMap({ name: 'web', data: {} })
-      .service({ name: 'web', spec: { ports } });
+      .service({ name: 'web', spec: { selector: {}, ports } });
     await both.reconcile();
-    const results = await scene.builder().service({ name: 'web', spec: { ports } }).reconcile();
+    const results = await scene
+      .builder()
+      .service({ name: 'web', spec: { selector: {}, ports } })
+      .reconcile();
     expect(summary(results)).to.deep.equal(['unchanged Service/web', 'deleted ConfigMap/web']);
     expect(await scene.find(Service, 'web')).not.to.equal(undefined);
   });
@@ -45,7 +48,7 @@ export function pruningSuite(open: OpenScene): void {
     const owns = [Service, StatefulSet, NetworkPolicy];
     await scene
       .builder({ owns })
-      .service({ name: 'web', spec: { ports } })
+      .service({ name: 'web', spec: { selector: {}, ports } })
       .statefulSet({ name: 'store', podSpec })
       .networkPolicy({ name: 'deny', spec: { podSelector: {} } })
       .reconcile();
@@ -78,7 +81,7 @@ export function pruningSuite(open: OpenScene): void {
       scene
         .builder()
         .configMap({ name: 'env', data: {} })
-        .service({ name: 'web', spec: { ports } });
+        .service({ name: 'web', spec: { selector: {}, ports } });
     await chain().reconcile();
     expect(summary(await chain().reconcileStore())).to.deep.equal([]);
     const store = await chain().store();
@@ -364,7 +367,7 @@ export function pruningSuite(open: OpenScene): void {
     await scene
       .builder()
       .configMap({ name: 'env', data: {} })
-      .service({ name: 'web', spec: { ports } })
+      .service({ name: 'web', spec: { selector: {}, ports } })
       .reconcile();
     const fault = { type: 'error', status: 403, reason: 'Forbidden' } as const;
     const kinds = ['Secret', 'Deployment'];

@@ -191,7 +191,10 @@ export function takingOverSuite(open: OpenScene): void {
       ...scene.owner,
       metadata: { ...scene.owner.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
     };
-    const builder = chainOf(scene).service({ name: 'web', spec: { ports: [{ port: 80 }] } });
+    const builder = chainOf(scene).service({
+      name: 'web',
+      spec: { selector: {}, ports: [{ port: 80 }] },
+    });
     expect(await builder.reconcile()).to.deep.equal([]);
     expect(await builder.reconcileConfigMap()).to.deep.equal([]);
     expect(await builder.reconcileStore()).to.deep.equal([]);

@@ -1,0 +1,150 @@
+import { describeObject } from '../object/describe-object.js';
+import { isJsonObject } from '../object/json.js';
+import {
+  HorizontalPodAutoscaler,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  Service,
+} from '../object/kinds.js';
+import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
+import type { ResourceType } from '../object/resource-type.js';
+import { nearestName } from '../system/nearest-name.js';
+import { OperatorError } from '../system/operator-error.js';
+import { isKind, kindKey, rollsPods } from './kind-traits.js';
+import { workloadLabel } from './kinds/workloads.js';
+import type { Link, ScaleTarget } from './link.js';
+
+/** How objects of a kind name the pods or the workload that they are for. */
+interface SelectingKind {
+  readonly type: ResourceType<KubernetesObject>;
+  /** The field of `spec` that does. */
+  readonly field: string;
+  /** What the field has for `workload`. */
+  readonly valueFor: (workload: UnstructuredObject) => object;
+  /** The labels that the value of the field asks for; undefined: it selects no pods. */
+  readonly labelsIn?: (value: unknown) => unknown;
+  /** What to write to select by other means, for error messages. */
+  readonly otherwise: string;
+}
+
+const selectorOf = (workload: UnstructuredObject): { readonly matchLabels?: object } =>
+  (workload['spec'] as { readonly selector?: object }).selector ?? {};
+const matchLabelsIn = (value: unknown): unknown => isJsonObject(value) && value['matchLabels'];
+
+const selectingKinds: readonly SelectingKind[] = [
+  {
+    ...{ type: Service, field: 'selector', labelsIn: (value) => value },
+    valueFor: (workload) => selectorOf(workload).matchLabels ?? {},
+    otherwise: '{} for a Service without pods',
+  },
+  {
+    ...{ type: PodDisruptionBudget, field: 'selector', labelsIn: matchLabelsIn },
+    ...{ valueFor: selectorOf, otherwise: '{} for all pods of the namespace' },
+  },
+  {
+    ...{ type: NetworkPolicy, field: 'podSelector', labelsIn: matchLabelsIn },
+    ...{ valueFor: selectorOf, otherwise: '{} for all pods of the namespace' },
+  },
+  {
+    ...{ type: HorizontalPodAutoscaler, field: 'scaleTargetRef' },
+    valueFor: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, name: metadata.name }),
+    otherwise: 'for a workload that is not in the chain',
+  },
+];
+
+/**
+ * Fills in what the objects of `links` select of the workloads that are chained.
+ * @throws OperatorError `UnknownReference`: one would select nothing.
+ * @throws OperatorError `InvalidOption`: one says twice what it selects, or two workloads have the name.
+ */
+export function withSelections(links: readonly Link[]): readonly Link[] {
+  const workloads = links.map(({ object }) => object).filter((object) => rollsPods(object));
+  return links.map((link) => {
+    const kind = selectingKinds.find(({ type }) => isKind(link.object, type));
+    return kind === undefined ? link : withSelection(link, kind, workloads);
+  });
+}
+
+function withSelection(
+  link: Link,
+  kind: SelectingKind,
+  workloads: readonly UnstructuredObject[],
+): Link {
+  const { object, selects } = link;
+  const spec = isJsonObject(object['spec']) ? object['spec'] : {};
+  const given = spec[kind.field];
+  if (selects !== undefined && given !== undefined && selects.explicit) {
+    const message = `${describeObject(object)}: workload and spec.${kind.field} both say what it is for; leave one out`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  if (given !== undefined) {
+    checkLabels(object, kind.labelsIn?.(given), workloads);
+    return isKind(object, HorizontalPodAutoscaler) ? withTarget(link, given, workloads) : link;
+  }
+  if (selects === undefined || spec['type'] === 'ExternalName') return link;
+  const workload = workloadNamed(selects.name, { object, kind, workloads });
+  const filled = { ...spec, [kind.field]: kind.valueFor(workload) };
+  return { ...link, object: { ...object, spec: filled } };
+}
+
+interface Wanted {
+  readonly object: UnstructuredObject;
+  readonly kind: SelectingKind;
+  readonly workloads: readonly UnstructuredObject[];
+}
+
+function workloadNamed(name: string, { object, kind, workloads }: Wanted): UnstructuredObject {
+  const [found, ...more] = workloads.filter(({ metadata }) => metadata.name === name);
+  const remedy = `set workload, or spec.${kind.field} (${kind.otherwise})`;
+  if (found === undefined) {
+    const problem = `it is for workload ${name}, which is not in the chain; ${whatThereIs(name, workloads)}`;
+    throw new OperatorError('UnknownReference', `${describeObject(object)}: ${problem}; ${remedy}`);
+  }
+  if (more.length === 0) return found;
+  const kinds = [found, ...more].map((each) => describeObject(each)).join(' and ');
+  const message = `${describeObject(object)}: workload ${name} may be ${kinds}; set spec.${kind.field}`;
+  throw new OperatorError('InvalidOption', message);
+}
+
+function whatThereIs(name: string, workloads: readonly UnstructuredObject[]): string {
+  const nearest = nearestName(
+    name,
+    workloads.flatMap(({ metadata }) => metadata.name ?? []),
+  );
+  const names = workloads.map((each) => describeObject(each)).join(', ');
+  const chained = names === '' ? 'the chain has no workloads' : `the chain has ${names}`;
+  return nearest === undefined ? chained : `${chained}; did you mean ${nearest}?`;
+}
+
+// Labels of the user's own may be on pods that the chain knows nothing of; this one may not.
+function checkLabels(
+  object: UnstructuredObject,
+  labels: unknown,
+  workloads: readonly UnstructuredObject[],
+): void {
+  const value = isJsonObject(labels) ? labels[workloadLabel] : undefined;
+  if (typeof value !== 'string') return;
+  const values = workloads.flatMap((workload) => {
+    const own = (selectorOf(workload).matchLabels ?? {}) as Readonly<Record<string, string>>;
+    return own[workloadLabel] ?? [];
+  });
+  if (values.includes(value)) return;
+  const nearest = nearestName(value, values);
+  const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+  const message = `${describeObject(object)}: it selects pods with ${workloadLabel} ${value}, which no workload of the chain has, got ${values.join(', ')}${hint} set workload to the name of the workload`;
+  throw new OperatorError('UnknownReference', message);
+}
+
+/** What is not in the chain must be in the cluster: that is looked up before the object is written. */
+function withTarget(link: Link, given: unknown, workloads: readonly UnstructuredObject[]): Link {
+  const { apiVersion = 'apps/v1', kind = '', name = '' } = given as Partial<ScaleTarget>;
+  const wanted = kindKey({ apiVersion, kind });
+  const isChained = workloads.some(
+    (workload) => kindKey(workload) === wanted && workload.metadata.name === name,
+  );
+  if (isChained) return link;
+  return {
+    ...link,
+    scaleTarget: { apiVersion, kind, name, hint: whatThereIs(name, workloads) },
+  };
+}
