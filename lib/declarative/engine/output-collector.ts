@@ -26,6 +26,8 @@ export type OutputChange =
 interface Slot {
   readonly key: ObjectKey;
   readonly documents: ZSet;
+  /** The canonical texts of the documents, by key, as long as there are several. */
+  readonly texts: Map<string, string>;
   /** What the object is to be. */
   chosen: ZSetEntry | undefined;
 }
@@ -33,12 +35,16 @@ interface Slot {
 /**
  * Turns changes of a pipeline's result into changes of objects: by namespace and name, an object that
  * goes and comes is one upsert, and what stays the same is nothing. Of several documents with one name
- * the first in the order of their JSON is taken, whatever the order in which they came.
+ * the first in the order of their JSON is taken, whatever the order in which they came; that is a failure
+ * as long as it lasts.
  */
 export class OutputCollector {
   readonly #path: SpecPath;
   readonly #slots = new Map<string, Slot>();
   readonly #failures = new FailureLog();
+  /** The names that several documents have. */
+  readonly #shared = new Map<string, Slot>();
+  readonly #newlyShared = new Set<string>();
 
   /** @param path - where the target stands in the specification, for failures */
   constructor(path: SpecPath = ['target']) {
@@ -52,7 +58,7 @@ export class OutputCollector {
       const key = this.#keyOf(entry);
       if (key === undefined) continue;
       const text = keyString(key);
-      const slot = this.#slots.get(text) ?? { key, documents: new ZSet(), chosen: undefined };
+      const slot = this.#slots.get(text) ?? newSlot(key);
       this.#slots.set(text, slot);
       slot.documents.add(entry);
       touched.set(text, slot);
@@ -72,17 +78,45 @@ export class OutputCollector {
 
   /** How many {@link OutputCollector.failures} there are. */
   get failing(): number {
-    return this.#failures.size;
+    return this.#failures.size + this.#shared.size;
   }
 
-  /** The documents that are no objects. */
+  /** The documents that are no objects, and those that have one name. */
   failures(): readonly StageFailure[] {
-    return this.#failures.standing();
+    const shared = [...this.#shared.values()].map((slot) => this.#sharedName(slot));
+    return [...this.#failures.standing(), ...shared];
   }
 
-  /** Those of {@link OutputCollector.failures} that came since this was called last. */
-  takeNewFailures(): readonly StageFailure[] {
-    return this.#failures.takeFresh();
+  /**
+   * Those of {@link OutputCollector.failures} that came since this was called last.
+   * @param isSettled - whether all known changes went through; until then several documents may have one
+   * name for a moment
+   */
+  takeNewFailures(isSettled = true): readonly StageFailure[] {
+    const fresh = this.#failures.takeFresh();
+    if (!isSettled || this.#newlyShared.size === 0) return fresh;
+    const shared = [...this.#newlyShared].flatMap((text) => this.#shared.get(text) ?? []);
+    this.#newlyShared.clear();
+    return [...fresh, ...shared.map((slot) => this.#sharedName(slot))];
+  }
+
+  #sharedName({ key, documents }: Slot): StageFailure {
+    const problem = `${documents.size} documents have the name ${keyString(key)}`;
+    const remedy = 'one of them is written, the others are left out; give each a name of its own';
+    const error = new DataError('target', `${problem}: ${remedy}`, undefined);
+    return { stage: 'target', path: this.#path, subject: keyString(key), error };
+  }
+
+  #noteShared(text: string, slot: Slot): void {
+    const isShared = slot.texts.size > 1;
+    if (isShared === this.#shared.has(text)) return;
+    if (isShared) {
+      this.#shared.set(text, slot);
+      this.#newlyShared.add(text);
+    } else {
+      this.#shared.delete(text);
+      this.#newlyShared.delete(text);
+    }
   }
 
   #keyOf({ document, weight }: ZSetEntry): ObjectKey | undefined {
@@ -97,7 +131,8 @@ export class OutputCollector {
 
   #settle(text: string, slot: Slot): OutputChange[] {
     const { key, documents, chosen: before } = slot;
-    slot.chosen = chosenOf(documents);
+    slot.chosen = chosenOf(slot);
+    this.#noteShared(text, slot);
     if (documents.size === 0) this.#slots.delete(text);
     if (slot.chosen?.key === before?.key) return [];
     if (slot.chosen !== undefined) {
@@ -135,12 +170,24 @@ function objectKeyOf(document: Document): ObjectKey {
   return namespace === '' ? { name } : { namespace, name };
 }
 
-function chosenOf(documents: ZSet): ZSetEntry | undefined {
+function newSlot(key: ObjectKey): Slot {
+  return { key, documents: new ZSet(), texts: new Map(), chosen: undefined };
+}
+
+/** Each document is serialised once, however often the others change. */
+function chosenOf({ documents, texts }: Slot): ZSetEntry | undefined {
   const there = [...documents.entries()].filter(({ weight }) => weight > 0);
-  if (there.length <= 1) return there[0];
-  // One with a name is rare to be there twice: their texts are not kept.
-  const [first] = there
-    .map((entry) => ({ entry, text: canonicalText(entry.document) }))
-    .sort((one, other) => compareTexts(one.text, other.text));
+  for (const key of texts.keys()) if (documents.get(key) === undefined) texts.delete(key);
+  if (there.length <= 1) {
+    // With a name of its own, which is the rule, it needs none.
+    texts.clear();
+    return there[0];
+  }
+  let first: { readonly entry: ZSetEntry; readonly text: string } | undefined;
+  for (const entry of there) {
+    const text = texts.get(entry.key) ?? canonicalText(entry.document);
+    texts.set(entry.key, text);
+    if (first === undefined || text < first.text) first = { entry, text };
+  }
   return first?.entry;
 }

@@ -97,7 +97,7 @@ export class PipelineState {
 
   /** Those of {@link PipelineState.failures} that are new since this was called last. */
   takeNewFailures(): readonly StageFailure[] {
-    return [...this.#pipeline.takeNewFailures(), ...this.#collector.takeNewFailures()];
+    return [...this.#pipeline.takeNewFailures(), ...this.#collector.takeNewFailures(this.isIdle)];
   }
 
   /** All objects as they are to be, by `namespace/name`. */

@@ -74,6 +74,41 @@ describe('OutputCollector', () => {
     expect([...collector.desired().keys()]).to.deep.equal(['a']);
   });
 
+  it('reports a name that several documents have, as long as they do', () => {
+    const collector = new OutputCollector(['controllers', 0, 'target']);
+    const others = [1, 2].map((n) => object('ns/a', { n }));
+    collector.apply(added(...others));
+    expect(collector.takeNewFailures(false)).to.deep.equal([]);
+    const [failure, ...more] = collector.takeNewFailures();
+    expect(more).to.deep.equal([]);
+    expect(failure).to.deep.include({ stage: 'target', subject: 'ns/a' });
+    expect(failure?.error.message).to.contain('2 documents have the name ns/a');
+    expect([collector.failing, collector.failures().length]).to.deep.equal([1, 1]);
+    expect(collector.takeNewFailures()).to.deep.equal([]);
+    collector.apply(removed(others[0] ?? {}));
+    expect([collector.failing, collector.failures().length]).to.deep.equal([0, 0]);
+    expect(collector.desired().get('ns/a')).to.deep.equal(others[1]);
+  });
+
+  it('serialises documents of one name once, however often others of it change', () => {
+    const collector = new OutputCollector();
+    const counted = { reads: 0 };
+    const documents = Array.from({ length: 50 }, (_, n) => ({
+      metadata: { name: 'a' },
+      get n() {
+        counted.reads++;
+        return n;
+      },
+    }));
+    collector.apply(documents.map((document, n) => ({ document, weight: 1, key: `${n}` })));
+    counted.reads = 0;
+    const [last] = documents.splice(-1);
+    collector.apply([{ document: last ?? {}, weight: -1, key: '49' }]);
+    expect(counted.reads).to.equal(0);
+    collector.apply([{ document: last ?? {}, weight: 1, key: '49' }]);
+    expect(counted.reads).to.equal(1);
+  });
+
   const misfits = [
     {},
     { metadata: 'text' },
