@@ -85,6 +85,11 @@ export interface EmbeddedApiServerOptions {
    * gets 410. @defaultValue 10_000
    */
   readonly logLength?: number;
+  /**
+   * The most bytes of JSON that these changes have together, at least 1: older ones are dropped.
+   * @defaultValue Infinity
+   */
+  readonly logBytes?: number;
   /** How many requests {@link EmbeddedApiServer.requests} keeps, at least 1. @defaultValue 100_000 */
   readonly requestLogLength?: number;
 }
@@ -116,10 +121,10 @@ export class EmbeddedApiServer {
   /** @throws OperatorError `InvalidOption`: an option is out of its range. */
   constructor(options: EmbeddedApiServerOptions = {}) {
     this.#options = resolveEmbeddedApiServerOptions(options);
-    const { clock, random, logLength, requestLogLength } = this.#options;
+    const { clock, random, logLength, logBytes, requestLogLength } = this.#options;
     const kinds = new KindRegistry();
     kinds.add(builtinKinds());
-    const log = new MvccLog({ length: logLength });
+    const log = new MvccLog({ length: logLength, bytes: logBytes });
     const { users, rbac, services, looseCustomResources } = this.#options;
     const access = new AccessControl({ log, clock, random, users, rbac });
     const webhooks = new WebhookConfigurations(log);
@@ -379,10 +384,12 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     services = {},
     looseCustomResources = false,
     logLength = 10_000,
+    logBytes = Infinity,
     requestLogLength = 100_000,
   } = options;
-  for (const [name, value] of Object.entries({ logLength, requestLogLength })) {
-    if (!(Number.isInteger(value) && value >= 1)) {
+  for (const [name, value] of Object.entries({ logLength, logBytes, requestLogLength })) {
+    const isWhole = Number.isInteger(value) || (name === 'logBytes' && value === Infinity);
+    if (!(isWhole && value >= 1)) {
       throw new OperatorError(
         'InvalidOption',
         `EmbeddedApiServer: want ${name} >= 1, got ${value}`,
@@ -397,6 +404,7 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     services,
     looseCustomResources,
     logLength,
+    logBytes,
     requestLogLength,
   };
 }

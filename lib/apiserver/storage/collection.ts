@@ -8,8 +8,8 @@ export class Collection {
   readonly #objects = new Map<string, UnstructuredObject>();
   readonly #keys = new SortedKeys();
   readonly #listeners = new Set<() => void>();
-  #entries: LogEntry[] = [];
-  // Entries in front of #head are compacted; they are cut off now and then, not one by one.
+  #entries: (LogEntry | undefined)[] = [];
+  // Entries in front of #head are compacted and empty; they are cut off now and then, not one by one.
   #head = 0;
   /** How many entries have been cut off #entries. */
   #cut = 0;
@@ -111,7 +111,7 @@ export class Collection {
 
   /** Forgets the oldest entry. */
   compactOne(): void {
-    this.#head++;
+    this.#entries[this.#head++] = undefined;
     if (this.#head < 1024 || this.#head * 2 < this.#entries.length) return;
     this.#entries = this.#entries.slice(this.#head);
     this.#cut += this.#head;

@@ -9,6 +9,11 @@ export interface MvccLogOptions {
    * How many changes are kept, at least 1: watches and continued lists that need older ones get 410.
    */
   readonly length: number;
+  /**
+   * The most bytes of JSON that the kept changes have together; the last one is always kept.
+   * @defaultValue Infinity
+   */
+  readonly bytes?: number | undefined;
 }
 
 /** A change to commit. */
@@ -33,10 +38,14 @@ export interface Change {
  */
 export class MvccLog {
   readonly #length: number;
+  readonly #mostBytes: number;
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Set<(entry: LogEntry) => void>();
   // The collections of the kept entries, oldest first; a ring, so that compaction moves nothing.
   readonly #order: Collection[] = [];
+  /** The bytes of each of them, and of all. */
+  readonly #sizes: number[] = [];
+  #bytes = 0;
   #oldest = 0;
   #kept = 0;
   readonly #undelivered: LogEntry[] = [];
@@ -44,8 +53,9 @@ export class MvccLog {
   #revision = 1;
   #compacted = 0;
 
-  constructor({ length }: MvccLogOptions) {
+  constructor({ length, bytes = Infinity }: MvccLogOptions) {
     this.#length = length;
+    this.#mostBytes = bytes;
   }
 
   /** The revision of the last change. */
@@ -93,7 +103,7 @@ export class MvccLog {
       previous,
     };
     collection.append(entry);
-    this.#keep(collection);
+    this.#keep(collection, entry);
     this.#undelivered.push(entry);
     this.#deliver();
     return entry;
@@ -119,9 +129,15 @@ export class MvccLog {
     this.#compacted = this.#revision;
   }
 
-  #keep(collection: Collection): void {
+  #keep(collection: Collection, { object }: LogEntry): void {
+    // What is not bounded need not be measured.
+    const bytes = this.#mostBytes === Infinity ? 0 : JSON.stringify(object).length;
     if (this.#kept === this.#length) this.#forgetOldest();
-    this.#order[(this.#oldest + this.#kept) % this.#length] = collection;
+    while (this.#kept > 0 && this.#bytes + bytes > this.#mostBytes) this.#forgetOldest();
+    const place = (this.#oldest + this.#kept) % this.#length;
+    this.#order[place] = collection;
+    this.#sizes[place] = bytes;
+    this.#bytes += bytes;
     this.#kept++;
   }
 
@@ -130,6 +146,7 @@ export class MvccLog {
     const oldest = collection?.oldestRevision;
     collection?.compactOne();
     this.#compacted = oldest ?? this.#compacted;
+    this.#bytes -= this.#sizes[this.#oldest] ?? 0;
     this.#oldest = (this.#oldest + 1) % this.#length;
     this.#kept--;
   }

@@ -124,14 +124,19 @@ function readAlias(members: Members): string | undefined {
   return alias;
 }
 
+/** Each round reads the whole target: one after the other would be all that the operator does. */
+const shortestPeriodMs = 10;
+
 function readPeriod(members: Members): number {
   const parameters = members.get('parameters');
   if (parameters === undefined) return defaultPeriodMs;
   const period = isJsonObject(parameters) ? parameters['period'] : undefined;
   if (period === undefined) return defaultPeriodMs;
   const duration = typeof period === 'string' ? parseDuration(period) : undefined;
-  if (duration !== undefined && duration.nanos > 0n) return Number(duration.nanos) / 1e6;
-  const message = `period ${JSON.stringify(period)}: want a duration above 0, for example 30s or 5m`;
+  const periodMs = Number(duration?.nanos ?? 0n) / 1e6;
+  if (periodMs >= shortestPeriodMs) return periodMs;
+  const want = `want a duration of ${shortestPeriodMs}ms at least, for example 30s or 5m`;
+  const message = `period ${JSON.stringify(period)}: ${want}`;
   members.context.report({ message }, 'parameters', 'period');
   return defaultPeriodMs;
 }

@@ -62,6 +62,7 @@ export class Views {
       ...(random && { random }),
       looseCustomResources: true,
       requestLogLength: 1_000,
+      logBytes: historyBytes,
     });
     const transport = server.transport();
     return new Views(server, createClient({ transport, clock, random, logger }));
@@ -99,7 +100,10 @@ export class Views {
    */
   async drop(operator: string): Promise<void> {
     try {
-      if (this.#stopped === undefined) await this.#kinds.drop(operator);
+      if (this.#stopped !== undefined) return;
+      await this.#kinds.drop(operator);
+      // Watches that resume from before list again.
+      this.server.compact();
     } catch (error) {
       // When they were stopped meanwhile, they are gone as well.
       if (!isOperatorError(error, 'Stopped')) throw error;
@@ -117,6 +121,9 @@ export class Views {
     await this.server.stop();
   }
 }
+
+/** The history of all views, from which watches resume. */
+const historyBytes = 64 * 1024 ** 2;
 
 interface ApiServerModule {
   readonly EmbeddedApiServer: typeof EmbeddedApiServer;

@@ -19,6 +19,20 @@ describe('MvccLog', () => {
     expect(() => (first.object.metadata.name = 'x')).to.throw(TypeError);
   });
 
+  it('keeps no more bytes of changes than it is given, and the last change in any case', () => {
+    const log = new MvccLog({ length: 1_000, bytes: 1_000 });
+    const text = (n: number) => ({ ...object('a'), text: 'x'.repeat(n) });
+    const things = log.collection('things');
+    for (let n = 0; n < 20; n++) {
+      log.commit({ collection: 'things', key: 'a', object: text(200) });
+    }
+    expect(log.compactedRevision).to.be.within(16, 18);
+    expect(things.entryAt(things.positionAfter(log.compactedRevision))).to.not.equal(undefined);
+    const last = log.commit({ collection: 'things', key: 'a', object: text(5_000) });
+    expect(log.compactedRevision).to.equal(last.revision - 1);
+    expect(things.entryAt(things.end - 1)).to.equal(last);
+  });
+
   it('knows every state that its log reaches back to', () => {
     const step = fc.record({ key: fc.constantFrom('a', 'b', 'c'), deleted: fc.boolean() });
     const property = fc.property(fc.array(step), (steps) => {

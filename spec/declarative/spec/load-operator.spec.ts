@@ -178,7 +178,12 @@ controllers:
     [
       'a period of nothing',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '-1s' } }] }),
-      'period "-1s": want a duration above 0',
+      'period "-1s": want a duration of 10ms at least',
+    ],
+    [
+      'a period that is too short',
+      controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '1ns' } }] }),
+      'period "1ns": want a duration of 10ms at least',
     ],
     [
       'an unknown predicate',

@@ -29,6 +29,17 @@ describe('Views.drop', () => {
       expect(isNotFound(await failureOf(views.client.list(type)))).to.equal(true);
     }));
 
+  it('leaves nothing of them in the history: watches from before list again', () =>
+    withViews(async ({ views }) => {
+      const { metadata } = await views.client.create(healthView({ name: 'a' }));
+      await views.ensure('other', 'HealthView');
+      await views.drop('op');
+      const other = { ...HealthView, apiVersion: 'other.view.dcontroller.io/v1alpha1' };
+      const { resourceVersion } = metadata;
+      const events = views.client.watch(other, { resourceVersion })[Symbol.asyncIterator]();
+      expect(await failureOf(events.next())).to.have.property('code', 'ApiError');
+    }));
+
   it('does nothing where there are none', () =>
     withViews(async ({ views }) => {
       await views.drop('op');
