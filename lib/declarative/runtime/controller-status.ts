@@ -27,7 +27,7 @@ export interface DeclarativeControllerStatus {
    * (`Feedback`: its own writes make it write again) or False.
    */
   readonly conditions: readonly Condition[];
-  /** The last ten errors, the newest last. */
+  /** The last ten errors, the newest last; of each object the last one at a place. */
   readonly lastErrors: readonly string[];
 }
 

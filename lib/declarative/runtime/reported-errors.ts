@@ -25,7 +25,7 @@ export interface ReportedErrorsOptions {
   readonly onError: (error: ReportedError) => void;
 }
 
-/** The last errors of a controller, the newest last. */
+/** The last errors of a controller, the newest last; of each object the last one at a place. */
 export class ReportedErrors {
   readonly #options: ReportedErrorsOptions;
   readonly #errors: ReportedError[] = [];
@@ -50,6 +50,9 @@ export class ReportedErrors {
       `${operator}/${controller}: ${describe({ ...place, subject }, error)}`,
     );
     const reported = { operator, controller, stage, subject, message, atMs: clock.now(), error };
+    // A write that is retried must not take the place of all others.
+    const known = this.#errors.findIndex((one) => isRepeated(one, reported));
+    if (known >= 0) this.#errors.splice(known, 1);
     this.#errors.push(reported);
     if (this.#errors.length > kept) this.#errors.shift();
     onError(reported);
@@ -71,7 +74,12 @@ function withoutText(subject: string | undefined): string | undefined {
 }
 
 /** An object, or the alias of a source and its object. */
-const named = /^(?:a document without a name|(?:[\w-]+ )?(?:[a-z0-9.-]+\/)?[a-z0-9.:-]+)$/;
+const named = /^(?:a document without a name|(?:[\w-]+ )?(?:[a-z0-9.-]+\/)?[\w.:~-]+)$/;
+
+function isRepeated(one: ReportedError, other: ReportedError): boolean {
+  if (one.stage !== other.stage || one.subject !== other.subject) return false;
+  return one.subject !== undefined || one.message === other.message;
+}
 
 /** A data error with the kind of the value in its place; other errors are as they were. */
 function withoutValues(error: Error): Error {

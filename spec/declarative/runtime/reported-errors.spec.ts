@@ -18,12 +18,46 @@ describe('ReportedErrors', () => {
       showValues,
     });
     for (let n = 0; n < 12; n++) {
-      errors.report({ stage: 'target', subject: 'ns/a' }, new Error(`no ${n}`));
+      errors.report({ stage: 'target', subject: `ns/a${n}` }, new Error(`no ${n}`));
     }
     expect(errors.all()).to.deep.equal(told.slice(2));
     expect(told).to.have.length(12);
-    const message = 'op/c: target of ns/a: no 11';
+    const message = 'op/c: target of ns/a11: no 11';
     expect(errors.all().at(-1)).to.include({ message, atMs: clock.now(), controller: 'c' });
+  });
+
+  it('keeps the last error of an object that fails again and again, beside those of others', () => {
+    const told: ReportedError[] = [];
+    const errors = new ReportedErrors({
+      ...{ operator: 'op', controller: 'c', clock: new VirtualClock(), showValues },
+      onError: (error) => void told.push(error),
+    });
+    errors.report({ stage: 'target', subject: 'ns/other' }, new Error('no'));
+    errors.report({ stage: 'source Pod' }, new Error('lost'));
+    for (let n = 0; n < 20; n++) {
+      errors.report({ stage: 'target', subject: 'ns/a' }, new Error(`no ${n}`));
+      errors.report({ stage: 'source Pod' }, new Error('lost'));
+    }
+    expect(told).to.have.length(42);
+    const messages = errors.all().map(({ message }) => message);
+    expect(messages).to.deep.equal([
+      'op/c: target of ns/other: no',
+      'op/c: target of ns/a: no 19',
+      'op/c: source Pod: lost',
+    ]);
+  });
+
+  it('names objects as the condition does where values are hidden, capital letters included', () => {
+    const errors = new ReportedErrors({
+      ...{ operator: 'op', controller: 'c', clock: new VirtualClock() },
+      ...{ showValues: () => false, onError: () => undefined },
+    });
+    for (const subject of ['ns/web-TCP-80', 'ns/with_underscore', 'a text of words']) {
+      errors.report({ stage: 'target', subject }, new Error('no'));
+    }
+    expect(errors.all().map(({ subject }) => subject)).to.deep.equal([
+      ...['ns/web-TCP-80', 'ns/with_underscore', 'an object whose name is left out'],
+    ]);
   });
 
   it('trims long messages in the middle', () => {
