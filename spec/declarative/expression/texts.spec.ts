@@ -67,7 +67,16 @@ describe('Strings', () => {
     const [problem, ...others] = problemsOf({ '@regex': ['a(', '$.name'] });
     expect(others).to.deep.equal([]);
     expect(problem).to.contain('["@regex"][0]: @regex: wants a regular expression, got "a("');
-    expect(problem).to.contain('Unterminated group');
+    expect(problem).to.contain('missing closing )');
+  });
+
+  it('patterns and texts from documents can not stop the process', () => {
+    const text = `${'a'.repeat(5_000)}!`;
+    for (const pattern of ['(a+)+$', '(a|aa)+$', '(?:a*)*b']) {
+      expect(evaluate({ '@regex': [pattern, '$.text'] }, { text })).to.equal(false);
+      const filter = `$.list[?(search(@, '${pattern}'))]`;
+      expect(evaluate(filter, { list: [text] })).to.equal(null);
+    }
   });
 
   it('patterns from documents may change from one to the next', () => {

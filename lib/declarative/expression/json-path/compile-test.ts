@@ -1,3 +1,4 @@
+import { GoPattern, goPattern } from '../../../crd/cel/go-pattern.js';
 import { deepEqual } from '../../../object/deep-equal.js';
 import { isJsonObject } from '../../../object/json.js';
 import type { Finder, Walker } from './find.js';
@@ -123,16 +124,8 @@ function compileMatches(
     const value = text?.(node, document);
     const source = pattern?.(node, document);
     if (typeof value !== 'string' || typeof source !== 'string') return false;
-    const expression = regularExpression(whole ? `^(?:${source})$` : source);
-    return expression !== undefined && expression.test(value);
+    // As Go reads it, in linear time. A filter with an invalid pattern holds for nothing.
+    const expression = goPattern(whole ? `^(?:${source})$` : source);
+    return expression instanceof GoPattern && expression.test(value);
   };
-}
-
-/** Undefined: `source` is no pattern; such a filter holds for nothing. */
-function regularExpression(source: string): RegExp | undefined {
-  try {
-    return new RegExp(source, 'u');
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { GoPattern, goPattern } from '../../../crd/cel/go-pattern.js';
 import type { Compiled, OperatorDefinition, Site } from '../compiled.js';
 import { DataError } from '../data-error.js';
 import { type Operand, printable, text } from '../operands.js';
@@ -24,12 +25,12 @@ export const textOperators: readonly OperatorDefinition[] = [
 /** `[pattern, text]`; a pattern that is written out is compiled once, at load. */
 function compileRegex(argument: unknown, site: Site): Compiled {
   // Patterns from documents are few and come again and again.
-  let last: { readonly source: string; readonly pattern: RegExp } | undefined;
-  const patternFor = (source: string, operation: string): RegExp => {
+  let last: { readonly source: string; readonly pattern: GoPattern } | undefined;
+  const patternFor = (source: string, operation: string): GoPattern => {
     if (last?.source !== source) last = { source, pattern: patternOf(source, operation) };
     return last.pattern;
   };
-  const pattern: Operand<RegExp> = {
+  const pattern: Operand<GoPattern> = {
     ...text,
     read: (value, operation) => patternFor(text.read(value, operation), operation),
   };
@@ -41,18 +42,11 @@ function compileRegex(argument: unknown, site: Site): Compiled {
   return definition.compile(argument, site);
 }
 
-function patternOf(source: string, operation: string): RegExp {
-  try {
-    return compilePattern(source);
-  } catch (error) {
-    const refused = new DataError(operation, 'wants a regular expression', source);
-    refused.cause = error;
-    throw refused;
-  }
-}
-
-/** Go writes flags at the beginning: `(?i)abc`. */
-function compilePattern(source: string): RegExp {
-  const [prefix = '', flags = ''] = /^\(\?([ims]+)\)/.exec(source) ?? [];
-  return new RegExp(source.slice(prefix.length), `u${[...new Set(flags)].join('')}`);
+/** As Go reads it: its time grows with the length of the text, whatever the pattern. */
+function patternOf(source: string, operation: string): GoPattern {
+  const pattern = goPattern(source);
+  if (pattern instanceof GoPattern) return pattern;
+  const refused = new DataError(operation, 'wants a regular expression', source);
+  refused.cause = pattern;
+  throw refused;
 }
