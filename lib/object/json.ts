@@ -72,3 +72,23 @@ export function assignMembers<T extends object>(
   }
   return object;
 }
+
+/** A deep copy of a JSON value. Unlike `structuredClone` it does not recurse: any depth will do. */
+export function copyJson<T>(value: T): T {
+  const open: [copy: object, source: object][] = [];
+  const copyOf = (source: unknown): unknown => {
+    if (typeof source !== 'object' || source === null) return source;
+    const copy = Array.isArray(source) ? [] : {};
+    open.push([copy, source]);
+    return copy;
+  };
+  const copied = copyOf(value);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [copy, source] = next;
+    // The names of a list's members are its indexes, in order.
+    for (const [name, inner] of Object.entries(source)) {
+      setMember(copy as Record<string, unknown>, name, copyOf(inner));
+    }
+  }
+  return copied as T;
+}

@@ -127,6 +127,14 @@ describe('defineResource', () => {
     expect(() => CronTab.convert(old, 'example.com/v2')).to.throw('is no version of CronTab');
   });
 
+  it('converts an object that nests deeper than the stack', () => {
+    const cron: unknown = JSON.parse(`${'['.repeat(9_000)}${']'.repeat(9_000)}`);
+    const old = { apiVersion: 'example.com/v1alpha1', kind: 'CronTab', metadata, spec: { cron } };
+    const { spec } = CronTab.convert(old, 'example.com/v1') as { spec?: { schedule?: unknown } };
+    expect(spec?.schedule).to.be.an('array');
+    expect(CronTab.convert(old, old.apiVersion)).to.have.property('kind', 'CronTab');
+  });
+
   it('refuses a conversion that changes the metadata', () => {
     const Odd = defineResource({
       ...{ group: 'example.com', kind: 'Odd' },

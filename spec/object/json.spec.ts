@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import {
   assignMembers,
+  copyJson,
   isJsonObject,
   memberOf,
   setMember,
@@ -41,6 +42,24 @@ describe('members of JSON objects', () => {
     expect(JSON.stringify(withMember(before, 'b', 3))).to.equal('{"__proto__":1,"a":2,"b":3}');
     expect(JSON.stringify(withoutMember(before, 'a'))).to.equal('{"__proto__":1}');
     expect(JSON.stringify(withoutMember(before, '__proto__'))).to.equal('{"a":2}');
+  });
+});
+
+describe('copyJson', () => {
+  it('shares nothing with what it copies, and keeps every member', () => {
+    const value = { a: [1, { b: null }], ...withMember({}, 'c', hostile()), d: undefined };
+    const copy = copyJson(value);
+    expect(copy).to.deep.equal(value);
+    expect([copy.a === value.a, copy.a[1] === value.a[1]]).to.deep.equal([false, false]);
+    expect(JSON.stringify(copyJson(hostile()))).to.equal('{"__proto__":1,"a":2}');
+    expect([copyJson(null), copyJson('x')]).to.deep.equal([null, 'x']);
+  });
+
+  it('copies what nests deeper than the stack', () => {
+    const deep: unknown = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
+    let levels = 0;
+    for (let at = copyJson(deep) as unknown[]; at.length > 0; levels++) at = at[0] as unknown[];
+    expect(levels).to.equal(49_999);
   });
 });
 

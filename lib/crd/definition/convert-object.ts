@@ -1,6 +1,6 @@
 import { deepEqual } from '../../object/deep-equal.js';
 import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject, withoutMember } from '../../object/json.js';
+import { copyJson, isJsonObject, withoutMember } from '../../object/json.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { groupOf, versionOf } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
@@ -21,9 +21,8 @@ export function convertObject(
     throw invalid(object, `${apiVersion} is no version of ${kind}: it has ${known}`);
   }
   if (object.kind !== kind) throw invalid(object, `is no ${kind}`);
-  if (object.apiVersion === desiredApiVersion) return structuredClone(object);
-  if (conversion === undefined)
-    return { ...structuredClone(object), apiVersion: desiredApiVersion };
+  if (object.apiVersion === desiredApiVersion) return copyJson(object);
+  if (conversion === undefined) return { ...copyJson(object), apiVersion: desiredApiVersion };
   const [from, to] = [versionOf(object.apiVersion), versionOf(desiredApiVersion)];
   const { hub, spokes } = conversion;
   const step = (name: string, way: 'toHub' | 'fromHub', given: KubernetesObject) => {
@@ -33,7 +32,7 @@ export function convertObject(
     const next = way === 'toHub' ? hub : name;
     return { ...attempt(object, name, () => convert(given)), apiVersion: `${group}/${next}`, kind };
   };
-  const atHub = step(from, 'toHub', structuredClone(object));
+  const atHub = step(from, 'toHub', copyJson(object));
   const converted = step(to, 'fromHub', atHub) as UnstructuredObject;
   checkMetadata(object, converted);
   return { ...converted, apiVersion: desiredApiVersion, kind };

@@ -1,4 +1,5 @@
 import type { Convertible } from '../../crd/convertible.js';
+import { tooDeep } from '../../object/depth.js';
 import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
@@ -54,10 +55,19 @@ export function convertAll(
     if (resource === undefined) {
       throw new BadRequestError(400, `no conversion of ${kind} (${object.apiVersion}) is served`);
     }
-    const converted: unknown = resource.convert(object, desiredApiVersion);
+    const converted: unknown = attempt(object, () => resource.convert(object, desiredApiVersion));
     checkConverted(object, converted, desiredApiVersion);
     return converted;
   });
+}
+
+/** @throws OperatorError `TooDeep`: the converter recurses to the end of the stack. */
+function attempt(object: UnstructuredObject, convert: () => unknown): unknown {
+  try {
+    return convert();
+  } catch (error) {
+    throw error instanceof RangeError ? tooDeep(`convert ${describeObject(object)}`) : error;
+  }
 }
 
 /** The API server refuses the same, and keeps all other metadata than labels and annotations. */

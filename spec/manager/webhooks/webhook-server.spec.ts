@@ -317,7 +317,8 @@ describe('conversionWebhook', () => {
   const resource = {
     ...{ group: 'example.com', kind: 'Thing', plural: 'things', versions: ['v1', 'v2'] },
     convert: (object: never, apiVersion: string) => {
-      const { spec } = object as { spec: { bad?: boolean; as?: unknown } };
+      const { spec } = object as { spec: { bad?: boolean; overflow?: boolean; as?: unknown } };
+      if (spec.overflow === true) throw new RangeError('Maximum call stack size exceeded');
       if (spec.bad === true) throw new Error('spec.bad can not be converted');
       return ('as' in spec ? spec.as : { ...(object as object), apiVersion }) as never;
     },
@@ -344,6 +345,20 @@ describe('conversionWebhook', () => {
     const convertedObjects = [1, 2].map((a) => ({ ...thing({ a }), apiVersion: 'example.com/v2' }));
     const result = { status: 'Success' };
     expect(response).to.deep.equal({ uid: 'u', convertedObjects, result });
+  });
+
+  it('converts an object that nests deeper than most code survives', async () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`) as object;
+    const { response } = await convert([thing({ a: 1 }), thing(deep)]);
+    expect(response).to.have.nested.property('result.status', 'Success');
+  });
+
+  it('names the object that a converter fails on since it nests too deeply', async () => {
+    const { response } = await convert([thing({ a: 1 }), thing({ overflow: true })]);
+    expect(response).to.have.nested.property('result.status', 'Failed');
+    expect(response)
+      .to.have.nested.property('result.message')
+      .that.matches(/^convert Thing a: nests/);
   });
 
   it('converts nothing where one object fails, and says why', async () => {
