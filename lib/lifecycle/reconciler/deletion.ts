@@ -161,7 +161,7 @@ async function announceOne<CR extends LifecycleObject>(
   if (object.metadata.namespace === undefined && (await needsNamespace(pass, object))) return;
   const found = isDesired ? await find(pass, object) : object;
   if (found?.metadata.deletionTimestamp !== undefined) return;
-  // Of another owner: it stays, and is none of the callbacks' business.
+  // It belongs to another owner, and stays.
   if (found !== undefined && !isOurs(pass, found)) return;
   const current = structuredClone(found);
   const desired = isDesired ? structuredClone(object) : undefined;

@@ -16,7 +16,7 @@ import type { SurveyedObject } from './survey.js';
 /**
  * Deletes what an earlier version has made for this very configuration and nothing desires any more.
  * Only kinds that the operator names are looked at, and only objects with its version label. Objects
- * that hold users' data are kept until somebody allows it.
+ * that hold users' data are kept until their pruning is allowed.
  * @returns whether something superfluous is still there, and going
  * @throws what went wrong, when all have been tried.
  */

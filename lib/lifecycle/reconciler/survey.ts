@@ -119,8 +119,8 @@ function isOrphan<CR extends LifecycleObject>(
 }
 
 /**
- * Whether the configuration controls `object`. Without any controller the marks decide: of ours
- * somebody may have taken the owner reference away, or the labels; they are given back.
+ * Whether the configuration controls `object`. Without any controller the marks decide: users may
+ * have removed the owner reference or the labels of our objects; the reconciler restores them.
  */
 export function isOurs<CR extends LifecycleObject>(
   { settings, cr }: Pass<CR>,

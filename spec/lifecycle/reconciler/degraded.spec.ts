@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { whyDegraded } from '../../../lib/lifecycle/reconciler/degraded.js';
+import { rollouts, whyDegraded } from '../../../lib/lifecycle/reconciler/degraded.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 
 function workload(kind: string, parts: object): UnstructuredObject {
@@ -26,6 +26,25 @@ describe('whyDegraded', () => {
       expect(whyDegraded([old])?.message).to.match(/shop\/web: its controller has not seen/);
     });
   }
+
+  it('names each workload that has not rolled out, in words that do not change with its Pods', () => {
+    const set = (numberAvailable: number): UnstructuredObject => {
+      const pods = { desiredNumberScheduled: 9, updatedNumberScheduled: 9, numberAvailable };
+      return workload('DaemonSet', { spec: {}, status: { observedGeneration: 2, ...pods } });
+    };
+    expect(rollouts([set(9)])).to.deep.equal([]);
+    for (const available of [0, 8]) {
+      expect(rollouts([set(available)])).to.deep.equal(['DaemonSet shop/web: rolling out']);
+    }
+    const paused = workload('Deployment', { spec: { paused: true } });
+    const failed = { conditions: [{ type: 'Failed', status: 'True', message: 'too often' }] };
+    const job = workload('Job', { status: failed });
+    expect(rollouts([paused, job, workload('Job', {})])).to.deep.equal([
+      'Deployment shop/web: rollout is paused',
+      'Job shop/web: it failed: too often',
+      'Job shop/web: running',
+    ]);
+  });
 
   it('says of a Deployment that somebody has paused that waiting does not help', () => {
     const status = { observedGeneration: 2, replicas: 1, availableReplicas: 1 };
