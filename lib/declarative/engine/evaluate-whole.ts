@@ -46,14 +46,19 @@ function joined({ sources, condition }: JoinPlan, given: readonly Document[][]):
 function gathered({ key, at }: GatherStep, documents: readonly Document[]): Document[] {
   const groups = new Map<string, Document[]>();
   for (const document of documents) {
-    const name = tried(() => (at.set(document, []), canonicalText(key(document))));
+    if ((at.get(document) ?? null) === null) continue;
+    const name = tried(() => {
+      at.set(document, []);
+      const groupKey = key(document) ?? undefined;
+      return groupKey === undefined ? undefined : canonicalText(groupKey);
+    });
     if (name === undefined) continue;
     const members = groups.get(name);
     if (members === undefined) groups.set(name, [document]);
     else members.push(document);
   }
   return [...groups.values()].map((members) => {
-    const values = members.map((member) => at.get(member)).filter((value) => value != null);
+    const values = members.map((member) => at.get(member));
     values.sort((one, other) => compareSortKeys(sortKeyOf(one), sortKeyOf(other)));
     const [lowest = {}] = members.toSorted(compareNames);
     return at.set(lowest, values);

@@ -23,7 +23,7 @@ export interface GatherStep {
   readonly at: DocumentPath;
 }
 
-/** A document that is in a group; or that failed, and is in none. */
+/** A document that is in a group; or in none, for it failed or has no key or no value. */
 interface Member {
   readonly key: string;
   readonly document: Document;
@@ -47,8 +47,8 @@ interface Group {
 
 /**
  * One document for each key: that of the member with the lowest name, with the values of all, sorted,
- * as a list at the path. A member that has no value there counts, but adds none; one that is there
- * twice adds its value twice.
+ * as a list at the path. A document without a key or without a value there (absent or null) is in no
+ * group, as in dcontroller; one that is there twice adds its value twice.
  *
  * Which document stands for a group depends on what is in it and on nothing else, so that a restart
  * gives the same; it is another one when the lowest goes.
@@ -99,7 +99,9 @@ export class GatherNode implements IncrementalNode {
     try {
       // One that could not hold the list is left out now: it may have to stand for its group later.
       this.#step.at.set(document, []);
-      const group = this.#groupOf(valueKey(this.#step.key(document)));
+      const groupKey = this.#step.key(document) ?? undefined;
+      const isLeftOut = groupKey === undefined || value === undefined || value === null;
+      const group = isLeftOut ? undefined : this.#groupOf(valueKey(groupKey));
       return { ...member, group, error: undefined };
     } catch (thrown) {
       return { ...member, group: undefined, error: asError(thrown) };
@@ -141,7 +143,6 @@ export class GatherNode implements IncrementalNode {
 function valuesOf({ members }: Group): unknown[] {
   const values: unknown[] = [];
   for (const { value, weight } of members) {
-    if (value === undefined || value === null) continue;
     for (let times = 0; times < weight; times++) values.push(value);
   }
   return values;

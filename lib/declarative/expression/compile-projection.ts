@@ -11,7 +11,7 @@ export type Projection = (document: Document) => Document;
 
 /**
  * Compiles what `@project` says: an expression whose value is a map, or a list of such. Each item of
- * a list is evaluated on the same document, and the maps are merged, the later over the earlier; the
+ * a list is evaluated on the same document, and the maps are merged, the later over the earlier and lists appended; the
  * projection throws DataError where one is no map. What dcontroller wrote first means the same:
  * `@merge` with a list is that list, with a map it is the document with that map merged over it.
  */

@@ -101,7 +101,8 @@ describe('Pipeline', () => {
   });
 
   it('takes __proto__ and constructor for data', () => {
-    const text = '{"metadata":{"name":"a"},"__proto__":{"polluted":1},"list":[1]}';
+    const text =
+      '{"metadata":{"name":"a"},"__proto__":{"polluted":1},"constructor":{"x":2},"list":[1]}';
     const document = JSON.parse(text) as Document;
     const key = "$['__proto__']['polluted']";
     const pipeline = pipelineOf([

@@ -163,12 +163,27 @@ for (const stage of ['@gather', '@mux']) {
       expect(result?.['v']).to.deep.equal(sorted);
     });
 
-    it('keeps equal values of several documents, and adds none for a missing one', () => {
-      const documents = [{ v: 1 }, { v: 1 }, {}, { v: null }].map((members, number) =>
+    it('keeps equal values of several documents', () => {
+      const documents = [{ v: 1 }, { v: 1 }].map((members, number) =>
         object(`ns/n${number}`, members),
       );
       const [result] = resultOf([{ [stage]: ['x', '$.v'] }], ...documents);
       expect(result).to.deep.equal(object('ns/n0', { v: [1, 1] }));
+    });
+
+    it('leaves out documents without a key or without a value, and comes back to them', () => {
+      const bare = [{}, { k: null }, { k: 'x', v: null }, { k: 'x' }, { v: 1 }, { k: null, v: 1 }];
+      const documents = bare.map((members, number) => object(`ns/n${number}`, members));
+      const gather = [{ [stage]: ['$.k', '$.v'] }];
+      expect(resultOf(gather, ...documents)).to.deep.equal([]);
+      const pipeline = pipelineOf(gather);
+      const complete = object('ns/n3', { k: 'x', v: 7 });
+      const missing = documents[3]!;
+      pipeline.push('Pod', added(missing));
+      pipeline.push('Pod', updated(missing, complete));
+      expect(listed(pipeline.snapshot())).to.deep.equal([object('ns/n3', { k: 'x', v: [7] })]);
+      pipeline.push('Pod', updated(complete, missing));
+      expect(listed(pipeline.snapshot())).to.deep.equal([]);
     });
 
     it('goes [1], [1, 2], [2, 3], [2], deleted', () => {

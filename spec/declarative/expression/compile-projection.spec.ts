@@ -20,15 +20,15 @@ describe('compileProjection', () => {
     });
   });
 
-  it('merges the maps of a list, all the way down, the later over the earlier', () => {
+  it('merges the maps of a list at every depth, the later over the earlier, and appends lists', () => {
     const built = project([
       { '$.': '$.' },
       { metadata: { name: { '@concat': ['$.metadata.name', '-b'] } } },
-      { '$.metadata.labels.tier': 'front', spec: { ports: [] } },
+      { '$.metadata.labels.tier': 'front', spec: { ports: [{ port: 443 }] } },
     ]);
     expect(built).to.deep.equal({
       metadata: { name: 'a-b', namespace: 'web', labels: { app: 'x', tier: 'front' } },
-      spec: { ports: [] },
+      spec: { ports: [{ port: 80 }, { port: 443 }] },
     });
   });
 

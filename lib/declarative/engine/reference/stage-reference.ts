@@ -65,7 +65,7 @@ const select: StageReference = {
 const project: StageReference = {
   name: '@project',
   forms: ['{"@project": map}', '{"@project": [map, …]}'],
-  does: 'A new document, which has nothing of the old one but what the map says. Each map of a list is evaluated on the old document, and they are merged, the later over the earlier. Keys that begin with `$` set at a path, and `"$."` copies.',
+  does: 'A new document, which has nothing of the old one but what the map says. Each map of a list is evaluated on the old document, and they are merged, the later over the earlier; lists that are in both are appended. Keys that begin with `$` set at a path, and `"$."` copies.',
   examples: [
     {
       sources: { Pod: [{ metadata: { name: 'a', namespace: 'web' }, spec: { node: 'n1' } }] },
@@ -101,7 +101,7 @@ const gather: StageReference = {
   name: '@gather',
   aliases: ['@mux'],
   forms: ['{"@gather": [key, path]}'],
-  does: 'One document for all that have the same key: the one with the lowest name, in which the list of the values of all, sorted, stands at the path. A document without a value there adds none. Which document stands for the others depends on nothing but what there is, so a restart gives the same.',
+  does: 'One document for all that have the same key: the one with the lowest name, in which the list of the values of all, sorted, stands at the path. A document without a key, or without a value there (absent or null), is left out. Which document stands for the others depends on nothing but what there is, so a restart gives the same.',
   examples: [
     {
       sources: {
