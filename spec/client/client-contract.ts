@@ -5,6 +5,7 @@ import type { ContractSubject } from './contract/contract-subject.js';
 import { customResourceContract } from './contract/custom-resources.js';
 import { deleteContract } from './contract/deletes.js';
 import { helperContract } from './contract/helpers.js';
+import { patchContract } from './contract/patches.js';
 import { readContract } from './contract/reads.js';
 import { subresourceContract } from './contract/subresources.js';
 import { watchContract } from './contract/watches.js';
@@ -45,6 +46,7 @@ export function clientContract({ newClient, admin, skip = {} }: ClientContractOp
   };
   describe('reads', () => readContract(behaviour));
   describe('writes', () => writeContract(behaviour));
+  describe('patches', () => patchContract(behaviour));
   describe('deletes', () => deleteContract(behaviour));
   describe('subresources', () => subresourceContract(behaviour));
   describe('custom resources', () => customResourceContract(behaviour));

@@ -71,6 +71,8 @@ function patchedValue(kind: ServedKind, live: UnstructuredObject, patch: PatchBo
 }
 
 function jsonPatched(live: UnstructuredObject, value: unknown): unknown {
+  // To Go a null is an empty list.
+  if (value === null) return live;
   if (!Array.isArray(value)) {
     throw badRequest(
       `error decoding patch: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type []handlers.jsonPatchOp`,
