@@ -45,7 +45,9 @@ function againstDeadline(
   { clock, controllerName, progressDeadlineSeconds }: RolloutJudgement,
 ): TimedRolloutState {
   const progressMs = lastProgressMs(live, controllerName);
-  const leftMs = progressMs + progressDeadlineSeconds * 1_000 - clock.now();
+  const deadlineMs = progressDeadlineSeconds * 1_000;
+  // The server's time: where our own wall clock is behind it, waiting for the difference would be long.
+  const leftMs = Math.min(progressMs + deadlineMs - clock.now(), deadlineMs);
   if (leftMs > 0) return { state: 'progressing', message, deadlineInMs: leftMs };
   const stuck = `${message}, without progress for more than ${progressDeadlineSeconds} s`;
   return { state: 'stuck', message: stuck };

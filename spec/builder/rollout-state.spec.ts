@@ -52,6 +52,14 @@ describe('rolloutStateOf', () => {
     expect(rolloutStateOf(moving, judgement)).to.deep.include({ deadlineInMs: 540_000 });
   });
 
+  it('waits no longer than the deadline where the wall clock is behind the times of the server', () => {
+    const ahead = statefulSet({}, { 'shop-operator': '2026-01-01T02:00:00Z' });
+    expect(rolloutStateOf(ahead, judgement)).to.deep.include({
+      state: 'progressing',
+      deadlineInMs: 600_000,
+    });
+  });
+
   it('does not watch what is updated on deletion, nor kinds that do not roll', () => {
     const onDelete = statefulSet({ updateStrategy: { type: 'OnDelete' } });
     expect(rolloutStateOf(onDelete, judgement)).to.have.property('state', 'unwatched');

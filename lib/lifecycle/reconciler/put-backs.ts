@@ -30,7 +30,7 @@ export class PutBacks {
   add(current: UnstructuredObject, merged: UnstructuredObject): void {
     const { uid, resourceVersion } = current.metadata;
     if (uid === undefined) return;
-    const until = this.#clock.now() + rememberedMs;
+    const until = this.#clock.monotonicMs() + rememberedMs;
     this.#byUid.delete(uid);
     this.#byUid.set(uid, { resourceVersion, hash: hashObject(merged), until });
     const [oldest] = this.#byUid.keys();
@@ -42,6 +42,6 @@ export class PutBacks {
     const { uid = '', resourceVersion } = current.metadata;
     const known = this.#byUid.get(uid);
     if (known?.resourceVersion !== resourceVersion || known === undefined) return false;
-    return this.#clock.now() < known.until && known.hash === hashObject(merged);
+    return this.#clock.monotonicMs() < known.until && known.hash === hashObject(merged);
   }
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { PutBacks } from '../../../lib/lifecycle/reconciler/put-backs.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import type { Clock } from '../../../lib/system/clock.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 function object(resourceVersion: string, members: object = {}): UnstructuredObject {
@@ -19,6 +20,24 @@ describe('PutBacks', () => {
     expect(putBacks.has(object('2'), merged)).to.equal(false);
     expect(putBacks.has(current, object('1', { spec: { type: 'NodePort' } }))).to.equal(false);
     await clock.advance(3_600_000);
+    expect(putBacks.has(current, merged)).to.equal(false);
+  });
+
+  it('counts the hour by a clock that nobody sets', async () => {
+    const machine = new VirtualClock();
+    let offsetMs = 0;
+    const clock: Clock = {
+      now: () => machine.now() + offsetMs,
+      monotonicMs: () => machine.monotonicMs(),
+      setTimer: (callback, delayMs) => machine.setTimer(callback, delayMs),
+    };
+    const putBacks = new PutBacks(clock);
+    const [current, merged] = [object('1'), object('1', { spec: {} })];
+    putBacks.add(current, merged);
+    offsetMs = 7_200_000;
+    expect(putBacks.has(current, merged)).to.equal(true);
+    offsetMs = -7_200_000;
+    await machine.advance(3_600_000);
     expect(putBacks.has(current, merged)).to.equal(false);
   });
 });
