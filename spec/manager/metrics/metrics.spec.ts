@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import { request } from 'node:http';
 import { connect } from 'node:tls';
@@ -244,6 +245,45 @@ describe('Metrics endpoint with reviewed access', () => {
     expect(await statusWith(bearer('bad'))).to.equal(403);
     expect(await statusWith(bearer('good'))).to.equal(200);
     for (const line of setup.lines) expect(JSON.stringify(line)).not.to.include('unknown');
+    await setup.end();
+  });
+
+  it('is not got around by other spellings of the path, the method or the header', async () => {
+    const { setup, manager } = await protectedManager();
+    const { url = '' } =
+      manager.status().runnables.find(({ name }) => name === 'metrics-server') ?? {};
+    const { port } = new URL(url);
+    const ask = (method: string, path: string, ...authorization: readonly string[]) =>
+      new Promise<string>((resolve, reject) => {
+        const lines = authorization.flatMap((each) => ['authorization', each]);
+        const headers = ['host', `127.0.0.1:${port}`, ...lines];
+        const asked = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent: false });
+        asked.on('error', reject).on('response', (response) => {
+          let text = '';
+          response.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+          response.on('end', () => {
+            const shows = text.includes('# HELP') ? ' metrics' : '';
+            resolve(`${response.statusCode ?? 0}${shows}`);
+          });
+        });
+        asked.end();
+      });
+    expect(await ask('GET', '/metrics', 'Bearer good')).to.equal('200 metrics');
+    const paths = ['/metrics', '/metrics/', '//metrics', '/METRICS', '/%6detrics', '/./metrics'];
+    const more = ['/a/../metrics', '/metrics;x', '/metrics?x=1', '/metrics%2f', 'http://a/metrics'];
+    for (const path of [...paths, ...more]) {
+      for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'TRACE']) {
+        for (const header of [[], ['Bearer bad'], ['Bearer unknown'], ['Basic good'], ['Bearer']]) {
+          const answer = await ask(method, path, ...header);
+          expect(answer, `${method} ${path} ${header.join()}`).to.match(/^(?:40[01345]|403|421)$/);
+        }
+      }
+    }
+    const twice = await ask('GET', '/metrics', 'Bearer bad', 'Bearer good');
+    expect(twice).to.equal('403');
+    for (const header of ['Bearer bad Bearer good', 'Bearer "good"', 'good']) {
+      expect(await ask('GET', '/metrics', header), header).to.equal('401');
+    }
     await setup.end();
   });
 

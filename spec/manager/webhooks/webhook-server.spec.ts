@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { connect } from 'node:tls';
 import type { PeerCertificate } from 'node:tls';
 import { expect } from 'chai';
+import { Agent, request } from 'undici';
 import { Registry } from 'prom-client';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { applyJsonPatch } from '../../../lib/object/json-patch.js';
@@ -21,6 +22,7 @@ import {
   mutatingWebhook,
   validatingWebhook,
 } from '../../../lib/manager/webhooks/index.js';
+import type { CertificateSource, ServingCertificate } from '../../../lib/manager/webhooks/index.js';
 import type { LogLine } from '../manager-setup.js';
 import { rememberingLogger } from '../manager-setup.js';
 import { ownCertificate, serving } from './suite/serving.js';
@@ -410,6 +412,45 @@ describe('conversionWebhook', () => {
   }
 });
 
+describe('A certificate that is replaced under load', () => {
+  it('fails no handshake and no request: old and new connections are answered', async () => {
+    const [one, two] = [await ownCertificate(), await ownCertificate()];
+    const shown = await Promise.all([one, two].map((own) => own.source.start({} as never)));
+    const [first] = shown;
+    let replace: (next: ServingCertificate) => void = () => undefined;
+    const source: CertificateSource = {
+      start: ({ onChange }) => {
+        replace = onChange;
+        return Promise.resolve(first!);
+      },
+    };
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const slow = mutatingWebhook(ConfigMap, async () => {
+      await held;
+      return allowed();
+    });
+    const certificates = { certificates: source };
+    const both = { source, authority: `${one.authority}\n${two.authority}` };
+    const server = await serving([validating, slow], both, certificates);
+    const inFlight = server.post(mutatePath, review({}));
+    const answers: Promise<number>[] = [];
+    for (let round = 0; round < 100; round++) {
+      replace(shown[round % 2]!);
+      answers.push(postOnce(server.url, both.authority));
+      // Connections are made in all phases of a handshake when the next change comes.
+      if (round % 3 === 0) await new Promise(setImmediate);
+    }
+    const statuses = await Promise.all(answers);
+    expect(statuses).to.deep.equal(statuses.map(() => 200));
+    release();
+    expect((await inFlight).status).to.equal(200);
+    replace(shown[1]!);
+    expect(await trusts(server.server.port, two.authority)).to.equal(true);
+    await server.stop();
+  });
+});
+
 describe('certificateFiles', () => {
   let folder: string;
   beforeEach(async () => {
@@ -498,4 +539,15 @@ async function readOnce(): Promise<void> {
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await readOnce();
+}
+
+/** The status of a review that is posted by a connection of its own. */
+async function postOnce(url: string, ca: string): Promise<number> {
+  const dispatcher = new Agent({ connect: { ca } });
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify(review({}));
+  const answer = await request(`${url}${path}`, { method: 'POST', headers, body, dispatcher });
+  await answer.body.dump();
+  await dispatcher.destroy();
+  return answer.statusCode;
 }
