@@ -35,7 +35,7 @@ export function isReconcileFailed(error: unknown): error is ReconcileFailedError
 // A failed dependency is as final as the failure itself, which stands beside it in the list.
 const terminalCodes = new Set([
   ...['Terminal', 'InvalidObject', 'ImmutableField', 'InvalidOwner', 'DependencyFailed'],
-  'TooManyDeletions',
+  ...['InvalidValue', 'TooManyDeletions'],
 ]);
 
 function isTerminal(error: OperatorError): boolean {

@@ -1,5 +1,6 @@
 import { ApiError } from '../object/api-error.js';
 import { tooDeep } from '../object/depth.js';
+import { checkJson } from '../object/json-copy.js';
 import { describeCall } from './call.js';
 import type { Call } from './call.js';
 import type { Answer } from './exchange.js';
@@ -23,10 +24,12 @@ export function parseJson(answer: Answer, call: Call): unknown {
 
 /**
  * A body as JSON.
+ * @throws OperatorError `InvalidValue`: something in it has no JSON, for example NaN or a Map.
  * @throws OperatorError `TooDeep`: it nests too deeply for `JSON.stringify`.
  */
 export function jsonBody(value: object, call: Call): string {
   try {
+    checkJson(value, describeCall(call));
     return JSON.stringify(value);
   } catch (error) {
     throw error instanceof RangeError ? tooDeep(describeCall(call)) : error;

@@ -21,7 +21,7 @@ export type FailureKind = 'conflict' | 'waiting' | 'terminal' | 'error';
 /** What only a change of the spec, of an option or of the code can mend. */
 const terminalCodes: readonly ErrorCode[] = [
   ...(['Terminal', 'DuplicateObject', 'UnknownReference', 'InvalidOwner'] as const),
-  ...(['InvalidOption', 'TooManyDeletions'] as const),
+  ...(['InvalidOption', 'InvalidValue', 'TooManyDeletions'] as const),
 ];
 
 /** What `error`, thrown by a reconcile, calls for. */

@@ -1,4 +1,5 @@
 import { describeObject } from '../../object/describe-object.js';
+import { jsonCopy } from '../../object/json-copy.js';
 import { PersistentVolumeClaim } from '../../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
@@ -20,26 +21,35 @@ export function objectLink(
     metadata: { name, namespace, labels, annotations },
     ...body,
   };
-  return { type, object: jsonOf(object), options: linkOptionsOf(options), requires: [] };
-}
-
-/**
- * A copy by JSON's rules: undefined members go, before anything is hashed, and nothing is shared with
- * the caller's object.
- */
-function jsonOf(object: object): UnstructuredObject {
-  return JSON.parse(JSON.stringify(object)) as UnstructuredObject;
+  const subject = describeObject({ kind: type.kind, namespace, name });
+  return {
+    type,
+    object: jsonCopy<object>(object, subject) as UnstructuredObject,
+    options: linkOptionsOf(options),
+    requires: [],
+  };
 }
 
 /** What of `options` is not part of the object. */
 function linkOptionsOf(options: ClaimOptions): ClaimOptions {
   const { onImmutable, prune, adopt, whenOwnerDeleted } = options;
+  checkChoice('onImmutable', onImmutable, ['fail', 'recreate', 'recreateOrphan']);
+  checkChoice('whenOwnerDeleted', whenOwnerDeleted, ['delete', 'retain']);
+  checkChoice('prune', prune, [true, false]);
+  checkChoice('adopt', adopt, [true, false]);
   return {
     ...(onImmutable !== undefined && { onImmutable }),
     ...(prune !== undefined && { prune }),
     ...(adopt !== undefined && { adopt }),
     ...(whenOwnerDeleted !== undefined && { whenOwnerDeleted }),
   };
+}
+
+// A mistyped `onImmutable` must not count as `recreate`.
+function checkChoice(option: string, given: unknown, choices: readonly unknown[]): void {
+  if (given === undefined || choices.includes(given)) return;
+  const wanted = choices.map((choice) => JSON.stringify(choice)).join(' or ');
+  throw new OperatorError('InvalidOption', `${option}: want ${wanted}, got ${typeof given}`);
 }
 
 /**
@@ -54,7 +64,7 @@ export function anyObjectLink(object: KubernetesObject, options: ClaimOptions): 
   }
   return {
     type: { apiVersion, kind },
-    object: jsonOf(object),
+    object: jsonCopy(object, describeObject(object)) as UnstructuredObject,
     options: linkOptionsOf(options),
     requires: [],
   };

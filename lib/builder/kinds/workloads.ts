@@ -2,6 +2,7 @@ import { DaemonSet, Deployment, StatefulSet } from '../../object/kinds.js';
 import { labelValueOf } from '../../object/label-value.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
+import { OperatorError } from '../../system/operator-error.js';
 import type { ChainedName, ChainNames } from '../chain-names.js';
 import type { Link, ObjectOptions, RequiredName, WorkloadSettings } from '../link.js';
 import { objectLink } from './object-link.js';
@@ -197,6 +198,7 @@ function workloadLink<Names extends ChainNames>(
   options: AnyWorkloadOptions<Names>,
   spec: Readonly<Record<string, unknown>>,
 ): Link {
+  checkCounts(type, options);
   const matchLabels = { ...(options.selector ?? defaultSelector(type.kind, options.name)) };
   const { rolloutOn = [], envFromConfigMap = [], envFromSecret = [] } = options;
   const { template, requires } = podTemplateOf(options, matchLabels);
@@ -213,6 +215,22 @@ function workloadLink<Names extends ChainNames>(
   ];
   const workload = workloadSettings(options);
   return { ...link, requires: [...requires, ...named], workload };
+}
+
+// As JavaScript has it, NaN or a text would be left out, and the server's default would count: 1.
+function checkCounts<Names extends ChainNames>(
+  { kind }: ResourceType<KubernetesObject>,
+  options: AnyWorkloadOptions<Names> & { readonly minReadySeconds?: number | undefined },
+): void {
+  const { name, replicas, minReadySeconds, progressDeadlineSeconds } = options;
+  const counts = { replicas, minReadySeconds, progressDeadlineSeconds };
+  for (const [option, given] of Object.entries<unknown>(counts)) {
+    if (given === undefined || (option === 'replicas' && given === 'external')) continue;
+    if (Number.isInteger(given) && Number(given) >= 0) continue;
+    const got = typeof given === 'number' ? String(given) : JSON.stringify(given);
+    const message = `${kind} ${name}: ${option} must be an integer from 0, got ${got}`;
+    throw new OperatorError('InvalidOption', message);
+  }
 }
 
 function required(kinds: RequiredName['kinds'], name: string, by: string): RequiredName {

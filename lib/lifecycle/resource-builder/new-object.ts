@@ -1,5 +1,6 @@
 import type { Lenient } from '../../builder/kinds/lenient.js';
 import { describeObject } from '../../object/describe-object.js';
+import { jsonCopy } from '../../object/json-copy.js';
 import { Service } from '../../object/kinds.js';
 import type { KubernetesObject, ObjectMeta } from '../../object/kubernetes-object.js';
 import {
@@ -40,7 +41,8 @@ export function newObject<T extends KubernetesObject>(
 
 /** A copy by JSON's rules: nothing is shared, members that are undefined are left out. */
 export function plain<T extends object>(value: Lenient<T>): T {
-  return JSON.parse(JSON.stringify(value)) as T;
+  const { kind = 'object', metadata } = value as Partial<KubernetesObject>;
+  return jsonCopy(value as T, describeObject({ kind, name: metadata?.name ?? '' }));
 }
 
 /** @throws OperatorError `InvalidObject`: always; names `what`, and says what is wrong with it. */

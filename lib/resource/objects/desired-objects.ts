@@ -9,6 +9,7 @@ import { appliedHashAnnotation } from '../../builder/marks.js';
 import { validateObject } from '../../builder/validate-object.js';
 import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject } from '../../object/json.js';
+import { jsonCopy } from '../../object/json-copy.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
 import type { ResourceType } from '../../object/resource-type.js';
@@ -21,6 +22,7 @@ import { keptMarks } from './kept-marks.js';
  * Nothing has been written yet when it throws.
  * @throws OperatorError `InvalidObject`: of no known kind, in a namespace where the owner can't have
  * objects, or of a wrong shape; it is named.
+ * @throws OperatorError `InvalidValue`: something in one has no JSON, for example NaN or a Map.
  * @throws OperatorError `DuplicateObject`: two are one object.
  */
 export async function desiredObjects(
@@ -29,7 +31,8 @@ export async function desiredObjects(
   wanted: readonly KubernetesObject[],
 ): Promise<readonly DesiredObject[]> {
   checkList(keeper.name, wanted);
-  const desired = await Promise.all(wanted.map((object) => desiredObject(run, keeper, object)));
+  const copies = wanted.map((object) => jsonCopy(object, describeObject(object)));
+  const desired = await Promise.all(copies.map((object) => desiredObject(run, keeper, object)));
   const seen = new Set<string>();
   for (const { ref } of desired) {
     const id = refId(ref);

@@ -2,7 +2,9 @@ import { expect } from 'chai';
 import { Builder, isReconcileFailed, requeueAfterOf } from '../../../lib/builder/index.js';
 import { faulty } from '../../../lib/client/index.js';
 import type { Fault } from '../../../lib/client/index.js';
+import { failureKindOf } from '../../../lib/controller/failure.js';
 import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import { isOperatorError } from '../../../lib/system/operator-error.js';
 import type { OperatorError } from '../../../lib/system/operator-error.js';
 import type { OpenScene } from './builder-suite.js';
@@ -27,6 +29,50 @@ function dynamic(name: string): string {
 /** Each mistake is a typed error that names object and remedy, and nothing is half done. */
 export function badInputSuite(open: OpenScene): void {
   const ports = [{ port: 80 }];
+
+  describe('a value that the server would never get is refused before any call', () => {
+    const cases: readonly [string, (chain: Builder) => Builder, string, RegExp][] = [
+      [
+        'replicas that are NaN',
+        (chain) => chain.deployment({ name: 'web', podSpec, replicas: Number(undefined) }),
+        ...(['InvalidOption', /^Deployment web: replicas must be an integer .* got NaN/] as const),
+      ],
+      [
+        'replicas as text',
+        (chain) => chain.statefulSet({ name: 'web', podSpec, replicas: '3' as never }),
+        ...(['InvalidOption', /^StatefulSet web: replicas must be .* got "3"/] as const),
+      ],
+      [
+        'a Map as data',
+        (chain) => chain.configMap({ name: 'env', data: new Map() as never }),
+        ...(['InvalidValue', /^ConfigMap env: data has no JSON, got Map/] as const),
+      ],
+      [
+        'Infinity in any object',
+        (chain) =>
+          chain.object({
+            ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'env' } },
+            data: { a: Infinity },
+          } as KubernetesObject),
+        ...(['InvalidValue', /^ConfigMap env: data\.a has no JSON, got Infinity/] as const),
+      ],
+      [
+        'a mistyped policy',
+        (chain) => chain.configMap({ name: 'env', onImmutable: 'recrate' as never }),
+        ...(['InvalidOption', /^onImmutable: want "fail" or "recreate"/] as const),
+      ],
+    ];
+    for (const [title, add, code, message] of cases) {
+      it(title, async () => {
+        const scene = await open();
+        const refused = await refusal(async () => add(scene.builder()).reconcile());
+        expect(refused.code).to.equal(code);
+        expect(refused.message).to.match(message);
+        expect(failureKindOf(refused)).to.equal('terminal');
+        expect(await scene.operator.requests()).to.deep.equal([]);
+      });
+    }
+  });
 
   describe('a chain that makes no sense is refused before anything is written', () => {
     const cases: readonly [string, (scene: Scene) => Builder, string, string][] = [
@@ -201,7 +247,7 @@ export function badInputSuite(open: OpenScene): void {
       ],
       [
         'what the server finds invalid',
-        (chain) => chain.deployment({ name: 'bad', podSpec, replicas: -1 }),
+        (chain) => chain.deployment({ name: 'bad', podSpec, spec: { replicas: -1 } }),
         'Terminal',
         'spec.replicas',
       ],

@@ -296,7 +296,7 @@ export function immutableSuite(open: OpenScene): void {
     await setOf(scene, 'one').reconcile();
     const invalid = scene
       .builder({ onImmutable: 'recreate' })
-      .statefulSet({ name: 'web', podSpec, replicas: -1, spec: { serviceName: 'one' } });
+      .statefulSet({ name: 'web', podSpec, spec: { replicas: -1, serviceName: 'one' } });
     const [error] = await errorsOf(invalid);
     expect(error?.code).to.equal('Terminal');
     expect(error?.message).to.include('spec.replicas');
