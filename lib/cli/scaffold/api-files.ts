@@ -4,6 +4,7 @@ import { namespacedRolesPath, rolePath } from '../manifests/role-path.js';
 import { valuesOf } from './api-values.js';
 import type { ApiParts } from './api-values.js';
 import { withCrdVersion } from './crd-version.js';
+import { withCurrentSchema, withCurrentSpec } from './current-schema.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
 import { textIfExists } from './plan-files.js';
@@ -71,9 +72,19 @@ export async function versionFiles(
   );
   const bare = await bareFiles(project, first);
   const files = await readTemplate('version', { ...values, words });
+  const current = async (path: string, further: string): Promise<string> => {
+    const same = path
+      .replace(`/${resource.version}/`, `/${first.version}/`)
+      .replace(`_${resource.version}_`, `_${first.version}_`);
+    const own = await textIfExists(join(folder, same));
+    if (own === undefined) return further;
+    if (path.startsWith('config/samples/')) return withCurrentSpec(own, further);
+    const template = bare.get(same) ?? '';
+    return withCurrentSchema({ own, template, further, first: first.version });
+  };
   const wanted = files.map(async ({ path, text }): Promise<WantedFile> => {
     const before = bare.get(path);
-    if (before === undefined) return { type: 'whole', path, text };
+    if (before === undefined) return { type: 'whole', path, text: await current(path, text) };
     if (!crdFiles.test(path)) {
       const isApi = path.startsWith(`src/api/${first.version}/`);
       const spokes = isApi && isConverted ? [await spokeInsertion(pair)] : [];
@@ -81,7 +92,7 @@ export async function versionFiles(
     }
     const own = await textIfExists(join(folder, path));
     // The user's may have changed since; what is generated has no markers.
-    const edited = own === undefined ? text : withCrdVersion(own, text, resource.version);
+    const edited = own === undefined ? text : withCrdVersion(own, first.version, resource.version);
     return { type: 'edited', path, text: edited };
   });
   return Promise.all(wanted);

@@ -4,19 +4,18 @@ import { checkYamlDepth } from '../../object/yaml-depth.js';
 import { OperatorError } from '../../system/operator-error.js';
 
 /**
- * The text of a CustomResourceDefinition with a version that another one has; as it was, where it has
- * the version already. Whatever else stands in it, stays.
- * @throws OperatorError `InvalidConfig`: one of them is none.
+ * Returns the text of a CustomResourceDefinition with a further version, which has the schema of the
+ * first; as it was, if it has the version already. The rest stays.
+ * @throws OperatorError `InvalidConfig`: it is no definition, or lacks the first version.
  */
-export function withCrdVersion(text: string, from: string, version: string): string {
+export function withCrdVersion(text: string, first: string, version: string): string {
   const document = parseDocument(checkYamlDepth(text, 'CustomResourceDefinition'));
   const versions = versionsOf(document.get('spec'));
   if (find(versions, version) !== undefined) return text;
-  const added = find(
-    versionsOf(parseDocument(checkYamlDepth(from, 'CustomResourceDefinition')).get('spec')),
-    version,
-  );
+  const added = find(versions, first)?.clone() as YAMLMap | undefined;
   if (added === undefined) throw noVersions();
+  added.set('name', version);
+  added.set('storage', false);
   versions.add(added);
   return document.toString({ lineWidth: 0 });
 }

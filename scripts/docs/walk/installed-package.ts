@@ -26,6 +26,8 @@ export function environmentIn(folder: string): NodeJS.ProcessEnv {
     ...Object.fromEntries(kept),
     PATH: [
       join(folder, 'global', 'bin'),
+      // `docker build` without an engine.
+      join(import.meta.dirname, 'bin'),
       ...paths.filter((path) => !path.includes('node_modules')),
     ].join(delimiter),
     HOME: process.env['HOME'],

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { scratchDirectory } from '../cli.js';
+import { cli, scratchDirectory } from '../cli.js';
 import { createApi, createWebhook, linkPackages, makeProject, textsIn } from './project.js';
 
 interface Crd {
@@ -91,6 +91,41 @@ describe('operator-builder create api', () => {
     expect(parse(texts['config/samples/kustomization.yaml'] ?? '')).to.deep.include({
       resources: ['shop_v1alpha1_shop.yaml', 'shop_v1_shop.yaml'],
     });
+  });
+
+  it('adds a version with the schema and the sample that the kind has now', async () => {
+    await makeProject(file('edited-schema'), ['Shop', 'v1']);
+    const edit = async (path: string, from: string, to: string): Promise<void> => {
+      const text = await readFile(file('edited-schema', path), 'utf8');
+      expect(text).to.include(from);
+      await writeFile(file('edited-schema', path), text.replace(from, to));
+    };
+    const marker = '// +operator-builder:scaffold:imports';
+    const owner = `import { owner } from './owner.js';\n${marker}`;
+    await edit('src/api/v1/shop.ts', marker, owner);
+    await edit(
+      'src/api/v1/shop.ts',
+      'const spec = s.object({',
+      'const spec = s.object({\n  owner,',
+    );
+    const code = "import { s } from 'operator-builder/crd';\n\nexport const owner = s.string();\n";
+    await writeFile(file('edited-schema', 'src/api/v1/owner.ts'), code);
+    await edit('config/samples/shop_v1_shop.yaml', 'spec:', 'spec:\n  owner: jane');
+    await linkPackages(file('edited-schema'));
+    const manifests = ['manifests', '--project', file('edited-schema')];
+    expect(await cli(manifests)).to.include({ code: 0, stderr: '' });
+
+    const made = await createApi(file('edited-schema'), 'Shop', 'v2');
+    expect(made).to.include({ code: 0, stderr: '' });
+    const texts = await textsIn(file('edited-schema'));
+    expect(texts['src/api/v2/shop.ts'])
+      .to.match(/^import \{ owner \} from '\.\.\/v1\/owner\.js';\n/)
+      .and.include('const spec = s.object({\n  owner,');
+    const sample = parse(texts['config/samples/shop_v2_shop.yaml'] ?? '') as object;
+    expect(sample).to.have.property('apiVersion', 'shop.example.com/v2');
+    expect(sample).to.have.nested.property('spec.owner', 'jane');
+    // It is loaded: versions with different fields would be refused.
+    expect(await cli([...manifests, '--check'])).to.include({ code: 0, stderr: '' });
   });
 
   it('adds a controller later, once', async () => {
