@@ -16,7 +16,6 @@ const cause = 'no longer desired';
 const maxAttempts = 3;
 const retrySoon = { requeueAfterMs: 1_000 };
 
-/**
 /** Options of {@link deleteOrphan}. */
 export interface DeleteOrphanOptions {
   /**

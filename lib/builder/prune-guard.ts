@@ -28,7 +28,8 @@ export function mayBePruned(
 ): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;
   const mark = metadata.annotations?.[pruneAnnotation];
-  if (!isPruneGuarded({ apiVersion, kind })) return mark !== 'false';
+  if (mark === 'false') return false;
+  if (!isPruneGuarded({ apiVersion, kind })) return true;
   const claim = isKind({ apiVersion, kind }, PersistentVolumeClaim);
   return (claim ? pruneClaims : undefined) ?? mark === 'true';
 }

@@ -149,7 +149,21 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   async #create(subject: Subject<T>, set: ResourceSet<T>): Promise<Result> {
     this.#count('update');
     const context = await this.#carryOut(subject, set, 'ensureCreated');
+    this.#reportCanceled(subject, context.reconciliationCanceled);
     return this.#again(context.requeueAfterMs);
+  }
+
+  /** A chain that ends early has not made everything: that must not look like a success. */
+  #reportCanceled({ object, id }: Subject<T>, canceled: Cancellation | undefined): void {
+    if (canceled === undefined) {
+      this.#told.isOver(id, 'canceled');
+      return;
+    }
+    const note = `the chain ended early: ${describeKeepers([canceled])}`;
+    if (!this.#told.isNew(id, 'canceled', note)) return;
+    const action = `${canceled.step}: ${canceled.resource}`;
+    const facts = { type: 'Normal', reason: 'ReconciliationCanceled', action, note } as const;
+    this.#telling.recorder.record({ regarding: object, ...facts });
   }
 
   async #delete(subject: Subject<T>, set: ResourceSet<T>): Promise<Result> {

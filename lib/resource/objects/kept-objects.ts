@@ -6,6 +6,7 @@ import type { RunContext } from '../../builder/context.js';
 import { deleteOrphan, leaving } from '../../builder/delete-orphan.js';
 import { refId } from '../../builder/dependencies.js';
 import type { DesiredObject, Pair } from '../../builder/desired-object.js';
+import { pruneAnnotation } from '../../builder/marks.js';
 import type { Outcome } from '../../builder/outcome.js';
 import { mayBePruned } from '../../builder/prune-guard.js';
 import { recordingContext } from '../../builder/recording-context.js';
@@ -111,7 +112,7 @@ export class KeptObjects<
     { current }: States<K[]>,
   ): Patch<K[]> | undefined {
     // What is being deleted already is waited for.
-    const deleted = current.filter((object) => isLeaving(object) || isDeletable(object));
+    const deleted = current.filter((object) => isLeaving(object) || goesWithOwner(object));
     if (deleted.length === 0) return undefined;
     context.set(removals, (context.get(removals) ?? new Set<string>()).add(this.name));
     return new Patch<K[]>().setDeleteChange(deleted);
@@ -208,6 +209,11 @@ function isLeaving({ metadata }: KubernetesObject): boolean {
 
 function isDeletable(object: KubernetesObject): boolean {
   return mayBePruned(object, { pruneClaims });
+}
+
+/** Namespaces and CRDs go, too: garbage collection would take them with the owner. */
+function goesWithOwner({ metadata }: KubernetesObject): boolean {
+  return metadata.annotations?.[pruneAnnotation] !== 'false';
 }
 
 function idOf(object: KubernetesObject): string {

@@ -86,6 +86,25 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.told()).to.deep.equal([]);
   });
 
+  it('reports once that a chain ended early, and why', async () => {
+    const scene = await open();
+    let isReady = false;
+    const r1 = scene.resource('r1', {
+      created: (context) => {
+        if (!isReady) context.cancelReconciliation('the network is not there');
+        context.requeueAfter(100);
+      },
+    });
+    scene.run({ resources: [r1, scene.resource('r2')] });
+    await scene.create('a');
+    await scene.until(() => scene.calls.length > 3);
+    const note = 'the chain ended early: r1 (the network is not there)';
+    expect(scene.told()).to.deep.equal([`Normal ReconciliationCanceled: ${note}`]);
+    expect(scene.calls).not.to.include('r2 created a');
+    isReady = true;
+    await scene.until(() => scene.calls.includes('r2 created a'));
+  });
+
   it('ends the chain at the first error, names set, resource, step and object, and tries again', async () => {
     const scene = await open();
     let isBroken = true;

@@ -271,6 +271,28 @@ export function changesSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
 
+  it('stay where somebody has said so, claims included, and go with their owner otherwise', async () => {
+    const scene = await open();
+    const resource = (desired: readonly PersistentVolumeClaim[]) =>
+      objectsResource({
+        ...{ name: 'data', types: [PersistentVolumeClaim] },
+        getDesiredState: () => desired,
+      });
+    await keep(scene, [resource([claim('kept')])]);
+    const annotate = (mark: string | null): Promise<void> => {
+      const body = { metadata: { annotations: { 'operator-builder.io/prune': mark } } };
+      return scene.edit(PersistentVolumeClaim, 'kept', { body });
+    };
+    await annotate('false');
+    await scene.writes();
+    await keep(scene, [resource([])]);
+    await leave(scene, [resource([])]);
+    expect(await scene.writes()).to.deep.equal([]);
+    await annotate(null);
+    await leave(scene, [resource([])]);
+    expect(await scene.writes()).to.deep.equal(['delete persistentvolumeclaims/kept']);
+  });
+
   it('are gone, with their pods, before what comes earlier in the chain is deleted', async () => {
     const scene = await open();
     const database = configMaps([configMap('database')], { name: 'database' });

@@ -21,6 +21,30 @@ export function othersSuite(open: OpenScene): void {
     expect(scene.events[0]?.note).to.include('data.k').and.to.include('drift');
   });
 
+  it('an object that the cache does not show yet is not taken over', async () => {
+    const scene = await open();
+    await scene.admin.create({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { password: 'theirs' } },
+      metadata: { namespace: scene.namespace, name: 'a' },
+    });
+    const { client } = scene.operator;
+    let misses = 0;
+    const lagging: Client = {
+      ...forwarding(client),
+      get: async (type, key, options) => {
+        if (key.name !== 'a' || misses++ > 0) return client.get(type, key, options);
+        return client.get(type, { ...key, name: 'missing' }, options);
+      },
+    };
+    const resource = configMaps([configMap('a', { password: 'ours' })]);
+    const failure = await failureOf(keep(scene, [resource], { client: lagging }));
+    expect(failure.errors.map(({ code }) => code)).to.deep.equal(['NotOurs']);
+    expect(misses).to.be.greaterThan(1);
+    const { data, metadata } = await scene.get(ConfigMap, 'a');
+    expect(data).to.deep.equal({ password: 'theirs' });
+    expect(metadata.ownerReferences).to.equal(undefined);
+  });
+
   it('fields that only others have set stay', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a', { k: '1' })])]);
