@@ -4,7 +4,7 @@ import type { Clock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { readTokenClaims } from './token-claims.js';
 import type { TokenClaims } from './token-claims.js';
-import { signingKey, tokenAlgorithm } from './token-key.js';
+import { keyIdOf, signingKey, tokenAlgorithm, tokenAudience } from './token-key.js';
 
 /** Options of {@link createToken}. */
 export interface TokenOptions {
@@ -52,7 +52,8 @@ async function sign(
     namespaces: [...namespaces],
     rules: rules.map((rule) => ({ ...rule })),
   })
-    .setProtectedHeader({ alg: tokenAlgorithm, typ: 'JWT' })
+    .setProtectedHeader({ alg: tokenAlgorithm, typ: 'JWT', kid: keyIdOf(key) })
+    .setAudience(tokenAudience)
     .setIssuedAt(from)
     .setExpirationTime(until)
     .sign(key);

@@ -1,4 +1,4 @@
-import { access, mkdir } from 'node:fs/promises';
+import { access, mkdir, readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '../../system/clock.js';
@@ -7,6 +7,7 @@ import { systemRandom } from '../../system/random.js';
 import { createRsaKeys } from '../../system/rsa-keys.js';
 import { createSelfSigned } from '../../system/x509.js';
 import { existsAlready, writePrivateFiles } from './private-files.js';
+import { verifyingKeys } from './token-key.js';
 
 /** Options of {@link generateKeys}. */
 export interface KeyOptions {
@@ -64,6 +65,26 @@ export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
   if (!force) await refuseExisting(Object.values(files));
   const names = [...new Set([...hostNames, ...localNames])];
   await writePrivateFiles(await newTexts(files, names, validForDays), { force });
+  return files;
+}
+
+/**
+ * Makes a new pair of keys for tokens in a directory of {@link generateKeys}. The public key of before
+ * stays good beside the new one, those before it do not: rotate again once the last token of the former
+ * key has expired. A server that reads the file of keys follows by itself.
+ * @throws OperatorError `InvalidOption`: the key that is there can't be read.
+ */
+export async function rotateTokenKey(directory: string): Promise<KeyFiles> {
+  const files = keyFilesIn(directory);
+  const [former] = verifyingKeys(await readFile(files.tokenKey, 'utf8'));
+  const { publicKey, privateKey } = await createRsaKeys();
+  const known = former?.key.export({ type: 'spki', format: 'pem' }) ?? '';
+  // The server has to know the key before tokens name it.
+  const texts = new Map([
+    [files.tokenKey, `${publicKey}${known.toString()}`],
+    [files.signingKey, privateKey],
+  ]);
+  await writePrivateFiles(texts, { force: true });
   return files;
 }
 

@@ -1,6 +1,6 @@
 export { createToken } from './create-token.js';
 export type { TokenOptions } from './create-token.js';
-export { generateKeys, keyFilesIn } from './generate-keys.js';
+export { generateKeys, keyFilesIn, rotateTokenKey } from './generate-keys.js';
 export type { KeyFiles, KeyOptions } from './generate-keys.js';
 export type { TokenClaims } from './token-claims.js';
 export { ViewApiServer } from './view-api-server.js';

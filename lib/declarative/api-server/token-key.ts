@@ -1,9 +1,19 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { OperatorError } from '../../system/operator-error.js';
 
 /** How tokens are signed: no other way is believed. */
 export const tokenAlgorithm = 'RS256';
+
+/** The audience of tokens: those that are made for another server are not good here. */
+export const tokenAudience = 'views.operator-builder.io';
+
+/** A key that tokens are checked by. */
+export interface VerifyingKey {
+  /** As the header of a token names it: `kid`. */
+  readonly id: string;
+  readonly key: KeyObject;
+}
 
 const shortestBits = 2048;
 
@@ -12,11 +22,27 @@ export function signingKey(pem: string): KeyObject {
   return checked('the key that signs tokens', () => createPrivateKey(pem));
 }
 
+/** Names a key, public or private, by a hash of its public part. */
+export function keyIdOf(key: KeyObject): string {
+  const publicKey = key.type === 'private' ? createPublicKey(key) : key;
+  const der = publicKey.export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(der).digest('base64url').slice(0, 16);
+}
+
 /**
- * The key that signatures of tokens are checked by: of a public key or of a certificate, in PEM.
- * @throws OperatorError `InvalidOption`: it is none.
+ * The keys that signatures of tokens are checked by: public keys or certificates in PEM, one after the
+ * other. The newest stands first.
+ * @throws OperatorError `InvalidOption`: one is invalid, or there are none.
  */
-export function verifyingKey(pem: string): KeyObject {
+export function verifyingKeys(pem: string): readonly VerifyingKey[] {
+  const blocks = pem.match(/-----BEGIN [^-]+-----[\s\S]*?-----END [^-]+-----/g) ?? [pem];
+  return blocks.map((block) => {
+    const key = verifyingKey(block);
+    return { id: keyIdOf(key), key };
+  });
+}
+
+function verifyingKey(pem: string): KeyObject {
   const what = 'tokenKey';
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) {
     // It could be derived, but who only checks tokens must not be able to make them.

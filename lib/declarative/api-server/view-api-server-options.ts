@@ -1,10 +1,10 @@
-import type { KeyObject } from 'node:crypto';
 import { isLoopback } from '../../manager/inspector/inspector-options.js';
 import { silentLogger } from '../../system/logger.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { fitTogether, readCertificate } from '../../system/x509.js';
-import { verifyingKey } from './token-key.js';
+import { verifyingKeys } from './token-key.js';
+import type { VerifyingKey } from './token-key.js';
 
 /** The certificate of a server that speaks HTTPS and its key, in PEM. */
 export interface ViewTls {
@@ -21,10 +21,15 @@ export interface ViewApiServerOptions {
   /** Serve over HTTPS, to who has a token. @defaultValue undefined: HTTP, for everybody who is here */
   readonly tls?: ViewTls | undefined;
   /**
-   * What signatures of tokens are checked by: a public RSA key, or a certificate that has one, in PEM.
-   * @defaultValue the certificate of `tls`
+   * What signatures of tokens are checked by: public RSA keys, or certificates that have one, in PEM,
+   * one after the other. @defaultValue the certificate of `tls`
    */
   readonly tokenKey?: string | undefined;
+  /**
+   * A file with such keys, which is read again as it changes: keys can be rotated without a restart.
+   * @defaultValue undefined: the keys stay
+   */
+  readonly tokenKeyFile?: string | undefined;
   /** Told of the start, and why tokens are refused (debug). @defaultValue none */
   readonly logger?: Logger | undefined;
 }
@@ -35,7 +40,8 @@ export interface ResolvedViewApiServerOptions {
   readonly host: string;
   readonly tls: ViewTls | undefined;
   /** undefined: there are no tokens. */
-  readonly tokenKey: KeyObject | undefined;
+  readonly tokenKeys: readonly VerifyingKey[] | undefined;
+  readonly tokenKeyFile: string | undefined;
   readonly logger: Logger;
 }
 
@@ -43,7 +49,8 @@ export interface ResolvedViewApiServerOptions {
 export function resolveViewApiServerOptions(
   options: ViewApiServerOptions,
 ): ResolvedViewApiServerOptions {
-  const { port = 18_443, host = '127.0.0.1', tls, tokenKey, logger = silentLogger } = options;
+  const { port = 18_443, host = '127.0.0.1', tls, logger = silentLogger } = options;
+  const { tokenKey, tokenKeyFile } = options;
   if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
     throw wrong(`want a port from 0 to 65535, got ${port}`);
   }
@@ -53,11 +60,15 @@ export function resolveViewApiServerOptions(
         `HTTP is for loopback only, not for ${host}: give tls, a certificate and its key`,
       );
     }
-    if (tokenKey !== undefined) throw wrong('tokenKey is for HTTPS: give tls, or leave it out');
-    return { port, host, tls, tokenKey, logger };
+    if (tokenKey !== undefined || tokenKeyFile !== undefined) {
+      throw wrong('tokenKey is for HTTPS: give tls, or leave it out');
+    }
+    return { port, host, tls, tokenKeys: undefined, tokenKeyFile, logger };
   }
   checkTls(tls);
-  return { port, host, tls, tokenKey: verifyingKey(tokenKey ?? tls.certificate), logger };
+  const pem = tokenKey ?? (tokenKeyFile === undefined ? tls.certificate : undefined);
+  const tokenKeys = pem === undefined ? [] : verifyingKeys(pem);
+  return { port, host, tls, tokenKeys, tokenKeyFile, logger };
 }
 
 function checkTls({ certificate, privateKey }: ViewTls): void {

@@ -55,11 +55,11 @@ export class ViewApiServer {
   /** @throws OperatorError `InvalidOption`: an option is out of its range, or a key is none. */
   constructor(options: ViewApiServerOptions = {}) {
     this.#options = resolveViewApiServerOptions(options);
-    const { tokenKey, logger } = this.#options;
+    const { tokenKeys: keys, tokenKeyFile: keyFile, logger } = this.#options;
     this.#access =
-      tokenKey === undefined
+      keys === undefined
         ? loopbackAccess(logger)
-        : tokenAccess(new TokenVerifier(tokenKey), logger);
+        : tokenAccess(new TokenVerifier({ keys, keyFile, logger }), logger);
   }
 
   /**

@@ -27,8 +27,11 @@ describe('createToken', () => {
   it('says who has it, what it may do and for how long, and nothing else', async () => {
     const token = await create();
     const iat = Date.UTC(2026, 0, 1) / 1000;
-    expect(decodeProtectedHeader(token)).to.deep.equal({ alg: 'RS256', typ: 'JWT' });
-    expect(decodeJwt(token)).to.deep.equal({ ...claims, iat, exp: iat + 86_400 });
+    const { kid, ...header } = decodeProtectedHeader(token);
+    expect(header).to.deep.equal({ alg: 'RS256', typ: 'JWT' });
+    expect(kid).to.match(/^[\w-]{16}$/);
+    const aud = 'views.operator-builder.io';
+    expect(decodeJwt(token)).to.deep.equal({ ...claims, aud, iat, exp: iat + 86_400 });
     const short = await create({}, { validForMs: 60_999 });
     expect(decodeJwt(short).exp).to.equal(iat + 60);
   });

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { createToken, generateKeys } from '../../../lib/declarative/api-server/index.js';
 import type { KeyFiles } from '../../../lib/declarative/api-server/index.js';
 import { TokenVerifier } from '../../../lib/declarative/api-server/token-verifier.js';
-import { verifyingKey } from '../../../lib/declarative/api-server/token-key.js';
+import { verifyingKeys } from '../../../lib/declarative/api-server/token-key.js';
 import { systemClock } from '../../../lib/system/clock.js';
 
 const dayMs = 24 * 3_600_000;
@@ -68,7 +68,9 @@ describe('generateKeys', () => {
     });
 
     it('makes a pair of keys for tokens, which is not that of the certificate', async () => {
-      const verifier = new TokenVerifier(verifyingKey(await readFile(files.tokenKey, 'utf8')));
+      const verifier = new TokenVerifier({
+        keys: verifyingKeys(await readFile(files.tokenKey, 'utf8')),
+      });
       const now = systemClock.now();
       const token = await createToken(claims, await readFile(files.signingKey, 'utf8'));
       expect(await verifier.verify(token, now)).to.deep.include({ claims });

@@ -16,7 +16,12 @@ import {
 import type { Question, ServerKeys } from './view-server.js';
 
 const hourMs = 3_600_000;
-const good = { username: 'alice', namespaces: ['n'], rules: [everything] };
+const good = {
+  aud: 'views.operator-builder.io',
+  username: 'alice',
+  namespaces: ['n'],
+  rules: [everything],
+};
 
 describe('the API server of views over HTTPS', () => {
   let keys: ServerKeys;

@@ -1,8 +1,17 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createToken } from '../../../lib/declarative/api-server/index.js';
+import { SignJWT } from 'jose';
+import { createPrivateKey } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createToken,
+  generateKeys,
+  rotateTokenKey,
+} from '../../../lib/declarative/api-server/index.js';
 import { TokenVerifier } from '../../../lib/declarative/api-server/token-verifier.js';
-import { verifyingKey } from '../../../lib/declarative/api-server/token-key.js';
+import { verifyingKeys } from '../../../lib/declarative/api-server/token-key.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { serverKeys } from './view-server.js';
 
@@ -14,13 +23,44 @@ describe('TokenVerifier', () => {
   let token: string;
   before(async () => {
     const { publicKey, privateKey } = (await serverKeys()).token;
-    verifier = new TokenVerifier(verifyingKey(publicKey));
+    verifier = new TokenVerifier({ keys: verifyingKeys(publicKey) });
     token = await createToken(claims, privateKey, { clock, validForMs: 60_000 });
   });
 
   it('says what a token says, and until when', async () => {
     const untilMs = clock.now() + 60_000;
     expect(await verifier.verify(token, clock.now())).to.deep.equal({ claims, untilMs });
+  });
+
+  for (const audience of [undefined, 'https://kubernetes.default.svc']) {
+    it(`refuses a token for ${audience ?? 'no audience'}`, async () => {
+      const { privateKey } = (await serverKeys()).token;
+      const signing = new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256' });
+      const expiring = signing.setExpirationTime(clock.now() / 1000 + 60);
+      const whole = audience === undefined ? expiring : expiring.setAudience(audience);
+      const foreign = await whole.sign(createPrivateKey(privateKey));
+      const verdict = await verifier.verify(foreign, clock.now());
+      expect(verdict).to.deep.equal({ problem: 'its claim aud is not good' });
+    });
+  }
+
+  it('follows its file: the former key stays good at a rotation, and not after another', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'keys-'));
+    const { tokenKey, signingKey } = await generateKeys({ directory });
+    const tokenNow = async () => createToken(claims, await readFile(signingKey, 'utf8'), { clock });
+    const following = new TokenVerifier({ keyFile: tokenKey });
+    const isGood = async (one: string, afterMs: number) =>
+      (await following.verify(one, clock.now() + afterMs)).problem === undefined;
+    const first = await tokenNow();
+    expect(await isGood(first, 0)).to.equal(true);
+    await rotateTokenKey(directory);
+    const second = await tokenNow();
+    expect([await isGood(second, 2_000), await isGood(first, 2_000)]).to.deep.equal([true, true]);
+    await rotateTokenKey(directory);
+    const third = await tokenNow();
+    expect([await isGood(third, 20_000), await isGood(second, 20_000)]).to.deep.equal([true, true]);
+    expect(await isGood(first, 20_000)).to.equal(false);
+    await rm(directory, { recursive: true });
   });
 
   it('says nothing of a token in which anything signed was changed', async () => {

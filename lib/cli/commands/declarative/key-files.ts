@@ -5,6 +5,8 @@ import { readText } from '../../read-text.js';
 export interface ServerKeys {
   readonly tls: { readonly certificate: string; readonly privateKey: string };
   readonly tokenKey: string;
+  /** Where `tokenKey` is from: it is read again as it changes. */
+  readonly tokenKeyFile: string;
 }
 
 /** @throws OperatorError `InvalidConfig`: a file can't be read */
@@ -14,7 +16,7 @@ export async function readServerKeys(directory: string): Promise<ServerKeys> {
     certificate: await readText(files.certificate),
     privateKey: await readText(files.privateKey),
   };
-  return { tls, tokenKey: await readText(files.tokenKey) };
+  return { tls, tokenKey: await readText(files.tokenKey), tokenKeyFile: files.tokenKey };
 }
 
 /** What who makes tokens needs of such a directory. */

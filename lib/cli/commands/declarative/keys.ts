@@ -12,6 +12,7 @@ interface KeysOptions {
   readonly host?: readonly string[] | undefined;
   readonly days: number;
   readonly force?: boolean | undefined;
+  readonly rotate?: boolean | undefined;
   readonly output: Output;
 }
 
@@ -30,6 +31,7 @@ export function keysCommand(context: CommandContext): Command {
     )
     .option('--days <number>', 'how long the certificate is good', daysOf, 365)
     .option('--force', 'replace files that are there; their tokens are no good any more')
+    .option('--rotate', 'make a new key for tokens; tokens of the one before stay good')
     .addOption(outputOption())
     .addHelpText(
       'after',
@@ -37,16 +39,19 @@ export function keysCommand(context: CommandContext): Command {
         'operator-builder declarative keys': `into ${defaultKeyDirectory}, for this machine`,
         'operator-builder declarative keys --host views.example.com,10.0.0.7':
           'for a server that others reach, too',
+        'operator-builder declarative keys --rotate': 'a new key for tokens, beside the one before',
       }),
     )
     .action((options: KeysOptions) => makeKeys(options, context));
 }
 
 async function makeKeys(options: KeysOptions, { stdout }: CommandContext): Promise<void> {
-  const { directory, host: hostNames, days: validForDays, force, output } = options;
-  const { generateKeys } = await import('../../../declarative/api-server/index.js');
+  const { directory, host: hostNames, days: validForDays, force, rotate, output } = options;
+  const { generateKeys, rotateTokenKey } = await import('../../../declarative/api-server/index.js');
   const files = await whileWriting(directory, () =>
-    generateKeys({ directory, hostNames, validForDays, force }),
+    rotate === true
+      ? rotateTokenKey(directory)
+      : generateKeys({ directory, hostNames, validForDays, force }),
   );
   if (output === 'json') {
     stdout.write(`${JSON.stringify(files, undefined, 2)}\n`);
