@@ -189,6 +189,40 @@ describe('Group', () => {
     await manager.stop();
   });
 
+  it('keeps a controller whose place in the specification is another', async () => {
+    const { clock } = cluster();
+    const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
+    const group = new Group({ manager });
+    const [one, other] = [viewOf('Price', 'default'), viewOf('Stock', 'default')];
+    const operator = await group.addOperator('shop', { controllers: [one] });
+    const before = operator.getController(one.name);
+    await group.upsertOperator('shop', { controllers: [other, one] });
+    expect(operator.listControllers().map(({ name }) => name)).to.deep.equal([
+      other.name,
+      one.name,
+    ]);
+    expect(operator.getController(one.name)).to.equal(before);
+    await manager.stop();
+  });
+
+  it('ends its controllers in a manager that another one runs', async () => {
+    const { clock } = cluster();
+    const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
+    const ended = new AbortController();
+    const running = manager.run(ended.signal);
+    const group = new Group({ manager });
+    await group.addOperator('shop', { controllers: [viewOf('Price', 'default')] });
+    const over = new AbortController();
+    const started = group.start(over.signal);
+    await clock.advance(1_000);
+    expect(manager.status().controllers.map(({ name }) => name)).to.deep.equal(['shop/see-price']);
+    over.abort();
+    await started;
+    expect(manager.status().controllers).to.deep.equal([]);
+    ended.abort();
+    await running;
+  });
+
   it('leaves no timer when it has ended', async () => {
     const { clock } = cluster();
     const before = clock.pendingTimers;

@@ -121,6 +121,39 @@ describe('PipelineRun', () => {
     await setup.end();
   });
 
+  it('has what a new round no longer wants looked at, where names depend on the time', async () => {
+    const setup = await ManagerSetup.start();
+    const context = new Context(setup);
+    const document = { metadata: { name: 'a' } };
+    const documents = {
+      name: 'ConfigMap',
+      start: (_: SourceContext, { changed }: DocumentListener) => {
+        changed('a');
+        return {
+          get: () => ({ document, origin: document }),
+          ...{ keys: () => ['a'], synced: true, parked: false, problem: undefined },
+          whenSynced: () => Promise.resolve(),
+          stop: () => undefined,
+        };
+      },
+    };
+    const pipeline = [{ '@project': { metadata: { name: { '@lower': '@now' } } } }];
+    const { clock } = setup;
+    const plan = compilePlan(pipeline, [{ kind: 'ConfigMap' }], {
+      ...{ context: compileContext([]), clock },
+    });
+    if (plan === undefined) throw new Error('it does not compile');
+    const run = new PipelineRun({ ...partsOf([documents], context), plan }, context.source);
+    await run.whenSynced(new AbortController().signal);
+    const [before = ''] = run.desired?.keys() ?? [];
+    await clock.advance(5_000);
+    run.replay();
+    await setup.until(() => run.desired?.has(before) === false);
+    expect(context.enqueued).to.include(before);
+    await run.stop();
+    await setup.end();
+  });
+
   it('shares objects with the cache; of Secrets it has decoded ones', async () => {
     const setup = await ManagerSetup.start();
     const data = { x: Buffer.from('hush').toString('base64') };

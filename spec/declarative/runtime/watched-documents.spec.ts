@@ -40,6 +40,23 @@ describe('watchedDocuments', () => {
     started.stop();
   });
 
+  it('name what is missing where their kind is not served', async () => {
+    const type = { apiVersion: 'nowhere.example.com/v1', kind: 'Gizmo' };
+    const { targetWrites: writes } = scene.manager;
+    const told = { times: 0 };
+    const started = watchedDocuments('Gizmo', { type, spec, writes }).start(context(), {
+      ...{ changed: nothing, troubled: () => (told.times += 1) },
+    });
+    expect(started.problem).to.equal(undefined);
+    scene.manager.cache.start();
+    await scene.eventually(() => expect(told.times).to.be.at.least(1));
+    expect(started.problem).to.have.property('code', 'UnknownKind');
+    expect([started.parked, started.problem?.message]).to.satisfy(
+      ([parked, message]: [boolean, string]) => parked && message.includes('Gizmo'),
+    );
+    started.stop();
+  });
+
   it('of a kind of the cluster are not waited for: nobody here fills them', async () => {
     await scene.put(configMap('a'));
     const type = { apiVersion: 'v1', kind: 'ConfigMap' };

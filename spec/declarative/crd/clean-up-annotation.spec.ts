@@ -1,0 +1,21 @@
+import { expect } from 'chai';
+import { cleanUpPolicyOf } from '../../../lib/declarative/crd/clean-up-annotation.js';
+
+describe('cleanUpPolicyOf', () => {
+  const cases: readonly (readonly [string | undefined, string | undefined])[] = [
+    [undefined, 'orphan'],
+    ['orphan', 'orphan'],
+    ['delete', 'delete'],
+    ['Delete', 'delete'],
+    ['ORPHAN', 'orphan'],
+    ['', undefined],
+    ['remove', undefined],
+  ];
+  for (const [written, policy] of cases) {
+    it(`reads ${written === undefined ? 'no annotation' : `"${written}"`} as ${policy ?? 'neither'}`, () => {
+      const annotations = written === undefined ? {} : { 'operator-builder.io/clean-up': written };
+      const object = { apiVersion: 'v1', kind: 'Operator', metadata: { name: 'a', annotations } };
+      expect(cleanUpPolicyOf(object)).to.equal(policy);
+    });
+  }
+});

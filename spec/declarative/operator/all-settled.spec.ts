@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { allSettled } from '../../../lib/declarative/operator/all-settled.js';
+
+describe('allSettled', () => {
+  const failing = (text: string) => Promise.reject(new Error(text));
+
+  it('resolves where nothing fails', async () => {
+    await allSettled([]);
+    await allSettled([Promise.resolve(1), Promise.resolve(undefined)]);
+  });
+
+  it('throws the error of the only one that fails, once all have settled', async () => {
+    const settled: string[] = [];
+    const slow = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      settled.push('slow');
+    });
+    const error: unknown = await allSettled([failing('one'), slow]).catch((e: unknown) => e);
+    expect(error).to.be.an('error').with.property('message', 'one');
+    expect(error).to.not.be.instanceOf(AggregateError);
+    expect(settled).to.deep.equal(['slow']);
+  });
+
+  it('throws all errors of several that fail', async () => {
+    const work = [failing('one'), Promise.resolve(), failing('two')];
+    const error: unknown = await allSettled(work).catch((e: unknown) => e);
+    expect(error).to.be.instanceOf(AggregateError).with.property('message', 'one; two');
+    expect((error as AggregateError).errors).to.have.length(2);
+  });
+});
