@@ -165,6 +165,17 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   /**
+   * What `links` chains, where `condition` holds; else nothing more. The names count as chained either
+   * way: a reference to one that is missing is found when the chain is reconciled.
+   */
+  when<Next extends ChainNames>(
+    condition: boolean,
+    links: (chain: BuilderChain<Names>) => BuilderChain<Next>,
+  ): BuilderChain<Next> {
+    return condition ? links(this) : this.#copy<Next>();
+  }
+
+  /**
    * Workloads are updated in this order of their node types, each once the one before is fully rolled
    * out; those without a node type come last. Replaces the `rolloutOrder` of the options.
    */

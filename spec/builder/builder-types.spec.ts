@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import { expectTypeOf } from 'expect-type';
 import { Builder } from '../../lib/builder/index.js';
 import type { BuilderOptions, NoNames } from '../../lib/builder/index.js';
@@ -129,5 +130,21 @@ describe('The types of a Builder', () => {
     expectTypeOf(builder).toEqualTypeOf<Builder>();
     const add = (links: Builder, name: string): Builder => links.configMap({ name });
     ['a', 'b'].reduce(add, new Builder(options));
+  });
+
+  it('keep the names of a link that depends on a condition', async () => {
+    const secret = { apiVersion: 'v1', kind: 'Secret' };
+    const chain = new Builder(options)
+      .configMap({ name: 'env' })
+      .when(false, (more) => more.secret({ name: 'token' }));
+    const deployment = chain.deployment({ name: 'web', podSpec, rolloutOn: ['env', 'token'] });
+    // @ts-expect-error 'tokn' was never chained
+    chain.deployment({ name: 'web', podSpec, rolloutOn: ['tokn'] });
+    const error: unknown = await deployment.reconcile().catch((caught: unknown) => caught);
+    expect(error).to.have.property('code', 'UnknownReference');
+    const both = new Builder(options).when(true, (more) => more.secret({ name: 'token' }));
+    expect((await both.store()).has({ ...secret, namespace: 'shops', name: 'token' })).to.equal(
+      true,
+    );
   });
 });
