@@ -1,7 +1,10 @@
 import { managerSuite } from '../manager/suite/manager-suite.js';
 import { quarantineSuite } from '../manager/suite/quarantine-suite.js';
+import { describeWebhooks } from '../manager/webhooks/suite/webhooks-suite.js';
 import { clusterTarget } from './cluster-target.js';
 
 describe('Manager on a real API server', () => managerSuite(clusterTarget));
 
 describe('Quarantine on a real API server', () => quarantineSuite(clusterTarget));
+
+describe('Webhooks on a real API server', () => describeWebhooks(clusterTarget));

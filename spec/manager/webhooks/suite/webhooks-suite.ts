@@ -166,6 +166,31 @@ export function describeWebhooks(newTarget: NewTarget): void {
     await target.admin.create<ConfigMap>(labelled('Ignore'));
   });
 
+  it('refuse objects that nest too deeply, though their failure policy would let errors pass', async () => {
+    const group = `${namespace}.example.com`;
+    const type = { group, version: 'v1', kind: 'Thing', plural: 'things', namespaced: true };
+    await target.admin.create<CustomResourceDefinition>(deepThingsOf(group));
+    const crd = { name: `things.${group}` };
+    cleanups.push(() => target.admin.delete(CustomResourceDefinition, crd));
+    const fill = mutatingWebhook(
+      type,
+      ({ object }) => (object === undefined ? allowed() : mutated({ ...object })),
+      { ...only(), failurePolicy: 'Ignore' },
+    );
+    await serve([fill]);
+    // The embedded server takes 1,000 levels at most.
+    const levels = target.real ? 4_000 : 800;
+    const spec = JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as unknown;
+    await target.eventually(async () => {
+      const metadata = { namespace, generateName: 'a-' };
+      const error = await target.admin
+        .create<UnstructuredObject>({ apiVersion: `${group}/v1`, kind: 'Thing', metadata, spec })
+        .catch((thrown: unknown) => thrown);
+      expect(error).to.be.an('error').with.property('message');
+      expect((error as Error).message).to.contain('denied the request: the object nests deeper');
+    });
+  });
+
   it('with a certificate that nobody trusts are a failed call', async () => {
     const check = validatingWebhook(ConfigMap, () => allowed(), only());
     const other = await ownCertificate();
@@ -246,6 +271,20 @@ export function describeWebhooks(newTarget: NewTarget): void {
       .catch((thrown: unknown) => thrown);
     expect(error).to.be.an('error').with.property('message').that.contains('13 is not converted');
   });
+}
+
+/** A CRD whose objects may have anything. */
+function deepThingsOf(group: string): CustomResourceDefinition {
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `things.${group}` },
+    spec: {
+      ...{ group, scope: 'Namespaced', names: { kind: 'Thing', plural: 'things' } },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }] as never,
+    },
+  };
 }
 
 /** A CRD of two versions, of which v1 is stored. */
