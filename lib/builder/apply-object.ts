@@ -94,6 +94,8 @@ async function bringAbout(context: RunContext, pair: Pair, gate: Gate): Promise<
   if (isUnchanged({ desired, live: adopted }, controllerName)) {
     return done('unchanged', desired.ref, { live: adopted });
   }
+  const stays = await gate.update?.(adopted);
+  if (stays !== undefined) return pending(desired.ref, stays, { live: adopted, blocks: false });
   const waitsFor = await reasonToHold(context, { desired, live: adopted }, gate);
   return updateWhatMay(context, { desired, live: adopted, waitsFor });
 }

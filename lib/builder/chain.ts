@@ -7,9 +7,10 @@ import { InternalStore } from '../store/internal-store.js';
 import { nearestName } from '../system/nearest-name.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
 import type { BuilderSettings } from './builder-options.js';
+import { refId, scaleTargetOf } from './dependencies.js';
 import { builtInType, stageOf } from './kind-traits.js';
 import type { Stage } from './kind-traits.js';
-import type { Link, RequiredName } from './link.js';
+import type { Link } from './link.js';
 import { withSelections } from './workload-selection.js';
 
 /** An object of a chain whose kind and place are known. */
@@ -31,6 +32,10 @@ export interface LostObject {
 export interface Chain {
   readonly objects: readonly ChainedObject[];
   readonly lost: readonly LostObject[];
+  /** The objects by their ids, see `refId`. */
+  readonly byId: ReadonlyMap<string, ChainedObject>;
+  /** The ids of the workloads that HorizontalPodAutoscalers scale. */
+  readonly scaled: ReadonlySet<string>;
   /** Every object, the lost ones too: none of them is pruned. */
   readonly store: InternalStore;
 }
@@ -55,7 +60,10 @@ export async function resolveChain(
   const objects = found.filter((one): one is ChainedObject => 'link' in one);
   checkReferences(links);
   checkRolloutOrder(links, settings.rolloutOrder);
-  return { objects, lost: found.filter((one): one is LostObject => 'error' in one), store };
+  const byId = new Map(objects.map((one) => [refId(one.ref), one] as const));
+  const scaled = new Set(objects.flatMap(scaleTargetOf));
+  const lost = found.filter((one): one is LostObject => 'error' in one);
+  return { objects, byId, scaled, lost, store };
 }
 
 async function resolveLink(
@@ -119,10 +127,12 @@ function referenceOf(
 }
 
 function checkReferences(links: readonly Link[]): void {
+  const chained = new Set(
+    links.map(({ object }) => `${object.kind}/${object.metadata.name ?? ''}`),
+  );
   for (const link of links) {
-    for (const required of link.requires) {
-      if (links.some((other) => satisfies(other, required))) continue;
-      const { name, by, kinds } = required;
+    for (const { name, by, kinds } of link.requires) {
+      if (kinds.some((kind) => chained.has(`${kind}/${name}`))) continue;
       const others = links.filter(({ object }) => kinds.some((kind) => kind === object.kind));
       const nearest = nearestName(
         name,
@@ -133,11 +143,6 @@ function checkReferences(links: readonly Link[]): void {
       throw new OperatorError('UnknownReference', message);
     }
   }
-}
-
-function satisfies({ object }: Link, { kinds, name }: RequiredName): boolean {
-  if (object.metadata.name !== name) return false;
-  return kinds.some((kind) => object.kind === kind);
 }
 
 // A type of the order that no workload has (yet) does no harm.

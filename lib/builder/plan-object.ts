@@ -2,7 +2,7 @@ import omit from 'lodash/omit.js';
 import { isApiError, isForbidden, isInvalid, isNotFound } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
-import { PersistentVolumeClaim } from '../object/kinds.js';
+import { PersistentVolumeClaim, Service } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import { redactChanges } from '../object/redact.js';
@@ -24,13 +24,13 @@ import { appliedHashAnnotation } from './marks.js';
 import { failed } from './outcome.js';
 import { checkOwnership, reasonToWait } from './ownership.js';
 import type { PlannedObject } from './plan-types.js';
-import { placeholderUid } from './placeholder-uid.js';
 import { podTemplateIn } from './pod-references.js';
 import { prepareObject } from './prepare-object.js';
 import { checkRecreation } from './recreate-object.js';
 import { rolloutCauses } from './rollout-causes.js';
 import { stampSources } from './stamp-sources.js';
 import { stampsFor } from './stamps-for.js';
+import { reasonToStay } from './successors.js';
 
 /** What is planned for one object, and what the rest of the plan needs to know. */
 export interface PlannedStep {
@@ -50,10 +50,10 @@ export async function planObject(
   chained: ChainedObject,
 ): Promise<PlannedStep> {
   try {
-    const { desired, guessed } = await desiredObject(context, chain, chained);
+    const desired = await desiredObject(context, chain, chained);
     for (let attempt = 1; ; attempt++) {
       try {
-        return await planDesired(context, desired, { chained, guessed });
+        return await planDesired(context, desired, { chain, chained });
       } catch (error) {
         if (!isStale(error) || attempt >= maxAttempts) throw error;
       }
@@ -66,16 +66,20 @@ export async function planObject(
 async function planDesired(
   context: RunContext,
   desired: DesiredObject,
-  { chained, guessed }: { readonly chained: ChainedObject; readonly guessed: boolean },
+  { chain, chained }: { readonly chain: Chain; readonly chained: ChainedObject },
 ): Promise<PlannedStep> {
   const live = await readObject(context, desired.type, desired.ref);
   if (live === undefined) {
     return { chained, desired, causes: [], planned: await planCreation(context, desired) };
   }
   const pair = { desired, live };
-  const planned = await planUpdate(context, pair);
-  const approximate = planned.approximate || guessed;
-  return { chained, ...pair, causes: rolloutCauses(pair), planned: { ...planned, approximate } };
+  const update = await planUpdate(context, pair);
+  const stays =
+    update.action === 'configure' && isKind(desired.ref, Service)
+      ? await reasonToStay(context, chain, { chained, live })
+      : undefined;
+  const planned = stays === undefined ? update : { ...update, reason: stays };
+  return { chained, ...pair, causes: rolloutCauses(pair), planned };
 }
 
 /**
@@ -95,24 +99,13 @@ async function desiredObject(
   context: RunContext,
   chain: Chain,
   chained: ChainedObject,
-): Promise<{ readonly desired: DesiredObject; readonly guessed: boolean }> {
+): Promise<DesiredObject> {
   const { settings } = context;
   const prepared = prepareObject(settings, chain, chained);
   const known = stampSources(context, { chain, outcomes: new Map(), of: chained.ref });
-  let guessed = false;
-  const { stamps } = await stampsFor(prepared, {
-    ...known,
-    applied: () => true,
-    live: async (kind, name) => {
-      const found = await known.live(kind, name);
-      if (found !== undefined || known.chained(kind, name) === undefined) return found;
-      // A Secret that is to be created: its UID, and so its hash, is not known yet.
-      guessed = true;
-      return { apiVersion: 'v1', kind, metadata: { name, uid: placeholderUid } };
-    },
-  });
+  const stamps = await stampsFor(prepared, { ...known, applied: () => true });
   const { replicasExternal } = prepared;
-  return { desired: finishObject(settings, prepared, { stamps, replicasExternal }), guessed };
+  return finishObject(settings, prepared, { stamps, replicasExternal });
 }
 
 async function planCreation(context: RunContext, desired: DesiredObject): Promise<PlannedObject> {

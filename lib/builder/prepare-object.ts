@@ -2,7 +2,7 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { BuilderSettings } from './builder-options.js';
 import type { Chain, ChainedObject } from './chain.js';
 import { completeObject } from './complete-object.js';
-import { refId, scaleTargetOf } from './dependencies.js';
+import { refId } from './dependencies.js';
 import { validateObject } from './validate-object.js';
 
 /** An object that lacks nothing but the hashes that it is rolled on. */
@@ -28,6 +28,5 @@ export function prepareObject(
 
 function hasExternalReplicas(chained: ChainedObject, chain: Chain): boolean {
   if (chained.link.workload?.replicasExternal === true) return true;
-  const id = refId(chained.ref);
-  return chain.objects.some((other) => scaleTargetOf(other).includes(id));
+  return chain.scaled.has(refId(chained.ref));
 }

@@ -16,6 +16,8 @@ import { ownershipOf } from './ownership.js';
 import { mayBePruned } from './prune-guard.js';
 import { stillInUse } from './still-in-use.js';
 import type { Uses } from './still-in-use.js';
+import { workloadsInUse } from './successors.js';
+import type { Wait } from './successors.js';
 import { visitedKinds } from './visited-kinds.js';
 
 /**
@@ -30,15 +32,20 @@ export async function findOrphans(
   const owned = await listOwned(context, chain);
   const undesired = owned.filter(({ object }) => !chain.store.has(referenceTo(object)));
   const orphans = undesired.filter(({ object }) => mayBePruned(object, context.settings));
+  const workloads = await workloadsInUse(context, chain, orphans);
   const uses = await stillInUse(context, {
-    ...{ chain, orphans },
+    ...{ chain, orphans, staying: [...workloads.values()].map(({ live }) => live) },
     ...(becoming !== undefined && { becoming }),
   });
+  const waitOf = (candidate: Candidate): Wait | undefined => {
+    const reason = uses.get(candidate);
+    return workloads.get(candidate) ?? (reason === undefined ? undefined : { reason });
+  };
   return {
-    orphans: orphans.filter((candidate) => !uses.has(candidate)),
+    orphans: orphans.filter((candidate) => waitOf(candidate) === undefined),
     inUse: orphans.flatMap((candidate) => {
-      const reason = uses.get(candidate);
-      return reason === undefined ? [] : [{ candidate, reason }];
+      const wait = waitOf(candidate);
+      return wait === undefined ? [] : [{ ...wait, candidate }];
     }),
     owned: owned.length,
     desired: owned.length - undesired.length,

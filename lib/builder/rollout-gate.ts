@@ -18,10 +18,12 @@ import type { PodTemplate } from './kinds/pod-template.js';
 import { withPodTemplate } from './pod-references.js';
 import { rolloutStateOf } from './rollout-state.js';
 
-/** What the workloads before a workload make it wait for. */
+/** What an object has to wait for: the workloads before it, or those that a Service moves to. */
 export interface Gate {
   /** Why its pods must not be replaced yet; undefined: they may be. */
   readonly replacement?: string | undefined;
+  /** Says why it must not be changed yet; undefined: it may be. */
+  readonly update?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
   /** Why it must not be created yet; undefined: it may be. */
   readonly creation?: string | undefined;
 }

@@ -1,4 +1,6 @@
 import { describeObject } from '../object/describe-object.js';
+import { Service } from '../object/kinds.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { referenceTo } from '../object/object-reference.js';
 import { ownerReferenceTo } from '../object/owner-reference.js';
 import type { InternalStore } from '../store/internal-store.js';
@@ -13,7 +15,7 @@ import type { RunContext } from './context.js';
 import { dependenciesOf, refId } from './dependencies.js';
 import { dependencyFailed } from './dependency-failed.js';
 import { finishObject } from './desired-object.js';
-import { comesBeforeWorkloads } from './kind-traits.js';
+import { comesBeforeWorkloads, isKind } from './kind-traits.js';
 import type { Stage } from './kind-traits.js';
 import type { Link } from './link.js';
 import { failed, pending } from './outcome.js';
@@ -32,6 +34,7 @@ import type { ObjectResult } from './results.js';
 import type { Gate } from './rollout-gate.js';
 import { stampsFor } from './stamps-for.js';
 import { stampSources } from './stamp-sources.js';
+import { reasonToStay } from './successors.js';
 
 /**
  * What the `reconcile` methods of one Builder share: the checked chain, and what became of each object
@@ -41,6 +44,7 @@ export class Run {
   readonly #context: RunContext;
   readonly #links: readonly Link[];
   readonly #outcomes = new Map<string, Outcome>();
+  readonly #dependencies = new Map<ChainedObject, readonly string[]>();
   #chain: Promise<Chain> | undefined;
 
   constructor(settings: BuilderSettings, links: readonly Link[]) {
@@ -131,17 +135,25 @@ export class Run {
 
   /** Objects of which some need others: each as soon as what it needs was reconciled. */
   #together(objects: readonly ChainedObject[]): Promise<readonly Outcome[]> {
+    const byId = new Map(objects.map((one) => [refId(one.ref), one] as const));
     const running = new Map<string, Promise<Outcome>>();
     const start = (chained: ChainedObject): Promise<Outcome> => {
       const id = refId(chained.ref);
       const known = running.get(id);
       if (known !== undefined) return known;
-      const needed = objects.filter(({ ref }) => dependenciesOf(chained).includes(refId(ref)));
+      const needed = this.#dependenciesOf(chained).flatMap((each) => byId.get(each) ?? []);
       const outcome = Promise.all(needed.map(start)).then(() => this.#one(chained));
       running.set(id, outcome);
       return outcome;
     };
     return Promise.all(objects.map(start));
+  }
+
+  // To find them is to walk the whole object.
+  #dependenciesOf(chained: ChainedObject): readonly string[] {
+    const known = this.#dependencies.get(chained) ?? dependenciesOf(chained);
+    this.#dependencies.set(chained, known);
+    return known;
   }
 
   #workloads(objects: readonly ChainedObject[]): Promise<readonly Outcome[]> {
@@ -160,7 +172,7 @@ export class Run {
   async #reconcile(chained: ChainedObject, gate?: Gate): Promise<Outcome> {
     const { ref } = chained;
     const { settings } = this.#context;
-    const needed = dependenciesOf(chained).flatMap((id) => this.#outcomes.get(id) ?? []);
+    const needed = this.#dependenciesOf(chained).flatMap((id) => this.#outcomes.get(id) ?? []);
     const broken = needed.find(isFailed);
     if (broken !== undefined) throw dependencyFailed(ref, broken);
     const awaited = needed.find((outcome) => outcome.state === 'pending' && outcome.blocks);
@@ -170,13 +182,12 @@ export class Run {
     const chain = await this.#resolve();
     const prepared = prepareObject(settings, chain, chained);
     const sources = stampSources(this.#context, { chain, outcomes: this.#outcomes, of: ref });
-    const { stamps, missing } = await stampsFor(prepared, sources);
-    if (missing.length > 0) {
-      return pending(ref, `waits for Secret ${missing.join(', ')}, which does not exist yet`);
-    }
+    const stamps = await stampsFor(prepared, sources);
     const { replicasExternal } = prepared;
     const desired = finishObject(settings, prepared, { stamps, replicasExternal });
-    return applyObject(this.#context, desired, gate);
+    const update = (live: UnstructuredObject): Promise<string | undefined> =>
+      reasonToStay(this.#context, chain, { chained, live });
+    return applyObject(this.#context, desired, isKind(ref, Service) ? { ...gate, update } : gate);
   }
 
   async #pruneWithTheRest(chain: Chain): Promise<readonly Outcome[]> {
@@ -196,8 +207,8 @@ export class Run {
         return failed(referenceTo(candidate.object), error);
       }
     });
-    const kept = found.inUse.map(({ candidate, reason }) =>
-      pending(referenceTo(candidate.object), `is not pruned yet: ${reason}`),
+    const kept = found.inUse.map(({ candidate, reason, ...again }) =>
+      pending(referenceTo(candidate.object), `is not pruned yet: ${reason}`, again),
     );
     return [...(await Promise.all(deleted)), ...kept];
   }

@@ -25,9 +25,9 @@ export function stampSources(
     ...(namespace !== undefined && { namespace }),
   });
   return {
+    salt: context.settings.owner.metadata.uid ?? '',
     chained: (kind, name) => {
-      const id = refId(refOf(kind, name));
-      return chain.objects.find(({ ref }) => refId(ref) === id)?.link.object;
+      return chain.byId.get(refId(refOf(kind, name)))?.link.object;
     },
     applied: (kind, name) => outcomes.get(refId(refOf(kind, name)))?.state === 'done',
     live: async (kind, name) => {

@@ -13,15 +13,10 @@ export interface StampSources {
   readonly chained: (kind: Stamp['kind'], name: string) => UnstructuredObject | undefined;
   /** Whether the cluster has the object of the chain by now: else pods would be rolled on old data. */
   readonly applied: (kind: Stamp['kind'], name: string) => boolean;
+  /** What the hashes of Secrets are keyed with: it outlives them. */
+  readonly salt: string;
   /** The live object; undefined: it does not exist. */
   readonly live: (kind: Stamp['kind'], name: string) => Promise<UnstructuredObject | undefined>;
-}
-
-/** The hashes that a workload is rolled on. */
-export interface FoundStamps {
-  readonly stamps: readonly Stamp[];
-  /** Secrets of the chain that do not exist yet: their hash can't be known. */
-  readonly missing: readonly string[];
 }
 
 /**
@@ -34,9 +29,9 @@ export interface FoundStamps {
 export async function stampsFor(
   { chained, complete }: PreparedObject,
   sources: StampSources,
-): Promise<FoundStamps> {
+): Promise<readonly Stamp[]> {
   const template = podTemplateIn(complete);
-  if (template === undefined || isKind(complete, Job)) return { stamps: [], missing: [] };
+  if (template === undefined || isKind(complete, Job)) return [];
   const references = podReferencesOf(template);
   const { rolloutOn = [], followReferences = false } = chained.link.workload ?? {};
   const named = [
@@ -50,17 +45,17 @@ export async function stampsFor(
   const hashed = await Promise.all(
     named.map(async ({ kind, name }) => {
       const desired = sources.chained(kind, name);
-      if (desired === undefined && !followReferences) return { kind, name, hash: undefined };
-      const hash = await hashOf(desired, { kind, name, sources });
-      return { kind, name, hash, missing: desired !== undefined && hash === undefined };
+      if (desired === undefined && !followReferences) return [];
+      const source = await sourceOf(desired, { kind, name, sources });
+      if (source === undefined) return [];
+      const hash =
+        kind === 'ConfigMap'
+          ? configMapHash(dataOf(source))
+          : secretHash(dataOf(source), `${sources.salt}/${name}`);
+      return [{ kind, name, hash }];
     }),
   );
-  return {
-    stamps: hashed.flatMap(({ kind, name, hash }) =>
-      hash === undefined ? [] : [{ kind, name, hash }],
-    ),
-    missing: hashed.flatMap(({ missing, name }) => (missing === true ? [name] : [])),
-  };
+  return hashed.flat();
 }
 
 interface Named {
@@ -69,18 +64,13 @@ interface Named {
   readonly sources: StampSources;
 }
 
-async function hashOf(
+async function sourceOf(
   desired: UnstructuredObject | undefined,
   { kind, name, sources }: Named,
-): Promise<string | undefined> {
-  const applied = sources.applied(kind, name);
-  const wanted = kind === 'ConfigMap' && desired !== undefined ? dataOf(desired) : undefined;
-  if (wanted !== undefined && applied) return configMapHash(wanted);
-  const live = await sources.live(kind, name);
-  // No pod can start before its ConfigMap is there, so it starts with what is desired.
-  if (live === undefined) return wanted && configMapHash(wanted);
-  const source = dataOf(applied ? (desired ?? live) : live);
-  return kind === 'ConfigMap' ? configMapHash(source) : secretHash(source, live.metadata.uid ?? '');
+): Promise<UnstructuredObject | undefined> {
+  if (desired !== undefined && sources.applied(kind, name)) return desired;
+  // No pod can start before it is there, so pods start with what is desired.
+  return (await sources.live(kind, name)) ?? desired;
 }
 
 function dataOf(object: UnstructuredObject): ConfigurationData {

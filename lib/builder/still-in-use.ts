@@ -9,7 +9,7 @@ import type { Chain } from './chain.js';
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
 import { refId } from './dependencies.js';
-import { isKind, podTemplatePath, rollsPods } from './kind-traits.js';
+import { comesBeforeWorkloads, isKind, podTemplatePath, rollsPods } from './kind-traits.js';
 import type { PodTemplate } from './kinds/pod-template.js';
 import { podReferencesOf, podTemplateIn } from './pod-references.js';
 
@@ -17,6 +17,8 @@ import { podReferencesOf, podTemplateIn } from './pod-references.js';
 export interface Uses {
   readonly chain: Chain;
   readonly orphans: readonly Candidate[];
+  /** Orphaned workloads that are not pruned yet: what was made for them stays with them. */
+  readonly staying: readonly UnstructuredObject[];
   /** Workloads that are about to be something else than they are, by id. @defaultValue none */
   readonly becoming?: ReadonlyMap<string, UnstructuredObject>;
 }
@@ -28,10 +30,14 @@ export interface Uses {
  */
 export async function stillInUse(
   context: RunContext,
-  { chain, orphans, becoming = new Map() }: Uses,
+  { chain, orphans, staying, becoming = new Map() }: Uses,
 ): Promise<ReadonlyMap<Candidate, string>> {
   const uses = new Map<Candidate, string>();
-  const needed = orphans.filter(({ object }) => isNeededByPods(object));
+  for (const candidate of orphans) {
+    const user = staying.find((each) => mayNeed(each, candidate));
+    if (user !== undefined) uses.set(candidate, `${describeObject(user)} stays for now, too`);
+  }
+  const needed = orphans.filter((one) => isNeededByPods(one.object) && !uses.has(one));
   if (needed.length === 0) return uses;
   const workloads = chain.objects.filter(({ ref }) => podTemplatePath(ref) !== undefined);
   const found = await Promise.all(
@@ -80,6 +86,11 @@ function mayHaveOldPods(workload: UnstructuredObject): boolean {
   const { replicas = 0, updatedReplicas = 0 } = status;
   const { currentNumberScheduled = 0, updatedNumberScheduled = 0 } = status;
   return updatedReplicas < replicas || updatedNumberScheduled < currentNumberScheduled;
+}
+
+function mayNeed(workload: UnstructuredObject, { object }: Candidate): boolean {
+  const isNear = workload.metadata.namespace === object.metadata.namespace;
+  return isNear && comesBeforeWorkloads(object);
 }
 
 function isNeededByPods(object: UnstructuredObject): boolean {

@@ -18,11 +18,12 @@ export function configMapHash(configMap: ConfigurationData): string {
 }
 
 /**
- * The hash of a Secret's data, keyed with the Secret's UID: who may read pods, and so the hash, can't
- * try out guesses of a weak secret, nor see that two Secrets are the same.
+ * The hash of a Secret's data, keyed with a salt: who may read pods, and so the hash, but not the salt
+ * can't try out guesses of a weak secret. The builder's salt is the UID of the owner with the Secret's
+ * name: it outlives the Secret, and does not show that two Secrets are the same.
  */
-export function secretHash(secret: ConfigurationData, uid: string): string {
-  return createHmac('sha256', uid)
+export function secretHash(secret: ConfigurationData, salt: string): string {
+  return createHmac('sha256', salt)
     .update(hashObject(seenByPods(secret)))
     .digest('hex');
 }

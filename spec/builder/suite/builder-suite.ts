@@ -13,6 +13,7 @@ import { replicasSuite } from './replicas.js';
 import { rolloutGateSuite } from './rollout-gate.js';
 import { rolloutsSuite } from './rollouts.js';
 import { Scene } from './scene.js';
+import { successorsSuite } from './successors.js';
 import { takingOverSuite } from './taking-over.js';
 import type { BuilderTarget, NewTarget } from './target.js';
 import { workloadSelectionSuite } from './workload-selection.js';
@@ -41,6 +42,7 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('taking over', () => takingOverSuite(open));
   describe('writes of a former leader', () => lateWritesSuite(open));
   describe('pruning', () => pruningSuite(open));
+  describe('workloads that take the place of others', () => successorsSuite(open));
   describe('bad input and failures', () => badInputSuite(open));
   describe('a cluster-scoped owner', () => clusterScopedSuite(open));
   describe('events', () => eventsSuite(open));

@@ -84,11 +84,11 @@ export function hashingSuite(open: OpenScene): void {
         },
       })
       .reconcile();
-    const { uid = '' } = (await scene.get(Secret, 'token')).metadata;
+    const salt = `${scene.owner.metadata.uid ?? ''}/token`;
     const stamps = [
       { name: 'CONFIGMAP_HASH_A_ENV', value: configMapHash({ data: { A: '2' } }) },
       { name: 'CONFIGMAP_HASH_Z_ENV', value: configMapHash({ data: { A: '1' } }) },
-      { name: 'SECRET_HASH_TOKEN', value: secretHash({ stringData: { t: 'x' } }, uid) },
+      { name: 'SECRET_HASH_TOKEN', value: secretHash({ stringData: { t: 'x' } }, salt) },
     ];
     const { spec } = (await scene.get(Deployment, 'web')).spec?.template ?? {};
     expect(spec?.containers[0]?.env).to.deep.equal([{ name: 'ZZZ', value: '1' }, ...stamps]);
@@ -208,6 +208,24 @@ export function hashingSuite(open: OpenScene): void {
     expect(await envOf(scene, 'follows')).to.deep.equal(hash('2'));
   });
 
+  it('rolls no pods where a Secret is deleted and comes back with the same data', async () => {
+    const scene = await open();
+    const chain = (): Builder =>
+      scene
+        .builder()
+        .secret({ name: 'token', stringData: { t: 'x' } })
+        .deployment({ name: 'web', podSpec, rolloutOn: ['token'] });
+    await scene.reconcileUntilDone(chain);
+    const before = (await scene.get(Secret, 'token')).metadata.uid;
+    await scene.admin.delete(Secret, { namespace: scene.namespace, name: 'token' });
+    expect(summary(await chain().reconcile())).to.deep.equal([
+      'created Secret/token',
+      'unchanged Deployment/web',
+    ]);
+    expect((await scene.get(Secret, 'token')).metadata.uid).not.to.equal(before);
+    expect(summary(await chain().reconcile())).to.include('unchanged Deployment/web');
+  });
+
   it('rolls no pods on data that is still to be applied, whatever the order of calls', async () => {
     const scene = await open();
     const chain = (a: string): Builder =>
@@ -227,10 +245,10 @@ export function hashingSuite(open: OpenScene): void {
     expect(summary(await changed.reconcileDeployOrSts())).to.deep.equal([
       'configured Deployment/web',
     ]);
-    const { uid = '' } = (await scene.get(Secret, 'token')).metadata;
+    const salt = `${scene.owner.metadata.uid ?? ''}/token`;
     const after = [
       { name: 'CONFIGMAP_HASH_ENV', value: configMapHash({ data: { A: '2' } }) },
-      { name: 'SECRET_HASH_TOKEN', value: secretHash({ stringData: { t: '2' } }, uid) },
+      { name: 'SECRET_HASH_TOKEN', value: secretHash({ stringData: { t: '2' } }, salt) },
     ];
     expect(await envOf(scene, 'web')).to.deep.equal(after);
     expect(summary(await chain('2').reconcile())).to.include('unchanged Deployment/web');

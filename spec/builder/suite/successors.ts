@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import type { Builder } from '../../../lib/builder/index.js';
+import { forwarding } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
+import { ConfigMap, Deployment, Service, StatefulSet } from '../../../lib/object/kinds.js';
+import type { ResourceType } from '../../../lib/object/resource-type.js';
+import type { OpenScene } from './builder-suite.js';
+import { podSpec, summary } from './scene.js';
+import type { Scene } from './scene.js';
+
+const ports = [{ port: 80 }];
+const workloads: readonly ResourceType<Deployment | StatefulSet>[] = [Deployment, StatefulSet];
+
+/** A workload that gets another name or kind serves until the one in its place does. */
+export function successorsSuite(open: OpenScene): void {
+  it('leave a Service with ready pods all the time where one gets another name', async () => {
+    const scene = await open();
+    const chain = (name: string, client: Client = scene.operator.client): Builder =>
+      scene
+        .builder({ client })
+        .configMap({ name: `${name}-env` })
+        .service({ name: 'front', workload: name, spec: { ports } })
+        .deployment({ name, podSpec, envFromConfigMap: [`${name}-env`] });
+    await scene.reconcileUntilDone(() => chain('old'));
+    await hasReadyPods(scene, 'front', Deployment, 'old');
+    const plan = await chain('new').plan();
+    expect(
+      plan.objects.map(({ action, ref }) => `${action} ${ref.kind}/${ref.name}`),
+    ).to.include.members([
+      'configure Service/front',
+      'create Deployment/new',
+      'wait Deployment/old',
+    ]);
+    const watched = watching(scene, 'front');
+    const first = await chain('new', watched).reconcile();
+    expect(summary(first)).to.include.members([
+      'pending Service/front',
+      'created Deployment/new',
+      'pending Deployment/old',
+      'pending ConfigMap/old-env',
+    ]);
+    const front = first.find(({ ref }) => ref.name === 'front');
+    expect(front?.reason).to.match(
+      /moves from Deployment .*old once Deployment .*new is rolled out/,
+    );
+    await scene.reconcileUntilDone(() => chain('new', watched));
+    expect(await servedBy(scene, 'front')).to.deep.equal(['Deployment/new']);
+    expect(await scene.find(Deployment, 'old')).to.equal(undefined);
+    expect(await scene.find(ConfigMap, 'old-env')).to.equal(undefined);
+  });
+
+  it('leave a Service with ready pods all the time where one becomes another kind', async () => {
+    const scene = await open();
+    const service = (client: Client): Builder =>
+      scene.builder({ client }).service({ name: 'web', spec: { ports } });
+    const before = (): Builder =>
+      service(scene.operator.client).deployment({ name: 'web', podSpec, podLabels: { a: 'b' } });
+    await scene.reconcileUntilDone(before);
+    await hasReadyPods(scene, 'web', Deployment, 'web');
+    const watched = watching(scene, 'web');
+    const after = (): Builder =>
+      service(watched).statefulSet({ name: 'web', serviceName: 'web', podSpec });
+    await scene.reconcileUntilDone(after);
+    expect(await servedBy(scene, 'web')).to.deep.equal(['StatefulSet/web']);
+    expect(await scene.find(Deployment, 'web')).to.equal(undefined);
+  });
+
+  it('come after the one that holds a claim that they need', async () => {
+    const scene = await open();
+    const claims = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+    const chain = (name: string): Builder =>
+      scene
+        .builder()
+        .service({ name: 'front', workload: name, spec: { ports } })
+        .deployment({ name, podSpec: { ...podSpec, volumes: claims } });
+    await chain('old').reconcile();
+    const results = await chain('new').reconcile();
+    expect(summary(results)).to.include.members([
+      'created Deployment/new',
+      'deleted Deployment/old',
+    ]);
+  });
+}
+
+async function hasReadyPods(
+  scene: Scene,
+  service: string,
+  type: ResourceType<Deployment>,
+  name: string,
+): Promise<void> {
+  await scene.target.eventually(async () => {
+    expect((await scene.get(type, name)).status?.readyReplicas).to.equal(1);
+    expect(await servedBy(scene, service)).to.deep.equal([`${type.kind}/${name}`]);
+  });
+}
+
+/** The workloads with ready pods that a Service selects. */
+async function servedBy(scene: Scene, service: string): Promise<readonly string[]> {
+  const { selector = {} } = (await scene.get(Service, service)).spec ?? {};
+  const found = await Promise.all(
+    workloads.map(async (type) => {
+      const { items } = await scene.admin.list(type, { namespace: scene.namespace });
+      const serving = items.filter(({ spec, status }) => {
+        const labels = spec?.template.metadata?.labels ?? {};
+        const isSelected = Object.entries(selector).every(([key, value]) => labels[key] === value);
+        return isSelected && (status?.readyReplicas ?? 0) > 0;
+      });
+      return serving.map(({ metadata }) => `${type.kind}/${metadata.name ?? ''}`);
+    }),
+  );
+  return found.flat();
+}
+
+/** The operator's client, that fails once a write has left the Service without ready pods. */
+function watching(scene: Scene, service: string): Client {
+  const inner = scene.operator.client;
+  const checked = async <T>(write: Promise<T>): Promise<T> => {
+    const answer = await write;
+    if ((await servedBy(scene, service)).length === 0) throw new Error(`${service}: no ready pods`);
+    return answer;
+  };
+  return {
+    ...forwarding(inner),
+    apply: (object, options) => checked(inner.apply(object, options)),
+    delete: (type, key, options) => checked(inner.delete(type, key, options)),
+  };
+}
