@@ -212,9 +212,15 @@ class Faults {
   }
 }
 
-type Failure = Exclude<Fault, { type: 'delay' | 'duplicate' }>;
+/** A fault that ends the call with an error. */
+export type FailingFault = Exclude<Fault, { type: 'delay' | 'duplicate' }>;
 
-function errorOf(fault: Failure, call: FaultyCall, moment: 'before' | 'after'): OperatorError {
+/** The error that a caller gets from `fault`. @internal */
+export function errorOf(
+  fault: FailingFault,
+  call: Call,
+  moment: 'before' | 'after',
+): OperatorError {
   const what = describeCall(call);
   switch (fault.type) {
     case 'reset':

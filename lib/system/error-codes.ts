@@ -69,6 +69,12 @@ export const errorCodes = [
   'MissingPermission',
   /** An operator that was killed at some request did not come to the same end as one that was not. */
   'CrashPointFailed',
+  /** An operator did not get over a request that failed once. */
+  'FaultSweepFailed',
+  /** The owner is gone, and objects that the operator created are not. */
+  'LeftOvers',
+  /** A fault that a test injects never happened, so that the test shows nothing about it. */
+  'FaultNotInjected',
   /** A part of a resource chain can't be made so: a name is missing, a set has no resources. */
   'InvalidConfig',
   /** A chain can't be carried out: it has no resources, or several sets handle one object. */

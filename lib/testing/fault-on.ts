@@ -1,4 +1,4 @@
-import type { Fault, FaultRule, FaultyVerb } from '../client/faulty.js';
+import type { FailingFault, Fault, FaultRule, FaultyVerb } from '../client/faulty.js';
 
 /** Which calls {@link faultOn} is about; what is left out matches everything. */
 export interface FaultTarget {
@@ -36,7 +36,7 @@ export function faultOn(target: FaultTarget, fault: Fault): FaultRule {
   };
 }
 
-const status = (code: number, reason: string, retryAfterMs?: number): Fault => ({
+const status = (code: number, reason: string, retryAfterMs?: number): FailingFault => ({
   ...{ type: 'error', status: code, reason },
   ...(retryAfterMs !== undefined && { retryAfterMs }),
 });
@@ -44,21 +44,22 @@ const status = (code: number, reason: string, retryAfterMs?: number): Fault => (
 /** What goes wrong with API servers. */
 export const faults = {
   /** 409: somebody else has written in between. */
-  conflict: (): Fault => status(409, 'Conflict'),
+  conflict: (): FailingFault => status(409, 'Conflict'),
   /** 403: a permission is missing. */
-  forbidden: (): Fault => status(403, 'Forbidden'),
+  forbidden: (): FailingFault => status(403, 'Forbidden'),
   /** 404: it is not there. */
-  notFound: (): Fault => status(404, 'NotFound'),
+  notFound: (): FailingFault => status(404, 'NotFound'),
   /** 410: the version is too old; for watches and lists. */
-  gone: (): Fault => status(410, 'Expired'),
+  gone: (): FailingFault => status(410, 'Expired'),
   /** 429, with how long to wait in milliseconds. */
-  tooManyRequests: (retryAfterMs = 1_000): Fault => status(429, 'TooManyRequests', retryAfterMs),
+  tooManyRequests: (retryAfterMs = 1_000): FailingFault =>
+    status(429, 'TooManyRequests', retryAfterMs),
   /** 500. */
-  serverError: (): Fault => status(500, 'InternalError'),
+  serverError: (): FailingFault => status(500, 'InternalError'),
   /** The connection breaks. */
-  reset: (): Fault => ({ type: 'reset' }),
+  reset: (): FailingFault => ({ type: 'reset' }),
   /** No answer comes in time. */
-  timeout: (): Fault => ({ type: 'timeout' }),
+  timeout: (): FailingFault => ({ type: 'timeout' }),
   /** It takes so many milliseconds longer. */
   delay: (ms: number): Fault => ({ type: 'delay', ms }),
 } as const;

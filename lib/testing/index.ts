@@ -7,7 +7,10 @@ export { advanceUntilIdle } from './advance-until-idle.js';
 export type { AdvanceUntilIdleOptions } from './advance-until-idle.js';
 export { crashPoints } from './crash-points/crash-points.js';
 export type { CrashPointsOptions } from './crash-points/crash-points.js';
-export { CrashPointsError } from './crash-points/crash-points-error.js';
+export { CrashPointsError, FaultSweepError } from './crash-points/crash-points-error.js';
+export { faultSweep } from './crash-points/fault-sweep.js';
+export type { FaultSweepOptions } from './crash-points/fault-sweep.js';
+export type { SweepOptions } from './crash-points/sweep.js';
 export { describeRequest } from './crash-points/crash-point.js';
 export type {
   CrashMode,
@@ -16,6 +19,13 @@ export type {
   CrashPointsReport,
   CrashProblem,
   CrashRequest,
+  FaultPoint,
+  FaultPointResult,
+  FaultSweepReport,
+  Interruption,
+  PointResult,
+  PointsReport,
+  RequestFailure,
 } from './crash-points/crash-point.js';
 export type {
   CrashCluster,

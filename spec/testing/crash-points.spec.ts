@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import type { Client } from '../../lib/client/index.js';
 import { controllerFor, done } from '../../lib/controller/index.js';
 import { Manager } from '../../lib/manager/index.js';
-import { isNotFound } from '../../lib/object/api-error.js';
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { ownerReferenceTo } from '../../lib/object/owner-reference.js';
@@ -10,67 +9,18 @@ import { seededRandom } from '../../lib/system/random.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { CrashPointsError, crashPoints, describeRequest } from '../../lib/testing/index.js';
 import type { CrashPointsOptions, CrashScenario, OperatorStage } from '../../lib/testing/index.js';
-
-const namespace = 'default';
-const shopKey = { namespace, name: 'shop' };
-const by = { fieldManager: 'shop-operator', force: true };
-
-type Reconcile = (client: Client, shop: ConfigMap) => Promise<unknown>;
-
-/** Runs `reconcile` whenever the shop changes, reading from the server. */
-async function watchShop(stage: OperatorStage, reconcile: Reconcile): Promise<void> {
-  const predicate = ({ object }: { readonly object: ConfigMap }): boolean =>
-    object.metadata.name === 'shop';
-  const controller = controllerFor(ConfigMap, { predicate }).complete(async ({ key }) => {
-    const shop = await find(stage.client, key.name);
-    if (shop !== undefined) await reconcile(stage.client, shop);
-    return done();
-  });
-  const { client, clock, random, signal } = stage;
-  const manager = new Manager({ client, clock, random, rbacPreflight: 'off' });
-  manager.add(controller);
-  await manager.run(signal);
-}
-
-async function find(client: Client, name: string): Promise<ConfigMap | undefined> {
-  try {
-    return await client.get(ConfigMap, { namespace, name });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
-
-function configMap(name: string, data: Record<string, string> = {}): ConfigMap {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data };
-}
-
-/** One step: the shop is made; it is carried out once the operator has noted so in it. */
-function shopScenario(reconcile: Reconcile, more: Partial<CrashScenario> = {}): CrashScenario {
-  return {
-    name: 'a shop',
-    operator: (stage) => watchShop(stage, reconcile),
-    steps: [
-      {
-        name: 'create',
-        change: ({ client }) => client.create(configMap('shop')),
-        until: async ({ client }) =>
-          (await client.get(ConfigMap, shopKey)).data?.['done'] === 'yes',
-      },
-    ],
-    ...more,
-  };
-}
-
-const note = (client: Client): Promise<unknown> =>
-  client.apply(configMap('shop', { done: 'yes' }), by);
-
-/** Right at any point. */
-const right: Reconcile = async (client, shop) => {
-  if (shop.data?.['done'] === 'yes') return;
-  await client.apply(configMap('env', { a: '1' }), by);
-  await note(client);
-};
+import {
+  by,
+  configMap,
+  find,
+  namespace,
+  note,
+  right,
+  shopKey,
+  shopScenario,
+  watchShop,
+} from './shop-scenario.js';
+import type { Reconcile } from './shop-scenario.js';
 
 async function failureOf(
   scenario: CrashScenario,
@@ -356,6 +306,22 @@ describe('crashPoints', () => {
   it('leaves kinds out that can not be listed', async () => {
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
     await crashPoints({ ...shopScenario(right), kinds: [review] });
+  });
+
+  it('refuses options and modes that it does not know', async () => {
+    const options = { mode: 'before' } as CrashPointsOptions;
+    const error = await crashPoints(shopScenario(right), options).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.have.property(
+      'message',
+      'crashPoints: unknown option "mode"; did you mean "modes"?',
+    );
+    const modes = ['conflict'] as unknown as CrashPointsOptions['modes'];
+    const other = await crashPoints(shopScenario(right), { modes }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(other).to.include({ code: 'InvalidOption' });
   });
 
   it('refuses a point that is none, and steps of one name', async () => {

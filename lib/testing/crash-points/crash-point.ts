@@ -19,6 +19,29 @@ export interface CrashPoint {
   readonly mode: CrashMode;
 }
 
+/**
+ * How a request fails once, while the operator goes on.
+ * - `conflict`: 409, for writes only; nothing is written.
+ * - `serverError`: 500; nothing is written.
+ * - `resetBefore`: the connection breaks before the request arrives.
+ * - `resetAfter`: the server carries the request out, and its answer is lost; for writes only, as a read
+ *   that is lost is the same as one that never arrived.
+ * - `timeout`: no answer comes in time, and nothing is written.
+ */
+export type RequestFailure = 'conflict' | 'serverError' | 'resetBefore' | 'resetAfter' | 'timeout';
+
+/** One request of a scenario that fails once. */
+export interface FaultPoint {
+  /** The step; `start` is the operator's start, before the first. */
+  readonly step: string;
+  /** Which request of the step it is, from 1. */
+  readonly request: number;
+  readonly mode: RequestFailure;
+}
+
+/** Where a run of a scenario is interrupted. */
+export type Interruption = CrashPoint | FaultPoint;
+
 /** The step that begins with the operator's start. */
 export const startStep = 'start';
 
@@ -46,7 +69,7 @@ export function describeRequest(request: Omit<CrashRequest, 'created'>): string 
   return describeCall({ verb, kind: what, namespace, name });
 }
 
-/** What a crash broke. */
+/** What a crash or a failed request broke. */
 export interface CrashProblem {
   readonly type:
     /** The step was not carried out in its time, or the operator ended by itself. */
@@ -55,7 +78,7 @@ export interface CrashProblem {
     | 'orphan'
     /** An object of the uninterrupted run is not there. */
     | 'missing'
-    /** It is there, but is not the one that was there before the crash. */
+    /** It is there, but is not the one that was there before the interruption. */
     | 'replaced'
     /** It was made more often than in the uninterrupted run. */
     | 'createdTwice'
@@ -71,19 +94,28 @@ export interface CrashProblem {
   readonly message: string;
 }
 
-/** What came of one {@link CrashPoint}. */
-export interface CrashPointResult {
-  readonly point: CrashPoint;
-  /** The request at which the operator died; undefined: this run never came so far. */
+/** Result of the run that was interrupted at one point. */
+export interface PointResult<P extends Interruption> {
+  readonly point: P;
+  /** The request that was interrupted; undefined: this run never came so far. */
   readonly request: CrashRequest | undefined;
   /** Empty: the operator has come through. */
   readonly problems: readonly CrashProblem[];
 }
 
-/** What came of all of them. */
-export interface CrashPointsReport {
+/** Results of all runs of a scenario. */
+export interface PointsReport<P extends Interruption> {
   readonly scenario: string;
   /** The requests of the uninterrupted run, in order. */
   readonly requests: readonly CrashRequest[];
-  readonly results: readonly CrashPointResult[];
+  readonly results: readonly PointResult<P>[];
 }
+
+/** Result of one {@link CrashPoint}. */
+export type CrashPointResult = PointResult<CrashPoint>;
+/** Results of all crash points. */
+export type CrashPointsReport = PointsReport<CrashPoint>;
+/** Result of one {@link FaultPoint}. */
+export type FaultPointResult = PointResult<FaultPoint>;
+/** Results of all requests that failed. */
+export type FaultSweepReport = PointsReport<FaultPoint>;

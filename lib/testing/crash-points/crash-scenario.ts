@@ -52,7 +52,7 @@ export interface CrashStep<C extends CrashCluster = DefaultCrashCluster> {
 }
 
 /**
- * The life of an operator to be interrupted by {@link crashPoints}: setup, start, then step by step.
+ * The life of an operator to be interrupted by `crashPoints` and `faultSweep`: setup, start, then step by step.
  * It has to do the same each time that it is played: take time and chance from the stage.
  */
 export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {

@@ -11,7 +11,7 @@ import type { Played, PlayedStep } from './play.js';
  * and those of each step that both have carried out, from the crash on.
  */
 export function judgePlay(played: Played, whole: Played): CrashProblem[] {
-  const at = played.steps.findIndex(({ name }) => name === played.crashedAt?.step);
+  const at = played.steps.findIndex(({ name }) => name === played.interruptedAt?.step);
   if (at < 0) return [...played.problems];
   const before: ClusterState = played.steps[at - 1]?.state ?? new Map();
   const wholeBefore: ClusterState = whole.steps[at - 1]?.state ?? new Map();
@@ -30,7 +30,7 @@ function createdTwice(step: PlayedStep, whole: PlayedStep): CrashProblem[] {
   return [...creationsIn(step.requests)].flatMap(([name, count]) => {
     const want = usual.get(name) ?? 0;
     if (count <= Math.max(want, 1)) return [];
-    const message = `${name} made an object ${count} times, without a crash ${want} times`;
+    const message = `${name} made an object ${count} times, uninterrupted ${want} times`;
     return [{ type: 'createdTwice', message } as const];
   });
 }
@@ -47,7 +47,7 @@ function creationsIn(requests: readonly CrashRequest[]): Map<string, number> {
 
 type BeforeAndAfter = readonly [before: ClusterState, after: ClusterState];
 
-/** Objects that live through the step without a crash, and have not with one. */
+/** Objects that live through the step in the uninterrupted run only. */
 function replaced([before, after]: BeforeAndAfter, whole: BeforeAndAfter): CrashProblem[] {
   return [...after].flatMap(([key, { name, live }]) => {
     const wasKept = isSame(whole[0].get(key), whole[1].get(key));
@@ -65,7 +65,7 @@ function comparedStates(state: ClusterState, whole: ClusterState): CrashProblem[
   const orphans = [...state].filter(([key]) => !whole.has(key)).map(([, each]) => orphan(each));
   const others = [...whole].flatMap(([key, want]): CrashProblem[] => {
     const found = state.get(key);
-    const missing = `${want.name} is not there, but is without a crash`;
+    const missing = `${want.name} is not there, but is in the uninterrupted run`;
     if (found === undefined) return [{ type: 'missing', message: missing }];
     return differences(found, want);
   });
@@ -75,10 +75,10 @@ function comparedStates(state: ClusterState, whole: ClusterState): CrashProblem[
 function orphan({ name, live }: ObservedObject): CrashProblem {
   const { finalizers = [], deletionTimestamp } = live.metadata;
   if (deletionTimestamp !== undefined && finalizers.length > 0) {
-    const message = `${name} is held by ${finalizers.join(', ')}, but is gone without a crash`;
+    const message = `${name} is held by ${finalizers.join(', ')}, but is gone in the uninterrupted run`;
     return { type: 'finalizerLeft', message };
   }
-  return { type: 'orphan', message: `${name} is there, but is not without a crash` };
+  return { type: 'orphan', message: `${name} is there, but is not in the uninterrupted run` };
 }
 
 const longestList = 5;
@@ -89,12 +89,12 @@ function differences(found: ObservedObject, want: ObservedObject): CrashProblem[
   const shown = redactChanges(found.live.kind, changes).slice(0, longestList).map(describeChange);
   const more = changes.length - shown.length;
   const rest = more > 0 ? `; and ${more} more` : '';
-  const message = `${found.name} differs from the run without a crash: ${shown.join('; ')}${rest}`;
+  const message = `${found.name} differs from the uninterrupted run: ${shown.join('; ')}${rest}`;
   return [{ type: 'differs', message }];
 }
 
 function describeChange({ path, from, to }: FieldChange): string {
-  return `${path}: ${textOf(from)} without, ${textOf(to)} with`;
+  return `${path}: ${textOf(from)} there, ${textOf(to)} here`;
 }
 
 const longestText = 200;

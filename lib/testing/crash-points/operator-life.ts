@@ -1,6 +1,9 @@
 import type { Client } from '../../client/client.js';
 import { OperatorError } from '../../system/operator-error.js';
-import type { CrashMode } from './crash-point.js';
+import { errorOf } from '../../client/faulty.js';
+import type { FailingFault } from '../../client/faulty.js';
+import type { Interruption, RequestFailure } from './crash-point.js';
+import { faults } from '../fault-on.js';
 import { mortalClient } from './mortal-client.js';
 import type { RequestTrace, TracedCall } from './request-trace.js';
 
@@ -9,8 +12,8 @@ export interface OperatorLifeOptions {
   /** Leads to the cluster. */
   readonly client: Client;
   readonly trace: RequestTrace;
-  /** How it dies at the crash point. */
-  readonly mode: CrashMode;
+  /** How it dies at the crash point, or how the request there fails. */
+  readonly mode: Interruption['mode'];
 }
 
 /** How a call is made. */
@@ -29,7 +32,7 @@ export class OperatorLife {
   readonly client: Client;
   readonly #stop = new AbortController();
   readonly #trace: RequestTrace;
-  readonly #mode: CrashMode;
+  readonly #mode: Interruption['mode'];
   #isDead = false;
 
   constructor({ client, trace, mode }: OperatorLifeOptions) {
@@ -62,13 +65,16 @@ export class OperatorLife {
     if (this.#trace.isHot) this.kill();
     this.check();
     const request = this.#trace.add(call);
+    const { isHit } = request;
+    const failure = isHit && isFailure(this.#mode) ? failures[this.#mode] : undefined;
     const sendNoted = async (): Promise<T> => {
-      const answer = await send(request.isCrashPoint);
+      const answer = await send(isHit && failure === undefined);
       if (wasCreated(answer)) request.created();
       return answer;
     };
     try {
-      return await (request.isCrashPoint ? this.#die(sendNoted) : sendNoted());
+      if (failure !== undefined) return await fail(call, failure, sendNoted);
+      return await (isHit ? this.#die(sendNoted) : sendNoted());
     } finally {
       request.ended();
     }
@@ -85,6 +91,33 @@ export class OperatorLife {
     if (mode !== 'answered' || answer === undefined) throw killed();
     return answer();
   }
+}
+
+interface Failure {
+  readonly fault: FailingFault;
+  readonly when: 'before' | 'after';
+}
+
+const failures: Readonly<Record<RequestFailure, Failure>> = {
+  conflict: { fault: faults.conflict(), when: 'before' },
+  serverError: { fault: faults.serverError(), when: 'before' },
+  resetBefore: { fault: faults.reset(), when: 'before' },
+  resetAfter: { fault: faults.reset(), when: 'after' },
+  timeout: { fault: faults.timeout(), when: 'before' },
+};
+
+/** Whether `mode` lets a request fail, and the operator live. */
+export function isFailure(mode: Interruption['mode']): mode is RequestFailure {
+  return Object.hasOwn(failures, mode);
+}
+
+async function fail<T>(
+  { verb, type, namespace, name }: TracedCall,
+  { fault, when }: Failure,
+  send: () => Promise<T>,
+): Promise<never> {
+  if (when === 'after') await outcomeOf(send());
+  throw errorOf(fault, { verb, kind: type.kind, namespace, name }, when);
 }
 
 function killed(): OperatorError {

@@ -7,10 +7,10 @@ import { describeRequest, startStep } from './crash-point.js';
 import type { CrashCluster, CrashStage, CrashStep } from './crash-scenario.js';
 import { observe } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';
-import { OperatorLife } from './operator-life.js';
+import { OperatorLife, isFailure } from './operator-life.js';
 import { letTimePass, letWorkHappen } from './pace.js';
 import { RequestTrace } from './request-trace.js';
-import type { CrashPoint, CrashProblem, CrashRequest } from './crash-point.js';
+import type { CrashProblem, CrashRequest, Interruption } from './crash-point.js';
 import type { ResolvedScenario } from './resolve-scenario.js';
 import { errorMessage } from '../../system/as-error.js';
 
@@ -27,7 +27,7 @@ export interface Played {
   /** The steps that were carried out. */
   readonly steps: readonly PlayedStep[];
   readonly requests: readonly CrashRequest[];
-  readonly crashedAt: CrashRequest | undefined;
+  readonly interruptedAt: CrashRequest | undefined;
   /** Of the objects that the operator has written. */
   readonly writtenKinds: readonly TypeMeta[];
   /** What was found without comparing; the run ends at the first step that has one. */
@@ -48,19 +48,20 @@ class PlayEnded extends Error {
   }
 }
 
-/** One run of a scenario, on a cluster of its own, with a crash at `point` or none. */
+/** One run of a scenario, on a cluster of its own, interrupted at `point` or not at all. */
 export class Play<C extends CrashCluster> {
   readonly #scenario: ResolvedScenario<C>;
-  readonly #point: CrashPoint | undefined;
+  readonly #point: Interruption | undefined;
   readonly #stage: CrashStage<C>;
   readonly #trace: RequestTrace;
   readonly #played: PlayedStep[] = [];
   readonly #endings: Promise<void>[] = [];
   #life: OperatorLife;
   #lives = 0;
+  #isFailureChecked = false;
   #failure: { readonly error: unknown } | undefined;
 
-  private constructor(scenario: ResolvedScenario<C>, point: CrashPoint | undefined, cluster: C) {
+  private constructor(scenario: ResolvedScenario<C>, point: Interruption | undefined, cluster: C) {
     this.#scenario = scenario;
     this.#point = point;
     this.#stage = { cluster, client: cluster.client() };
@@ -70,7 +71,7 @@ export class Play<C extends CrashCluster> {
 
   static async run<C extends CrashCluster>(
     scenario: ResolvedScenario<C>,
-    point?: CrashPoint,
+    point?: Interruption,
   ): Promise<Played> {
     const cluster = await scenario.cluster();
     try {
@@ -93,9 +94,9 @@ export class Play<C extends CrashCluster> {
     } finally {
       this.#life.kill();
     }
-    const { requests, crashedAt } = this.#trace;
+    const { requests, interruptedAt } = this.#trace;
     const writtenKinds = this.#writtenKinds();
-    return { steps: this.#played, requests, crashedAt, writtenKinds, problems };
+    return { steps: this.#played, requests, interruptedAt, writtenKinds, problems };
   }
 
   async #steps(): Promise<void> {
@@ -104,8 +105,8 @@ export class Play<C extends CrashCluster> {
     const start = { name: startStep, change: async () => this.#live(), until: async () => true };
     for (const step of [start, ...steps]) {
       await this.#step(step);
-      // What comes after is the same as without a crash where the state is.
-      if (this.#trace.crashedAt !== undefined) return;
+      // From an equal state, what follows is the same as in the uninterrupted run.
+      if (this.#trace.interruptedAt !== undefined) return;
     }
   }
 
@@ -233,12 +234,22 @@ export class Play<C extends CrashCluster> {
       if (this.#trace.isHot) throw this.#goesOn();
       isNew = this.#life.isDead;
       if (isNew) await this.#rise();
+      else await this.#checkAfterFailure();
       // An answer can need the machine's time (zlib has threads of its own), and a new life its start.
     } while (clock instanceof VirtualClock && (!this.#trace.isIdle || isNew || this.#life.isDead));
     if (this.#failure === undefined) return;
     const { error } = this.#failure;
     const why = (error instanceof Error && error.stack) || errorMessage(error);
     throw ended('notConverged', `the operator ended by itself: ${why}`);
+  }
+
+  /** Checks the invariant at a request that has failed, before the operator tries again. */
+  async #checkAfterFailure(): Promise<void> {
+    const { interruptedAt } = this.#trace;
+    if (interruptedAt === undefined || this.#isFailureChecked) return;
+    if (this.#point === undefined || !isFailure(this.#point.mode)) return;
+    this.#isFailureChecked = true;
+    await this.#checkInvariant(`${interruptedAt.step}, at the failure`);
   }
 
   #goesOn(): PlayEnded {
@@ -252,7 +263,7 @@ export class Play<C extends CrashCluster> {
     // What it had sent arrives before the next one starts.
     do await letWorkHappen(clock);
     while (clock instanceof VirtualClock && !this.#trace.isIdle);
-    await this.#checkInvariant(`${this.#trace.crashedAt?.step ?? ''}, at the crash`);
+    await this.#checkInvariant(`${this.#trace.interruptedAt?.step ?? ''}, at the crash`);
     this.#life = this.#newLife();
     this.#live();
   }

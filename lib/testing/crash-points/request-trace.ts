@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf, groupOf } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
-import type { CrashPoint, CrashRequest } from './crash-point.js';
+import type { CrashRequest, Interruption } from './crash-point.js';
 
 /** A call of a client, before it is made. */
 export interface TracedCall {
@@ -16,7 +16,8 @@ export interface TracedCall {
 
 /** A request that was let through; told what came of it. */
 export interface TracedRequest {
-  readonly isCrashPoint: boolean;
+  /** Whether the run is interrupted here. */
+  readonly isHit: boolean;
   created(): void;
   ended(): void;
 }
@@ -32,16 +33,16 @@ function isQuestion(type: TypeReference<KubernetesObject>): boolean {
 
 /** The requests of all lives of an operator in one run, and how many are under way. */
 export class RequestTrace {
-  readonly #point: CrashPoint | undefined;
+  readonly #point: Interruption | undefined;
   readonly #ignoredKinds: readonly string[];
   readonly #requests: CrashRequest[] = [];
   #step = '';
   #inStep = 0;
   #underWay = 0;
   #thisMoment = 0;
-  #crashedAt: CrashRequest | undefined;
+  #interruptedAt: CrashRequest | undefined;
 
-  constructor(point: CrashPoint | undefined, ignoredKinds: readonly string[]) {
+  constructor(point: Interruption | undefined, ignoredKinds: readonly string[]) {
     this.#point = point;
     this.#ignoredKinds = ignoredKinds;
   }
@@ -70,9 +71,9 @@ export class RequestTrace {
     this.#thisMoment = 0;
   }
 
-  /** The request at which the operator died. */
-  get crashedAt(): CrashRequest | undefined {
-    return this.#crashedAt;
+  /** The request at which the operator died, or that failed. */
+  get interruptedAt(): CrashRequest | undefined {
+    return this.#interruptedAt;
   }
 
   /** Requests belong to `step` from now on. */
@@ -88,7 +89,7 @@ export class RequestTrace {
     this.#thisMoment += 1;
     const ended = (): void => void (this.#underWay -= 1);
     if (this.#ignoredKinds.includes(type.kind)) {
-      return { isCrashPoint: false, created: () => undefined, ended };
+      return { isHit: false, created: () => undefined, ended };
     }
     this.#inStep += 1;
     const at = this.#requests.length;
@@ -98,14 +99,14 @@ export class RequestTrace {
       write: writing.includes(verb) && !dryRun && !isQuestion(type),
     };
     this.#requests.push(request);
-    const isCrashPoint = this.#isHit(request);
-    if (isCrashPoint) this.#crashedAt = request;
+    const isHit = this.#isHit(request);
+    if (isHit) this.#interruptedAt = request;
     const created = (): void => void (this.#requests[at] = { ...request, created: request.write });
-    return { isCrashPoint, created, ended };
+    return { isHit, created, ended };
   }
 
   #isHit({ step, request }: CrashRequest): boolean {
-    if (this.#crashedAt !== undefined) return false;
+    if (this.#interruptedAt !== undefined) return false;
     return this.#point?.step === step && this.#point.request === request;
   }
 }

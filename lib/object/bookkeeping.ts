@@ -1,0 +1,21 @@
+/** Resources that a manager reads and writes for itself. */
+const always: ReadonlySet<string> = new Set([
+  ...['selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'selfsubjectreviews'],
+  ...['subjectaccessreviews', 'localsubjectaccessreviews', 'tokenreviews'],
+  ...['leases', 'events'],
+]);
+
+/** Resources that a manager only looks up. */
+const looked: ReadonlySet<string> = new Set(['customresourcedefinitions']);
+const reading: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'event']);
+
+/**
+ * Whether a manager makes such requests for itself, beside its reconcilers: access and token reviews,
+ * leases, events, and look-ups of CustomResourceDefinitions.
+ * @param resource - the kind, or the plural.
+ */
+export function isBookkeeping(verb: string, resource: string): boolean {
+  const lower = resource.toLowerCase();
+  const plural = lower.endsWith('s') ? lower : `${lower}s`;
+  return always.has(plural) || (looked.has(plural) && reading.has(verb));
+}

@@ -1,0 +1,171 @@
+import { apiVersionOf } from '../../object/resource-type.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { seededRandom } from '../../system/random.js';
+import type {
+  CrashProblem,
+  CrashRequest,
+  Interruption,
+  PointResult,
+  PointsReport,
+} from './crash-point.js';
+import type { CrashCluster, CrashScenario } from './crash-scenario.js';
+import { judgePlay } from './judge-play.js';
+import { Play } from './play.js';
+import type { Played } from './play.js';
+import { resolveScenario } from './resolve-scenario.js';
+import type { ResolvedScenario } from './resolve-scenario.js';
+
+/** Options of `crashPoints` and `faultSweep`. */
+export interface SweepOptions<P extends Interruption> {
+  /** Only this point, or those that have what it says: how a failure is looked into. @defaultValue all */
+  readonly only?: Partial<P> | undefined;
+  /** How the operator or the request is interrupted. @defaultValue all modes */
+  readonly modes?: readonly P['mode'][] | undefined;
+  /** Not every point, but `count` of them, chosen by `seed`. @defaultValue every one */
+  readonly sample?: { readonly count: number; readonly seed: number } | undefined;
+  /**
+   * How many points are played at once, each on a cluster (or namespace) of its own; at least 1. Saves
+   * time where runs mostly wait, as on a real cluster; the results are in order all the same.
+   * @defaultValue 1
+   */
+  readonly concurrency?: number | undefined;
+}
+
+/** A way to interrupt every request of a scenario. */
+export interface Sweep<P extends Interruption> {
+  /** The function that the user calls. */
+  readonly call: string;
+  readonly allModes: readonly P['mode'][];
+  /** Whether a request that is interrupted so differs from all others. */
+  readonly differs: (request: CrashRequest, mode: P['mode']) => boolean;
+  readonly failed: (report: PointsReport<P>, own?: readonly CrashProblem[]) => Error;
+}
+
+/** Plays `scenario` uninterrupted, and again for each point, each time on a fresh cluster. */
+export async function playSweep<C extends CrashCluster, P extends Interruption>(
+  scenario: CrashScenario<C>,
+  options: SweepOptions<P>,
+  sweep: Sweep<P>,
+): Promise<PointsReport<P>> {
+  const { name } = scenario;
+  const { only = {}, modes = sweep.allModes, sample, concurrency = 1 } = options;
+  const resolvedOptions = { only, modes, sample, concurrency };
+  refuseUnknownOptions<SweepOptions<P>>(sweep.call, options, resolvedOptions);
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    const message = `${name}: concurrency: want a whole number from 1, got ${concurrency}`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  checkModes(sweep, modes);
+  const { resolved, whole } = await uninterrupted(resolveScenario(scenario));
+  if (whole.problems.length > 0) {
+    const report = { scenario: name, requests: whole.requests, results: [] };
+    throw sweep.failed(report, whole.problems);
+  }
+  const points = pointsOf({ ...options, modes }, whole, { name, sweep });
+  const results = await inOrder(points, concurrency, (point) => resultAt(point, resolved, whole));
+  const requests = whole.steps.flatMap((step) => step.requests);
+  const report = { scenario: name, requests, results };
+  if (results.some(({ problems }) => problems.length > 0)) throw sweep.failed(report);
+  return report;
+}
+
+function checkModes<P extends Interruption>(
+  { call, allModes }: Sweep<P>,
+  modes: readonly P['mode'][],
+): void {
+  const unknown = modes.find((mode) => !allModes.includes(mode));
+  if (unknown === undefined) return;
+  const message = `${call}: modes: want ${allModes.join(', ')}, got ${JSON.stringify(unknown)}`;
+  throw new OperatorError('InvalidOption', message);
+}
+
+interface Uninterrupted<C extends CrashCluster> {
+  /** Knows all kinds that the operator writes. */
+  readonly resolved: ResolvedScenario<C>;
+  readonly whole: Played;
+}
+
+async function uninterrupted<C extends CrashCluster>(
+  asGiven: ResolvedScenario<C>,
+): Promise<Uninterrupted<C>> {
+  const first = await Play.run(asGiven);
+  const { kinds } = asGiven;
+  const unknown = first.writtenKinds.filter(
+    ({ apiVersion, kind }) =>
+      !kinds.some((given) => given.kind === kind && apiVersionOf(given) === apiVersion),
+  );
+  const resolved = { ...asGiven, kinds: [...kinds, ...unknown] };
+  if (first.problems.length > 0 || unknown.length === 0) return { resolved, whole: first };
+  // Now that the kinds are known, their objects are looked at from the start.
+  return { resolved, whole: await Play.run(resolved) };
+}
+
+/** Calls `each` for all items, `atOnce` of them at a time. */
+async function inOrder<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  each: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  let left = [...items.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [at, item] = next;
+      try {
+        results[at] = await each(item);
+      } catch (error) {
+        left = [];
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return results;
+}
+
+async function resultAt<C extends CrashCluster, P extends Interruption>(
+  point: P,
+  scenario: ResolvedScenario<C>,
+  whole: Played,
+): Promise<PointResult<P>> {
+  const played = await Play.run(scenario, point);
+  return { point, request: played.interruptedAt, problems: judgePlay(played, whole) };
+}
+
+interface Choice<P extends Interruption> {
+  /** The scenario's. */
+  readonly name: string;
+  readonly sweep: Sweep<P>;
+}
+
+function pointsOf<P extends Interruption>(
+  { only = {}, modes = [], sample }: SweepOptions<P>,
+  { steps }: Played,
+  { name, sweep }: Choice<P>,
+): readonly P[] {
+  const all = steps.flatMap(({ requests }) =>
+    requests.flatMap((each) => {
+      const { step, request } = each;
+      const differing = modes.filter((mode) => sweep.differs(each, mode));
+      return differing.map((mode) => ({ step, request, mode }) as P);
+    }),
+  );
+  const wanted = Object.entries(only) as [keyof P, unknown][];
+  const found = all.filter((point) => wanted.every(([key, value]) => point[key] === value));
+  if (found.length === 0 && wanted.length > 0) {
+    const message = `${name}: ${sweep.call} has no point ${JSON.stringify(only)}`;
+    throw new OperatorError('InvalidOption', message);
+  }
+  return sample === undefined ? found : sampleOf(found, sample);
+}
+
+function sampleOf<P>(
+  points: readonly P[],
+  { count, seed }: { readonly count: number; readonly seed: number },
+): readonly P[] {
+  const random = seededRandom(seed);
+  const drawn = points.map((point) => ({ point, rank: random.next() }));
+  const chosen = new Set(drawn.toSorted((one, other) => one.rank - other.rank).slice(0, count));
+  return drawn.filter((each) => chosen.has(each)).map(({ point }) => point);
+}
