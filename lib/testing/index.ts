@@ -41,6 +41,8 @@ export { faultOn, faults } from './fault-on.js';
 export type { FaultTarget } from './fault-on.js';
 export { serveLocalWebhooks } from '../manager/webhooks/local-webhooks.js';
 export type { LocalWebhooks, LocalWebhooksOptions } from '../manager/webhooks/local-webhooks.js';
+export { assertNothingLeft, recordCreations } from './left-overs.js';
+export type { AssertNothingLeftOptions, LeftOverCheck, RecordingClient } from './left-overs.js';
 export { operatorAssertions } from './operator-assertions.js';
 export type { ChaiAssertion, ChaiLike } from './operator-assertions.js';
 export type { RequestFilter, RequestSource } from './request-filter.js';

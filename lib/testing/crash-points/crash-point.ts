@@ -88,6 +88,8 @@ export interface CrashProblem {
     | 'finalizerLeft'
     /** Something was written after all had been done. */
     | 'writesWhenConverged'
+    /** The owner is gone, and an object that the operator created for it is not. */
+    | 'leftOver'
     /** The scenario's own invariant does not hold. */
     | 'invariant';
   /** For people; names the object and what is wrong. */

@@ -12,7 +12,9 @@ import { letTimePass, letWorkHappen } from './pace.js';
 import { RequestTrace } from './request-trace.js';
 import type { CrashProblem, CrashRequest, Interruption } from './crash-point.js';
 import type { ResolvedScenario } from './resolve-scenario.js';
+import type { ObjectReference } from '../../object/object-reference.js';
 import { errorMessage } from '../../system/as-error.js';
+import { deleteOwner, findLeftOvers, recordCreations } from '../left-overs.js';
 
 /** What became of a step. */
 export interface PlayedStep {
@@ -56,6 +58,7 @@ export class Play<C extends CrashCluster> {
   readonly #trace: RequestTrace;
   readonly #played: PlayedStep[] = [];
   readonly #endings: Promise<void>[] = [];
+  readonly #created: ObjectReference[] = [];
   #life: OperatorLife;
   #lives = 0;
   #isFailureChecked = false;
@@ -87,6 +90,7 @@ export class Play<C extends CrashCluster> {
     try {
       await this.#steps();
       await this.#restart();
+      await this.#deleteOwner();
       await this.#end();
     } catch (error) {
       if (!(error instanceof PlayEnded)) throw error;
@@ -193,6 +197,31 @@ export class Play<C extends CrashCluster> {
     throw ended('writesWhenConverged', message);
   }
 
+  /** Nothing of the owner is left when it is gone. */
+  async #deleteOwner(): Promise<void> {
+    const { leftOvers, ignoredKinds, timeoutMs, steadyMs } = this.#scenario;
+    if (leftOvers === undefined) return;
+    const { client, cluster } = this.#stage;
+    const { clock } = cluster;
+    this.#trace.begin('deletion');
+    const deleted = await deleteOwner(client, leftOvers.owner);
+    const startMs = clock.monotonicMs();
+    let writes = 0;
+    for (let calmSinceMs = startMs; ;) {
+      await this.#pass(calmMs);
+      await cluster.settled?.();
+      const created = this.#created.filter(({ kind }) => !ignoredKinds.includes(kind));
+      const left = await findLeftOvers(client, { deleted, created, keep: leftOvers.keep });
+      if (left.length === 0) return;
+      const nowMs = clock.monotonicMs();
+      if (this.#trace.writes.length !== writes) calmSinceMs = nowMs;
+      writes = this.#trace.writes.length;
+      if (nowMs - calmSinceMs < steadyMs && nowMs - startMs < timeoutMs) continue;
+      const message = `${(nowMs - startMs) / 1_000} s after the owner was deleted: ${left.join('; ')}`;
+      throw ended('leftOver', message);
+    }
+  }
+
   /** Waits for what the operator leaves behind. */
   async #end(): Promise<void> {
     this.#life.kill();
@@ -270,7 +299,8 @@ export class Play<C extends CrashCluster> {
 
   #newLife(): OperatorLife {
     const { mode = 'answered' } = this.#point ?? {};
-    const client = this.#stage.cluster.client({ user: 'operator' });
+    const own = this.#stage.cluster.client({ user: 'operator' });
+    const client = recordCreations(own, this.#created);
     return new OperatorLife({ client, trace: this.#trace, mode });
   }
 

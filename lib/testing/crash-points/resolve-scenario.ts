@@ -4,6 +4,7 @@ import { OperatorError } from '../../system/operator-error.js';
 import { seededRandom } from '../../system/random.js';
 import type { Resolved } from '../../system/resolved.js';
 import { VirtualClock } from '../../system/virtual-clock.js';
+import type { LeftOverCheck } from '../left-overs.js';
 import { startStep } from './crash-point.js';
 import type { CrashCluster, CrashScenario } from './crash-scenario.js';
 
@@ -13,11 +14,16 @@ export interface ResolvedScenario<C extends CrashCluster> extends Resolved<
 > {
   readonly setup: CrashScenario<C>['setup'];
   readonly invariant: CrashScenario<C>['invariant'];
+  readonly leftOvers: LeftOverCheck | undefined;
 }
 
-/** @throws OperatorError `InvalidOption`: a number is out of its range, or two steps share a name. */
+/**
+ * Fills in defaults. @param leftOvers - checked at the end of each run.
+ * @throws OperatorError `InvalidOption`: a number is out of its range, or two steps share a name.
+ */
 export function resolveScenario<C extends CrashCluster>(
   scenario: CrashScenario<C>,
+  leftOvers?: LeftOverCheck,
 ): ResolvedScenario<C> {
   const { name, operator, steps, setup, invariant, kinds = [] } = scenario;
   const { ignoredKinds = ['Event', 'Lease'], timeoutMs = 600_000, steadyMs = 60_000 } = scenario;
@@ -34,7 +40,7 @@ export function resolveScenario<C extends CrashCluster>(
     throw new OperatorError('InvalidOption', `${name}: two steps are called ${twice}`);
   }
   return {
-    ...{ name, operator, steps, setup, invariant, kinds },
+    ...{ name, operator, steps, setup, invariant, kinds, leftOvers },
     ...{ ignoredKinds, timeoutMs, steadyMs, comparable, cluster },
   };
 }

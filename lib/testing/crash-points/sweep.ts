@@ -2,6 +2,7 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { seededRandom } from '../../system/random.js';
+import type { LeftOverCheck } from '../left-overs.js';
 import type {
   CrashProblem,
   CrashRequest,
@@ -30,6 +31,11 @@ export interface SweepOptions<P extends Interruption> {
    * @defaultValue 1
    */
   readonly concurrency?: number | undefined;
+  /**
+   * At the end of each run, deletes the owner while the operator runs: nothing that the operator created
+   * for it may be left. @defaultValue not checked
+   */
+  readonly leftOvers?: LeftOverCheck | undefined;
 }
 
 /** A way to interrupt every request of a scenario. */
@@ -49,15 +55,15 @@ export async function playSweep<C extends CrashCluster, P extends Interruption>(
   sweep: Sweep<P>,
 ): Promise<PointsReport<P>> {
   const { name } = scenario;
-  const { only = {}, modes = sweep.allModes, sample, concurrency = 1 } = options;
-  const resolvedOptions = { only, modes, sample, concurrency };
+  const { only = {}, modes = sweep.allModes, sample, concurrency = 1, leftOvers } = options;
+  const resolvedOptions = { only, modes, sample, concurrency, leftOvers };
   refuseUnknownOptions<SweepOptions<P>>(sweep.call, options, resolvedOptions);
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     const message = `${name}: concurrency: want a whole number from 1, got ${concurrency}`;
     throw new OperatorError('InvalidOption', message);
   }
   checkModes(sweep, modes);
-  const { resolved, whole } = await uninterrupted(resolveScenario(scenario));
+  const { resolved, whole } = await uninterrupted(resolveScenario(scenario, leftOvers));
   if (whole.problems.length > 0) {
     const report = { scenario: name, requests: whole.requests, results: [] };
     throw sweep.failed(report, whole.problems);

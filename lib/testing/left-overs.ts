@@ -1,0 +1,181 @@
+import type { Client } from '../client/client.js';
+import { forwarding } from '../client/forwarding.js';
+import { isNotFound } from '../object/api-error.js';
+import { isBookkeeping } from '../object/bookkeeping.js';
+import { describeObject } from '../object/describe-object.js';
+import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
+import { referenceTo } from '../object/object-reference.js';
+import type { ObjectReference } from '../object/object-reference.js';
+import { systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { eventually } from './eventually.js';
+
+/** A {@link Client} that notes what it creates. */
+export interface RecordingClient extends Client {
+  /** The objects that were created so far, oldest first. Grows while the client is used. */
+  readonly created: readonly ObjectReference[];
+}
+
+/** Notes every object that is created by `client`, for {@link assertNothingLeft}. */
+export function recordCreations(client: Client, created: ObjectReference[] = []): RecordingClient {
+  const note = (object: KubernetesObject): void => {
+    const isStored = object.metadata.uid !== undefined && !isBookkeeping('create', object.kind);
+    if (isStored) created.push(referenceTo(object));
+  };
+  return {
+    ...forwarding(client),
+    created,
+    create: async (object, options) => {
+      const made = await client.create(object, options);
+      if (options?.subresource === undefined && options?.dryRun !== true) {
+        note({ ...made, apiVersion: object.apiVersion, kind: object.kind });
+      }
+      return made;
+    },
+    apply: async (object, options) => {
+      const applied = await client.apply(object, options);
+      const { apiVersion, kind } = object;
+      if (applied.created && options?.dryRun !== true)
+        note({ ...applied.object, apiVersion, kind });
+      return applied;
+    },
+  };
+}
+
+/** The owner whose end is checked, and what may outlive it. */
+export interface LeftOverCheck {
+  /** The object that is deleted, for example the custom resource. It may be gone already. */
+  readonly owner: ObjectReference;
+  /** Objects that may outlive the owner, such as a backup. @defaultValue none */
+  readonly keep?: ((object: UnstructuredObject) => boolean) | undefined;
+}
+
+/** Options of {@link assertNothingLeft}. */
+export interface AssertNothingLeftOptions extends LeftOverCheck {
+  /** `created` of the client of {@link recordCreations} that the operator uses. */
+  readonly created: readonly ObjectReference[];
+  /** How long the objects may take to go, by the clock, in milliseconds. @defaultValue 60_000 */
+  readonly timeoutMs?: number | undefined;
+  /** A `VirtualClock` is moved on. @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Deletes the owner, and waits until nothing that the operator created for it is there: garbage
+ * collection took it, or a finalizer of the operator, which has to keep running. Objects that are older
+ * than the owner or that have other owners do not count.
+ *
+ * @example
+ * ```ts
+ * const operator = recordCreations(cluster().client({ user: 'operator' }));
+ * const { created } = operator;
+ * // … runs the operator with that client, and waits until it has done its work …
+ * await assertNothingLeft(client, { owner: referenceTo(shop), created, clock });
+ * ```
+ * @param client - of an administrator: deletes the owner and reads what is left.
+ * @throws OperatorError `LeftOvers`: names what is left, and why.
+ */
+export async function assertNothingLeft(
+  client: Client,
+  options: AssertNothingLeftOptions,
+): Promise<void> {
+  const { owner, created, keep = () => false, timeoutMs = 60_000, clock = systemClock } = options;
+  const resolved = { owner, created, keep, timeoutMs, clock };
+  refuseUnknownOptions<AssertNothingLeftOptions>('assertNothingLeft', options, resolved);
+  const deleted = await deleteOwner(client, owner);
+  let left: readonly string[] = [];
+  const check = async (): Promise<void> => {
+    left = await findLeftOvers(client, { deleted, created, keep });
+    if (left.length > 0) throw new OperatorError('LeftOvers', left.join('; '));
+  };
+  try {
+    await eventually(check, { timeoutMs, clock, intervalMs: 500 });
+  } catch (error) {
+    if (left.length === 0) throw error;
+    const name = describeObject(owner);
+    const after = `${timeoutMs / 1_000} s after ${name} was deleted`;
+    throw new OperatorError('LeftOvers', `${after}: ${left.join('; ')}`, { cause: error });
+  }
+}
+
+/** An owner that was deleted, as it last was. */
+export interface DeletedOwner {
+  readonly reference: ObjectReference;
+  /** undefined: it was gone before. */
+  readonly live: UnstructuredObject | undefined;
+}
+
+/** Deletes the owner, if it is there. */
+export async function deleteOwner(
+  client: Client,
+  reference: ObjectReference,
+): Promise<DeletedOwner> {
+  const live = await find(client, reference);
+  if (live === undefined) return { reference, live };
+  try {
+    await client.delete(reference, reference, { propagationPolicy: 'Background' });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  return { reference, live };
+}
+
+/** Input of {@link findLeftOvers}. */
+export interface LeftOverSearch {
+  readonly deleted: DeletedOwner;
+  readonly created: readonly ObjectReference[];
+  readonly keep?: LeftOverCheck['keep'];
+}
+
+/** Names what is left of the owner and of the objects created for it, and why. */
+export async function findLeftOvers(
+  client: Client,
+  { deleted, created, keep = () => false }: LeftOverSearch,
+): Promise<string[]> {
+  const { reference, live: owner } = deleted;
+  const uid = owner?.metadata.uid ?? reference.uid;
+  const bornAt = owner?.metadata.creationTimestamp ?? '';
+  const left: string[] = [];
+  for (const each of [...(owner === undefined ? [] : [{ ...reference, uid }]), ...created]) {
+    const live = await find(client, each);
+    if (live === undefined || live.metadata.uid !== each.uid) continue;
+    const isOlder = (live.metadata.creationTimestamp ?? '') < bornAt;
+    const why = live.metadata.uid === uid ? heldBy(live) : reasonOf(live, { reference, uid });
+    if (why !== undefined && !isOlder && !keep(live)) left.push(`${describeObject(each)} ${why}`);
+  }
+  return left;
+}
+
+async function find(
+  client: Client,
+  reference: ObjectReference,
+): Promise<UnstructuredObject | undefined> {
+  try {
+    return await client.get(reference, reference);
+  } catch (error) {
+    if (isNotFound(error) || isOperatorError(error, 'UnknownKind')) return undefined;
+    throw error;
+  }
+}
+
+/** Why `object` outlives its owner; undefined: another owner needs it. */
+function reasonOf(
+  object: UnstructuredObject,
+  { reference, uid }: Pick<DeletedOwner, 'reference'> & { readonly uid: string | undefined },
+): string | undefined {
+  const { deletionTimestamp, ownerReferences = [] } = object.metadata;
+  const name = describeObject(reference);
+  if (deletionTimestamp !== undefined) return heldBy(object);
+  if (ownerReferences.length === 0) {
+    return `is left: it has no reference to its owner ${name}, and no finalizer deleted it`;
+  }
+  const isOwned = uid !== undefined && ownerReferences.some((each) => each.uid === uid);
+  return isOwned ? `is left, though it refers to its owner ${name}` : undefined;
+}
+
+function heldBy({ metadata: { finalizers = [] } }: UnstructuredObject): string {
+  const held = finalizers.length === 0 ? '' : `: ${finalizers.join(', ')} holds it`;
+  return `is still there${held}`;
+}

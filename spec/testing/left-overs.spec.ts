@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { ConfigMap } from '../../lib/object/kinds.js';
+import { ownerReferenceTo } from '../../lib/object/owner-reference.js';
+import {
+  assertNothingLeft,
+  crashPoints,
+  faultSweep,
+  recordCreations,
+  testCluster,
+} from '../../lib/testing/index.js';
+import type { AssertNothingLeftOptions, RecordingClient } from '../../lib/testing/index.js';
+import { by, configMap, namespace, note, shopKey, shopScenario } from './shop-scenario.js';
+import type { Reconcile } from './shop-scenario.js';
+
+const owner = { apiVersion: 'v1', kind: 'ConfigMap', ...shopKey };
+
+function owned(name: string, by: ConfigMap, finalizers: string[] = []): ConfigMap {
+  const metadata = { namespace, name, finalizers, ownerReferences: [ownerReferenceTo(by)] };
+  return { ...configMap(name), metadata };
+}
+
+describe('assertNothingLeft', () => {
+  const cluster = testCluster();
+  let shop: ConfigMap;
+  let operator: RecordingClient;
+  const check = (more: Partial<AssertNothingLeftOptions> = {}): Promise<string> => {
+    const { created } = operator;
+    const options = { owner, created, clock: cluster().clock, ...more };
+    return assertNothingLeft(cluster().client(), options).then(
+      () => 'nothing left',
+      (error: unknown) => {
+        expect(error).to.have.property('code', 'LeftOvers');
+        return (error as Error).message;
+      },
+    );
+  };
+  beforeEach(async () => {
+    shop = await cluster().client().create(configMap('shop'));
+    operator = recordCreations(cluster().client({ user: 'operator' }));
+  });
+
+  it('accepts objects that garbage collection takes with their owner', async () => {
+    await operator.create(owned('env', shop));
+    await operator.apply(owned('more', shop), by);
+    expect(operator.created.map(({ name }) => name)).to.deep.equal(['env', 'more']);
+    expect(await check()).to.equal('nothing left');
+  });
+
+  it('names an object without an owner reference, also one of a generated name', async () => {
+    await operator.create(owned('env', shop));
+    await operator.apply(configMap('forgotten'), by);
+    const metadata = { namespace, generateName: 'made-' };
+    const made = await operator.create<ConfigMap>({ ...configMap(''), metadata });
+    const message = await check();
+    expect(message).to.match(/^60(\.\d+)? s after ConfigMap default\/shop was deleted: /);
+    const why = 'is left: it has no reference to its owner ConfigMap default/shop';
+    expect(message).to.include(`ConfigMap default/forgotten ${why}`);
+    expect(message).to.include(`ConfigMap default/${made.metadata.name ?? ''} ${why}`);
+    expect(message).not.to.include('default/env');
+  });
+
+  it('names the finalizer that holds an object, or the owner itself', async () => {
+    await operator.create(owned('env', shop, ['example.com/hold']));
+    const body = { metadata: { finalizers: ['example.com/work'] } };
+    await operator.patch(ConfigMap, shopKey, { type: 'merge', body });
+    const message = await check();
+    expect(message).to.include('ConfigMap default/shop is still there: example.com/work holds it');
+  });
+
+  it('leaves out what other owners need, what is kept on purpose, and what a dry run made', async () => {
+    const other = await cluster().client().create(configMap('other'));
+    await operator.create(owned('of-other', other));
+    await operator.create(configMap('backup'));
+    await operator.create(configMap('dry'), { dryRun: true });
+    const keep = ({ metadata }: { readonly metadata: ConfigMap['metadata'] }): boolean =>
+      metadata.name === 'backup';
+    expect(await check({ keep })).to.equal('nothing left');
+    await cluster().client().get(ConfigMap, { namespace, name: 'of-other' });
+  });
+
+  it('refuses unknown options', async () => {
+    const options = { owner, created: [], keeps: () => true } as AssertNothingLeftOptions;
+    const error = await assertNothingLeft(operator, options).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property(
+      'message',
+      'assertNothingLeft: unknown option "keeps"; did you mean "keep"?',
+    );
+  });
+});
+
+describe('the option leftOvers', () => {
+  const forgetting: Reconcile = async (client, shop) => {
+    if (shop.data?.['done'] === 'yes') return;
+    await client.apply(configMap('env'), by);
+    await note(client);
+  };
+  const right: Reconcile = async (client, shop) => {
+    if (shop.data?.['done'] === 'yes') return;
+    await client.apply(owned('env', shop), by);
+    await note(client);
+  };
+
+  for (const [name, sweep] of Object.entries({ crashPoints, faultSweep })) {
+    it(`has ${name} find a forgotten owner reference`, async () => {
+      const options = { leftOvers: { owner }, only: { request: 2 } };
+      const error = await sweep(shopScenario(forgetting), options).catch(
+        (thrown: unknown) => thrown as Error,
+      );
+      expect(error).to.have.property('message').that.includes('leftOver: ');
+      expect(error).to.have.property('message').that.includes('ConfigMap default/env is left');
+      await sweep(shopScenario(right), options);
+    });
+  }
+
+  it('runs the finalizer of the operator, which keeps running', async () => {
+    const finalizers = ['example.com/clean-up'];
+    const cleaning: Reconcile = async (client, shop) => {
+      const isGoing = shop.metadata.deletionTimestamp !== undefined;
+      if (!isGoing && shop.data?.['done'] === 'yes') return;
+      if (!isGoing) {
+        await client.apply<ConfigMap>(
+          { ...configMap('shop'), metadata: { ...shopKey, finalizers } },
+          by,
+        );
+        await client.apply(configMap('env'), by);
+        const metadata = { ...shopKey, finalizers };
+        await client.apply<ConfigMap>({ ...configMap('shop', { done: 'yes' }), metadata }, by);
+        return;
+      }
+      await client.delete(ConfigMap, { namespace, name: 'env' });
+      const body = { metadata: { finalizers: null } };
+      await client.patch(ConfigMap, shopKey, { type: 'merge', body });
+    };
+    const options = { leftOvers: { owner }, only: { request: 2 } };
+    await faultSweep(shopScenario(cleaning), options);
+  });
+});
