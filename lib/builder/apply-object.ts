@@ -11,6 +11,7 @@ import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './applied
 import { readObject } from './context.js';
 import type { RunContext } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
+import { emptyMaps } from './empty-maps.js';
 import { growClaimsOfTemplates, notGrown } from './grow-claims.js';
 import { handOverReplicas } from './hand-over-replicas.js';
 import {
@@ -130,11 +131,12 @@ async function updateObject(context: RunContext, update: Update): Promise<Outcom
     return changeImmutable(context, update, { changes: immutableChanges(pair, controllerName) });
   }
   await checkScaleTarget(context, desired);
-  const ready = await handOverReplicas(context, pair);
+  const handed = await handOverReplicas(context, pair);
   const drift = driftOf(pair, controllerName);
   const cause = drift.length > 0 ? 'drift' : causeOfRollout(rolloutCauses(pair));
-  context.announce(desired.ref, { changes: expectedChanges(pair, drift), cause });
   try {
+    const ready = await emptyMaps(context, { desired, live: handed });
+    context.announce(desired.ref, { changes: expectedChanges(pair, drift), cause });
     const { object: after } = await apply(context, withVersion(desired.object, ready));
     const changes = appliedChanges({ before: live, after, drift });
     const causes = rolloutCauses(pair);

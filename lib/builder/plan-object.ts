@@ -9,6 +9,7 @@ import { redactChanges } from '../object/redact.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
 import { adoptedRemovals } from './adopt-fields.js';
 import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './applied-fields.js';
+import type { Drift } from './applied-fields.js';
 import { checkScaleTarget, immutablePolicy, isStale, maxAttempts } from './apply-object.js';
 import { applyOptions, asNew, withUid } from './apply-options.js';
 import type { Chain, ChainedObject } from './chain.js';
@@ -17,6 +18,7 @@ import type { RunContext } from './context.js';
 import { desiredDifferences } from './desired-differences.js';
 import { finishObject } from './desired-object.js';
 import type { DesiredObject, Pair } from './desired-object.js';
+import { emptyMaps } from './empty-maps.js';
 import { notGrown } from './grow-claims.js';
 import { immutableChanges, isGrowthOnly, isIgnoredChange } from './immutable-changes.js';
 import { isKind } from './kind-traits.js';
@@ -155,6 +157,8 @@ async function planUpdate(context: RunContext, pair: Pair): Promise<PlannedObjec
   }
   const drift = driftOf(pair, controllerName);
   try {
+    const emptied = await emptyMaps(context, pair);
+    if (emptied !== live) return afterEmptying(pair, emptied, drift);
     const applied = await context.client.apply(
       withUid(desired.object, live),
       applyOptions(context),
@@ -170,6 +174,19 @@ async function planUpdate(context: RunContext, pair: Pair): Promise<PlannedObjec
     const changes = [...expectedChanges(pair, drift), ...(removals ?? [])];
     return { action: 'configure', ref, changes, approximate: true, reason };
   }
+}
+
+// Its maps are emptied by a write of its own, which a dry run can't build upon.
+function afterEmptying(
+  pair: Pair,
+  emptied: UnstructuredObject,
+  drift: readonly Drift[],
+): PlannedObject {
+  const { ref } = pair.desired;
+  const removals = appliedChanges({ before: pair.live, after: emptied, drift });
+  const changes = [...removals, ...expectedChanges({ ...pair, live: emptied }, drift)];
+  const reason = 'maps that are to be empty are emptied before the rest is applied';
+  return { action: 'configure', ref, changes, approximate: true, reason };
 }
 
 // The fields are taken over by a write of its own, which a dry run can't build upon.

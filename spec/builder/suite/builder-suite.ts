@@ -2,6 +2,7 @@ import { applyingSuite } from './applying.js';
 import { badInputSuite } from './bad-input.js';
 import { clusterScopedSuite } from './cluster-scoped.js';
 import { claimsSuite } from './claims.js';
+import { customResourcesSuite } from './custom-resources.js';
 import { driftSuite } from './drift.js';
 import { eventsSuite } from './events.js';
 import { hashingSuite } from './hashing.js';
@@ -38,6 +39,7 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('replicas that belong to an autoscaler', () => replicasSuite(open));
   describe('objects for a workload', () => workloadSelectionSuite(open));
   describe('immutable fields', () => immutableSuite(open));
+  describe('custom resources', () => customResourcesSuite(open));
   describe('claims', () => claimsSuite(open));
   describe('taking over', () => takingOverSuite(open));
   describe('writes of a former leader', () => lateWritesSuite(open));

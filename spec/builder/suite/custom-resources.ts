@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import omit from 'lodash/omit.js';
+import type { Builder } from '../../../lib/builder/index.js';
+import { describeObject } from '../../../lib/object/describe-object.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../lib/object/resource-type.js';
+import type { OpenScene } from './builder-suite.js';
+import { summary } from './scene.js';
+import type { Scene } from './scene.js';
+
+const text = { type: 'object', additionalProperties: { type: 'string' } };
+const limits = { type: 'object', properties: { cpu: { type: 'integer' }, tags: text } };
+const part = {
+  type: 'object',
+  required: ['name'],
+  properties: { name: { type: 'string' }, limits },
+};
+const parts = {
+  ...{ type: 'array', items: part },
+  ...{ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
+};
+const list = { type: 'array', items: { type: 'string' } };
+const hosts = { ...list, 'x-kubernetes-list-type': 'set' };
+const spec = {
+  type: 'object',
+  properties: { size: { type: 'integer' }, limits, tags: text, parts, hosts, list },
+};
+const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+type Widget = KubernetesObject & Readonly<Record<string, unknown>>;
+
+/** Serves Widgets, whose `spec` must be there. */
+async function serveWidgets({ admin, namespace, target }: Scene): Promise<ResourceType<Widget>> {
+  const group = `${namespace}.example.com`;
+  const openAPIV3Schema = {
+    ...{ type: 'object', required: ['spec'] },
+    properties: { spec, data: text, free: anything, maybe: { ...spec, nullable: true } },
+  };
+  await admin.create({
+    ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+    metadata: { name: `widgets.${group}` },
+    spec: {
+      ...{ group, scope: 'Namespaced' },
+      names: { plural: 'widgets', kind: 'Widget', singular: 'widget', listKind: 'WidgetList' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  } as never);
+  const type = { group, version: 'v1', kind: 'Widget', plural: 'widgets', namespaced: true };
+  await target.eventually(() => admin.list(type, { namespace }));
+  return type;
+}
+
+/** Custom resources, whose schema has its own idea of what may be null. */
+export function customResourcesSuite(open: OpenScene): void {
+  const chainOf = (scene: Scene, type: ResourceType<Widget>, fields: object): Builder =>
+    scene.builder({ owns: [type] }).object({
+      ...{ apiVersion: `${type.group}/v1`, kind: 'Widget', metadata: { name: 'one' } },
+      ...fields,
+    });
+
+  const bodyOf = async (scene: Scene, type: ResourceType<Widget>): Promise<object> => {
+    return omit(await scene.get(type, 'one'), ['apiVersion', 'kind', 'metadata']);
+  };
+
+  const size = { size: 1 };
+  const cases: readonly [string, object, object][] = [
+    ['all of the spec', { spec: { size: 3 } }, { spec: {} }],
+    ['another map', { spec: {}, data: { a: 'b' } }, { spec: {}, data: {} }],
+    ['a map in the spec', { spec: { ...size, tags: { a: 'b' } } }, { spec: { ...size, tags: {} } }],
+    ['the only map in the spec', { spec: { limits: { cpu: 1 } } }, { spec: { limits: {} } }],
+    [
+      'a map in a map',
+      { spec: { limits: { cpu: 1, tags: { a: 'b', 'c/d~e': 'f' } } } },
+      { spec: { limits: { cpu: 2, tags: {} } } },
+    ],
+    [
+      'a map in a list',
+      { spec: { parts: [{ name: 'a' }, { name: 'b', limits: { cpu: 1 } }] } },
+      { spec: { parts: [{ name: 'b', limits: {} }] } },
+    ],
+    ['the only list, atomic', { spec: { list: ['a'] } }, { spec: {} }],
+    ['the only set', { spec: { hosts: ['a'] } }, { spec: {} }],
+    ['a map without a schema', { spec: {}, free: { a: { b: 1 } } }, { spec: {}, free: { a: {} } }],
+    ['a map that may be null', { spec: {}, maybe: { size: 1 } }, { spec: {}, maybe: {} }],
+  ];
+  for (const [what, before, after] of cases) {
+    it(`empties ${what} without an error, and then leaves it alone`, async () => {
+      const scene = await open();
+      const type = await serveWidgets(scene);
+      await chainOf(scene, type, before).reconcile();
+      const plan = await chainOf(scene, type, after).plan();
+      expect(plan.objects.map(({ action }) => action)).to.deep.equal(['configure']);
+      expect(await bodyOf(scene, type)).to.deep.equal(before);
+      const [result] = await chainOf(scene, type, after).reconcile();
+      expect(result?.operation).to.equal('configured');
+      expect(result?.changes).to.have.deep.members([...(plan.objects[0]?.changes ?? [])]);
+      expect(await bodyOf(scene, type)).to.deep.equal(after);
+      await scene.writes();
+      const again = await chainOf(scene, type, after).reconcile();
+      expect(summary(again)).to.deep.equal(['unchanged Widget/one']);
+      expect(await scene.writes()).to.deep.equal([]);
+      const failures = scene.events.filter(({ type: eventType }) => eventType === 'Warning');
+      expect(failures).to.deep.equal([]);
+    });
+  }
+
+  it('empties a set in a spec that must be there', async () => {
+    const scene = await open();
+    const type = await serveWidgets(scene);
+    await chainOf(scene, type, { spec: { hosts: ['a'] } }).reconcile();
+    const empty = { spec: { hosts: [] } };
+    expect(summary(await chainOf(scene, type, empty).reconcile())).to.deep.equal([
+      'configured Widget/one',
+    ]);
+    expect(summary(await chainOf(scene, type, empty).reconcile())).to.deep.equal([
+      'unchanged Widget/one',
+    ]);
+  });
+
+  it('leaves what others have written into a map that is desired empty', async () => {
+    const scene = await open();
+    const type = await serveWidgets(scene);
+    await chainOf(scene, type, { spec: { size: 3, tags: { a: 'b' } } }).reconcile();
+    await scene.edit(type, 'one', { body: { spec: { tags: { theirs: 'x' } } } });
+    await chainOf(scene, type, { spec: { tags: {} } }).reconcile();
+    expect(await bodyOf(scene, type)).to.deep.equal({ spec: { tags: { theirs: 'x' } } });
+    await chainOf(scene, type, { spec: {} }).reconcile();
+    expect(await bodyOf(scene, type)).to.deep.equal({ spec: { tags: { theirs: 'x' } } });
+  });
+
+  it('goes on where it was stopped between emptying a map and applying the rest', async () => {
+    const scene = await open();
+    const type = await serveWidgets(scene);
+    await chainOf(scene, type, { spec: { limits: { cpu: 1 }, size: 1 } }).reconcile();
+    const by = 'shop-operator';
+    await scene.edit(type, 'one', { body: { spec: { limits: { cpu: null } } }, by });
+    const after = { spec: { limits: {}, size: 2 } };
+    await chainOf(scene, type, after).reconcile();
+    expect(await bodyOf(scene, type)).to.deep.equal(after);
+  });
+
+  it('names object and field of a spec that must be there and is left out', async () => {
+    const scene = await open();
+    const type = await serveWidgets(scene);
+    await chainOf(scene, type, { spec: size }).reconcile();
+    const failure = await chainOf(scene, type, {})
+      .reconcile()
+      .catch((error: unknown) => error);
+    const subject = describeObject({ kind: 'Widget', namespace: scene.namespace, name: 'one' });
+    expect((failure as Error).message)
+      .to.include(subject)
+      .and.match(/spec: Required value/);
+  });
+}
