@@ -1,3 +1,4 @@
+import { isBookkeeping } from '../object/bookkeeping.js';
 import type { Clock } from '../system/clock.js';
 import { sleep } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
@@ -5,10 +6,14 @@ import type { Random } from '../system/random.js';
 import type { ResourceRequest, Verb } from './requests/request-info.js';
 import { failure } from './status-error.js';
 
-/** Which requests a fault befalls; what is not named does not matter. */
+/**
+ * Requests that a fault befalls; what is not named does not matter. Without a `resource` the bookkeeping
+ * of managers is left alone: access and token reviews, leases, events, and look-ups of
+ * CustomResourceDefinitions.
+ */
 export interface FaultMatch {
   readonly verb?: Verb;
-  /** The plural. */
+  /** The plural; `*` is any, bookkeeping included. */
   readonly resource?: string;
   readonly subresource?: string;
   readonly namespace?: string;
@@ -40,6 +45,8 @@ export interface FaultRule {
   readonly times?: number;
   /** The chance, 0 to 1, that it strikes a request that it matches. @defaultValue 1 */
   readonly probability?: number;
+  /** It may never strike: `testCluster` does not report it then. @defaultValue false */
+  readonly optional?: boolean;
 }
 
 /** A rule that is in force. */
@@ -60,6 +67,7 @@ export class Faults {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #rules = new Set<ActiveRule>();
+  readonly #notStruck = new Set<FaultRule>();
 
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;
@@ -70,12 +78,18 @@ export class Faults {
   add(rule: FaultRule): Fault {
     const active: ActiveRule = { rule, struck: 0 };
     this.#rules.add(active);
+    if (rule.optional !== true) this.#notStruck.add(rule);
     return {
       get struck() {
         return active.struck;
       },
       remove: () => void this.#rules.delete(active),
     };
+  }
+
+  /** Rules that have never struck so far, in force or not, but for those that are `optional`. */
+  get notStruck(): readonly FaultRule[] {
+    return [...this.#notStruck];
   }
 
   /** Takes every rule out of force. */
@@ -93,6 +107,7 @@ export class Faults {
     for (const active of [...this.#rules]) {
       if (!this.#strikes(active, info, user)) continue;
       active.struck++;
+      this.#notStruck.delete(active.rule);
       const { effect } = active.rule;
       if (effect.type === 'latency') await sleep(this.#clock, effect.ms, signal);
       else if (effect.type === 'status') throw statusOf(effect);
@@ -105,11 +120,12 @@ export class Faults {
   #strikes({ rule, struck }: ActiveRule, info: ResourceRequest, user: string): boolean {
     const { match = {}, times = Infinity, probability = 1 } = rule;
     if (struck >= times) return false;
+    if (match.resource === undefined && isBookkeeping(info.verb, info.resource)) return false;
     const asked: FaultMatch = { ...matchable(info), user };
     const names = Object.keys(match) as (keyof FaultMatch)[];
-    if (!names.every((name) => match[name] === undefined || match[name] === asked[name])) {
-      return false;
-    }
+    const isAny = (name: keyof FaultMatch): boolean =>
+      match[name] === undefined || (name === 'resource' && match.resource === '*');
+    if (!names.every((name) => isAny(name) || match[name] === asked[name])) return false;
     return probability >= 1 || this.#random.next() < probability;
   }
 }

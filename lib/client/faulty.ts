@@ -1,4 +1,5 @@
 import { ApiError } from '../object/api-error.js';
+import { isBookkeeping } from '../object/bookkeeping.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { sleep, systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
@@ -49,10 +50,15 @@ export type Fault =
   /** The event comes twice; only for the verb `event`. */
   | { readonly type: 'duplicate' };
 
-/** When something goes wrong. What is left out matches everything. */
+/**
+ * When something goes wrong. What is left out matches everything; but without `kinds` the bookkeeping of
+ * managers is left alone: access and token reviews, leases, events, and look-ups of
+ * CustomResourceDefinitions.
+ */
 export interface FaultRule {
   readonly fault: Fault;
   readonly verbs?: readonly FaultyVerb[] | undefined;
+  /** `*` is any kind, bookkeeping included. */
   readonly kinds?: readonly string[] | undefined;
   readonly names?: readonly string[] | undefined;
   /** The nth call, counted from 1, that the fields above match; or every one from the nth on. */
@@ -61,6 +67,8 @@ export interface FaultRule {
   readonly probability?: number | undefined;
   /** `after`: the call has reached the server and been done, only its answer is lost. @defaultValue `before` */
   readonly when?: 'before' | 'after' | undefined;
+  /** It may never happen: `testCluster` does not report it then. @defaultValue false */
+  readonly optional?: boolean | undefined;
 }
 
 /** Options of {@link faulty}. */
@@ -82,15 +90,27 @@ export interface InjectedFault {
 export interface FaultyClient extends Client {
   /** What went wrong so far. */
   readonly injected: readonly InjectedFault[];
+  /** The rules that have never struck so far, but for those that are `optional`. */
+  readonly notInjected: readonly FaultRule[];
+}
+
+const faultyClients = new WeakMap<Client, FaultyClient[]>();
+
+/** The clients that {@link faulty} has made of `client`. @internal */
+export function faultyClientsOf(client: Client): readonly FaultyClient[] {
+  return faultyClients.get(client) ?? [];
 }
 
 /** A Client that fails by rule and seed, so that a test can see what its caller makes of it. */
 export function faulty(client: Client, options: FaultyOptions): FaultyClient {
   const faults = new Faults(options);
   const { around, strike } = faults;
-  return {
+  const made: FaultyClient = {
     ...forwarding(client),
     injected: faults.injected,
+    get notInjected() {
+      return faults.notInjected;
+    },
     get: (type, key, options) =>
       around(about('get', type, { ...key, ...options }), () => client.get(type, key, options)),
     list: (type, options) => around(about('list', type, options), () => client.list(type, options)),
@@ -129,6 +149,8 @@ export function faulty(client: Client, options: FaultyOptions): FaultyClient {
         client.deleteCollection(type, options),
       ),
   };
+  faultyClients.set(client, [...faultyClientsOf(client), made]);
+  return made;
 }
 
 interface FaultyCall extends Call {
@@ -164,6 +186,11 @@ class Faults {
     this.#clock = clock;
   }
 
+  get notInjected(): readonly FaultRule[] {
+    const happened = new Set(this.injected.map(({ rule }) => rule));
+    return this.#rules.filter((rule) => rule.optional !== true && !happened.has(rule));
+  }
+
   /** Makes a call with whatever goes wrong before and after it. */
   readonly around = async <T>(call: FaultyCall, run: () => Promise<T>): Promise<T> => {
     const due = this.#due(call);
@@ -187,7 +214,7 @@ class Faults {
       const { verbs, kinds, names, calls = { from: 1 }, probability = 1 } = rule;
       const matches =
         (verbs?.includes(call.verb) ?? true) &&
-        (kinds?.includes(call.kind) ?? true) &&
+        isKind(call, kinds) &&
         (names?.includes(call.name ?? '') ?? true);
       if (!matches) return false;
       const nth = (this.#matched.get(rule) ?? 0) + 1;
@@ -210,6 +237,11 @@ class Faults {
       else if (fault.type !== 'duplicate') throw errorOf(fault, call, moment);
     }
   }
+}
+
+function isKind({ verb, kind }: FaultyCall, kinds: readonly string[] | undefined): boolean {
+  if (kinds === undefined) return !isBookkeeping(verb, kind);
+  return kinds.includes(kind) || kinds.includes('*');
 }
 
 /** A fault that ends the call with an error. */

@@ -1,14 +1,22 @@
-import type { FailingFault, Fault, FaultRule, FaultyVerb } from '../client/faulty.js';
+import type { Faults } from '../apiserver/faults.js';
+import type { FailingFault, Fault, FaultRule, FaultyClient, FaultyVerb } from '../client/faulty.js';
+import { OperatorError } from '../system/operator-error.js';
 
-/** Which calls {@link faultOn} is about; what is left out matches everything. */
+/**
+ * Calls that {@link faultOn} is about. What is left out matches everything; but without a `kind` the
+ * manager's own bookkeeping is left alone, see `FaultRule`.
+ */
 export interface FaultTarget {
   readonly verb?: FaultyVerb | undefined;
+  /** `*` is any kind, bookkeeping included. */
   readonly kind?: string | undefined;
   readonly name?: string | undefined;
   /** Only the nth call that matches, counted from 1. @defaultValue every one */
   readonly nth?: number | undefined;
   /** `after`: the call is carried out, only its answer is lost. @defaultValue 'before' */
   readonly when?: 'before' | 'after' | undefined;
+  /** It may never happen: `testCluster` does not report it then. @defaultValue false */
+  readonly optional?: boolean | undefined;
 }
 
 /**
@@ -25,7 +33,7 @@ export interface FaultTarget {
  * ```
  */
 export function faultOn(target: FaultTarget, fault: Fault): FaultRule {
-  const { verb, kind, name, nth, when } = target;
+  const { verb, kind, name, nth, when, optional } = target;
   return {
     fault,
     ...(verb !== undefined && { verbs: [verb] }),
@@ -33,6 +41,7 @@ export function faultOn(target: FaultTarget, fault: Fault): FaultRule {
     ...(name !== undefined && { names: [name] }),
     ...(nth !== undefined && { calls: nth }),
     ...(when !== undefined && { when }),
+    ...(optional !== undefined && { optional }),
   };
 }
 
@@ -40,6 +49,25 @@ const status = (code: number, reason: string, retryAfterMs?: number): FailingFau
   ...{ type: 'error', status: code, reason },
   ...(retryAfterMs !== undefined && { retryAfterMs }),
 });
+
+/**
+ * Asserts that every fault has happened: one that has not shows nothing. `testCluster` does it after each
+ * test, for the rules of its cluster and of `faulty` clients on the cluster's clients.
+ * @param sources - clients that `faulty` made, and clusters.
+ * @throws OperatorError `FaultNotInjected`: names the rules that never struck.
+ */
+export function assertFaultsInjected(
+  ...sources: readonly (FaultyClient | { readonly faults: Faults })[]
+): void {
+  const never = sources.flatMap((source): readonly object[] =>
+    'faults' in source ? source.faults.notStruck : source.notInjected,
+  );
+  if (never.length === 0) return;
+  const rules = never.map((rule) => JSON.stringify(rule)).join(', ');
+  const remedy = 'name what the operator really calls, or set optional: true';
+  const message = `faults that never happened: ${rules}; ${remedy}`;
+  throw new OperatorError('FaultNotInjected', message);
+}
 
 /** What goes wrong with API servers. */
 export const faults = {

@@ -37,7 +37,7 @@ export type {
 } from './crash-points/crash-scenario.js';
 export { eventually } from './eventually.js';
 export type { EventuallyOptions } from './eventually.js';
-export { faultOn, faults } from './fault-on.js';
+export { assertFaultsInjected, faultOn, faults } from './fault-on.js';
 export type { FaultTarget } from './fault-on.js';
 export { serveLocalWebhooks } from '../manager/webhooks/local-webhooks.js';
 export type { LocalWebhooks, LocalWebhooksOptions } from '../manager/webhooks/local-webhooks.js';

@@ -1,9 +1,12 @@
+import type { Client } from '../client/client.js';
+import { faultyClientsOf } from '../client/faulty.js';
 import { EmbeddedCluster } from '../embedded/embedded-cluster.js';
 import type { EmbeddedClusterOptions } from '../embedded/embedded-cluster-options.js';
 import type { Clock } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
 import { seededRandom } from '../system/random.js';
 import { VirtualClock } from '../system/virtual-clock.js';
+import { assertFaultsInjected } from './fault-on.js';
 
 /** A hook of a test runner: mocha, node:test, vitest, jest. */
 export type TestHook = (run: () => Promise<void>) => unknown;
@@ -32,6 +35,9 @@ export interface TestClusterOptions<C extends Clock = VirtualClock> extends Omit
  * and stops after it. Call it in a `describe`. Workloads are simulated, and chance is seeded, unless
  * the options say something else.
  *
+ * After each test it asserts that every fault has happened that the test has put into `cluster().faults`
+ * or given to `faulty` with a client of the cluster, see `assertFaultsInjected`.
+ *
  * @example
  * ```ts
  * describe('my operator', () => {
@@ -53,19 +59,44 @@ export function testCluster<C extends Clock>(
 export function testCluster(options: TestClusterOptions<Clock> = {}): () => EmbeddedCluster {
   const { shared = false, hooks = globalHooks(shared), clock, ...rest } = options;
   let running: EmbeddedCluster | undefined;
+  let clients: readonly Client[] = [];
   hooks.before(async () => {
     const { simulateWorkloads = true, random = seededRandom(1) } = rest;
     const time = clock?.() ?? new VirtualClock();
     running = await EmbeddedCluster.start({ ...rest, simulateWorkloads, random, clock: time });
+    clients = clientsOf(running);
   });
-  hooks.after(async () => {
-    await running?.stop();
+  hooks.after(async function (this: unknown) {
+    const stopped = running;
     running = undefined;
+    await stopped?.stop();
+    if (stopped === undefined || hasFailed(this)) return;
+    assertFaultsInjected(stopped, ...clients.flatMap(faultyClientsOf));
   });
   return () => {
     if (running !== undefined) return running;
     throw new OperatorError('Stopped', 'testCluster: the cluster runs in tests and hooks only');
   };
+}
+
+/** The clients that `cluster` makes from now on. */
+function clientsOf(cluster: EmbeddedCluster): readonly Client[] {
+  const clients: Client[] = [];
+  const newClient = cluster.client.bind(cluster);
+  cluster.client = (options) => {
+    const client = newClient(options);
+    clients.push(client);
+    return client;
+  };
+  return clients;
+}
+
+/** Whether the test has failed already, as far as mocha's context says so: then that is what counts. */
+function hasFailed(context: unknown): boolean {
+  const { currentTest } = (context ?? {}) as {
+    readonly currentTest?: { readonly state?: string | undefined } | undefined;
+  };
+  return currentTest?.state === 'failed';
 }
 
 function globalHooks(shared: boolean): TestHooks {

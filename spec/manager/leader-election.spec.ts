@@ -212,7 +212,7 @@ describe('LeaderElector', () => {
     it('goes on when a renewal hangs: the next one is tried after half of the deadline', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
-      const match = { user: 'a', verb: 'update' } as const;
+      const match = { user: 'a', verb: 'update', resource: 'leases' } as const;
       election.cluster.faults.add({ match, effect: { type: 'latency', ms: 1_000_000 }, times: 1 });
       await election.clock.advance(30_000);
       expect(a.told).to.deep.equal(['0 sees a', '0 started']);
@@ -272,7 +272,7 @@ describe('LeaderElector', () => {
     it('knows its own renewal whose answer was lost', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
-      const match = { user: 'a', verb: 'update' } as const;
+      const match = { user: 'a', verb: 'update', resource: 'leases' } as const;
       election.cluster.faults.add({ match, effect: { type: 'reset', when: 'after' }, times: 4 });
       await election.clock.advance(30_000);
       expect(a.told).to.deep.equal(['0 sees a', '0 started']);
@@ -383,7 +383,7 @@ describe('LeaderElector', () => {
 
     it('in the middle of an attempt gives back what it may have won', async () => {
       const a = election.candidate('a');
-      const match = { user: 'a', verb: 'create' } as const;
+      const match = { user: 'a', verb: 'create', resource: 'leases' } as const;
       election.cluster.faults.add({ match, effect: { type: 'reset', when: 'after' } });
       await election.clock.advance(100);
       a.stop();

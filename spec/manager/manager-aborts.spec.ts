@@ -59,7 +59,10 @@ async function stopped(setup: ManagerSetup, log: readonly string[]): Promise<str
 /** Requests that match get no answer for a day. */
 function hang(setup: ManagerSetup, match: FaultMatch): () => boolean {
   const effect = { type: 'latency', ms: 86_400_000 } as const;
-  const fault = setup.cluster.faults.add({ match: { user: 'operator', ...match }, effect });
+  const fault = setup.cluster.faults.add({
+    match: { user: 'operator', resource: '*', ...match },
+    effect,
+  });
   return () => fault.struck > 0;
 }
 

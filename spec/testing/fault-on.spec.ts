@@ -1,7 +1,15 @@
 import { expect } from 'chai';
 import { isConflict } from '../../lib/object/api-error.js';
-import { ConfigMap } from '../../lib/object/kinds.js';
-import { faultOn, faults, faulty, testCluster } from '../../lib/testing/index.js';
+import { isOperatorError } from '../../lib/system/operator-error.js';
+import { ConfigMap, Secret } from '../../lib/object/kinds.js';
+import { embeddedClient } from '../client/embedded-client.js';
+import {
+  assertFaultsInjected,
+  faultOn,
+  faults,
+  faulty,
+  testCluster,
+} from '../../lib/testing/index.js';
 
 describe('faultOn', () => {
   const cluster = testCluster({ simulateWorkloads: false });
@@ -39,4 +47,109 @@ describe('faultOn', () => {
     expect(await of(faults.notFound())).to.include({ status: 404 });
     expect(await of(faults.timeout())).to.include({ code: 'Timeout' });
   });
+
+  it("leaves the manager's own bookkeeping alone, unless a rule names it", async () => {
+    const client = cluster().client();
+    const spec = { resourceAttributes: { resource: 'configmaps', verb: 'list' } };
+    const apiVersion = 'authorization.k8s.io/v1';
+    const review = { apiVersion, kind: 'SelfSubjectAccessReview', metadata: {}, spec };
+    const first = faulty(client, { rules: [faultOn({ verb: 'create', nth: 1 }, faults.reset())] });
+    await first.create(review);
+    expect(await codeOf(first.create(named('a')))).to.equal('ConnectionFailed');
+    for (const kind of ['SelfSubjectAccessReview', '*']) {
+      const other = faulty(client, { rules: [faultOn({ kind, nth: 1 }, faults.reset())] });
+      expect(await codeOf(other.create(review))).to.equal('ConnectionFailed');
+    }
+  });
+
+  it('leaves look-ups of CustomResourceDefinitions alone, not their writes', async () => {
+    const type = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
+    const client = faulty(cluster().client(), { rules: [faultOn({}, faults.reset())] });
+    await client.list(type);
+    expect(await codeOf(client.create({ ...type, metadata: { name: 'a' } }))).to.equal(
+      'ConnectionFailed',
+    );
+  });
 });
+
+describe('the faults of an embedded server', () => {
+  const cluster = testCluster({ simulateWorkloads: false });
+  const effect = { type: 'reset', when: 'before' } as const;
+  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+
+  it("leave the manager's own bookkeeping alone, unless a rule names it", async () => {
+    const client = cluster().client({ retries: { maxResets: 0 } });
+    const anything = cluster().faults.add({ effect });
+    await client.list(lease);
+    expect(await codeOf(client.list(ConfigMap))).to.equal('ConnectionFailed');
+    anything.remove();
+    for (const resource of ['leases', '*']) {
+      const fault = cluster().faults.add({ match: { resource }, effect });
+      expect(await codeOf(client.list(lease))).to.equal('ConnectionFailed');
+      fault.remove();
+    }
+  });
+});
+
+describe('a fault that never happens', () => {
+  const [begin, end]: (() => Promise<void>)[][] = [[], []];
+  const cluster = testCluster({
+    simulateWorkloads: false,
+    hooks: { before: (run) => begin?.push(run), after: (run) => end?.push(run) },
+  });
+  const effect = { type: 'status', code: 500 } as const;
+  const target = { verb: 'get', kind: 'Secret' } as const;
+  const test = async (body: () => unknown): Promise<unknown> => {
+    await begin?.[0]?.();
+    await body();
+    return end?.[0]?.().catch((error: unknown) => error);
+  };
+
+  it('fails the test that put it into the cluster, also where it was removed', async () => {
+    const error = await test(() => {
+      cluster()
+        .faults.add({ match: { resource: 'secrets' }, effect })
+        .remove();
+    });
+    expect(error).to.include({ code: 'FaultNotInjected' });
+    expect(error).to.have.property('message').that.includes('"resource":"secrets"');
+  });
+
+  it('fails the test that gave it to a client of the cluster', async () => {
+    const error = await test(async () => {
+      const rules = [faultOn(target, faults.conflict()), faultOn({ verb: 'list' }, faults.gone())];
+      const client = faulty(cluster().client(), { rules });
+      await codeOf(client.list(ConfigMap));
+      expect(client.notInjected).to.deep.equal(rules.slice(0, 1));
+    });
+    expect(error).to.include({ code: 'FaultNotInjected' });
+    expect(error).to.have.property('message').that.includes('"kinds":["Secret"]');
+    expect(error).to.have.property('message').that.does.not.include('list');
+  });
+
+  it('is accepted where it is optional', async () => {
+    const error = await test(() => {
+      cluster().faults.add({ match: { resource: 'secrets' }, effect, optional: true });
+      const rules = [faultOn({ ...target, optional: true }, faults.conflict())];
+      faulty(cluster().client(), { rules });
+    });
+    expect(error).to.equal(undefined);
+  });
+
+  it('can be asserted about any client', async () => {
+    const client = faulty(embeddedClient().client, {
+      rules: [faultOn(target, faults.conflict())],
+    });
+    expect(() => assertFaultsInjected(client)).to.throw('faults that never happened: ');
+    await codeOf(client.get(Secret, { name: 'a', namespace: 'default' }));
+    assertFaultsInjected(client);
+  });
+});
+
+async function codeOf(call: Promise<unknown>): Promise<unknown> {
+  const failure = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return isOperatorError(failure) ? failure.code : failure;
+}

@@ -34,7 +34,10 @@ function noLease(setup: ManagerSetup, effect: FaultEffect): Fault {
 
 /** Takes the API server away from the operator, watches included. */
 function away(setup: ManagerSetup): Fault {
-  const fault = setup.cluster.faults.add({ match: { user: 'operator' }, effect: reset });
+  const fault = setup.cluster.faults.add({
+    match: { user: 'operator', resource: '*' },
+    effect: reset,
+  });
   setup.cluster.server.dropWatches();
   return fault;
 }

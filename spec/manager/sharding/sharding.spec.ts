@@ -145,7 +145,7 @@ describe('Sharding', () => {
     const fence = replica.sharding.fenceOf(key);
     const other = group.replica({ identity: 'other' });
     const fault = group.cluster.faults.add({
-      match: { user: 'cut-off' },
+      match: { user: 'cut-off', resource: 'leases' },
       effect: { type: 'status', code: 500 },
     });
     await group.clock.advance(6_000);
