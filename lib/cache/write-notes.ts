@@ -65,10 +65,10 @@ export class WriteNotes {
     options: DeleteCollectionOptions = {},
   ): () => void {
     if (options.dryRun === true) return () => undefined;
-    const { namespace, labelSelector = '', fieldSelector = '' } = options;
+    const { namespace = '', labelSelector = '', fieldSelector = '' } = options;
     const notes = [false, true].flatMap((metadataOnly) => {
       const informer = this.#cache.peek(type, metadataOnly);
-      const objects = informer?.list(namespace === '' ? undefined : namespace) ?? [];
+      const objects = informer ? shownBy(informer, namespace === '' ? undefined : namespace) : [];
       const isSelected = ({ metadata }: KubernetesObject): boolean =>
         matchesLabels(labelSelector, metadata.labels);
       // Of other fields metadata tells nothing: to doubt one too many does no harm.
@@ -112,6 +112,17 @@ export class WriteNotes {
       informer?.covers(namespace) === true ? [informer] : [],
     );
   }
+}
+
+/** What readers see: the state of the watch, and over it what was written since. */
+function shownBy<T extends KubernetesObject>(
+  informer: SharedInformer<T>,
+  namespace: string | undefined,
+): readonly T[] {
+  const written = informer.overlay.unseen(namespace);
+  const keys = new Set(written.map((object) => keyString(keyOf(object))));
+  const stored = informer.list(namespace).filter((object) => !keys.has(keyString(keyOf(object))));
+  return [...stored, ...written];
 }
 
 /** A conflict about a version, but not one about a UID, is of an object that exists. */

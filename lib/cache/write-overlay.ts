@@ -111,7 +111,12 @@ export class WriteOverlay<T extends KubernetesObject> {
 
   /** The object of `key`, of this UID, was deleted with many: it is gone, or in deletion. */
   deletedWithOthers(key: string, uid: string | undefined): void {
+    const known = this.#entries.get(key);
     this.#doubt(key, doubtMs, (stored) => {
+      // What the store lacks because the watch has not come to it yet is not gone for that.
+      const isBehind =
+        known?.type === 'written' && !this.#isPassed(namespaceOf(key), known.version);
+      if (isBehind) return false;
       return stored?.metadata.uid !== uid || stored?.metadata.deletionTimestamp !== undefined;
     });
   }
@@ -172,6 +177,15 @@ export class WriteOverlay<T extends KubernetesObject> {
       return entry === undefined || through(entry, object) === object;
     });
     return [...kept, ...written];
+  }
+
+  /** What was written to `namespace`, or to all of them, and the watch has not shown yet. */
+  unseen(namespace: string | undefined): T[] {
+    return [...this.#entries.keys()].flatMap((key) => {
+      const entry = this.#current(key);
+      const isThere = namespace === undefined || namespaceOf(key) === namespace;
+      return entry?.type === 'written' && isThere ? [entry.object] : [];
+    });
   }
 
   /** The server was rolled back: what was written is gone, or can't be told from what is. */

@@ -391,12 +391,16 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  for (const options of [
-    { namespaces: [] },
-    { types: [cachedType({ type: Thing, labelSelector: '=' })] },
-  ]) {
+  for (const [options, code] of [
+    [{ namespaces: [] }, 'InvalidOption'],
+    [{ types: [cachedType({ type: Thing, namespaces: [] })] }, 'InvalidOption'],
+    [{ types: [cachedType({ type: Thing, labelSelector: '=' })] }, 'InvalidSelector'],
+    [{ types: [cachedType({ type: Thing, fieldSelector: 'metadata.name' })] }, 'InvalidSelector'],
+  ] as const) {
     it(`refuses ${JSON.stringify(options)}`, () => {
-      expect(() => newCache(options)).to.throw(OperatorError);
+      expect(() => newCache(options))
+        .to.throw(OperatorError)
+        .with.property('code', code);
     });
   }
 });

@@ -305,6 +305,62 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
+    for (const [where, namespace] of [
+      ['the namespace', 'ns'],
+      ['all namespaces', undefined],
+      ['all namespaces, by an empty text', ''],
+    ] as const) {
+      it(`after a deletion of many in ${where}: a read waits, or asks the server`, async () => {
+        const setup = new Setup();
+        setup.server.put('a');
+        setup.server.put('a', {}, 'other');
+        await setup.sync();
+        setup.server.paused = true;
+        await setup.client.deleteCollection(Thing, { namespace });
+        const seen = failure(setup.client.get(Thing, a));
+        expect(await setup.settle(seen, 500)).to.equal('pending');
+        expect(isNotFound(await setup.settle(seen, 1_000))).to.equal(true);
+        const kept = namespace === 'ns' ? ['a'] : [];
+        expect(await setup.settle(setup.names({ namespace: 'other' }), 1_000)).to.deep.equal(kept);
+        setup.server.resume();
+        await setup.clock.advance(0);
+        expect(await setup.names()).to.deep.equal(kept);
+        await setup.cache.stop();
+      });
+    }
+
+    it('after a deletion of many, of which the watch has not shown what was written before', async () => {
+      const setup = new Setup();
+      setup.server.put('old', { metadata: { labels: { app: 'y' } } });
+      setup.server.put('kept', { metadata: { labels: { app: 'x' } } });
+      await setup.sync();
+      setup.server.paused = true;
+      const relabel = async (name: string, app: string): Promise<void> => {
+        const { metadata, ...rest } = await setup.client.get(Thing, { ...a, name });
+        await setup.client.update({ ...rest, metadata: { ...metadata, labels: { app } } });
+      };
+      const labels = { app: 'x' };
+      const thing = { apiVersion: 'example.com/v1', kind: 'Thing' };
+      await setup.client.create<Thing>({ ...thing, metadata: { ...a, labels } });
+      await relabel('old', 'x');
+      await relabel('kept', 'y');
+      setup.server.requests.length = 0;
+      await setup.client.deleteCollection(Thing, { namespace: 'ns', labelSelector: 'app=x' });
+      expect((await setup.client.get(Thing, { ...a, name: 'kept' })).metadata.name).to.equal(
+        'kept',
+      );
+      expect(setup.verbs()).to.deep.equal([]);
+      for (const name of ['a', 'old']) {
+        const seen = failure(setup.client.get(Thing, { ...a, name }));
+        expect(isNotFound(await setup.settle(seen, 1_000)), name).to.equal(true);
+      }
+      setup.server.resume();
+      await setup.clock.advance(0);
+      expect(await setup.names()).to.deep.equal(['kept']);
+      expect(setup.cache.peek(Thing)?.overlay.size).to.equal(0);
+      await setup.cache.stop();
+    });
+
     it('always, whatever the watch shows when', async () => {
       const names = fc.constantFrom('a', 'b', 'c');
       const step = fc.record({

@@ -288,9 +288,9 @@ export class FakeServer {
 }
 
 function isSelected(object: Thing, options: ListOptions | WatchOptions): boolean {
-  const { namespace, labelSelector = '', fieldSelector = '' } = options;
+  const { namespace = '', labelSelector = '', fieldSelector = '' } = options;
   return (
-    (namespace === undefined || object.metadata.namespace === namespace) &&
+    (namespace === '' || object.metadata.namespace === namespace) &&
     matchesLabels(labelSelector, object.metadata.labels) &&
     matchesFields(fieldSelector, object)
   );
