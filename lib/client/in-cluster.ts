@@ -53,8 +53,12 @@ export async function clientInCluster(
 
 function serverOf(env: Environment): string {
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = env;
-  if (host === '' || port === '') {
-    throw notInCluster('KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set');
+  const missing = [
+    ...(host === '' ? ['KUBERNETES_SERVICE_HOST'] : []),
+    ...(port === '' ? ['KUBERNETES_SERVICE_PORT'] : []),
+  ];
+  if (missing.length > 0) {
+    throw notInCluster(`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not set`);
   }
   return `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }

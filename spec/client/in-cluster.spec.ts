@@ -64,8 +64,22 @@ describe('clientInCluster', () => {
     withFolder(account, async (directory) => {
       const error = await failureOf(clientInCluster({ directory, env: {} }));
       expect(error).to.have.property('code', 'InvalidKubeConfig');
-      expect(error.message).to.contain('KUBERNETES_SERVICE_HOST');
+      const both = 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set';
+      expect(error.message).to.contain(both);
     }));
+
+  for (const missing of ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'] as const) {
+    for (const value of [undefined, '']) {
+      it(`names ${missing} where only that is ${value === '' ? 'empty' : 'not set'}`, () =>
+        withFolder(account, async (directory) => {
+          const error = await failureOf(
+            clientInCluster({ directory, env: { ...env(), [missing]: value } }),
+          );
+          expect(error).to.have.property('code', 'InvalidKubeConfig');
+          expect(error.message).to.contain(`in-cluster credentials: ${missing} is not set`);
+        }));
+    }
+  }
 
   for (const missing of ['token', 'ca.crt'] as const) {
     it(`names the ${missing} that is missing`, () => {
