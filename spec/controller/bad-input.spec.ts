@@ -99,6 +99,9 @@ describe('bad input of a mapper', () => {
 describe('bad input of a handler', () => {
   const handlers: readonly (readonly [string, () => unknown, string])[] = [
     ['throws undefined', throwing(undefined as never), 'threw undefined'],
+    ['throws null', throwing(null as never), 'threw null'],
+    ['throws a text', throwing('no luck' as never), 'threw no luck'],
+    ['throws a number', throwing(7 as never), 'threw a value of type number'],
     [
       'throws a bare object',
       throwing(Object.create(null) as Error),
@@ -277,6 +280,9 @@ describe('bad input of a predicate', () => {
     ] as const) {
       it(`is refused loudly where it ${title}, ${how}, and the event matters`, async () => {
         const setup = new ControllerSetup();
+        const unhandled: unknown[] = [];
+        const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
+        process.on('unhandledRejection', onUnhandled);
         let runs = 0;
         const predicate = wrap(answer as unknown as Predicate);
         const controller = controllerFor(Thing, { predicate }).complete(async () => {
@@ -290,6 +296,9 @@ describe('bad input of a predicate', () => {
         expect(line?.message).to.equal('predicate of source Thing threw');
         expect(line?.fields['error']).to.have.property('code', 'InvalidValue');
         await setup.stop(running);
+        await new Promise((resolve) => setImmediate(resolve));
+        process.off('unhandledRejection', onUnhandled);
+        expect(unhandled, 'a rejection that ends the process').to.deep.equal([]);
       });
     }
   }

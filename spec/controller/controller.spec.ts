@@ -124,6 +124,29 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
+  it('tells an object that was there at the start from one that came later', async () => {
+    const setup = new ControllerSetup();
+    const seen: string[] = [];
+    const controller = controllerFor(Thing).complete(async ({ key, triggers }) => {
+      for (const trigger of triggers) {
+        if (trigger.type !== 'event') continue;
+        seen.push(`${key.name} ${trigger.event} ${trigger.isInInitialList ? 'initial' : 'later'}`);
+      }
+      return done();
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    setup.things.put('b');
+    await setup.clock.advance(0);
+    setup.things.put('b', { spec: { size: 2 } });
+    await setup.clock.advance(0);
+    setup.things.remove('b');
+    await setup.clock.advance(0);
+    const later = ['b added later', 'b updated later', 'b deleted later'];
+    expect(seen).to.deep.equal(['a added initial', ...later]);
+    await setup.stop(running);
+  });
+
   it('says what happened before what it had planned itself', async () => {
     const setup = new ControllerSetup();
     const seen: string[][] = [];

@@ -94,6 +94,17 @@ describe('HotLoopDetector', () => {
     expect([detector.delayMs('ns/owner'), detector.size]).to.deep.equal([0, 0]);
   });
 
+  it('reports a key for five quiet windows, whether its delay is asked for or not', async () => {
+    const { clock, detector } = newDetector();
+    for (let n = 0; n < 5; n++) detector.wrote(sample({ n: String(n) }));
+    await clock.advance(4_999);
+    expect(detector.all().map(({ key, delayMs }) => [key, delayMs])).to.deep.equal([
+      ['ns/owner', 20],
+    ]);
+    await clock.advance(1);
+    expect(detector.all()).to.deep.equal([]);
+  });
+
   it('halves the wait of a key that writes now and then, until it leaves it alone', async () => {
     const { clock, detector } = newDetector();
     for (let n = 0; n < 9; n++) detector.wrote(sample({ n: String(n) }));

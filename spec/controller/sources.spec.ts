@@ -133,4 +133,20 @@ describe('callbackSource', () => {
     const late = await source.notify('a').catch((error: unknown) => error);
     expect(late).to.have.property('code', 'Stopped');
   });
+
+  it('waits for a mapper that answers later, and passes on what that rejects with', async () => {
+    const source = callbackSource<string>({
+      name: 'hook',
+      mapper: async (name) => {
+        await Promise.resolve();
+        return toKey(name);
+      },
+    });
+    const { failures, keys, started } = start(source);
+    expect(await source.notify('a')).to.equal(1);
+    expect([keys, failures]).to.deep.equal([['a by hook'], []]);
+    const error = await source.notify('bad').catch((reason: unknown) => reason);
+    expect(error).to.have.property('message', 'bad');
+    await started.stop();
+  });
 });

@@ -73,6 +73,22 @@ describe('diffObjects', () => {
     expect(diffObjects(from, to)).to.have.length(4);
   });
 
+  it('leaves out all that the server sets, so that a recreated object equals the one before', () => {
+    const recreated = (n: number) => ({
+      name: 'web',
+      ...{ uid: `uid-${n}`, resourceVersion: `${n}`, generation: n, selfLink: `/${n}` },
+      creationTimestamp: `2026-01-0${n}T00:00:00Z`,
+      ...(n === 1 && {
+        deletionTimestamp: 'now',
+        deletionGracePeriodSeconds: 30,
+        managedFields: [],
+      }),
+    });
+    const [before, after] = [{ metadata: recreated(1) }, { metadata: recreated(2) }];
+    expect(diffObjects(before, after, { ignore: serverSetFields })).to.deep.equal([]);
+    expect(diffObjects(before, after).map(({ path }) => path)).to.have.members(serverSetFields);
+  });
+
   it('compares objects with objects that do not exist', () => {
     expect(diffObjects(undefined, { a: 1 })).to.deep.equal([
       { path: '', from: undefined, to: { a: 1 } },
