@@ -107,6 +107,16 @@ describe('blockingPod', () => {
     expect(await blockerAmong([{ ...moment, unreadyFor: 61 }])).to.equal('store-0');
   });
 
+  for (const reason of [
+    ...['CrashLoopBackOff', 'ImagePullBackOff', 'ErrImagePull', 'InvalidImageName'],
+    ...['CreateContainerError', 'CreateContainerConfigError', 'RunContainerError'],
+  ]) {
+    it(`is at once a pod with a container that waits for ${reason}`, async () => {
+      const moment = { ...old, ordinal: 0, ready: false, unreadyFor: 30 };
+      expect(await blockerAmong([{ ...moment, waiting: reason }])).to.equal('store-0');
+    });
+  }
+
   it('is none where the set does not wait for one after the other', async () => {
     const pods = [{ ...old, ordinal: 0, ready: false }];
     expect(await blockerAmong(pods, { podManagementPolicy: 'Parallel' })).to.equal(undefined);

@@ -4,6 +4,7 @@ import { forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import {
   ConfigMap,
+  DaemonSet,
   Deployment,
   PersistentVolumeClaim,
   Secret,
@@ -19,6 +20,26 @@ const claimSpec = {
   accessModes: ['ReadWriteOnce'],
   resources: { requests: { storage: '1Gi' } },
 };
+
+// None of them the server's default.
+const deploymentOptions = {
+  replicas: 0,
+  minReadySeconds: 7,
+  progressDeadlineSeconds: 70,
+  strategy: { type: 'Recreate' },
+} as const;
+
+const setOptions = {
+  replicas: 0,
+  minReadySeconds: 7,
+  podManagementPolicy: 'Parallel',
+  serviceName: 'store',
+  updateStrategy: { type: 'OnDelete' },
+  persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' },
+  volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claimSpec }],
+} as const;
+
+const daemonOptions = { minReadySeconds: 7, updateStrategy: { type: 'OnDelete' } } as const;
 
 /** The four objects of the smallest tenant. */
 function tenant(scene: Scene, address = '0.0.0.0', options: Partial<BuilderOptions> = {}): Builder {
@@ -366,6 +387,26 @@ export function applyingSuite(open: OpenScene): void {
     expect(summary(await builder.reconcileNetworkPolicy())).to.deep.equal([]);
     expect(summary(await builder.reconcileObjects())).to.deep.equal([]);
     expect(summary(await builder.reconcileStore())).to.deep.equal([]);
+  });
+
+  it('writes every option of a workload into its specification, before those of spec', async () => {
+    const scene = await open();
+    const chain = scene
+      .builder()
+      .service({ name: 'store', spec: { clusterIP: 'None' } })
+      .deployment({ ...{ name: 'web', podSpec }, ...deploymentOptions, spec: { paused: true } })
+      .statefulSet({ ...{ name: 'store', podSpec }, ...setOptions, spec: { minReadySeconds: 1 } })
+      .daemonSet({ ...{ name: 'agent', podSpec }, ...daemonOptions });
+    await chain.reconcile();
+    const deployment = (await scene.get(Deployment, 'web')).spec;
+    expect(deployment).to.deep.include({ ...deploymentOptions, paused: true });
+    const set = (await scene.get(StatefulSet, 'store')).spec;
+    const { volumeClaimTemplates, ...rest } = setOptions;
+    expect(set).to.deep.include(rest);
+    expect(set?.volumeClaimTemplates?.map(({ metadata }) => metadata?.name)).to.deep.equal(
+      volumeClaimTemplates.map(({ metadata }) => metadata.name),
+    );
+    expect((await scene.get(DaemonSet, 'agent')).spec).to.deep.include(daemonOptions);
   });
 
   it('makes an object of every kind that it has a method for', async () => {

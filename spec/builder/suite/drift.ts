@@ -3,7 +3,7 @@ import type { Builder } from '../../../lib/builder/index.js';
 import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import type { OpenScene } from './builder-suite.js';
-import { podSpec, summary, withCache } from './scene.js';
+import { controllerName, podSpec, summary, withCache } from './scene.js';
 import type { Scene } from './scene.js';
 
 function chainOf(scene: Scene): Builder {
@@ -43,18 +43,29 @@ export function driftSuite(open: OpenScene): void {
     expect(summary(await chainOf(scene).reconcile())).to.include('unchanged ConfigMap/env');
   });
 
-  it('puts back what was removed, naming who wrote last', async () => {
-    const scene = await open();
-    await chainOf(scene).reconcile();
-    await scene.edit(ConfigMap, 'env', { body: { data: null }, by: 'cleaner' });
-    const results = await chainOf(scene).reconcile();
-    expect(results[0]?.operation).to.equal('configured');
-    expect(results[0]?.changes.map(({ path, to }) => [path, to])).to.deep.include([
-      'data',
-      { A: '1' },
-    ]);
-    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1' });
-  });
+  const annotations = { 'example.com/cleaned': 'yes' };
+  for (const [title, by, body, manager] of [
+    ['naming who wrote last', 'cleaner', { metadata: { annotations }, data: null }, 'cleaner'],
+    ['by an unknown writer who owns no other field', 'cleaner', { data: null }, 'unknown'],
+    [
+      'by an unknown writer, not by itself',
+      controllerName,
+      { metadata: { annotations }, data: null },
+      'unknown',
+    ],
+  ] as const) {
+    it(`puts back what was removed, ${title}`, async () => {
+      const scene = await open();
+      await chainOf(scene).reconcile();
+      await scene.edit(ConfigMap, 'env', { body, by });
+      const [result] = await chainOf(scene).reconcile();
+      expect(result).to.deep.include({
+        operation: 'configured',
+        changes: [{ path: 'data', from: undefined, to: { A: '1' }, manager }],
+      });
+      expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1' });
+    });
+  }
 
   it('repairs a list that is one value, and an entry of a list with keys', async () => {
     const scene = await open();

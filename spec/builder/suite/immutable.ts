@@ -145,6 +145,19 @@ export function immutableSuite(open: OpenScene): void {
     expect(summary(await chain('fail', {}).reconcile())).to.deep.equal(['unchanged Service/web']);
   });
 
+  it('makes a Service headless that has no ports', async () => {
+    const scene = await open();
+    const chain = (spec: object): Builder =>
+      scene.builder({ onImmutable: 'recreate' }).service({
+        ...{ name: 'web', spec: { selector: { app: 'web' }, ...spec } },
+      });
+    await chain({ ports: [{ port: 80 }] }).reconcile();
+    const [result] = await chain({ clusterIP: 'None' }).reconcile();
+    expect(result?.operation).to.equal('recreated');
+    const { clusterIP, ports } = (await scene.get(Service, 'web')).spec ?? {};
+    expect([clusterIP, ports]).to.deep.equal(['None', undefined]);
+  });
+
   it('lets a Service keep the address that is not asked for any more', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>
