@@ -10,6 +10,7 @@ import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Resolved } from '../system/resolved.js';
 import type { ImmutablePolicy } from './link.js';
@@ -159,7 +160,7 @@ export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings 
   checkControllerName(controllerName);
   checkLabels(labels);
   checkScope(options.scope);
-  return {
+  const resolved = {
     ...{ client, owner, controllerName, labels, owns: visitedKinds(options), scope: options.scope },
     ...{ onImmutable, adopt, adoptManagers, recorder, emitter },
     ...{ rolloutOrder, rollout: resolveRollout(rollout), orderCreation },
@@ -169,6 +170,8 @@ export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings 
     pruneClaims: options.pruneClaims,
     hashPrefixes: { configMap, secret },
   };
+  refuseUnknownOptions<BuilderOptions>('Builder', options, { ...resolved, kinds: true });
+  return resolved;
 }
 
 function resolveRollout(given: string): 'ordered' | 'parallel' {

@@ -7,6 +7,7 @@ import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
 import { noMetrics } from '../system/metrics.js';
 import type { Metrics } from '../system/metrics.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
@@ -82,7 +83,10 @@ export function resolveEventRecorderOptions(
     if (!(value >= 1)) refuse(`${name}: want at least 1, got ${value}`);
   }
   const services = { client, controllerName, clock, random, logger, metrics };
-  return { ...services, instance: cutText(instance, maxTextBytes), ...delays, ...limits };
+  const texts = { instance: cutText(instance, maxTextBytes) };
+  const resolved = { ...services, ...texts, ...delays, ...limits };
+  refuseUnknownOptions<EventRecorderOptions>('EventRecorder', options, resolved);
+  return resolved;
 }
 
 function refuse(why: string): never {

@@ -1,3 +1,4 @@
+import { refuseUnknownOptions } from '../system/known-options.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
 import type { BackOff } from './back-off.js';
@@ -53,5 +54,8 @@ function resolveExponentialBackOffOptions(options: ExponentialBackOffOptions): R
     !(maxRetries >= 0) && `maxRetries: want 0 or more, got ${maxRetries}`,
   ].find((fault) => fault !== false);
   if (wrong !== undefined) throw new InvalidConfigError(`exponentialBackOff: ${wrong}`);
-  return { initialIntervalMs, multiplier, randomizationFactor, maxIntervalMs, maxRetries, random };
+  const limits = { initialIntervalMs, multiplier, maxIntervalMs, maxRetries };
+  const resolved = { ...limits, randomizationFactor, random };
+  refuseUnknownOptions<ExponentialBackOffOptions>('exponentialBackOff', options, resolved);
+  return resolved;
 }

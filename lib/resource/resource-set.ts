@@ -1,5 +1,7 @@
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 import { faultInResources, isName } from './check-resources.js';
 import type { Awaitable } from './crud-operations.js';
 import { ExecutionFailedError } from './execution-failed-error.js';
@@ -28,6 +30,10 @@ export interface ResourceSetOptions<T extends KubernetesObject> {
   readonly deletionOrder?: DeletionOrder | undefined;
 }
 
+const resourceSetOptionNames: OptionNames<ResourceSetOptions<never>> = {
+  ...{ name: true, handles: true, initContext: true, resources: true, deletionOrder: true },
+};
+
 /** A chain of resources for the objects of one version or shape. */
 export class ResourceSet<T extends KubernetesObject = KubernetesObject> {
   readonly name: string;
@@ -41,6 +47,7 @@ export class ResourceSet<T extends KubernetesObject = KubernetesObject> {
    */
   constructor(options: ResourceSetOptions<T>) {
     checkOptions(options);
+    refuseUnknownOptions(`ResourceSet ${options.name}`, options, resourceSetOptionNames);
     this.name = options.name;
     this.resources = Object.freeze([...options.resources]);
     this.deletionOrder = options.deletionOrder ?? 'reverse';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import {
   Backoff,
+  Builder,
   Cache,
   ConfigMap,
   Manager,
@@ -74,6 +75,16 @@ describe('Unknown options', () => {
       expect(String(error)).to.include('unknown option "optionThatNobodyHas"');
     });
   }
+
+  it('are refused by Builder', async () => {
+    const owner = await cluster()
+      .client()
+      .create<ConfigMap>({
+        ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } },
+      });
+    const options = { client: cluster().client(), owner, controllerName: 'c', adopts: true };
+    expect(() => new Builder(options)).to.throw('Builder: unknown option "adopts"; did you mean');
+  });
 
   it('that belong to another call are refused with the place where they belong', () => {
     expect(() => controllerFor(ConfigMap, { maxConcurrentReconciles: 8 } as object)).to.throw(

@@ -2,7 +2,7 @@ import { CronJob, Job } from '../../object/kinds.js';
 import type { ChainNames } from '../chain-names.js';
 import type { Link, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
-import { podTemplateOf } from './pod-template.js';
+import { podOptionNames, podTemplateOf } from './pod-template.js';
 import type { PodOptions } from './pod-template.js';
 import type { SpecOf } from './specified.js';
 
@@ -27,7 +27,8 @@ export interface CronJobOptions<Names extends ChainNames = ChainNames, Name exte
 /** The link of a Job. Its template is immutable, so it is never stamped. */
 export function jobLink<Names extends ChainNames>(options: JobOptions<Names>): Link {
   const { template, requires } = jobTemplateOf(options);
-  const link = objectLink(Job, options, { spec: { ...options.spec, template } });
+  const body = { spec: { ...options.spec, template } };
+  const link = objectLink(Job, options, body, podOptionNames);
   return { ...link, requires };
 }
 
@@ -36,7 +37,9 @@ export function cronJobLink<Names extends ChainNames>(options: CronJobOptions<Na
   const { schedule, spec = {}, jobSpec = {} } = options;
   const { template, requires } = jobTemplateOf(options);
   const jobTemplate = { spec: { ...jobSpec, template } };
-  const link = objectLink(CronJob, options, { spec: { ...spec, schedule, jobTemplate } });
+  const body = { spec: { ...spec, schedule, jobTemplate } };
+  const others = { ...podOptionNames, schedule, jobSpec };
+  const link = objectLink(CronJob, options, body, others);
   return { ...link, requires };
 }
 

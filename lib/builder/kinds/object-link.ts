@@ -4,17 +4,31 @@ import { PersistentVolumeClaim } from '../../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { ResourceType } from '../../object/resource-type.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import type { OptionNames } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { isKind } from '../kind-traits.js';
 import type { ClaimOptions, Link, ObjectOptions } from '../link.js';
 
-/** The link of an object of a built-in kind: its metadata from `options`, the rest as `body`. */
+const objectOptionNames: OptionNames<ObjectOptions> = {
+  ...{ name: true, namespace: true, labels: true, annotations: true },
+  ...{ onImmutable: true, prune: true, adopt: true },
+};
+
+/**
+ * Makes the link of an object of a built-in kind: its metadata from `options`, the rest as `body`.
+ * @param others - has the options that are neither for every kind nor members of `body`.
+ * @throws OperatorError `InvalidOption`: an option is unknown. A misspelt `replicas` would leave 1.
+ */
 export function objectLink(
   type: ResourceType<KubernetesObject>,
   options: ObjectOptions & ClaimOptions,
   body: Readonly<Record<string, unknown>>,
+  others: object = {},
 ): Link {
   const { name, namespace, labels, annotations } = options;
+  const names = { ...objectOptionNames, ...body, ...others };
+  refuseUnknownOptions<ObjectOptions>(`${type.kind} ${name}`, options, names);
   const object = {
     apiVersion: apiVersionOf(type),
     kind: type.kind,

@@ -1,4 +1,5 @@
 import type { Deployment } from '../../object/kinds.js';
+import type { OptionNames } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { recordingReferences } from '../chain-references.js';
 import type { ChainNames } from '../chain-names.js';
@@ -23,6 +24,11 @@ export interface PodOptions<Names extends ChainNames> {
   readonly podLabels?: Readonly<Record<string, string | undefined>> | undefined;
   readonly podAnnotations?: Readonly<Record<string, string | undefined>> | undefined;
 }
+
+/** The names of {@link PodOptions}. */
+export const podOptionNames: OptionNames<PodOptions<ChainNames>> = {
+  ...{ podSpec: true, podTemplate: true, podLabels: true, podAnnotations: true },
+};
 
 /** A pod template and the names that it took from the chain. */
 export interface RecordedTemplate {

@@ -99,7 +99,7 @@ interface SelectingOptions extends ObjectOptions {
 function selectingLink(type: ResourceType<KubernetesObject>, options: SelectingOptions): Link {
   const { name, spec, workload } = options;
   const selects = { name: workload ?? name, explicit: workload !== undefined };
-  return { ...objectLink(type, options, { spec }), selects };
+  return { ...objectLink(type, options, { spec }, { workload }), selects };
 }
 
 /** The link of a Service. */
@@ -107,7 +107,7 @@ export const serviceLink = (options: ServiceOptions): Link => selectingLink(Serv
 
 /** The link of a PersistentVolumeClaim. */
 export const persistentVolumeClaimLink = (options: PersistentVolumeClaimOptions): Link =>
-  objectLink(PersistentVolumeClaim, options, { spec: options.spec });
+  objectLink(PersistentVolumeClaim, options, { spec: options.spec }, { whenOwnerDeleted: true });
 
 /** The link of a NetworkPolicy. */
 export const networkPolicyLink = (options: NetworkPolicyOptions): Link =>

@@ -2,11 +2,12 @@ import { DaemonSet, Deployment, StatefulSet } from '../../object/kinds.js';
 import { labelValueOf } from '../../object/label-value.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
+import type { OptionNames } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { ChainedName, ChainNames } from '../chain-names.js';
 import type { Link, ObjectOptions, RequiredName, WorkloadSettings } from '../link.js';
 import { objectLink } from './object-link.js';
-import { podTemplateOf } from './pod-template.js';
+import { podOptionNames, podTemplateOf } from './pod-template.js';
 import type { PodOptions, PodTemplate } from './pod-template.js';
 import type { SpecOf } from './specified.js';
 
@@ -202,12 +203,13 @@ function workloadLink<Names extends ChainNames>(
   const matchLabels = { ...(options.selector ?? defaultSelector(type.kind, options.name)) };
   const { rolloutOn = [], envFromConfigMap = [], envFromSecret = [] } = options;
   const { template, requires } = podTemplateOf(options, matchLabels);
-  const link = objectLink(type, options, {
+  const body = {
     spec: {
       ...{ ...spec, selector: { matchLabels } },
       template: withEnvFrom(template, { envFromConfigMap, envFromSecret }),
     },
-  });
+  };
+  const link = objectLink(type, options, body, optionNames[type.kind]);
   const named = [
     ...rolloutOn.map((name) => required(['ConfigMap', 'Secret'], name, 'rolloutOn')),
     ...envFromConfigMap.map((name) => required(['ConfigMap'], name, 'envFromConfigMap')),
@@ -216,6 +218,29 @@ function workloadLink<Names extends ChainNames>(
   const workload = workloadSettings(options);
   return { ...link, requires: [...requires, ...named], workload };
 }
+
+type OwnNames<Options> = Omit<OptionNames<Options>, keyof ObjectOptions | 'spec'>;
+
+const workloadOptionNames: OwnNames<WorkloadOptions<ChainNames, string, string, string>> = {
+  ...{ ...podOptionNames, selector: true, rolloutOn: true, envFromConfigMap: true },
+  ...{ envFromSecret: true, followReferences: true, nodeType: true, progressDeadlineSeconds: true },
+};
+const deploymentOptionNames: OwnNames<DeploymentOptions> = {
+  ...{ ...workloadOptionNames, replicas: true, strategy: true, minReadySeconds: true },
+};
+const statefulSetOptionNames: OwnNames<StatefulSetOptions> = {
+  ...{ ...workloadOptionNames, replicas: true, serviceName: true, volumeClaimTemplates: true },
+  ...{ updateStrategy: true, podManagementPolicy: true, minReadySeconds: true, unblock: true },
+  persistentVolumeClaimRetentionPolicy: true,
+};
+const daemonSetOptionNames: OwnNames<DaemonSetOptions> = {
+  ...{ ...workloadOptionNames, updateStrategy: true, minReadySeconds: true },
+};
+const optionNames: Readonly<Record<string, object>> = {
+  Deployment: deploymentOptionNames,
+  StatefulSet: statefulSetOptionNames,
+  DaemonSet: daemonSetOptionNames,
+};
 
 // As JavaScript has it, NaN or a text would be left out, and the server's default would count: 1.
 function checkCounts<Names extends ChainNames>(

@@ -5,6 +5,8 @@ import { apiVersionOf } from '../../object/resource-type.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { systemClock } from '../../system/clock.js';
 import { silentLogger } from '../../system/logger.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import type { OptionNames } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { CallbackDispatcher } from '../callbacks/callback-dispatcher.js';
 import type { CrManager } from '../cr-manager.js';
@@ -70,6 +72,7 @@ export function resolveSettings<CR extends LifecycleObject>(
   }
   const problem = dns1123SubdomainProblem(options.namespace);
   if (problem !== undefined) throw invalid(`namespace: ${problem}`);
+  refuseUnknownOptions('LifecycleReconciler', options, reconcilerOptionNames);
   return {
     ...options,
     ...names,
@@ -80,6 +83,16 @@ export function resolveSettings<CR extends LifecycleObject>(
     ...{ owedCallbacks: new OwedCallbacks(), begun: new Map<string, Map<string, number>>() },
   };
 }
+
+const reconcilerOptionNames: OptionNames<LifecycleReconcilerOptions<never>> = {
+  ...{ crManager: true, client: true, namespace: true, dispatcher: true, recorder: true },
+  ...{ createVersionLabel: true, updateVersionLabel: true, lastAppliedAnnotation: true },
+  ...{ finalizer: true, legacyFinalizers: true, pauseAnnotations: true, mayPrune: true },
+  ...{ perishablesSyncIntervalMs: true, namespacedCr: true, subresourceEnabled: true },
+  ...{ orphans: true, isMutable: true, callbackTimeoutMs: true, perishablesSynchronizer: true },
+  ...{ controllerConfigUpdater: true, sanityChecker: true, watchRegistrator: true },
+  ...{ preCreateHook: true, clock: true, logger: true },
+};
 
 function refuseNames(names: readonly (readonly [string, string])[]): void {
   for (const [name, value] of names) {

@@ -6,6 +6,7 @@ import {
 } from '../../object/names.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { systemClock } from '../../system/clock.js';
 import { silentLogger } from '../../system/logger.js';
 import { systemRandom } from '../../system/random.js';
@@ -64,10 +65,15 @@ export function resolveFrameworkOptions<T extends KubernetesObject>(
   if (!(keptFinalizerRetryMs > 0 && keptFinalizerRetryMs < Infinity)) {
     refuse(name, `keptFinalizerRetryMs ${keptFinalizerRetryMs}: want more than 0, and an end`);
   }
-  return {
+  const given = {
     ...{ name, type, resourceRouter, client, crd, informer, configure, recorder, metrics },
     ...{ backOffFactory, finalizerPrefix, resyncPeriodMs, keptFinalizerRetryMs, controller },
     ...{ prometheusNamespace, prometheusSubsystem, clock, random, logger },
+  };
+  const names = { ...given, pauseAnnotations };
+  refuseUnknownOptions<FrameworkOptions<T>>(`Framework ${name}`, options, names);
+  return {
+    ...given,
     pauseAnnotations: { ...commonPauseAnnotations, ...sorted(pauseAnnotations) },
     finalizer: `${finalizerPrefix}/${name}`,
   };

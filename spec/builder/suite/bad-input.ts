@@ -57,6 +57,16 @@ export function badInputSuite(open: OpenScene): void {
         ...(['InvalidValue', /^ConfigMap env: data\.a has no JSON, got Infinity/] as const),
       ],
       [
+        'a misspelt option of a workload',
+        (chain) => chain.deployment({ name: 'web', podSpec, replica: 3 } as never),
+        ...(['InvalidOption', /^Deployment web: unknown option "replica"; .* "replicas"/] as const),
+      ],
+      [
+        'an option of another kind',
+        (chain) => chain.configMap({ name: 'env', stringData: {} } as never),
+        ...(['InvalidOption', /^ConfigMap env: unknown option "stringData"/] as const),
+      ],
+      [
         'a mistyped policy',
         (chain) => chain.configMap({ name: 'env', onImmutable: 'recrate' as never }),
         ...(['InvalidOption', /^onImmutable: want "fail" or "recreate"/] as const),
