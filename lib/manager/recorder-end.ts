@@ -16,7 +16,11 @@ const graceMs = 2_000;
  * Stops a recorder after the controllers. The reason why an operator stops is often in its last event,
  * so what waits is written before; a server that does not answer must not hold up the stop.
  */
-export function recorderEnd(name: string, recorder: EventRecorder, clock: Clock): Runnable {
+export function recorderEnd(
+  name: string,
+  recorder: Pick<EventRecorder, 'flush' | 'stop'>,
+  clock: Clock,
+): Runnable {
   return {
     name: `${name}: events`,
     phase: 'server',

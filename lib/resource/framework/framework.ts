@@ -26,7 +26,7 @@ import type { FrameworkOptions } from './framework-options.js';
 import { FrameworkReconciler } from './framework-reconciler.js';
 import type { FrameworkTelling } from './framework-reconciler.js';
 import { OwnRecorder } from './own-recorder.js';
-import { recorderEnd } from './recorder-end.js';
+import { recorderEnd } from '../../manager/recorder-end.js';
 import { resolveFrameworkOptions } from './resolve-framework-options.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 import { toldSource } from './told-source.js';
@@ -102,7 +102,9 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     this.controller = this.#newController(this.#sources());
     this.runnables = [
       ...(crd === undefined ? [] : [crdInstaller(crd, this.#options)]),
-      ...(this.#ownRecorder === undefined ? [] : [recorderEnd(name, this.#ownRecorder)]),
+      ...(this.#ownRecorder === undefined
+        ? []
+        : [recorderEnd(name, this.#ownRecorder, this.#options.clock)]),
     ];
     this.requires = frameworkAccess(this.#options);
   }

@@ -18,7 +18,12 @@ export class OwnRecorder implements Recorder {
     this.#current.record(event);
   }
 
-  /** Writes nothing any more until the next event comes. */
+  /** Resolves when all events that were recorded are written, or given up. */
+  async flush(): Promise<void> {
+    await this.#current?.flush();
+  }
+
+  /** Drops what is not written; the next event begins again. */
   async stop(): Promise<void> {
     const current = this.#current;
     this.#current = undefined;

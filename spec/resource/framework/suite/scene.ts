@@ -1,3 +1,4 @@
+import omit from 'lodash/omit.js';
 import type { Client } from '../../../../lib/client/index.js';
 import { ensureCrd } from '../../../../lib/client/index.js';
 import type { ObjectEvent, Recorder } from '../../../../lib/events/index.js';
@@ -102,7 +103,7 @@ export class Scene {
   }
 
   framework(options: SceneFramework = {}): Framework<Gadget> {
-    const { resources = [this.resource('r1')], ...own } = options;
+    const { resources = [this.resource('r1')], ...own } = omit(options, 'run');
     const set = (): ResourceSet<Gadget> =>
       new ResourceSet({ name: 'all', handles: () => true, resources });
     const { resourceRouter = new ResourceRouter({ resourceSets: [set()] }) } = own;
