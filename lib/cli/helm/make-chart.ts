@@ -49,7 +49,9 @@ export async function makeChart(options: ChartOptions, context: CommandContext):
   const next = [
     `helm upgrade --install ${name} ${out} --namespace ${name}-system --create-namespace`,
   ];
-  await carryOut({ wanted, next }, { directory: folder, dryRun, force: true, output }, context);
+  const outside = options.out !== undefined;
+  const how = { directory: folder, dryRun, force: true, output, outside };
+  await carryOut({ wanted, next }, how, context);
 }
 
 async function projectName(folder: string): Promise<string> {

@@ -34,6 +34,8 @@ export interface PlanOptions {
   readonly folder: string;
   /** Whether files may be overwritten. */
   readonly force: boolean;
+  /** Whether files may be outside the folder: the user named the place. @defaultValue false */
+  readonly outside?: boolean | undefined;
 }
 
 /**
@@ -43,13 +45,13 @@ export interface PlanOptions {
  */
 export async function planFiles(
   wanted: readonly WantedFile[],
-  { folder, force }: PlanOptions,
+  { folder, force, outside = false }: PlanOptions,
 ): Promise<readonly PlannedFile[]> {
   const taken: string[] = [];
   const problems: string[] = [];
   const planned: PlannedFile[] = [];
   for (const file of wanted) {
-    refuseOutside(file.path);
+    if (!outside) refuseOutside(file.path);
     const before = await textIfExists(join(folder, file.path));
     if (file.type === 'insert') {
       const change = changed(file, before);
