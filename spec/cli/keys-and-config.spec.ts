@@ -88,6 +88,7 @@ describe('operator-builder declarative keys and config', () => {
     expect(users[0]?.name).to.equal('alice');
     expect(claimsOf(users[0]?.user.token)).to.deep.equal({
       username: 'alice',
+      aud: 'views.operator-builder.io',
       namespaces: ['shop', 'bank'],
       rules: [
         {

@@ -107,6 +107,7 @@ describe('operator-builder manifests', () => {
       { apiGroups: [''], resources: ['secrets'], verbs: watch },
       { apiGroups: ['apps'], resources: ['deployments'], verbs: [...watch, ...own] },
       { apiGroups: ['apps'], resources: ['statefulsets'], verbs: own },
+      { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
       { apiGroups: ['shop.example.com'], resources: ['shops'], verbs: watch },
       { apiGroups: ['shop.example.com'], resources: ['shops/finalizers'], verbs: ['update'] },
       { apiGroups: ['shop.example.com'], resources: ['shops/status'], verbs: ['patch'] },

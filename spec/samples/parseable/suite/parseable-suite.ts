@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { findCondition } from '../../../../lib/object/conditions.js';
 import { ConfigMap, Deployment, Event, Pod, StatefulSet } from '../../../../lib/object/kinds.js';
 import { podBehaviorAnnotation } from '../../../../lib/embedded/index.js';
+import { keyOf } from '../../../../lib/object/object-key.js';
 import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { NodeSpec, TenantSpec } from '../../../../samples/parseable/tenant.js';
 import { pruneClaimsAnnotation } from '../../../../samples/parseable/reconcile-tenant.js';
@@ -202,7 +203,11 @@ export function parseableSuite(newTarget: NewTarget): void {
     await stage.available('ephemeral');
     await stage.available('multi-node');
     const before = await versionsOf(stage, 'custom_resource=multi-node');
-    await stage.edit('ephemeral', (spec) => ({ ...spec, nodes: [] }));
+    const tenant = await stage.edit('ephemeral', (spec) => ({ ...spec, nodes: [] }));
+    // Nothing of the tenant would be left: its user has to allow that.
+    const allow = { 'operator-builder.io/allow-deletions': String(tenant.metadata.generation) };
+    const patch = { type: 'merge', body: { metadata: { annotations: allow } } } as const;
+    await target.admin.patch(ParseableTenant, keyOf(tenant), patch);
     await target.eventually(async () => {
       expect((await stage.objects()).join()).not.to.include('scratch');
     });
