@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { crashPoints, faultSweep } from '../../lib/testing/index.js';
+import type {
+  CrashPointsError,
+  CrashProblem,
+  CrashPointsOptions,
+  FaultSweepError,
+  FaultSweepOptions,
+} from '../../lib/testing/index.js';
+import { bugScenario } from './planted-bugs.js';
+import type { Bug } from './planted-bugs.js';
+import { shopKey } from './shop-scenario.js';
+
+const leftOvers = { owner: { apiVersion: 'v1', kind: 'ConfigMap', ...shopKey } };
+
+type Found = readonly CrashProblem['type'][];
+
+/** Types of the problems at all points; the uninterrupted run has none. */
+async function problemsOf(sweep: Promise<unknown>): Promise<Found> {
+  const error = await sweep.then(
+    () => undefined,
+    (thrown: unknown) => thrown as CrashPointsError | FaultSweepError,
+  );
+  if (error === undefined) return [];
+  expect(error, error.message).to.have.property('report');
+  expect(error.report.results, error.message).not.to.deep.equal([]);
+  return error.report.results.flatMap(({ problems }) => problems.map(({ type }) => type));
+}
+
+/** By which crash each is found, and as what. */
+const byCrash: readonly (readonly [Bug, CrashProblem['type'], CrashPointsOptions])[] = [
+  ['a reference to an object that is not there yet', 'invariant', { only: { step: 'create' } }],
+  ['a create that does not expect its object to exist', 'notConverged', { modes: ['unanswered'] }],
+  ['a status that is written before the work', 'missing', { only: { step: 'create' } }],
+  ['an append that is repeated', 'differs', { only: { step: 'create' } }],
+  ['a delete before the create', 'invariant', { only: { step: 'change' } }],
+  ['a finalizer that is removed before the clean-up', 'differs', { only: { step: 'delete' } }],
+  ['a create by generateName', 'createdTwice', { only: { step: 'create' } }],
+  ['state that is lost with the process', 'orphan', { only: { step: 'change' } }],
+];
+
+/** By which failed request each is found, and as what. */
+const byFailure: readonly (readonly [Bug, CrashProblem['type'], FaultSweepOptions])[] = [
+  ['a swallowed error', 'missing', { modes: ['serverError'], only: { step: 'create' } }],
+  [
+    'a PUT without a resourceVersion',
+    'notConverged',
+    { modes: ['timeout'], only: { step: 'create' } },
+  ],
+  ['a create that does not expect its object to exist', 'notConverged', { modes: ['resetAfter'] }],
+  ['a create by generateName', 'createdTwice', { modes: ['resetAfter'] }],
+];
+
+describe('the testing kit', () => {
+  for (const [bug, type, options] of byCrash) {
+    it(`finds ${bug} by crash points`, async () => {
+      expect(await problemsOf(crashPoints(bugScenario(bug), options))).to.include(type);
+    });
+  }
+
+  for (const [bug, type, options] of byFailure) {
+    it(`finds ${bug} by a request that fails`, async () => {
+      expect(await problemsOf(faultSweep(bugScenario(bug), options))).to.include(type);
+    });
+  }
+
+  it('finds a forgotten owner reference by what is left of the owner', async () => {
+    const scenario = bugScenario('a forgotten owner reference');
+    const found = await crashPoints(scenario, { leftOvers }).catch(
+      (thrown: unknown) => thrown as Error,
+    );
+    expect(found).to.have.property('message').that.includes('leftOver: ');
+    expect(found).to.have.property('message').that.includes('ConfigMap default/env-2 is left');
+  });
+
+  it('accepts a correct operator at every crash point', async () => {
+    await crashPoints(bugScenario(), { leftOvers });
+  });
+
+  it('accepts a correct operator at every request that fails', async () => {
+    await faultSweep(bugScenario(), { leftOvers });
+  });
+});
