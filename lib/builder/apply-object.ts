@@ -20,6 +20,7 @@ import {
   isGrowthOnly,
   isIgnoredChange,
 } from './immutable-changes.js';
+import { desireOfRun, hasRun } from './job-runs.js';
 import { isKind } from './kind-traits.js';
 import type { ImmutablePolicy } from './link.js';
 import { done, pending } from './outcome.js';
@@ -50,8 +51,10 @@ export async function applyObject(
     context.announce(desired.ref, {});
     const live = await readObject(context, desired.type, desired.ref);
     try {
-      if (live === undefined) return await createObject(context, desired, gate);
-      return await bringAbout(context, { desired, live }, gate);
+      const wanted = await desireOfRun(context, desired, live);
+      if (wanted === undefined) return done('unchanged', desired.ref, { reason: hasRun });
+      if (live === undefined) return await createObject(context, wanted, gate);
+      return await bringAbout(context, { desired: wanted, live }, gate);
     } catch (error) {
       if (!isStale(error) || attempt >= maxAttempts) throw error;
     }

@@ -102,9 +102,11 @@ export interface HashPrefixes {
   readonly secret?: string | undefined;
 }
 
-/** A client that may know which kinds a controller owns: that of its reconciles does. */
+/** A client that may know more, as that of a controller's reconciles does: which kinds are owned. */
 export type BuilderClient = Client & {
   readonly owns?: readonly TypeReference<KubernetesObject>[] | undefined;
+  /** Reads from the server, where the client itself reads from a cache. */
+  readonly live?: Client | undefined;
 };
 
 /** {@link BuilderOptions} with their defaults. */

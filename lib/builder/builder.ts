@@ -114,7 +114,10 @@ export class BuilderChain<Names extends ChainNames> {
     return this.#with(daemonSetLink(options));
   }
 
-  /** Its template is immutable and a finished Job must not run again: a changed ConfigMap leaves it. */
+  /**
+   * Its template is immutable and a finished Job must not run again: a changed ConfigMap leaves it. Nor
+   * does it run again where `ttlSecondsAfterFinished` has it deleted, before its `spec` changes.
+   */
   job(options: JobOptions<Names>): BuilderChain<Names> {
     return this.#with(jobLink(options));
   }

@@ -11,6 +11,9 @@ export const pruneAnnotation = 'operator-builder.io/prune';
  */
 export const allowDeletionsAnnotation = 'operator-builder.io/allow-deletions';
 
+/** On an owner: what the annotations begin with that say which Jobs have run; see `desireOfRun`. */
+export const ranAnnotationPrefix = 'operator-builder.io/ran-';
+
 /** The part of the owner's objects that a chain is; see `scope` of the builder's options. */
 export const scopeLabel = 'operator-builder.io/scope';
 

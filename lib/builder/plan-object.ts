@@ -21,6 +21,7 @@ import type { DesiredObject, Pair } from './desired-object.js';
 import { emptyMaps } from './empty-maps.js';
 import { notGrown } from './grow-claims.js';
 import { immutableChanges, isGrowthOnly, isIgnoredChange } from './immutable-changes.js';
+import { desireOfRun, hasRun } from './job-runs.js';
 import { isKind } from './kind-traits.js';
 import { appliedHashAnnotation } from './marks.js';
 import { failed } from './outcome.js';
@@ -67,10 +68,15 @@ export async function planObject(
 
 async function planDesired(
   context: RunContext,
-  desired: DesiredObject,
+  given: DesiredObject,
   { chain, chained }: { readonly chain: Chain; readonly chained: ChainedObject },
 ): Promise<PlannedStep> {
-  const live = await readObject(context, desired.type, desired.ref);
+  const live = await readObject(context, given.type, given.ref);
+  const desired = await desireOfRun(context, given, live);
+  if (desired === undefined) {
+    const gone = { action: 'unchanged', ref: given.ref, changes: [], approximate: false } as const;
+    return { chained, desired: given, causes: [], planned: { ...gone, reason: hasRun } };
+  }
   if (live === undefined) {
     return { chained, desired, causes: [], planned: await planCreation(context, desired) };
   }

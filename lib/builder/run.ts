@@ -15,6 +15,7 @@ import type { RunContext } from './context.js';
 import { dependenciesOf, refId } from './dependencies.js';
 import { dependencyFailed } from './dependency-failed.js';
 import { finishObject } from './desired-object.js';
+import { pruneRuns } from './job-runs.js';
 import { comesBeforeWorkloads, isKind } from './kind-traits.js';
 import type { Stage } from './kind-traits.js';
 import type { Link } from './link.js';
@@ -210,7 +211,9 @@ export class Run {
     const kept = found.inUse.map(({ candidate, reason, ...again }) =>
       pending(referenceTo(candidate.object), `is not pruned yet: ${reason}`, again),
     );
-    return [...(await Promise.all(deleted)), ...kept];
+    const outcomes = [...(await Promise.all(deleted)), ...kept];
+    await pruneRuns(this.#context, chain);
+    return outcomes;
   }
 
   async #orphans(chain: Chain): Promise<PruneCandidates> {

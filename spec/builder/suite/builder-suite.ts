@@ -7,6 +7,7 @@ import { driftSuite } from './drift.js';
 import { eventsSuite } from './events.js';
 import { hashingSuite } from './hashing.js';
 import { immutableSuite } from './immutable.js';
+import { jobsSuite } from './jobs.js';
 import { lateWritesSuite } from './late-writes.js';
 import { planSuite } from './plan.js';
 import { pruningSuite } from './pruning.js';
@@ -41,6 +42,7 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('immutable fields', () => immutableSuite(open));
   describe('custom resources', () => customResourcesSuite(open));
   describe('claims', () => claimsSuite(open));
+  describe('Jobs that Kubernetes deletes when they have finished', () => jobsSuite(open));
   describe('taking over', () => takingOverSuite(open));
   describe('writes of a former leader', () => lateWritesSuite(open));
   describe('pruning', () => pruningSuite(open));

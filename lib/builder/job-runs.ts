@@ -1,0 +1,145 @@
+import { getIfExists } from '../client/get-if-exists.js';
+import { hashObject } from '../hash/hash-object.js';
+import { isForbidden, isNotFound } from '../object/api-error.js';
+import { describeObject } from '../object/describe-object.js';
+import { isJsonObject, withoutMember } from '../object/json.js';
+import { Job } from '../object/kinds.js';
+import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
+import { keyOf } from '../object/object-key.js';
+import type { ObjectReference } from '../object/object-reference.js';
+import { referenceTo } from '../object/object-reference.js';
+import type { BuilderClient, BuilderSettings } from './builder-options.js';
+import type { Chain } from './chain.js';
+import type { RunContext } from './context.js';
+import { refId } from './dependencies.js';
+import { changedDesire } from './desired-object.js';
+import type { DesiredObject } from './desired-object.js';
+import { isKind } from './kind-traits.js';
+import { appliedHashAnnotation, ranAnnotationPrefix } from './marks.js';
+import { ownershipOf } from './ownership.js';
+import { placeholderUid } from './placeholder-uid.js';
+
+const ttl = 'ttlSecondsAfterFinished';
+
+/** Why a Job that is not there is as desired. */
+export const hasRun = 'it has run, and its ttlSecondsAfterFinished is over';
+
+/**
+ * What is to be applied of a Job that Kubernetes deletes once it has finished, so that it runs once for
+ * one specification. The field is left out until the Job has finished and an annotation of the owner
+ * says so; only then may the Job go. Whoever is stopped between two of these steps finds the Job there.
+ * @returns `desired` itself for any other object; undefined where the Job has run and is gone
+ */
+export async function desireOfRun(
+  context: RunContext,
+  desired: DesiredObject,
+  live: UnstructuredObject | undefined,
+): Promise<DesiredObject | undefined> {
+  if (!expires(desired)) return desired;
+  const { owner } = context.settings;
+  const untilFinished = changedDesire(desired, withoutTtl);
+  const run = { key: keyOfRun(context.settings, desired.ref), value: runOf(owner, desired) };
+  const isKnown = owner.metadata.annotations?.[run.key] === run.value;
+  if (live === undefined) {
+    return isKnown || (await isRecorded(context, run)) ? undefined : untilFinished;
+  }
+  if (!isFinished(live) || ownershipOf(live, owner).state !== 'ours') return untilFinished;
+  if (isKnown) return desired;
+  // It ran for what was applied to it last; what is desired by now may be something else.
+  const applied = live.metadata.annotations?.[appliedHashAnnotation] ?? '';
+  if (![desired.hash, untilFinished.hash].includes(applied)) return untilFinished;
+  return (await record(context, desired.ref, run)) ? desired : untilFinished;
+}
+
+function expires({ ref, object: { spec } }: DesiredObject): boolean {
+  return isKind(ref, Job) && isJsonObject(spec) && spec[ttl] !== undefined;
+}
+
+function withoutTtl(object: UnstructuredObject): UnstructuredObject {
+  const { spec } = object;
+  return isJsonObject(spec) ? { ...object, spec: withoutMember(spec, ttl) } : object;
+}
+
+function isFinished(live: UnstructuredObject): boolean {
+  const { conditions = [] } = (live as Job).status ?? {};
+  return conditions.some(
+    ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
+  );
+}
+
+/** What an owner's annotation says of a Job that has run. */
+interface RunRecord {
+  readonly key: string;
+  readonly value: string;
+}
+
+// With the owner's UID: an owner that is made again from its manifest has run nothing.
+function runOf({ metadata: { uid } }: KubernetesObject, { ref, object }: DesiredObject): string {
+  return `${ref.name} ${hashObject({ uid, spec: withoutTtl(object)['spec'] })}`;
+}
+
+function prefixOf({ controllerName, scope }: BuilderSettings): string {
+  return `${ranAnnotationPrefix}${hashObject({ controllerName, scope }).slice(0, 8)}-`;
+}
+
+function keyOfRun(settings: BuilderSettings, ref: ObjectReference): string {
+  return `${prefixOf(settings)}${hashObject(refId(ref)).slice(0, 16)}`;
+}
+
+// The owner that the chain was given may be older than the end of the Job.
+async function isRecorded({ settings }: RunContext, { key, value }: RunRecord): Promise<boolean> {
+  const { owner, signal } = settings;
+  if (owner.metadata.uid === placeholderUid) return false;
+  const client: BuilderClient = settings.client;
+  const found = await getIfExists(client.live ?? client, owner, keyOf(owner), { signal });
+  return found?.metadata.annotations?.[key] === value;
+}
+
+/** Whether the record could be made. */
+async function record(
+  context: RunContext,
+  ref: ObjectReference,
+  { key, value }: RunRecord,
+): Promise<boolean> {
+  try {
+    await annotateOwner(context, { [key]: value }, `${describeObject(ref)} has finished`);
+    return true;
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    const owner = describeObject(context.settings.owner);
+    const note = `${describeObject(ref)}: kept without its ${ttl}, or it would run again, because its end can't be recorded on ${owner}; give the operator the verb patch for the kind of the owner`;
+    const warning = { type: 'Warning', reason: 'RunNotRecorded', action: 'Reconcile' } as const;
+    context.report({ ...warning, note, related: ref });
+    return false;
+  }
+}
+
+/** Takes the records of Jobs that are no longer chained off the owner. */
+export async function pruneRuns(context: RunContext, chain: Chain): Promise<void> {
+  const { settings } = context;
+  const prefix = prefixOf(settings);
+  const jobs = chain.objects.filter(({ ref }) => isKind(ref, Job));
+  const kept = new Set(jobs.map(({ ref }) => keyOfRun(settings, ref)));
+  const annotations = Object.keys(settings.owner.metadata.annotations ?? {});
+  const left = annotations.filter((key) => key.startsWith(prefix) && !kept.has(key));
+  if (left.length === 0) return;
+  const removed = Object.fromEntries(left.map((key) => [key, null]));
+  try {
+    await annotateOwner(context, removed, 'Jobs that have run are no longer chained');
+  } catch (error) {
+    // They stay with the owner, and do no harm.
+    if (!isForbidden(error) && !isNotFound(error)) throw error;
+  }
+}
+
+async function annotateOwner(
+  { client, settings, announce }: RunContext,
+  annotations: Readonly<Record<string, string | null>>,
+  cause: string,
+): Promise<void> {
+  const { owner, controllerName: fieldManager, signal } = settings;
+  announce(referenceTo(owner), { cause });
+  const { uid } = owner.metadata;
+  const body = { metadata: { uid, annotations } };
+  await client.patch(owner, keyOf(owner), { type: 'merge', body }, { fieldManager, signal });
+}

@@ -1,0 +1,172 @@
+import { expect } from 'chai';
+import type { Builder, BuilderOptions } from '../../../lib/builder/index.js';
+import { faulty } from '../../../lib/client/index.js';
+import type { Fault, FaultRule } from '../../../lib/client/index.js';
+import { ConfigMap, Job } from '../../../lib/object/kinds.js';
+import type { OpenScene } from './builder-suite.js';
+import { podSpec, summary, withCache } from './scene.js';
+import type { Scene } from './scene.js';
+
+const owns = [ConfigMap, Job];
+const prefix = 'operator-builder.io/ran-';
+
+interface Wish {
+  readonly ttl?: number | undefined;
+  readonly limit?: number;
+}
+
+/** A chain of a Job that is over as soon as it is there. */
+function chainOf(
+  scene: Scene,
+  { ttl = 0, limit = 6 }: Wish = {},
+  options: Partial<BuilderOptions> = {},
+): Builder {
+  const spec = { completions: 0, backoffLimit: limit, ttlSecondsAfterFinished: ttl };
+  return scene.builder({ owns, ...options }).job({ name: 'migrate', podSpec, spec });
+}
+
+/** Reads the owner, as a controller does before each reconcile. */
+async function readOwner(scene: Scene): Promise<Readonly<Record<string, string>>> {
+  scene.owner = await scene.get(ConfigMap, 'shop');
+  const { annotations = {} } = scene.owner.metadata;
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => key.startsWith(prefix)));
+}
+
+/** Reconciles until the Job has gone; returns what was done in between. */
+async function untilGone(scene: Scene, chain: () => Builder): Promise<string[]> {
+  const operations: string[] = [];
+  await scene.target.eventually(async () => {
+    await readOwner(scene);
+    const [result] = await chain().reconcile();
+    operations.push(result?.operation ?? '');
+    expect(result?.reason).to.match(/^it has run/);
+  });
+  return operations;
+}
+
+const stopped: Fault = { type: 'reset' };
+const forbidden: Fault = { type: 'error', status: 403, reason: 'Forbidden' };
+
+const isFinished = ({ status }: Job): boolean =>
+  (status?.conditions ?? []).some(({ type }) => type === 'Complete');
+
+async function finished(scene: Scene): Promise<Job> {
+  return scene.target.eventually(async () => {
+    const job = await scene.get(Job, 'migrate');
+    expect(isFinished(job)).to.equal(true);
+    return job;
+  });
+}
+
+/** `ttlSecondsAfterFinished`: Kubernetes deletes what the chain still has. */
+export function jobsSuite(open: OpenScene): void {
+  it('runs a Job once, and costs no call once it is gone', async () => {
+    const scene = await open();
+    const operations = await untilGone(scene, () => chainOf(scene));
+    expect(operations.filter((operation) => operation === 'created')).to.have.length(1);
+    await readOwner(scene);
+    const cached = await withCache(scene.operator.client, owns);
+    await scene.operator.requests();
+    const again = await chainOf(scene, {}, { client: cached.client }).reconcile();
+    const requests = await scene.operator.requests();
+    await cached.stop();
+    expect(summary(again)).to.deep.equal(['unchanged Job/migrate']);
+    expect(requests.filter(({ verb }) => verb !== 'watch')).to.deep.equal([]);
+  });
+
+  it('makes no second Job where the owner was read before the first one had finished', async () => {
+    const scene = await open();
+    const before = scene.owner;
+    await untilGone(scene, () => chainOf(scene));
+    const cached = await withCache(scene.operator.client, [Job]);
+    const options = { client: cached.client, owner: before };
+    const results = await chainOf(scene, {}, options).reconcile();
+    await cached.stop();
+    expect(summary(results)).to.deep.equal(['unchanged Job/migrate']);
+  });
+
+  it('leaves the time to live out until the Job has finished, and costs no call then', async () => {
+    const scene = await open();
+    await chainOf(scene, { ttl: 3600 }).reconcile();
+    const running = await finished(scene);
+    expect(running.spec?.ttlSecondsAfterFinished).to.equal(undefined);
+    const plan = await chainOf(scene, { ttl: 3600 }).plan();
+    expect(plan.objects.map(({ action }) => action)).to.deep.equal(['configure']);
+    expect(await readOwner(scene)).to.deep.equal({});
+    await chainOf(scene, { ttl: 3600 }).reconcile();
+    const done = await scene.get(Job, 'migrate');
+    expect(done.spec?.ttlSecondsAfterFinished).to.equal(3600);
+    expect(done.metadata.uid).to.equal(running.metadata.uid);
+    expect(Object.values(await readOwner(scene))).to.match(/^migrate [0-9a-f]{64}$/);
+    await scene.writes();
+    expect(summary(await chainOf(scene, { ttl: 3600 }).reconcile())).to.deep.equal([
+      'unchanged Job/migrate',
+    ]);
+    expect(await scene.writes()).to.deep.equal([]);
+  });
+
+  it('runs it again when its specification changes, and not when its time to live does', async () => {
+    const scene = await open();
+    await untilGone(scene, () => chainOf(scene));
+    const other = await chainOf(scene, { ttl: 7 }).reconcile();
+    expect(summary(other)).to.deep.equal(['unchanged Job/migrate']);
+    const operations = await untilGone(scene, () => chainOf(scene, { limit: 3 }));
+    expect(operations.filter((operation) => operation === 'created')).to.have.length(1);
+    expect(Object.keys(await readOwner(scene))).to.have.length(1);
+  });
+
+  const points: readonly [string, FaultRule][] = [
+    ['before its end is recorded', { fault: stopped, verbs: ['patch'], kinds: ['ConfigMap'] }],
+    ['once its end is recorded', { fault: stopped, verbs: ['apply'], kinds: ['Job'] }],
+    ['while its end is recorded', { fault: stopped, verbs: ['patch'], when: 'after' }],
+    ['while it is given its time to live', { fault: stopped, verbs: ['apply'], when: 'after' }],
+  ];
+  for (const [when, rule] of points) {
+    it(`runs a Job once where the operator was stopped ${when}`, async () => {
+      const scene = await open();
+      await chainOf(scene).reconcile();
+      await finished(scene);
+      const client = faulty(scene.operator.client, { rules: [rule] });
+      await chainOf(scene, {}, { client })
+        .reconcile()
+        .catch(() => undefined);
+      expect(client.injected).to.have.length(1);
+      const operations = await untilGone(scene, () => chainOf(scene));
+      expect(operations).to.not.include('created');
+    });
+  }
+
+  it('keeps a Job, and says why, where the operator may not patch the owner', async () => {
+    const scene = await open();
+    await chainOf(scene).reconcile();
+    await finished(scene);
+    const rules: FaultRule[] = [{ fault: forbidden, verbs: ['patch'], kinds: ['ConfigMap'] }];
+    const client = faulty(scene.operator.client, { rules });
+    const results = await chainOf(scene, {}, { client }).reconcile();
+    expect(summary(results)).to.deep.equal(['unchanged Job/migrate']);
+    const warning = scene.events.find(({ reason }) => reason === 'RunNotRecorded');
+    expect(warning?.note).to.match(
+      /^Job .*migrate: kept without its .*; give the operator the verb patch/,
+    );
+  });
+
+  it('forgets a Job that is no longer chained', async () => {
+    const scene = await open();
+    await untilGone(scene, () => chainOf(scene));
+    expect(Object.keys(await readOwner(scene))).to.have.length(1);
+    await scene.builder({ owns, scope: 'other' }).reconcile();
+    expect(Object.keys(await readOwner(scene))).to.have.length(1);
+    await scene.builder({ owns }).reconcile();
+    expect(await readOwner(scene)).to.deep.equal({});
+  });
+
+  it('plans nothing for a Job that has run', async () => {
+    const scene = await open();
+    await untilGone(scene, () => chainOf(scene));
+    const plan = await chainOf(scene).plan();
+    expect(plan.objects.map(({ action, reason }) => `${action}: ${reason ?? ''}`)).to.deep.equal([
+      'unchanged: it has run, and its ttlSecondsAfterFinished is over',
+    ]);
+    expect(plan.changed).to.equal(false);
+  });
+}
