@@ -9,13 +9,14 @@ import {
 import { compareQuantities } from '../../lib/object/quantity.js';
 import { crashPoints } from '../../lib/testing/index.js';
 import type { CrashCluster, CrashPointsReport, CrashStage } from '../../lib/testing/index.js';
+import { crashSample, isSampled } from '../crash-sample.js';
 import { deletion, meddling, rollout, shopScenario, wish } from './suite/crash-scenarios.js';
 import type { ShopScenario } from './suite/crash-scenarios.js';
 
 const podSpec = { containers: [{ name: 'main', image: 'registry.example/main:1' }] };
 
 async function everyPoint(scenario: ShopScenario): Promise<CrashPointsReport> {
-  const report = await crashPoints(shopScenario(scenario));
+  const report = await crashPoints(shopScenario(scenario), crashSample(12));
   expect(report.results.filter(({ request }) => request === undefined)).to.deep.equal([]);
   return report;
 }
@@ -136,7 +137,7 @@ describe('The builder, its operator killed at any request', function () {
     it(`comes to the same end: ${scenario.name}`, async () => {
       const { requests, results } = await everyPoint(scenario);
       const writes = requests.filter(({ write }) => write);
-      expect(results.length).to.be.above(requests.length + writes.length);
+      if (!isSampled) expect(results.length).to.be.above(requests.length + writes.length);
     });
   }
 
