@@ -7,6 +7,7 @@ import type {
   FaultSweepError,
   FaultSweepOptions,
 } from '../../lib/testing/index.js';
+import { crashSample } from '../crash-sample.js';
 import { bugScenario } from './planted-bugs.js';
 import type { Bug } from './planted-bugs.js';
 import { shopKey } from './shop-scenario.js';
@@ -74,10 +75,10 @@ describe('the testing kit', () => {
   });
 
   it('accepts a correct operator at every crash point', async () => {
-    await crashPoints(bugScenario(), { leftOvers });
+    await crashPoints(bugScenario(), { leftOvers, ...crashSample(15) });
   });
 
   it('accepts a correct operator at every request that fails', async () => {
-    await faultSweep(bugScenario(), { leftOvers });
+    await faultSweep(bugScenario(), { leftOvers, ...crashSample(15) });
   });
 });
