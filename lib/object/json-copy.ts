@@ -18,21 +18,29 @@ export function jsonCopy<T extends object>(value: T, subject: string): T {
  * @throws OperatorError `InvalidValue`: names the path. Values are not shown.
  */
 export function checkJson(value: object, subject: string): void {
-  check(value, { subject, path: [], above: [] });
+  // Not recursive: any depth will do.
+  const open: Place[] = [{ subject, value, key: undefined, parent: undefined }];
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    // The last one is looked at next, so that the first problem is the one that is named.
+    for (const member of membersOf(place).reverse()) open.push(member);
+  }
 }
 
 interface Place {
   readonly subject: string;
-  readonly path: readonly (string | number)[];
-  /** The objects around the value, for cycles. */
-  readonly above: readonly object[];
+  readonly value: unknown;
+  /** Where it is in its parent; undefined at the top. */
+  readonly key: string | number | undefined;
+  readonly parent: Place | undefined;
 }
 
-function check(value: unknown, place: Place): void {
+/** The places in an object; none in any other value. */
+function membersOf(place: Place): Place[] {
+  const { value } = place;
   switch (typeof value) {
     case 'number':
       if (!Number.isFinite(value)) refuse(place, String(value), 'give a finite number');
-      return;
+      return [];
     case 'bigint':
       return refuse(place, 'a BigInt', 'give a number or a string');
     case 'function':
@@ -40,39 +48,45 @@ function check(value: unknown, place: Place): void {
     case 'symbol':
       return refuse(place, 'a symbol', 'give a string');
     case 'object':
-      if (value !== null) checkObject(value, place);
-      return;
+      return value === null ? [] : membersOfObject(value, place);
     case 'undefined':
       return refuse(place, 'undefined', 'leave the item out');
     case 'string':
     case 'boolean':
+      return [];
   }
 }
 
-function checkObject(value: object, place: Place): void {
+function membersOfObject(value: object, parent: Place): Place[] {
   const { toJSON } = value as { readonly toJSON?: unknown };
   const bytes = 'give a string, in base64 where the field wants it';
-  if (ArrayBuffer.isView(value)) return refuse(place, nameOf(value), bytes);
+  if (ArrayBuffer.isView(value)) return refuse(parent, nameOf(value), bytes);
   if (typeof toJSON === 'function') {
     const text: unknown = toJSON.call(value, '');
-    if (typeof text !== 'string') refuse(place, `an invalid ${nameOf(value)}`, 'give its text');
-    return;
+    if (typeof text !== 'string') refuse(parent, `an invalid ${nameOf(value)}`, 'give its text');
+    return [];
   }
-  if (place.above.includes(value))
-    refuse(place, 'an object that contains itself', 'cut the circle');
-  const above = [...place.above, value];
-  const below = (key: string | number): Place => ({ ...place, path: [...place.path, key], above });
+  if (containsItself(parent)) refuse(parent, 'an object that contains itself', 'cut the circle');
+  const { subject } = parent;
   if (Array.isArray(value)) {
+    // Not map: it skips the holes of a list.
     const items: readonly unknown[] = value;
-    // Not forEach: it skips the holes of a list.
-    for (let index = 0; index < items.length; index++) check(items[index], below(index));
-    return;
+    return Array.from(items, (item, key) => ({ subject, value: item, key, parent }));
   }
   const members = Object.entries(value);
   if (members.length === 0 && !isPlain(value)) {
-    refuse(place, nameOf(value), 'give a plain object, for example with Object.fromEntries');
+    refuse(parent, nameOf(value), 'give a plain object, for example with Object.fromEntries');
   }
-  for (const [name, member] of members) if (member !== undefined) check(member, below(name));
+  return members
+    .filter(([, member]) => member !== undefined)
+    .map(([key, member]) => ({ subject, value: member, key, parent }));
+}
+
+function containsItself({ value, parent }: Place): boolean {
+  for (let above = parent; above !== undefined; above = above.parent) {
+    if (above.value === value) return true;
+  }
+  return false;
 }
 
 function isPlain(value: object): boolean {
@@ -84,10 +98,14 @@ function nameOf(value: object): string {
   return value.constructor.name;
 }
 
-function refuse({ subject, path }: Place, got: string, remedy: string): never {
-  const steps = path.map((key) =>
-    typeof key === 'string' && /^[\w-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`,
-  );
+function refuse(place: Place, got: string, remedy: string): never {
+  const { subject } = place;
+  const steps: string[] = [];
+  for (let at: Place | undefined = place; at?.key !== undefined; at = at.parent) {
+    const { key } = at;
+    const isName = typeof key === 'string' && /^[\w-]+$/.test(key);
+    steps.unshift(isName ? `.${key}` : `[${JSON.stringify(key)}]`);
+  }
   const where = steps.join('').replace(/^\./, '');
   const what = where === '' ? 'the value' : where;
   throw new OperatorError('InvalidValue', `${subject}: ${what} has no JSON, got ${got}; ${remedy}`);
