@@ -237,6 +237,7 @@ export type {
   DeleteOptions,
   EnsureCrdOptions,
   Environment,
+  FailingFault,
   Fault,
   FaultRule,
   FaultyClient,
@@ -321,6 +322,7 @@ export {
 } from './builder/index.js';
 export type {
   BuilderChain,
+  BuilderClient,
   BuilderOptions,
   ChainNames,
   ChainReferences,
@@ -333,6 +335,7 @@ export type {
   DeploymentOptions,
   EnvFromSource,
   EnvVar,
+  Fillable,
   HashPrefixes,
   HorizontalPodAutoscalerOptions,
   ImmutablePolicy,

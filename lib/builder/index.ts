@@ -1,6 +1,6 @@
 export { Builder } from './builder.js';
 export type { BuilderChain } from './builder.js';
-export type { BuilderOptions, HashPrefixes } from './builder-options.js';
+export type { BuilderClient, BuilderOptions, HashPrefixes } from './builder-options.js';
 export type { ChainedName, ChainNames, NoNames, WithName } from './chain-names.js';
 export type {
   ChainReferences,
@@ -17,6 +17,7 @@ export type { ConfigMapOptions, SecretOptions } from './kinds/configuration.js';
 export type { CronJobOptions, JobOptions } from './kinds/jobs.js';
 export type { PodOptions, PodTemplate } from './kinds/pod-template.js';
 export type {
+  Fillable,
   HorizontalPodAutoscalerOptions,
   IngressOptions,
   NetworkPolicyOptions,

@@ -17,6 +17,7 @@ export { ensureCrd } from './ensure-crd.js';
 export type { EnsureCrdOptions } from './ensure-crd.js';
 export { faulty, writeVerbs } from './faulty.js';
 export type {
+  FailingFault,
   Fault,
   FaultRule,
   FaultyClient,

@@ -13,6 +13,7 @@ export {
 export type { Explanation, Marked } from './conditions/marks.js';
 export { setLifecycleCondition } from './conditions/set-lifecycle-condition.js';
 export type { LifecycleConditionUpdate } from './conditions/set-lifecycle-condition.js';
+export type { PauseAnnotations } from '../controller/pause.js';
 export type { CrManager } from './cr-manager.js';
 export { lifecycleController } from './lifecycle-controller.js';
 export type { LifecycleControllerOptions } from './lifecycle-controller.js';

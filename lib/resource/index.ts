@@ -24,6 +24,7 @@ export { secretResource } from './objects/secret-resource.js';
 export { serviceResource } from './objects/service-resource.js';
 export type {
   KeptObjectsOptions,
+  LiteralHint,
   ObjectOfType,
   ObjectsResourceOptions,
 } from './objects/objects-resource-options.js';

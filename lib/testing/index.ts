@@ -1,7 +1,13 @@
 export { EmbeddedCluster } from '../embedded/index.js';
 export type { EmbeddedClientOptions, EmbeddedClusterOptions } from '../embedded/index.js';
 export { faulty } from '../client/index.js';
-export type { Fault, FaultRule, FaultyClient, FaultyOptions } from '../client/index.js';
+export type {
+  FailingFault,
+  Fault,
+  FaultRule,
+  FaultyClient,
+  FaultyOptions,
+} from '../client/index.js';
 export { VirtualClock, seededRandom } from '../system/index.js';
 export { advanceUntilIdle } from './advance-until-idle.js';
 export type { AdvanceUntilIdleOptions } from './advance-until-idle.js';

@@ -30,7 +30,7 @@ export interface ServiceOptions<Name extends string = string> extends ObjectOpti
 }
 
 /** `Spec`, whose `Field` may be left out: `workload` says it. */
-type Fillable<Spec, Field extends keyof Spec> = Omit<Spec, Field> & {
+export type Fillable<Spec, Field extends keyof Spec> = Omit<Spec, Field> & {
   readonly [Key in Field]?: Spec[Key] | undefined;
 };
 
