@@ -42,8 +42,9 @@ const hasConditionReady = ({ conditions }: Status): boolean => isConditionTrue(c
 const builder: Case = {
   style: 'builder',
   isReady: hasConditionReady,
-  // It prunes what is no longer desired, and looks then, and when a StatefulSet hangs, at pods.
-  later: [/^delete deployments\.apps$/, /^list pods$/],
+  // It prunes what is no longer desired, and looks then, and when a StatefulSet hangs, at pods. An
+  // event that comes again is patched.
+  later: [/^delete deployments\.apps$/, /^list pods$/, /^patch events\.events\.k8s\.io$/],
 };
 
 const cases: readonly Case[] = [

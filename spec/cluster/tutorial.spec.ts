@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { changeFile } from '../../scripts/docs/walk/change-file.js';
 import { outputProblem } from '../../scripts/docs/walk/expected-output.js';
@@ -32,6 +32,8 @@ describe('The operator of the tutorial, on a real API server', () => {
     admin = await clientFromKubeConfig({ path: plane.kubeConfigPath });
     const folder = file(name);
     await mkdir(folder);
+    // `init` wants the package to be there; the project gets the checkout's in its place.
+    await writeFile(file('operator-builder-0.1.0.tgz'), '');
     await copyFile(plane.kubeConfigPath, file('kubeconfig'));
     const env = { ...process.env, TMPDIR: file(), KUBECONFIG: file('kubeconfig') };
     terminal = new Terminal({ folder, env });

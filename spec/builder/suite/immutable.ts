@@ -332,7 +332,8 @@ function othersOf(scene: Scene, late: boolean, onImmutable: 'fail' | 'recreate' 
     .secret({ name: 'typed', type: `example.com/${late ? 'late' : 'early'}` })
     .service({
       name: 'web',
-      spec: { ports: [{ port: 80 }], ...(late && { clusterIP: 'None' }) },
+      // A selector of its own: it need not wait for the pods of the other Deployment.
+      spec: { selector: { app: 'web' }, ports: [{ port: 80 }], ...(late && { clusterIP: 'None' }) },
     })
     .deployment({
       name: 'web',

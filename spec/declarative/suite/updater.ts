@@ -129,7 +129,9 @@ export function updaterSuite(open: OpenTargetScene): void {
     const scale = { type: 'merge', body: { spec: { replicas: 4 } } } as const;
     const options = { subresource: 'scale', fieldManager: 'autoscaler' };
     await scene.admin.patch(Deployment, key, scale, options);
-    await updater.write(deployment({ minReadySeconds: 5 }));
+    // The Deployment's controller writes too: a conflict is for the queue to try again.
+    const changed = deployment({ minReadySeconds: 5 });
+    await scene.target.eventually(() => updater.write(changed));
     const { spec } = (await scene.get(Deployment)) as Deployment;
     expect(spec).to.include({ replicas: 4, minReadySeconds: 5, revisionHistoryLimit: 10 });
   });
