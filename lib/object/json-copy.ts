@@ -73,7 +73,7 @@ function membersOfObject(value: object, parent: Place): Place[] {
     const items: readonly unknown[] = value;
     return Array.from(items, (item, key) => ({ subject, value: item, key, parent }));
   }
-  const members = Object.entries(value);
+  const members: readonly (readonly [string, unknown])[] = Object.entries(value);
   if (members.length === 0 && !isPlain(value)) {
     refuse(parent, nameOf(value), 'give a plain object, for example with Object.fromEntries');
   }
