@@ -138,15 +138,16 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         const { metadata: list } = await target.admin.list(ConfigMap, { namespace: other });
         const resourceVersion = list.resourceVersion ?? '';
         const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion } };
+        const told = setup.mirror.events.length;
+        for (let n = 0; n < 3; n++) setup.proxy.inject({ type: 'BOOKMARK', object });
+        // A connection that is reset loses what was not read yet.
+        await setup.until(() => setup.progress === resourceVersion);
+        // Not before: the watch that is open now may only just have been asked for.
         const lines: string[] = [];
         setup.proxy.answer = (line) => {
           lines.push(line);
           return undefined;
         };
-        const told = setup.mirror.events.length;
-        for (let n = 0; n < 3; n++) setup.proxy.inject({ type: 'BOOKMARK', object });
-        // A connection that is reset loses what was not read yet.
-        await setup.until(() => setup.progress === resourceVersion);
         setup.proxy.cutWatches('line');
         await setup.put('a');
         await setup.until(() => lines.some((line) => line.includes('watch=true')));
