@@ -44,7 +44,7 @@ export async function writeEntry(
         // Events live for an hour only: begin anew, with the series so far.
         exists = false;
       } else {
-        // The names are ours alone, so an answer was lost: the Event is there.
+        // An answer was lost, or another replica reports the same under this name: the Event is there.
         if (count === 1) return { type: 'written', count };
         exists = true;
       }

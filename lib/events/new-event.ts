@@ -39,7 +39,7 @@ export function newEvent(event: ObjectEvent, origin: EventOrigin): Event {
     kind: 'Event',
     metadata: {
       namespace: regarding.namespace ?? 'default',
-      name: eventName(regarding.name, origin.random),
+      name: event.name ?? eventName(regarding.name, origin.random.uuid()),
     },
     eventTime: formatMicroTime(origin.nowMs),
     type,
@@ -64,11 +64,12 @@ export function toReference(subject: KubernetesObject | ObjectReference): Object
 }
 
 /**
- * A name that no Event has: replicas may report on one object in the same microsecond, and an Event
- * of that name would be taken for ours.
+ * The name of an Event about an object. With a random `unique`, no other Event has the name: replicas may
+ * report on one object in the same microsecond, and an Event of that name would be taken for ours.
+ * @param unique - hex digits and dashes, at least 16 digits
  */
-function eventName(objectName: string, random: Random): string {
-  const suffix = random.uuid().replaceAll('-', '').slice(0, 16);
+export function eventName(objectName: string, unique: string): string {
+  const suffix = unique.replaceAll('-', '').slice(0, 16);
   // Roles and the like have names that no Event may have, for example `system:node`.
   const isUsable = dns1123SubdomainProblem(objectName) === undefined;
   const base = isUsable ? objectName : 'object';

@@ -15,6 +15,11 @@ export interface ObjectEvent {
   readonly action: string;
   /** For people; cut to 1,024 bytes. Never a Secret's data. */
   readonly note: string;
+  /**
+   * Name of the Event. Replicas that report the same thing under the same name write one Event.
+   * @defaultValue a name that no other Event has
+   */
+  readonly name?: string | undefined;
 }
 
 /** Where events go. */

@@ -7,7 +7,9 @@ import type { QuarantinedObject } from '../cache/quarantine.js';
 import { fenced } from '../client/fenced.js';
 import type { Fence } from '../client/fence.js';
 import { EventRecorder } from '../events/event-recorder.js';
+import { eventName } from '../events/new-event.js';
 import type { ObjectEvent } from '../events/recorder.js';
+import { hashObject } from '../hash/hash-object.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import { withMetricLabels } from '../system/labelled-metrics.js';
@@ -65,7 +67,7 @@ export class ManagedCluster {
     this.given = client;
     const onQuarantined = (object: QuarantinedObject): void => {
       const controllerName = 'operator-builder';
-      // Not fenced: a replica that stands by fills its cache before it leads.
+      // Not fenced: sharded replicas and those of `phase: 'replica'` lead nothing, but reconcile.
       const options = { client, controllerName, clock, random, metrics, logger };
       this.#recorder ??= new EventRecorder(options);
       this.#recorder.record(quarantineEvent(object));
@@ -88,9 +90,11 @@ export class ManagedCluster {
   }
 }
 
+/** Named by what it reports: each replica quarantines the object, and one Event is enough. */
 function quarantineEvent(object: QuarantinedObject): ObjectEvent {
   const { apiVersion, kind, namespace, name, uid, reason } = object;
   return {
+    name: eventName(name, hashObject([apiVersion, kind, namespace, name, uid, reason])),
     regarding: { apiVersion, kind, namespace, name, uid },
     type: 'Warning',
     reason: 'Quarantined',

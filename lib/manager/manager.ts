@@ -274,7 +274,7 @@ export class Manager {
    * What the operator has to be allowed to do on its first cluster, as far as it declares it: to watch
    * what its controllers reconcile, own and watch, to make what they own and write the status of what
    * they reconcile (where `requires` does not say it otherwise), all that `requires` says, and what its
-   * own parts do: the election, the certificate of the webhooks. Each kind, subresource, namespace and
+   * own parts do: events about objects in quarantine, the election, the certificate of the webhooks. Each kind, subresource, namespace and
    * list of names is there once. It asks no server.
    */
   requiredAccess(): readonly RequiredAccess[] {
@@ -282,7 +282,9 @@ export class Manager {
     const declared = [...this.#entries].flatMap((entry) =>
       entry.type === 'controller' ? controllerAccess(entry) : entry.requires,
     );
-    const needed = neededAccess(this.#home, [...declared, ...requires]);
+    // A cache that is filled may have to report objects in quarantine.
+    const events = this.controllers.length === 0 ? [] : eventAccess;
+    const needed = neededAccess(this.#home, [...declared, ...requires, ...events]);
     const { access = [] } = this.#options.webhooks?.certificates ?? {};
     return mergedAccess([...needed, ...electionAccess(leaderElection), ...access]);
   }

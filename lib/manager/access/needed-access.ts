@@ -2,7 +2,8 @@ import type { CachedType } from '../../cache/cache-options.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
-import type { ManagedCluster } from '../managed-cluster.js';
+import type { ManagedCluster, ManagerCacheOptions } from '../managed-cluster.js';
+import { eventAccess } from '../recorder-end.js';
 import { watchVerbs } from './required-access.js';
 import type { RequiredAccess } from './required-access.js';
 
@@ -14,16 +15,28 @@ export function neededAccess(
   { cache, cacheOptions }: ManagedCluster,
   declared: readonly RequiredAccess[],
 ): readonly RequiredAccess[] {
+  const watched = cache
+    .status()
+    .map(({ apiVersion, kind }) => ({ type: { apiVersion, kind }, verbs: watchVerbs }));
+  return inCachedNamespaces([...watched, ...declared], cacheOptions);
+}
+
+/** Access that a cluster's manager does without where it is missing: events about quarantined objects. */
+export function wishedAccess({ cache, cacheOptions }: ManagedCluster): readonly RequiredAccess[] {
+  return cache.status().length === 0 ? [] : inCachedNamespaces(eventAccess, cacheOptions);
+}
+
+function inCachedNamespaces(
+  all: readonly RequiredAccess[],
+  cacheOptions: ManagerCacheOptions,
+): readonly RequiredAccess[] {
   const { types = [], namespaces, allNamespacesOf = () => false } = cacheOptions;
   const namespacesOf = (type: TypeReference<KubernetesObject>): readonly (string | undefined)[] => {
     const own = types.find((each: CachedType) => isSame(each.type, type));
     const usual = allNamespacesOf(type) ? undefined : namespaces;
     return own?.namespaces ?? usual ?? [undefined];
   };
-  const watched = cache
-    .status()
-    .map(({ apiVersion, kind }) => ({ type: { apiVersion, kind }, verbs: watchVerbs }));
-  return [...watched, ...declared].flatMap((access: RequiredAccess) => {
+  return all.flatMap((access: RequiredAccess) => {
     if (access.namespace !== undefined) return [access];
     return namespacesOf(access.type).map((namespace) => ({ ...access, namespace }));
   });

@@ -19,6 +19,8 @@ export interface PreflightOptions {
   readonly mode: PreflightMode;
   readonly client: Client;
   readonly required: readonly RequiredAccess[];
+  /** Access that the operator does without: where it is missing, a warning is enough in each mode. */
+  readonly wished: readonly RequiredAccess[];
   /** The name of the roles in the manifest. */
   readonly roleName: string;
   readonly logger: Logger;
@@ -31,17 +33,31 @@ export interface PreflightOptions {
  * rules to add, as YAML.
  */
 export async function preflight(options: PreflightOptions): Promise<void> {
-  const { mode, client, required, roleName, logger, signal } = options;
-  if (mode === 'off' || required.length === 0) return;
+  const { mode, required, wished, logger, signal } = options;
+  if (mode === 'off') return;
+  if (mode === 'fail') {
+    const manifest = await missingRules(options, required);
+    if (manifest !== undefined) throw new OperatorError('MissingPermission', manifest);
+  }
   try {
-    const missing = await missingAccess(client, required, signal);
-    if (missing.length === 0) return;
-    const manifest = roleManifest(missing, roleName);
-    const message = `permissions are missing; add these rules:\n${manifest}`;
-    if (mode === 'fail') throw new OperatorError('MissingPermission', message);
-    logger.warn(message);
+    const manifest = await missingRules(
+      options,
+      mode === 'fail' ? wished : [...required, ...wished],
+    );
+    if (manifest !== undefined) logger.warn(manifest);
   } catch (error) {
-    if (mode === 'fail' || signal.aborted) throw error;
+    if (signal.aborted) throw error;
     logger.warn('permissions could not be reviewed', { error });
   }
+}
+
+/** The message with the rules to add; undefined: nothing is missing. */
+async function missingRules(
+  { client, roleName, signal }: PreflightOptions,
+  access: readonly RequiredAccess[],
+): Promise<string | undefined> {
+  if (access.length === 0) return undefined;
+  const missing = await missingAccess(client, access, signal);
+  if (missing.length === 0) return undefined;
+  return `permissions are missing; add these rules:\n${roleManifest(missing, roleName)}`;
 }

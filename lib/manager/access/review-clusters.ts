@@ -1,7 +1,7 @@
 import { isOperatorError } from '../../system/operator-error.js';
 import type { Logger } from '../../system/logger.js';
 import type { ManagedCluster } from '../managed-cluster.js';
-import { neededAccess } from './needed-access.js';
+import { neededAccess, wishedAccess } from './needed-access.js';
 import { preflight } from './preflight.js';
 import type { PreflightMode } from './preflight.js';
 import type { RequiredAccess } from './required-access.js';
@@ -35,7 +35,8 @@ export async function reviewClusters(
     const logger = name === '' ? options.logger : options.logger.child({ cluster: name });
     const needed = neededAccess(cluster, wanted);
     const { mode } = options;
-    return preflight({ mode, client, required: needed, roleName: 'operator', logger, signal });
+    const shared = { client, roleName: 'operator', logger, signal };
+    return preflight({ ...shared, mode, required: needed, wished: wishedAccess(cluster) });
   };
   const [home, ...others] = clusters;
   for (const cluster of others) {

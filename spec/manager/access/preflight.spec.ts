@@ -77,6 +77,18 @@ describe('The preflight of permissions', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
+  it('warns about events of quarantined objects, even where it is to fail for what is missing', async () => {
+    const { setup, manager } = await setUp({ rbacPreflight: 'fail' });
+    await grant(setup.person, all);
+    await setup.run(manager);
+    expect(manager.phase).to.equal('running');
+    const [warning] = setup.logged('warn');
+    expect(warning).to.include(
+      'apiGroups: ["events.k8s.io"]\n  resources: ["events"]\n  verbs: ["create", "patch"]',
+    );
+    expect(await setup.end()).to.equal(undefined);
+  });
+
   it('does not ask where it is off', async () => {
     const { setup, manager } = await setUp({ rbacPreflight: 'off' });
     await setup.run(manager);

@@ -27,6 +27,9 @@ function line({ type, subresource, verbs, namespace, names = [] }: RequiredAcces
   return `${apiVersionOf(type)} ${kind}: ${verbs.join(' ')}${where}${of}`;
 }
 
+/** About objects in quarantine. */
+const events = 'events.k8s.io/v1 Event: create patch';
+
 describe('The access that a manager requires', () => {
   let cluster: EmbeddedCluster;
 
@@ -54,6 +57,7 @@ describe('The access that a manager requires', () => {
       'shops.example/v1 Shop/finalizers: update',
       'apps/v1 Deployment: get list watch create update patch delete',
       'v1 Secret: get list watch',
+      events,
     ]);
   });
 
@@ -63,6 +67,7 @@ describe('The access that a manager requires', () => {
     expect(manager.requiredAccess().map(line)).to.deep.equal([
       'shops.example/v1 Plain: get list watch',
       'shops.example/v1 Plain/finalizers: update',
+      events,
     ]);
   });
 
@@ -80,6 +85,7 @@ describe('The access that a manager requires', () => {
       'v1 ConfigMap: get list watch patch',
       'shops.example/v1 Shop/status: patch',
       'v1 Pod: list',
+      events,
     ]);
   });
 
@@ -94,6 +100,7 @@ describe('The access that a manager requires', () => {
       'v1 ConfigMap: get list watch create update patch delete',
       'v1 ConfigMap: get in kube-system',
       'v1 ConfigMap: get, of a',
+      events,
     ]);
   });
 

@@ -179,6 +179,32 @@ export function quarantineSuite(newTarget: NewTarget): void {
     expect(await versions()).to.deep.equal(before);
   });
 
+  it('reports it in one Event, though several replicas quarantine it', async () => {
+    const { client } = await target.operator();
+    const replicas = [1, 2].map(() => {
+      const cacheOptions = { namespaces: [namespace] };
+      const replica = new Manager({
+        ...{ client, clock: target.clock, cacheOptions, rbacPreflight: 'off', metrics: onLoopback },
+      });
+      replica.add(boxKeeper());
+      return replica;
+    });
+    const stopping = new AbortController();
+    const over = Promise.all(replicas.map((replica) => replica.run(stopping.signal)));
+    await Promise.all(replicas.map((replica) => replica.whenLeading()));
+    await create('poison', deep(target));
+    await target.eventually(async () => {
+      for (const each of [manager, ...replicas]) {
+        const { text } = await served(each, '/metrics');
+        expect(text).to.include('\noperator_builder_events_written_total 1\n');
+      }
+    });
+    stopping.abort();
+    await over;
+    const { items } = await target.admin.list(Event, { namespace });
+    expect(items.map(({ regarding }) => regarding?.name)).to.deep.equal(['poison']);
+  });
+
   const versions = async (): Promise<string[]> => {
     const found: string[] = [];
     for await (const { items } of target.admin.pages(type, { namespace })) {
