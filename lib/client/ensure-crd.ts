@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
+import { isForbidden } from '../object/api-error.js';
 import { findCondition, isConditionTrue } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';
 import { isJsonObject } from '../object/json.js';
 import { CustomResourceDefinition } from '../object/kinds.js';
+import type { TypeMeta } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
-import { systemClock } from '../system/clock.js';
+import { sleep, systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { CallOptions, Client } from './client.js';
 import { getIfExists } from './get-if-exists.js';
-import { waitFor } from './wait-for.js';
+import { waitFor, withinLimits } from './wait-for.js';
+import type { WaitLimits } from './wait-for.js';
 
 /** Options of {@link ensureCrd}. */
 export interface EnsureCrdOptions extends CallOptions {
@@ -30,7 +33,8 @@ const crdHashAnnotation = 'operator-builder.io/definition-hash';
  * ## Flow
  * The definition is read. One that is being deleted is waited for, until it is gone. It is applied
  * (server-side, `force`), unless it is as it should be: then one read is all. Then its condition
- * `Established` is waited for.
+ * `Established` is waited for, and that discovery lists the kind in each served version, which is so a
+ * moment later.
  *
  * ## Guarantees
  * - A definition is never deleted, and neither are the objects of its kind: not when the time is up
@@ -54,16 +58,23 @@ export async function ensureCrd(
   }
   const endMs = clock.monotonicMs() + timeoutMs;
   const live = await unlessDeleted(client, crd, { timeoutMs, clock, signal });
-  const current = isAsDesired(live, crd) ? live : await apply(client, crd, options);
-  if (isEstablished(current)) return current;
-  const leftMs = Math.max(1, endMs - clock.monotonicMs());
+  const isUnchanged = isAsDesired(live, crd);
+  const current = isUnchanged ? live : await apply(client, crd, options);
+  if (isUnchanged && isEstablished(current)) return current;
+  const left = (): Waiting => {
+    return { timeoutMs: Math.max(1, endMs - clock.monotonicMs()), clock, signal };
+  };
   // What the server said of what was there before an apply that has changed it is said of that.
   const isChanged = current.metadata.generation !== live?.metadata.generation;
   const stale = isChanged ? refusalOf(current) : undefined;
-  return established(client, current, { stale, timeoutMs: leftMs, clock, signal });
+  const installed = isEstablished(current)
+    ? current
+    : await established(client, current, { stale, ...left() });
+  await listed(client, installed, left());
+  return installed;
 }
 
-type Waiting = Required<Pick<EnsureCrdOptions, 'timeoutMs' | 'clock'>> & CallOptions;
+type Waiting = Omit<WaitLimits, 'what'>;
 
 /** The live definition. What is on its way out is waited for: an apply could not keep it. */
 async function unlessDeleted(
@@ -106,6 +117,41 @@ async function established(
   } catch (error) {
     if (stale === undefined || !isOperatorError(error, 'Timeout')) throw error;
     throw namesTaken(applied, stale);
+  }
+}
+
+/** How long to wait before discovery is asked again: at first, and at most. */
+const [firstLookMs, longestLookMs] = [50, 1_000];
+
+/** Waits until discovery lists the kind in every version that is served. */
+async function listed(
+  client: Client,
+  crd: CustomResourceDefinition,
+  waiting: Waiting,
+): Promise<void> {
+  const { group, names, versions } = crd.spec;
+  const what = `wait until discovery lists ${names.kind} of ${describeObject(crd)}`;
+  await withinLimits({ what, ...waiting }, async (deadline) => {
+    for (const { name, served } of versions) {
+      const type = { apiVersion: `${group}/${name}`, kind: names.kind };
+      let delayMs = firstLookMs;
+      while (served && !(await deadline.until(isListed(client, type)))) {
+        await sleep(waiting.clock, delayMs, deadline.signal);
+        delayMs = Math.min(2 * delayMs, longestLookMs);
+      }
+    }
+  });
+}
+
+async function isListed(client: Client, type: TypeMeta): Promise<boolean> {
+  try {
+    await client.resourceType(type);
+    return true;
+  } catch (error) {
+    // An account that may not ask says where its kinds are served itself.
+    if (isForbidden(error)) return true;
+    if (isOperatorError(error, 'UnknownKind')) return false;
+    throw error;
   }
 }
 

@@ -36,15 +36,32 @@ export async function waitFor<T extends KubernetesObject>(
   options: WaitForOptions<T>,
 ): Promise<T | undefined> {
   const { timeoutMs = 60_000, clock = systemClock, signal, until } = options;
-  const deadline = new Deadline(signal, clock, timeoutMs);
-  try {
+  const limits = { what: `wait for ${describeObject(object)}`, timeoutMs, clock, signal };
+  return withinLimits(limits, async (deadline) => {
     for (;;) {
       const accepted = await follow(client, object, { until, signal: deadline.signal });
       if (accepted !== undefined) return accepted.object;
       await sleep(clock, reconnectMs, deadline.signal);
     }
+  });
+}
+
+/** How long a wait may take, and what it is for. */
+export interface WaitLimits extends CallOptions {
+  readonly what: string;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** Waits for `work`, until the time is up or the signal is aborted. @throws as {@link waitFor} does. */
+export async function withinLimits<T>(
+  { what, timeoutMs, clock, signal }: WaitLimits,
+  work: (deadline: Deadline) => Promise<T>,
+): Promise<T> {
+  const deadline = new Deadline(signal, clock, timeoutMs);
+  try {
+    return await work(deadline);
   } catch (error) {
-    const what = `wait for ${describeObject(object)}`;
     if (deadline.expired) {
       throw new OperatorError('Timeout', `${what}: not as wanted after ${timeoutMs} ms`);
     }

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
-import { ensureCrd } from '../../lib/client/index.js';
+import { ensureCrd, forwarding } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { ApiError } from '../../lib/object/api-error.js';
 import { isConditionTrue } from '../../lib/object/conditions.js';
 import { CustomResourceDefinition } from '../../lib/object/kinds.js';
-import { isOperatorError } from '../../lib/system/operator-error.js';
+import { OperatorError, isOperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { eventually } from '../../lib/testing/eventually.js';
 
 interface Scene {
   readonly clock: VirtualClock;
@@ -39,6 +41,21 @@ function gadgets(properties: readonly string[], shortName = 'gd', group = 'examp
     },
   };
   return crd;
+}
+
+/** `client`, to which discovery does not list custom resources the first `times` times. */
+function hidden(client: Client, clock: VirtualClock, times: number) {
+  const looks: { readonly apiVersion: string; readonly atMs: number }[] = [];
+  const hiding: Client = {
+    ...forwarding(client),
+    resourceType: (type) => {
+      if (!('apiVersion' in type)) return client.resourceType(type);
+      looks.push({ apiVersion: type.apiVersion, atMs: clock.monotonicMs() });
+      if (looks.length > times) return client.resourceType(type);
+      return Promise.reject(new OperatorError('UnknownKind', 'no such kind'));
+    },
+  };
+  return { client: hiding, looks };
 }
 
 describe('ensureCrd', () => {
@@ -78,6 +95,60 @@ describe('ensureCrd', () => {
     verbs();
     await ensureCrd(client, gadgets(['size']), options(clock));
     expect(verbs()).to.deep.equal(['get']);
+  });
+
+  it('waits until discovery lists every served version, and looks ever less often', async () => {
+    const { client, clock } = await scene();
+    const { client: hiding, looks } = hidden(client, clock, 6);
+    const { spec, ...crd } = gadgets(['size']);
+    const versions = spec.versions.flatMap((v1) => [
+      v1,
+      { ...v1, name: 'v2', storage: false },
+      { ...v1, name: 'v3', storage: false, served: false },
+    ]);
+    const installing = ensureCrd(hiding, { ...crd, spec: { ...spec, versions } }, options(clock));
+    await eventually(() => expect(looks).to.have.length(8), { clock });
+    expect((await installing).metadata.name).to.equal('gadgets.example.com');
+    const hiddenUntil = [0, 50, 150, 350, 750, 1_550, 2_550];
+    const startMs = looks[0]?.atMs ?? 0;
+    expect(looks.map(({ apiVersion, atMs }) => [apiVersion, atMs - startMs])).to.deep.equal([
+      ...hiddenUntil.map((atMs) => ['example.com/v1', atMs]),
+      ['example.com/v2', 2_550],
+    ]);
+    await ensureCrd(hiding, { ...crd, spec: { ...spec, versions } }, options(clock));
+    expect(looks).to.have.length(8);
+  });
+
+  it('gives up where discovery does not list the kind in time, and ends with its signal', async () => {
+    const { client, clock } = await scene();
+    const { client: hiding, looks } = hidden(client, clock, Infinity);
+    const endOf = async (crd: CustomResourceDefinition, more: object): Promise<unknown> => {
+      const count = looks.length;
+      const ended = ensureCrd(hiding, crd, options(clock, more)).catch((thrown: unknown) => thrown);
+      await eventually(() => expect(looks).to.have.length.above(count + 2), { clock });
+      return ended;
+    };
+    const late = endOf(gadgets([]), { timeoutMs: 5_000 });
+    await eventually(() => expect(looks).to.have.length.above(7), { clock });
+    await clock.advance(5_000);
+    expect(isOperatorError(await late, 'Timeout')).to.equal(true);
+    expect(String(await late))
+      .to.include('discovery lists Gadget')
+      .and.to.include('5000 ms');
+    const stop = new AbortController();
+    const aborted = endOf(gadgets(['size']), { signal: stop.signal });
+    await clock.advance(10_000);
+    stop.abort();
+    expect(isOperatorError(await aborted, 'Aborted')).to.equal(true);
+  });
+
+  it('installs a definition for an account that may not ask discovery', async () => {
+    const { client, clock } = await scene();
+    const refused = { status: 'Failure', reason: 'Forbidden', message: 'no', code: 403 } as const;
+    const error = new ApiError(refused, { verb: 'discover', kind: '/apis', status: 403 });
+    const barred: Client = { ...forwarding(client), resourceType: () => Promise.reject(error) };
+    const crd = await ensureCrd(barred, gadgets(['size']), options(clock));
+    expect(isConditionTrue(crd.status?.conditions, 'Established')).to.equal(true);
   });
 
   it('brings what differs up to date: a field more, a field less, an edit by hand', async () => {
