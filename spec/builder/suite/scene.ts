@@ -86,11 +86,17 @@ export class Scene {
     });
   }
 
-  /** The writes that the server got from the operator since the last look, without those of events. */
+  /**
+   * The writes that the server got from the operator since the last look, without those of events,
+   * and those that were done again because a controller of the cluster had written in between.
+   */
   async writes(): Promise<readonly string[]> {
     const requests = await this.operator.requests();
     return requests
-      .filter(({ verb, resource }) => writeVerbs.includes(verb) && resource !== 'events')
+      .filter(({ verb, resource, code }) => {
+        const isAgain = this.target.real && code === 409;
+        return writeVerbs.includes(verb) && resource !== 'events' && !isAgain;
+      })
       .map(({ verb, resource, name }) => `${verb} ${resource}/${name}`)
       .sort();
   }

@@ -5,7 +5,11 @@ import type { Clock } from '../../../lib/system/clock.js';
 export interface ServedRequest {
   readonly verb: string;
   readonly resource: string;
+  /** Empty for one of the whole cluster. */
+  readonly namespace: string;
   readonly name: string;
+  /** HTTP status. */
+  readonly code: number;
 }
 
 /** Someone who writes to a cluster, with a request log of its own. */

@@ -105,7 +105,8 @@ export function plainKindsSuite(newTarget: NewTarget): void {
       const watched = requests.filter(({ verb, resource }) => {
         return verb === 'watch' && resource === pluralOf(kind.plain);
       });
-      expect(watched).to.have.length(1);
+      // A real server may end a watch of a kind that is new to it.
+      expect(new Set(watched.map((request) => request.namespace))).to.have.all.keys('');
       await target.admin.delete(kind.plain, { name: 'zone' });
       await driven.eventually(() => expect(informer.list()).to.have.length(0), 1_000);
       informer.release();

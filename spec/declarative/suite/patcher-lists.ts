@@ -11,12 +11,11 @@ export function patcherListsSuite(open: OpenTargetScene): void {
     const patcher = scene.patcher(Deployment);
     const env = [{ name: 'LEVEL', value: 'debug' }];
     const spec = { containers: [{ name: 'main', env }] };
-    // The Deployment's controller writes too: a conflict is for the queue to try again.
-    await scene.target.eventually(() => patcher.write({ spec: { template: { spec } } }));
+    await patcher.write({ spec: { template: { spec } } });
     const patched = (await scene.get(Deployment)) as Deployment;
     const [container] = patched.spec?.template.spec?.containers ?? [];
     expect(container).to.deep.include({ image: 'registry.example/main:1', env });
-    await scene.target.eventually(() => patcher.remove());
+    await patcher.remove();
     const after = (await scene.get(Deployment)) as Deployment;
     const [left] = after.spec?.template.spec?.containers ?? [];
     expect(left).to.include({ name: 'main', image: 'registry.example/main:1' });

@@ -133,13 +133,12 @@ export function patcherSuite(open: OpenTargetScene): void {
     await scene.create(Deployment, deployment());
     const patcher = scene.patcher(Deployment);
     const template = { metadata: { annotations: { 'shop.example.com/version': '7' } } };
-    // The Deployment's controller writes too: a conflict is for the queue to try again.
-    await scene.target.eventually(() => patcher.write({ spec: { template } }));
+    await patcher.write({ spec: { template } });
     const annotated = (await scene.get(Deployment)) as Deployment;
     expect(annotated.spec?.template.metadata?.annotations).to.deep.equal(
       template.metadata.annotations,
     );
-    await scene.target.eventually(() => patcher.remove());
+    await patcher.remove();
     const after = (await scene.get(Deployment)) as Deployment;
     expect(after.spec?.template.metadata?.annotations ?? {}).to.deep.equal({});
     expect(after.spec?.template.metadata?.labels).to.deep.equal({ app: 'web' });

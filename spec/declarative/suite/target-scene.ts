@@ -8,7 +8,7 @@ import type {
 } from '../../../lib/declarative/runtime/target-writer.js';
 import type { Document } from '../../../lib/declarative/document.js';
 import type { TargetType } from '../../../lib/declarative/spec/operator-spec.js';
-import { isNotFound } from '../../../lib/object/api-error.js';
+import { isConflict, isNotFound } from '../../../lib/object/api-error.js';
 import type { CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import type {
   KubernetesObject,
@@ -183,6 +183,11 @@ export class TargetScene {
   }
 }
 
+/** Kinds that a controller of the cluster writes, too. */
+const controlledKinds: ReadonlySet<string> = new Set([
+  ...['CronJob', 'Deployment', 'PersistentVolumeClaim', 'Service', 'StatefulSet'],
+]);
+
 /** A writer and the object `web` of its target. */
 export class Writing {
   readonly #scene: TargetScene;
@@ -200,11 +205,24 @@ export class Writing {
     const key = this.#key;
     const { metadata = {}, ...rest } = document as { readonly metadata?: object };
     const whole = { ...rest, metadata: { ...metadata, ...key } };
-    return this.writer.write(key, whole, { ...this.#scene.context, client });
+    return this.#queued(() => this.writer.write(key, whole, { ...this.#scene.context, client }));
   }
 
   remove(client = this.#scene.context.client): Promise<TargetOutcome> {
-    return this.writer.write(this.#key, undefined, { ...this.#scene.context, client });
+    const context = { ...this.#scene.context, client };
+    return this.#queued(() => this.writer.write(this.#key, undefined, context));
+  }
+
+  /** Where a controller of the cluster writes meanwhile, a conflict is tried again, as by the queue. */
+  async #queued(write: () => Promise<TargetOutcome>): Promise<TargetOutcome> {
+    const attempts = this.#scene.target.real && controlledKinds.has(this.#type.kind) ? 20 : 1;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!isConflict(error) || attempt >= attempts) throw error;
+      }
+    }
   }
 
   get #key() {

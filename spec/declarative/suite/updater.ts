@@ -129,9 +129,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     const scale = { type: 'merge', body: { spec: { replicas: 4 } } } as const;
     const options = { subresource: 'scale', fieldManager: 'autoscaler' };
     await scene.admin.patch(Deployment, key, scale, options);
-    // The Deployment's controller writes too: a conflict is for the queue to try again.
-    const changed = deployment({ minReadySeconds: 5 });
-    await scene.target.eventually(() => updater.write(changed));
+    await updater.write(deployment({ minReadySeconds: 5 }));
     const { spec } = (await scene.get(Deployment)) as Deployment;
     expect(spec).to.include({ replicas: 4, minReadySeconds: 5, revisionHistoryLimit: 10 });
   });
@@ -140,12 +138,10 @@ export function updaterSuite(open: OpenTargetScene): void {
     const scene = await open();
     const updater = scene.updater(Deployment);
     await updater.write(deployment());
-    // Its controller writes, too: conflicts are for the queue to try again.
-    const recreate = deployment({ strategy: { type: 'Recreate' } });
-    await scene.target.eventually(() => updater.write(recreate));
+    await updater.write(deployment({ strategy: { type: 'Recreate' } }));
     const recreating = (await scene.get(Deployment)) as Deployment;
     expect(recreating.spec?.strategy).to.deep.equal({ type: 'Recreate' });
-    await scene.target.eventually(() => updater.write(deployment()));
+    await updater.write(deployment());
     const rolling = (await scene.get(Deployment)) as Deployment;
     expect(rolling.spec?.strategy).to.include({ type: 'RollingUpdate' });
   });

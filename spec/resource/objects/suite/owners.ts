@@ -30,12 +30,17 @@ export function ownersSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
     await keep(scene, [configMaps(inNamespaces(elsewhere))], { owner });
     expect(await scene.find(ConfigMap, 'a')).to.equal(undefined);
+    await scene.writes();
     await leave(scene, [configMaps([])], { owner });
-    const { items } = await scene.admin.list(ConfigMap, {
-      namespace: elsewhere,
-      labelSelector: 'operator-builder.io/resource=settings',
+    expect(await scene.writes()).to.deep.equal(['delete configmaps/a']);
+    // Deleted in the foreground: the garbage collector ends it.
+    await scene.target.eventually(async () => {
+      const { items } = await scene.admin.list(ConfigMap, {
+        namespace: elsewhere,
+        labelSelector: 'operator-builder.io/resource=settings',
+      });
+      expect(items).to.deep.equal([]);
     });
-    expect(items).to.deep.equal([]);
   });
 
   it('one of the cluster has objects of the cluster, too, and reads nothing that is cached', async () => {
