@@ -48,7 +48,10 @@ export interface ApiErrorContext {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** An API server answered with an error. */
+/**
+ * An API server answered with an error. Errors about Secrets keep status, reason and fields of a
+ * refusal; texts that can quote data are withheld, since messages end up in conditions and logs.
+ */
 export class ApiError extends OperatorError {
   /** The HTTP status code. */
   readonly status: number;
@@ -57,10 +60,13 @@ export class ApiError extends OperatorError {
   readonly context: ApiErrorContext;
 
   constructor(body: Status, context: ApiErrorContext) {
-    super('ApiError', apiErrorMessage(body, context));
-    this.body = body;
+    const shown = withholdsText(body, context)
+      ? { body: withoutText(body), context: { ...context, text: undefined } }
+      : { body, context };
+    super('ApiError', apiErrorMessage(shown.body, shown.context));
+    this.body = shown.body;
     this.status = context.status;
-    this.context = context;
+    this.context = shown.context;
   }
 
   /** The `Status`' reason, or an empty string. */
@@ -81,6 +87,44 @@ function apiErrorMessage(body: Status, context: ApiErrorContext): string {
   const remedy = remedies[status];
   const said = `${verb} ${subject}: ${status} ${body.reason ?? ''}`.trimEnd();
   return `${said}: ${answer}${remedy === undefined ? '' : ` (${remedy})`}`;
+}
+
+// The server writes the messages of these itself, from names.
+const namesOnly: readonly string[] = [
+  ...['NotFound', 'AlreadyExists', 'Conflict', 'Gone', 'Expired', 'Unauthorized'],
+  ...['MethodNotAllowed', 'TooManyRequests', 'Timeout', 'ServerTimeout', 'ServiceUnavailable'],
+];
+const forbiddenByServer =
+  /^secrets( "[^"]*")? is forbidden: (User "[^"]*" cannot |exceeded quota: |unable to create new content in namespace )/;
+const denial =
+  /(admission webhook "[^"]*"|ValidatingAdmissionPolicy '[^']*'( with binding '[^']*')?) (denied (the )?request|does not support dry run)/;
+
+const unusable = /failed to (create typed patch object|convert new object)/;
+
+/** Whether the answer is about a Secret and can quote its data. */
+function withholdsText({ reason = '', message = '' }: Status, context: ApiErrorContext): boolean {
+  const { kind, status, text } = context;
+  // An error with a good status is about the answer: its text is ours.
+  if ((kind !== 'Secret' && kind !== 'secrets') || status < 300) return false;
+  if (denial.test(message) || text !== undefined) return true;
+  return !namesOnly.includes(reason) && !forbiddenByServer.test(message);
+}
+
+function withoutText(body: Status): Status {
+  const causes = body.details?.causes?.map(({ reason, field, message = '' }) => ({
+    ...(reason !== undefined && { reason }),
+    ...(field !== undefined && { field }),
+    ...(/field is immutable/.test(message) && { message: 'field is immutable' }),
+  }));
+  const by = (denial.exec(body.message ?? '') ?? unusable.exec(body.message ?? ''))?.[0];
+  const fields = causes?.map(({ field = '', message }) =>
+    message === undefined ? field : `${field}: ${message}`,
+  );
+  const known = [by, ...(fields ?? [])].filter((part) => part !== undefined && part !== '');
+  const why = 'the text of the answer is not shown, it can quote data of the Secret';
+  const message = [...known, why].join('; ');
+  const details = body.details && { ...body.details, ...(causes !== undefined && { causes }) };
+  return { ...body, message, ...(details !== undefined && { details }) };
 }
 
 const remedies: Readonly<Partial<Record<number, string>>> = {

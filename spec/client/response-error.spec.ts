@@ -1,8 +1,16 @@
 import { expect } from 'chai';
+import { inspect } from 'node:util';
 import { apiErrorOf } from '../../lib/client/response-error.js';
 import { isNotFound } from '../../lib/object/api-error.js';
 
 const call = { verb: 'get', kind: 'ConfigMap', namespace: 'shop', name: 'web' };
+
+const secretCall = { ...call, verb: 'create', kind: 'Secret', name: 'pin' };
+const answerOf = (status: number, text: string) => ({
+  status,
+  headers: {},
+  body: Buffer.from(text),
+});
 
 const errorOf = (status: number, text: string) =>
   apiErrorOf(call, { status, headers: {}, body: Buffer.from(text) });
@@ -44,5 +52,34 @@ describe('apiErrorOf', () => {
     expect(errorOf(503, '').message).to.equal('get ConfigMap shop/web: 503: no message');
     expect(errorOf(400, '[1]').message).to.equal('get ConfigMap shop/web: 400: [1]');
     expect(errorOf(400, 'null').message).to.equal('get ConfigMap shop/web: 400: null');
+  });
+
+  for (const [what, message] of [
+    ['webhook', 'admission webhook "pins.example.com" denied the request: hunter2 is too short'],
+    [
+      'policy',
+      `secrets "pin" is forbidden: ValidatingAdmissionPolicy 'pins' with binding 'all' denied request: hunter2 is too short`,
+    ],
+  ] as const) {
+    it(`names the ${what} that denied a Secret without what it says of the data`, () => {
+      const status = { kind: 'Status', code: 403, reason: 'Forbidden', message };
+      const error = apiErrorOf(secretCall, answerOf(403, JSON.stringify(status)));
+      expect(error.message).to.match(/(webhook "|Policy ')pins.*denied (the )?request/);
+      expect(inspect(error)).not.to.include('hunter2');
+    });
+  }
+
+  it('keeps what names the missing right to a Secret', () => {
+    const message =
+      'secrets "pin" is forbidden: User "system:anonymous" cannot get resource "secrets" in API group "" in the namespace "shop"';
+    const status = { kind: 'Status', code: 403, reason: 'Forbidden', message };
+    const error = apiErrorOf(secretCall, answerOf(403, JSON.stringify(status)));
+    expect(error.message).to.include('cannot get resource "secrets"');
+  });
+
+  it('withholds a text about a Secret that is no Status', () => {
+    const error = apiErrorOf(secretCall, answerOf(502, 'bad request body: {"pin":"hunter2"}'));
+    expect(error.message).to.match(/^create Secret shop\/pin: 502/);
+    expect(inspect(error)).not.to.include('hunter2');
   });
 });

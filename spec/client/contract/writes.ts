@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { inspect } from 'node:util';
 import { isStaleWrite } from '../../../lib/client/index.js';
 import {
   isAlreadyExists,
@@ -9,13 +10,15 @@ import {
   isNamespaceTerminating,
   isNotFound,
 } from '../../../lib/object/api-error.js';
-import { ConfigMap, Namespace } from '../../../lib/object/kinds.js';
+import { ConfigMap, Namespace, Secret } from '../../../lib/object/kinds.js';
 import type { Service } from '../../../lib/object/kinds.js';
 import { failureOf } from '../scripted-transport.js';
 import { configMapIn } from './contract-subject.js';
 import type { Behaviour } from './contract-subject.js';
 
 const causesOf = (error: unknown) => (isApiError(error) ? error.causes : []);
+
+const asContract = { fieldManager: 'contract', force: true } as const;
 
 const merge = (body: object) => ({ type: 'merge', body }) as const;
 
@@ -67,6 +70,33 @@ export function writeContract(it: Behaviour): void {
     expect(held.metadata.finalizers).to.deep.equal(finalizers);
     expect(isNamespaceTerminating(error)).to.equal(true);
     expect(isForbidden(error)).to.equal(true);
+  });
+
+  it('an error about a Secret names fields and reason, and quotes none of its values', async (subject) => {
+    const { client, namespace } = subject;
+    const kind = { apiVersion: 'v1', kind: 'Secret' } as const;
+    const label = { ...kind, metadata: { name: 'label', namespace, labels: { pin: 'hunter2 ' } } };
+    const refused = await failureOf(client.create(label));
+    const typed = { ...kind, metadata: { name: 'typed', namespace }, data: { pin: 918273 } };
+    const unusable = await failureOf(client.apply(typed as unknown as Secret, asContract));
+    const keyed = {
+      ...kind,
+      metadata: { name: 'keyed', namespace },
+      data: { 'a key': 'aHVudGVyMg==' },
+    };
+    const misnamed = await failureOf(client.create(keyed));
+    expect(isInvalid(refused)).to.equal(true);
+    expect(causesOf(refused).map(({ field }) => field)).to.deep.equal(['metadata.labels']);
+    expect(misnamed.message).to.include('422 Invalid').and.include('data[a key]');
+    expect(unusable.message).to.include('failed to create typed patch object');
+    const shown = [refused, unusable, misnamed].map((error) => inspect(error, { depth: 9 }));
+    expect(shown.join()).not.to.match(/hunter2|918273|aHVudGVyMg/);
+  });
+
+  it('an error about a Secret that names no value is shown as it is', async (subject) => {
+    const { client, namespace } = subject;
+    const missing = await failureOf(client.get(Secret, { namespace, name: 'none' }));
+    expect(missing.message).to.include('secrets "none" not found');
   });
 
   it('an object that is invalid is Invalid, its fields named', async (subject) => {
