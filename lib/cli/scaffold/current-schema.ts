@@ -1,4 +1,7 @@
-import { isMap, parseDocument } from 'yaml';
+import { inspect } from 'node:util';
+import omit from 'lodash/omit.js';
+import { isMap, parseAllDocuments, parseDocument } from 'yaml';
+import { isJsonObject } from '../../object/json.js';
 import { checkYamlDepth } from '../../object/yaml-depth.js';
 
 /** The file of a kind's first version, and the one that a template makes of a further version. */
@@ -56,4 +59,22 @@ export function withCurrentSpec(own: string, further: string): string {
   if (current.errors.length > 0 || !isMap(current.contents) || !current.has('spec')) return further;
   document.set('spec', current.get('spec'));
   return document.toString({ lineWidth: 0 });
+}
+
+const contentOfTests = /^const content: object = .*;$/m;
+
+/**
+ * Returns a test with the content of a kind's sample, since the schema may no longer have the fields of
+ * the template. As the template has it, where there is no such sample.
+ */
+export function withSampleContent(text: string, sample: string | undefined, kind: string): string {
+  const documents = parseAllDocuments(checkYamlDepth(sample ?? '', 'sample'));
+  const found = [...documents]
+    .filter(({ errors }) => errors.length === 0)
+    .map((document) => document.toJS() as unknown)
+    .find((object) => isJsonObject(object) && object['kind'] === kind);
+  if (!isJsonObject(found)) return text;
+  const content = omit(found, ['apiVersion', 'kind', 'metadata', 'status']);
+  const literal = inspect(content, { depth: null, maxArrayLength: null, maxStringLength: null });
+  return text.replace(contentOfTests, () => `const content: object = ${literal};`);
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import isEqual from 'lodash/isEqual.js';
 import uniqWith from 'lodash/uniqWith.js';
+import { withSampleContent } from './current-schema.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
 import { textIfExists } from './plan-files.js';
@@ -31,7 +32,7 @@ export async function webhookFiles(scaffold: WebhookScaffold): Promise<readonly 
   const { project, resource, wanted } = scaffold;
   const filled = async (webhooks: ProjectWebhooks): Promise<ReadonlyMap<string, string>> =>
     textsOf(await readTemplate('webhook', webhookValues(scaffold, webhooks)));
-  const whole = await filled({ ...resource.webhooks, ...wanted });
+  const whole = await withSamples(scaffold, await filled({ ...resource.webhooks, ...wanted }));
   const templates: Templates = {
     init: textsOf(await initFiles(project)),
     bare: await filled({}),
@@ -47,6 +48,21 @@ export async function webhookFiles(scaffold: WebhookScaffold): Promise<readonly 
   }
   if (wanted.conversion === true) files.push(await spokesOf(scaffold));
   return [...files, ...(await webhookConfig(scaffold))];
+}
+
+/** Tests create objects as the samples of their versions are. */
+async function withSamples(
+  { resource, first, folder }: WebhookScaffold,
+  texts: Texts,
+): Promise<Texts> {
+  const entries = [...texts].map(async ([path, text]) => {
+    if (!path.startsWith('test/')) return [path, text] as const;
+    const { group, version, kind } = conversionFile.test(path) ? first : resource;
+    const name = `${group}_${version}_${kind.toLowerCase()}.yaml`;
+    const sample = await textIfExists(join(folder, 'config/samples', name));
+    return [path, withSampleContent(text, sample, kind)] as const;
+  });
+  return new Map(await Promise.all(entries));
 }
 
 /** Texts by paths. */

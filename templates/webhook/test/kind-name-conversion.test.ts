@@ -12,8 +12,8 @@ const key = {
   namespace: 'default',
   // +operator-builder:end
 };
-/** What the schema of v98alpha98 wants. */
-const spec = { image: 'registry.example/app:1', replicas: 2 };
+/** Content that the schema of v98alpha98 accepts: keep it in step with config/samples. */
+const content: object = { spec: { image: 'registry.example/app:1', replicas: 2 } };
 
 test('KindName: nothing is lost on the way from v98alpha98 to v99alpha99 and back', async (t) => {
   const cluster = await EmbeddedCluster.start({ crds: [KindName] });
@@ -23,10 +23,13 @@ test('KindName: nothing is lost on the way from v98alpha98 to v99alpha99 and bac
     await served.stop();
     await cluster.stop();
   });
-  await client.create(KindName.object({ metadata: key, spec }));
+  const { apiVersion } = KindName;
+  const object = { apiVersion, kind: 'KindName', metadata: key, ...content } as KindName;
+  const made = await client.create<KindName>(object);
   const type = versionOfResource<KindNameV99alpha99>(KindName, 'v99alpha99');
   const read = await client.get(type, key);
   assert.equal(read.apiVersion, 'groupname.domain.example/v99alpha99');
   await client.update<KindNameV99alpha99>(read);
-  assert.deepEqual((await client.get(KindName, key)).spec, spec);
+  const back = await client.get(KindName, key);
+  assert.deepEqual({ ...back, metadata: {} }, { ...made, metadata: {} });
 });

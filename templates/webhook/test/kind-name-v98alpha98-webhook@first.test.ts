@@ -5,8 +5,8 @@ import { KindName } from '../src/api/v98alpha98/kind-name.js';
 import { kindNameV98alpha98Webhooks } from '../src/webhooks/v98alpha98/kind-name-webhook@first.js';
 
 const createdBy = 'groupname.domain.example/created-by';
-/** What the schema wants. */
-const spec = { image: 'registry.example/app:1', replicas: 2 };
+/** Content that the schema accepts: keep it in step with config/samples. */
+const content: object = { spec: { image: 'registry.example/app:1', replicas: 2 } };
 
 let cluster: EmbeddedCluster;
 let served: Awaited<ReturnType<typeof serveLocalWebhooks>>;
@@ -28,7 +28,7 @@ function newKindName(name: string, annotations: Readonly<Record<string, string>>
     namespace: 'default',
     // +operator-builder:end
   };
-  return { apiVersion: KindName.apiVersion, kind: 'KindName', metadata, spec };
+  return { apiVersion: KindName.apiVersion, kind: 'KindName', metadata, ...content } as KindName;
 }
 // +operator-builder:if defaulting
 

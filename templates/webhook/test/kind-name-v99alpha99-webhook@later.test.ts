@@ -6,8 +6,8 @@ import type { KindNameV99alpha99 } from '../src/api/v99alpha99/kind-name.js';
 import { kindNameV99alpha99Webhooks } from '../src/webhooks/v99alpha99/kind-name-webhook@later.js';
 
 const createdBy = 'groupname.domain.example/created-by';
-/** What the schema wants. */
-const spec = { image: 'registry.example/app:1', replicas: 2 };
+/** Content that the schema accepts: keep it in step with config/samples. */
+const content: object = { spec: { image: 'registry.example/app:1', replicas: 2 } };
 
 let cluster: EmbeddedCluster;
 let served: Awaited<ReturnType<typeof serveLocalWebhooks>>;
@@ -32,7 +32,12 @@ function newKindName(
     namespace: 'default',
     // +operator-builder:end
   };
-  return { apiVersion: 'groupname.domain.example/v99alpha99', kind: 'KindName', metadata, spec };
+  return {
+    apiVersion: 'groupname.domain.example/v99alpha99',
+    kind: 'KindName',
+    metadata,
+    ...content,
+  } as KindNameV99alpha99;
 }
 // +operator-builder:if defaulting
 
