@@ -50,6 +50,13 @@ test('KindName: an object becomes a Deployment, and says whether it is ready', a
   assert.equal(made.spec?.replicas, 2);
   assert.equal(made.status?.readyReplicas, 2);
 
+  const long = { ...key, name: 'a'.repeat(64) };
+  await client.create(KindName.object({ metadata: long, spec }));
+  await eventually(async () => {
+    const { status } = await client.get(KindName, long);
+    assert.ok(isConditionTrue(status?.conditions, 'Ready'));
+  });
+
   // A Deployment of that name is somebody else's.
   const refused = { ...key, name: 'taken' };
   await client.create(KindName.object({ metadata: refused, spec }));

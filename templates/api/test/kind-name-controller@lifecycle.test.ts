@@ -35,13 +35,20 @@ test('KindName: a configuration is deployed, says so, and takes all with it', as
   const made = await client.get(Deployment, deployment);
   assert.equal(made.status?.readyReplicas, 2);
 
-  // A label can't have such a value: the server refuses the Deployment.
-  const refused = { ...key, name: 'a'.repeat(64) };
+  const long = { ...key, name: 'a'.repeat(64) };
+  await client.create(KindName.object({ metadata: long, spec }));
+  await eventually(async () => {
+    const { status } = await client.get(KindName, long);
+    assert.equal(status?.phase, 'Deployed');
+  });
+
+  // A Service can't have such a name.
+  const refused = { ...key, name: 'with.dot' };
   await client.create(KindName.object({ metadata: refused, spec }));
   await eventually(async () => {
     const { status } = await client.get(KindName, refused);
     const degraded = findCondition(status?.conditions, 'Degraded');
-    assert.match(degraded?.message ?? '', /63/);
+    assert.match(degraded?.message ?? '', /Service.*with\.dot/);
     const { items } = await client.list(Event, { namespace: 'default' });
     assert.ok(
       items.some(({ type, regarding }) => type === 'Warning' && regarding?.name === refused.name),

@@ -1,4 +1,4 @@
-import { Deployment, Service } from 'operator-builder';
+import { Deployment, Service, labelValueOf } from 'operator-builder';
 import type { KubernetesObject, Manager } from 'operator-builder';
 import {
   LifecycleReconciler,
@@ -19,7 +19,9 @@ const builder = new ResourceBuilder({ commonLabels: { 'app.kubernetes.io/name': 
 /** Every object that there should be, in the order in which they are made. */
 function allResources({ metadata, spec }: KindName): readonly KubernetesObject[] {
   const { name = '', namespace = 'default' } = metadata;
-  const matchLabels = { app: name };
+  // A name may have 253 characters, a label and the name of a Service 63.
+  const label = labelValueOf(name);
+  const matchLabels = { app: label };
   const container = builder.portsContainer({
     name: 'app',
     image: spec.image,
@@ -31,7 +33,7 @@ function allResources({ metadata, spec }: KindName): readonly KubernetesObject[]
       ...{ name, namespace, matchLabels, replicas: spec.replicas },
       podSpec: { containers: [container] },
     }),
-    builder.service({ name, namespace, matchLabels, spec: { ports } }),
+    builder.service({ name: label, namespace, matchLabels, spec: { ports } }),
   ];
 }
 

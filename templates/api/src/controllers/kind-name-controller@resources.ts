@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Deployment, getIfExists, ownVerbs, rolloutStatus, setCondition } from 'operator-builder';
-import { Event, systemClock } from 'operator-builder';
+import { Event, labelValueOf, systemClock } from 'operator-builder';
 import type { ConditionUpdate, Manager } from 'operator-builder';
 import { Framework, ResourceRouter, ResourceSet, withRetry, wrap } from 'operator-builder/resource';
 import { objectsResource, wrapSteps } from 'operator-builder/resource';
@@ -12,7 +12,8 @@ const frameworkName = 'kindname';
 
 /** What an object becomes. */
 function deploymentOf({ metadata: { name = '', namespace }, spec }: KindName): Deployment {
-  const matchLabels = { app: name };
+  // A name may have 253 characters, a label 63.
+  const matchLabels = { app: labelValueOf(name) };
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
