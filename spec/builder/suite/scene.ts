@@ -15,7 +15,7 @@ import {
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import type { BuilderTarget, Operator } from './target.js';
-import { writeVerbs } from './target.js';
+import { isWrite } from './target.js';
 
 /** Kinds that most specs use; fewer lists than all of the builder's. */
 export const usedKinds: readonly ResourceType<KubernetesObject>[] = [
@@ -86,17 +86,11 @@ export class Scene {
     });
   }
 
-  /**
-   * The writes that the server got from the operator since the last look, without those of events,
-   * and those that were done again because a controller of the cluster had written in between.
-   */
+  /** The writes that the server got from the operator since the last look, without those of events. */
   async writes(): Promise<readonly string[]> {
     const requests = await this.operator.requests();
     return requests
-      .filter(({ verb, resource, code }) => {
-        const isAgain = this.target.real && code === 409;
-        return writeVerbs.includes(verb) && resource !== 'events' && !isAgain;
-      })
+      .filter((request) => isWrite(request) && request.resource !== 'events')
       .map(({ verb, resource, name }) => `${verb} ${resource}/${name}`)
       .sort();
   }

@@ -39,6 +39,14 @@ export interface BuilderTarget {
 export type NewTarget = () => Promise<BuilderTarget>;
 
 /** The verbs that change something, as the request logs call them. */
-export const writeVerbs: readonly string[] = [
+const writeVerbs: ReadonlySet<string> = new Set([
   ...['create', 'update', 'patch', 'delete', 'deletecollection'],
-];
+]);
+
+/**
+ * Whether a request is a write. One that met a conflict is not: it changed nothing, and how often the
+ * cluster's controllers write in between is not the operator's to say.
+ */
+export function isWrite({ verb, code }: ServedRequest): boolean {
+  return writeVerbs.has(verb) && code !== 409;
+}

@@ -9,7 +9,7 @@ import type { JsonValue } from '../../../lib/object/json.js';
 import { findCondition } from '../../../lib/object/conditions.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, Operator as Writer } from '../../builder/suite/target.js';
-import { writeVerbs } from '../../builder/suite/target.js';
+import { isWrite } from '../../builder/suite/target.js';
 
 /** An object of a spec. */
 export type Thing = UnstructuredObject;
@@ -95,7 +95,7 @@ export class GroupScene {
     return (
       requests
         // A review of access is a question, though it is created.
-        .filter(({ verb, resource }) => writeVerbs.includes(verb) && !resource.includes('review'))
+        .filter((request) => isWrite(request) && !request.resource.includes('review'))
         .map(({ verb, resource, name }) => `${verb} ${resource} ${name}`)
     );
   }

@@ -7,7 +7,7 @@ import { DeclarativeManager } from '../../../lib/declarative/views/index.js';
 import { ConfigMap, Secret } from '../../../lib/object/kinds.js';
 import type { CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
-import { writeVerbs } from '../../builder/suite/target.js';
+import { isWrite } from '../../builder/suite/target.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { readController, sameName } from '../runtime/controller-scene.js';
 
@@ -116,9 +116,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
       expect(await texts(namespace)).to.deep.equal({ a: 'two', b: 'one' }),
     );
     await second.stop();
-    expect(
-      (await operator.requests()).filter(({ verb }) => writeVerbs.includes(verb)),
-    ).to.deep.equal([]);
+    expect((await operator.requests()).filter(isWrite)).to.deep.equal([]);
 
     await target.admin.delete(ConfigMap, { namespace, name: 'b' });
     await target.admin.delete(Secret, { namespace, name: 'a' });

@@ -16,7 +16,7 @@ import type {
 } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import type { BuilderTarget, Operator } from '../../builder/suite/target.js';
-import { writeVerbs } from '../../builder/suite/target.js';
+import { isWrite } from '../../builder/suite/target.js';
 
 const group = 'targets.example.com';
 
@@ -178,7 +178,7 @@ export class TargetScene {
   async writes(): Promise<readonly string[]> {
     const requests = await this.#operator.requests();
     return requests
-      .filter(({ verb }) => writeVerbs.includes(verb))
+      .filter(isWrite)
       .map(({ verb, resource, name }) => `${verb} ${resource}/${name}`);
   }
 }
@@ -215,7 +215,7 @@ export class Writing {
 
   /** Where a controller of the cluster writes meanwhile, a conflict is tried again, as by the queue. */
   async #queued(write: () => Promise<TargetOutcome>): Promise<TargetOutcome> {
-    const attempts = this.#scene.target.real && controlledKinds.has(this.#type.kind) ? 20 : 1;
+    const attempts = controlledKinds.has(this.#type.kind) ? 20 : 1;
     for (let attempt = 1; ; attempt++) {
       try {
         return await write();

@@ -20,7 +20,7 @@ import type {
 import type { TypeReference } from '../../../lib/object/resource-type.js';
 import { rolloutStatus } from '../../../lib/object/rollout-status.js';
 import type { BuilderTarget, Operator, ServedRequest } from '../../builder/suite/target.js';
-import { writeVerbs } from '../../builder/suite/target.js';
+import { isWrite } from '../../builder/suite/target.js';
 import { system } from './system.js';
 
 export const group = 'lifecycle-specs.example.com';
@@ -241,7 +241,7 @@ export class Stage {
   /** `verb resource` of what was written since the last look. */
   async writes(): Promise<readonly string[]> {
     const requests = await this.operator.requests();
-    return requests.filter(({ verb }) => writeVerbs.includes(verb)).map(text);
+    return requests.filter(isWrite).map(text);
   }
 
   async delete(): Promise<void> {

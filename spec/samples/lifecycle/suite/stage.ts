@@ -8,7 +8,7 @@ import { runSampleOperator } from '../../../../samples/lifecycle/operator.js';
 import { SampleConfig } from '../../../../samples/lifecycle/sample-config.js';
 import { ownedTypes } from '../../../../samples/lifecycle/sample-manager.js';
 import type { BuilderTarget, Operator } from '../../../builder/suite/target.js';
-import { writeVerbs } from '../../../builder/suite/target.js';
+import { isWrite } from '../../../builder/suite/target.js';
 import { RunningOperators } from '../../suite/running-operators.js';
 import { isDeployed } from './deployed.js';
 import { servingPods } from './serving-pods.js';
@@ -148,7 +148,7 @@ export class SampleStage {
   async writes(): Promise<readonly string[]> {
     const requests = await this.operator.requests();
     return requests
-      .filter(({ verb, resource }) => writeVerbs.includes(verb) && resource !== 'events')
+      .filter((request) => isWrite(request) && request.resource !== 'events')
       .filter(({ resource }) => resource !== 'customresourcedefinitions')
       .map(({ verb, resource, name }) => `${verb} ${resource}/${name}`);
   }

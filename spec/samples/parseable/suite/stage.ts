@@ -18,7 +18,7 @@ import type { TenantOperatorOptions } from '../../../../samples/parseable/operat
 import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { TenantSpec } from '../../../../samples/parseable/tenant.js';
 import type { BuilderTarget, Operator, ServedRequest } from '../../../builder/suite/target.js';
-import { writeVerbs } from '../../../builder/suite/target.js';
+import { isWrite } from '../../../builder/suite/target.js';
 import { RunningOperators } from '../../suite/running-operators.js';
 
 /** The kinds that a tenant becomes. */
@@ -157,8 +157,7 @@ export class Stage {
   async writes(): Promise<readonly ServedRequest[]> {
     const requests = await this.operator.requests();
     return requests.filter(
-      ({ verb, resource }) =>
-        writeVerbs.includes(verb) && !['events', 'parseabletenants'].includes(resource),
+      (request) => isWrite(request) && !['events', 'parseabletenants'].includes(request.resource),
     );
   }
 }

@@ -15,7 +15,7 @@ import type { SiteOperatorOptions } from '../../../../samples/resource-chain/ope
 import { FakeRegistry } from '../../../../samples/resource-chain/registry.js';
 import { Site, chainLabel } from '../../../../samples/resource-chain/site.js';
 import type { BuilderTarget, Operator } from '../../../builder/suite/target.js';
-import { writeVerbs } from '../../../builder/suite/target.js';
+import { isWrite } from '../../../builder/suite/target.js';
 import { RunningOperators } from '../../suite/running-operators.js';
 import { isSettled } from './settled.js';
 
@@ -148,7 +148,7 @@ export class SiteStage {
   async writes(): Promise<readonly string[]> {
     const requests = await this.operator.requests();
     return requests
-      .filter(({ verb, resource }) => writeVerbs.includes(verb) && resource !== 'events')
+      .filter((request) => isWrite(request) && request.resource !== 'events')
       .map(({ verb, resource, name }) => `${verb} ${resource}/${name}`);
   }
 }
