@@ -9,6 +9,7 @@ import type { Outside } from './outside/outside.js';
 import type { WebhookClient } from './outside/webhook-client.js';
 import type { AccessControl } from './auth/access-control.js';
 import type { ServerView } from './rules/server-view.js';
+import { TakenAddresses } from './rules/taken-addresses.js';
 import type { MvccLog } from './storage/mvcc-log.js';
 
 /** What every part of the server works on. */
@@ -37,6 +38,7 @@ export function createServerCore(parts: Omit<ServerCore, 'view'>): ServerCore {
   const view: ServerView = {
     clock,
     random,
+    addresses: new TakenAddresses(log),
     find: (collection, key) => log.collection(collection).get(key),
     *all(name) {
       const collection = log.collection(name);

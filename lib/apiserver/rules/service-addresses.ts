@@ -3,6 +3,7 @@ import type { Wire } from '../../object/wire.js';
 import { internalFailure, invalid } from '../status-error.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import type { ServerView } from './server-view.js';
+import type { Taken } from './taken-addresses.js';
 
 type Service = Wire<V1Service>;
 type ServiceSpec = Wire<V1ServiceSpec>;
@@ -12,27 +13,6 @@ const networkPrefix = '10.96.';
 const firstDynamic = 257;
 const addresses = 65_534;
 const nodePorts = { first: 30_000, firstDynamic: 30_086, last: 32_767 };
-
-/** Cluster IPs and node ports that are in use. */
-interface Taken {
-  readonly ips: Set<string>;
-  readonly ports: Set<string>;
-}
-
-function takenBut(server: ServerView, own: string): Taken {
-  const taken: Taken = { ips: new Set(['10.96.0.1']), ports: new Set() };
-  for (const object of server.all('services')) {
-    const { metadata, spec } = object as unknown as Service;
-    if (`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}` === own) continue;
-    for (const ip of spec?.clusterIPs ?? []) taken.ips.add(ip);
-    for (const { nodePort, protocol = 'TCP' } of spec?.ports ?? []) {
-      if (nodePort !== undefined) taken.ports.add(`${protocol}/${nodePort}`);
-    }
-    const { healthCheckNodePort } = spec ?? {};
-    if (healthCheckNodePort !== undefined) taken.ports.add(`TCP/${healthCheckNodePort}`);
-  }
-  return taken;
-}
 
 /** Whether services of this type have a cluster IP (even `None`). */
 export function needsClusterIp({ type }: ServiceSpec): boolean {
@@ -52,7 +32,7 @@ export function allocateAddresses(service: Service, server: ServerView): void {
   const { metadata, spec } = service;
   if (spec === undefined) return;
   const { namespace = '', name = '' } = metadata ?? {};
-  const taken = takenBut(server, `${namespace}/${name}`);
+  const taken = server.addresses.except(`${namespace}/${name}`);
   const errors = new FieldErrors();
   if (needsClusterIp(spec)) {
     checkFamilies(spec, errors);
@@ -99,7 +79,7 @@ function allocateClusterIp(spec: ServiceSpec, { taken, server, errors }: Allocat
 
 function ipProblem(ip: string, taken: Taken): string | undefined {
   if (!/^\d{1,3}(?:\.\d{1,3}){3}$/.test(ip)) return undefined;
-  if (taken.ips.has(ip)) return 'provided IP is already allocated';
+  if (taken.hasIp(ip)) return 'provided IP is already allocated';
   if (ip.startsWith(networkPrefix)) return undefined;
   return 'the provided network does not match the current range';
 }
@@ -110,7 +90,7 @@ function freeIp(taken: Taken, server: ServerView): string {
   for (let step = 0; step < count; step++) {
     const offset = firstDynamic + ((start + step) % count);
     const ip = `${networkPrefix}${offset >> 8}.${offset & 255}`;
-    if (!taken.ips.has(ip)) return ip;
+    if (!taken.hasIp(ip)) return ip;
   }
   throw internalFailure('failed to allocate a serviceIP: range is full');
 }
@@ -160,13 +140,13 @@ function allocateNodePorts(spec: ServiceSpec, allocation: Allocation): void {
     }
     port.nodePort = freePort(server, (candidate) => {
       const key = `${protocol}/${candidate}`;
-      return taken.ports.has(key) || own.has(key);
+      return taken.hasPort(key) || own.has(key);
     });
     own.set(`${protocol}/${port.nodePort}`, protocol);
   }
   if (spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local') {
     const isTaken = (candidate: number): boolean =>
-      taken.ports.has(`TCP/${candidate}`) || own.has(`TCP/${candidate}`);
+      taken.hasPort(`TCP/${candidate}`) || own.has(`TCP/${candidate}`);
     spec.healthCheckNodePort ??= freePort(server, isTaken);
   }
 }
@@ -179,7 +159,7 @@ function checkNodePorts(spec: ServiceSpec, { taken, errors }: Allocation): void 
     if (nodePort < nodePorts.first || nodePort > nodePorts.last) {
       const why = `provided port is not in the valid range. The range of valid ports is ${nodePorts.first}-${nodePorts.last}`;
       errors.invalid(field, nodePort, why);
-    } else if (taken.ports.has(`${protocol}/${nodePort}`) || own.has(`${protocol}/${nodePort}`)) {
+    } else if (taken.hasPort(`${protocol}/${nodePort}`) || own.has(`${protocol}/${nodePort}`)) {
       errors.invalid(field, nodePort, 'provided port is already allocated');
     }
     own.add(`${protocol}/${nodePort}`);

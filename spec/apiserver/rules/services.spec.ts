@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Api, apply, merge } from '../api.js';
+import { Collection } from '../../../lib/apiserver/storage/collection.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { causeFields, causeMessages } from '../causes.js';
 
@@ -47,6 +48,38 @@ describe('services', () => {
     const patch = { spec: { clusterIP: '10.96.7.7', clusterIPs: ['10.96.7.7'] } };
     const answer = await api.call('PATCH', `${services}/a`, patch, merge);
     expect(causeFields(answer)).to.deep.equal(['spec.clusterIPs[0]']);
+  });
+
+  it('find their address without a look at each of the others, however many there are', async () => {
+    const api = new Api();
+    const create = (name: string): Promise<unknown> =>
+      api.create(services, service(name, { type: 'NodePort' }));
+    const few = await looks(() => create('a'));
+    for (let n = 0; n < 200; n++) await create(`other-${n}`);
+    expect(await looks(() => create('b'))).to.equal(few);
+  });
+
+  it('can have an address again when the Service that had it is gone', async () => {
+    const api = new Api();
+    const fixed = {
+      clusterIP: '10.96.7.7',
+      type: 'NodePort',
+      ports: [{ port: 80, nodePort: 30_500 }],
+    };
+    await api.create(services, service('a', fixed));
+    const refused = await api.call('POST', services, service('b', fixed));
+    expect(JSON.stringify(causeMessages(refused))).to.contain('provided IP is already allocated');
+    expect(JSON.stringify(causeMessages(refused))).to.contain('provided port is already allocated');
+    await api.call('DELETE', `${services}/a`);
+    expect(specOf(await api.create(services, service('b', fixed))).clusterIP).to.equal('10.96.7.7');
+    const other = { ...fixed, clusterIP: '10.96.7.8', ports: [{ port: 80, nodePort: 30_501 }] };
+    await api.create(services, service('c', other));
+    const moved = { ...fixed, clusterIP: '10.96.7.7', ports: [{ port: 80, nodePort: 30_502 }] };
+    await api.call('PUT', `${services}/b`, service('b', moved));
+    const freed = { ...other, clusterIP: '10.96.7.9', ports: [{ port: 80, nodePort: 30_500 }] };
+    expect(specOf(await api.create(services, service('d', freed))).ports[0]?.nodePort).to.equal(
+      30_500,
+    );
   });
 
   it('stay headless', async () => {
@@ -145,3 +178,22 @@ describe('services', () => {
     expect(second.body.metadata.resourceVersion).to.equal(first.body.metadata.resourceVersion);
   });
 });
+
+/** How often stored objects are looked at during a call. */
+async function looks(call: () => Promise<unknown>): Promise<number> {
+  const get = Reflect.get(Collection.prototype, 'get') as (
+    this: Collection,
+    key: string,
+  ) => UnstructuredObject;
+  let count = 0;
+  Collection.prototype.get = function counted(key) {
+    count += 1;
+    return get.call(this, key);
+  };
+  try {
+    await call();
+  } finally {
+    Collection.prototype.get = get;
+  }
+  return count;
+}
