@@ -6,6 +6,8 @@ import type { ControllerSpec } from '../spec/operator-spec.js';
 import type { DeclarativeManager } from '../views/declarative-manager.js';
 import { isSecretSpec } from './as-view-writer.js';
 import type { DeclarativeControllerListener } from './controller-status.js';
+import { defaultGrowthLimit } from './feedback-brake.js';
+import type { GrowthLimit } from './feedback-brake.js';
 
 /** Options of `DeclarativeController`. */
 export interface DeclarativeControllerOptions extends DeclarativeControllerListener {
@@ -28,6 +30,8 @@ export interface DeclarativeControllerOptions extends DeclarativeControllerListe
    * the target is a Secret. @defaultValue true
    */
   readonly showValues?: boolean | undefined;
+  /** Most that it makes of its own results. @defaultValue 10,000 objects, 64 MiB */
+  readonly growth?: GrowthLimit | undefined;
 }
 
 /** {@link DeclarativeControllerOptions} with nothing left open. */
@@ -42,6 +46,7 @@ export interface ResolvedDeclarativeControllerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly showValues: boolean;
+  readonly growth: GrowthLimit;
 }
 
 /** Fills in the defaults. */
@@ -50,10 +55,10 @@ export function resolveDeclarativeControllerOptions(
 ): ResolvedDeclarativeControllerOptions {
   const { operator, spec, specPath = [], manager, onError, onStatus = () => undefined } = options;
   const { clock = manager.clock, random = manager.random, logger = manager.logger } = options;
-  const { showValues = true } = options;
+  const { showValues = true, growth = defaultGrowthLimit } = options;
   const shown = showValues && ![...spec.sources, spec.target].some(isSecretSpec);
   return {
     ...{ operator, spec, specPath, manager, onError, onStatus },
-    ...{ clock, random, logger, showValues: shown },
+    ...{ clock, random, logger, showValues: shown, growth },
   };
 }

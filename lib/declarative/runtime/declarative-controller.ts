@@ -211,7 +211,7 @@ export class DeclarativeController {
   /** @returns false: a kind is not known yet */
   async #begin(): Promise<boolean> {
     const { plan, inputs } = this.#compiled;
-    const { operator, spec, specPath, manager, clock } = this.#options;
+    const { operator, spec, specPath, manager, clock, growth } = this.#options;
     if (plan === undefined) return true;
     const { client, views, targetWrites: writes } = manager;
     try {
@@ -225,7 +225,7 @@ export class DeclarativeController {
         manager.viewWriters.whenWritten(this.#writer, signal);
       const namespaces = manager.namespacesOf(kinds.target);
       this.#running = new RunningPipeline({
-        ...{ namespaces, writes, clock },
+        ...{ namespaces, writes, clock, growth },
         ...{ operator, spec, targetPath, plan, inputs, kinds, showValues, listener, whenFilled },
       });
     } catch (error) {

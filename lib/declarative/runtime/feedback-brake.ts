@@ -9,8 +9,15 @@ const baseDelayMs = 1_000;
 const maxDelayMs = 60_000;
 /** From so many own writes in a chain on, what it makes counts as growth. */
 const growthDepth = 3;
-const maxObjects = 10_000;
-const maxBytes = 64 * 1024 ** 2;
+
+/** Most that a controller makes of its own results. */
+export interface GrowthLimit {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+/** The limit of each controller. */
+export const defaultGrowthLimit: GrowthLimit = { objects: 10_000, bytes: 64 * 1024 ** 2 };
 
 /** A write that the controller's own writes have caused. */
 export interface FeedbackWrite {
@@ -35,6 +42,7 @@ export interface Braked {
  */
 export class FeedbackBrake {
   readonly #clock: Clock;
+  readonly #limit: GrowthLimit;
   readonly #changed: () => void;
   /** When the last writes of long chains were, the oldest first. */
   readonly #timesMs: number[] = [];
@@ -47,8 +55,9 @@ export class FeedbackBrake {
   #calming: Timer | undefined;
 
   /** @param changed - called when {@link FeedbackBrake.braked} is another */
-  constructor(clock: Clock, changed: () => void) {
+  constructor(clock: Clock, limit: GrowthLimit, changed: () => void) {
     this.#clock = clock;
+    this.#limit = limit;
     this.#changed = changed;
   }
 
@@ -75,7 +84,8 @@ export class FeedbackBrake {
     if (depth < growthDepth) return false;
     const known = this.#grown.get(object);
     const objects = this.#grown.size + (known === undefined ? 1 : 0);
-    return objects > maxObjects || this.#bytes - (known ?? 0) + bytes > maxBytes;
+    const total = this.#bytes - (known ?? 0) + bytes;
+    return objects > this.#limit.objects || total > this.#limit.bytes;
   }
 
   /** Notes what a write left; `bytes` 0: the object is gone. */
@@ -119,6 +129,3 @@ export class FeedbackBrake {
     this.#braked = undefined;
   }
 }
-
-/** The limits, for messages. */
-export const growthLimit = `${maxObjects.toLocaleString('en')} objects or ${maxBytes / 1024 ** 2} MiB`;

@@ -13,7 +13,7 @@ import type { PipelineInput } from '../spec/compile-controller.js';
 import type { TargetWrites } from '../views/target-writes.js';
 import { createTargetWriter } from './create-target-writer.js';
 import type { DocumentSource } from './document-source.js';
-import type { Braked } from './feedback-brake.js';
+import type { Braked, GrowthLimit } from './feedback-brake.js';
 import { PipelineRun } from './pipeline-run.js';
 import type { PipelineRunListener } from './pipeline-run.js';
 import { describe, describeWithoutValues } from './reported-errors.js';
@@ -42,6 +42,8 @@ export interface RunningPipelineParts {
   /** What the controllers of the process write. */
   readonly writes: TargetWrites;
   readonly clock: Clock;
+  /** Most that the controller makes of its own results. */
+  readonly growth: GrowthLimit;
   /** Waits until the views that it reads are filled. */
   readonly whenFilled: (signal: AbortSignal) => Promise<void>;
 }
@@ -76,6 +78,7 @@ export class RunningPipeline {
     this.writer = createTargetWriter({ type: kinds.target, target, fieldManager });
     this.#reconciler = new TargetReconciler({
       ...{ controller, type: kinds.target, writer: this.writer, writes, clock, namespaces },
+      growth: parts.growth,
       isOwner: target.type === 'Updater',
       desired: () => this.#started?.run.desired,
       watched: (key) => this.#started?.watch.get(key),

@@ -18,8 +18,8 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { Document } from '../document.js';
 import { targetText } from '../views/target-writes.js';
 import type { Claimant, Lineage, TargetWrites } from '../views/target-writes.js';
-import { FeedbackBrake, growthLimit } from './feedback-brake.js';
-import type { Braked, FeedbackWrite } from './feedback-brake.js';
+import { FeedbackBrake } from './feedback-brake.js';
+import type { Braked, FeedbackWrite, GrowthLimit } from './feedback-brake.js';
 import { hideWords } from './hide-words.js';
 import { fullPassKey } from './pipeline-run.js';
 import type { PipelineCause } from './pipeline-run.js';
@@ -37,6 +37,8 @@ export interface TargetReconcilerParts {
   /** Whether the target's objects are the controller's alone, as those of an Updater. */
   readonly isOwner: boolean;
   readonly clock: Clock;
+  /** Most that the controller makes of its own results. */
+  readonly growth: GrowthLimit;
   /** Where to look for what is written; undefined: everywhere. */
   readonly namespaces: readonly string[] | undefined;
   /** What objects are to be; undefined: it is not known (yet). */
@@ -105,7 +107,7 @@ export class TargetReconciler {
 
   constructor(parts: TargetReconcilerParts) {
     this.#parts = parts;
-    this.#brake = new FeedbackBrake(parts.clock, parts.changed);
+    this.#brake = new FeedbackBrake(parts.clock, parts.growth, parts.changed);
     this.#claimant = {
       controller: parts.controller,
       acquired: (key) => this.want(key, { trigger: { type: 'source', source: 'released' } }),
@@ -139,23 +141,24 @@ export class TargetReconciler {
   }
 
   /** Has an object written, since the pipeline wants another. */
-  want(key: ObjectKey, { trigger, lineage }: PipelineCause, priority = 0): void {
+  want(key: ObjectKey, { trigger, lineage }: PipelineCause): void {
     const text = keyString(key);
     const waiting = this.#due.get(text);
     // What something else caused is never slowed, whatever comes beside it.
     const isForeign = waiting?.type === 'change' && waiting.lineage === undefined;
     this.#due.set(text, { type: 'change', lineage: isForeign ? undefined : lineage });
-    this.#parts.enqueue(key, { trigger, priority });
+    this.#parts.enqueue(key, { trigger });
   }
 
   /** Looks at an object whose watch has shown something that is not ours. */
   readonly drifted = (key: ObjectKey, event: CacheEvent, trigger: Trigger): void => {
-    const { desired, controller, writes } = this.#parts;
+    const { desired, controller, writes, isOwner } = this.#parts;
     const text = keyString(key);
     if (desired()?.has(text) !== true) return;
     const { resourceVersion } = event.object.metadata;
     const object = this.#textOf(key);
-    const owner = writes.ownerOf(object) ?? this.#claimant;
+    // A Patcher has its fields, whichever Updater has the object.
+    const owner = (isOwner ? writes.ownerOf(object) : undefined) ?? this.#claimant;
     const isOwn = event.type !== 'deleted' && writes.isBy(controller, object, resourceVersion);
     if (isOwn || owner !== this.#claimant) return;
     if (!this.#due.has(text)) this.#due.set(text, { type: 'drift' });
@@ -211,7 +214,11 @@ export class TargetReconciler {
     this.#firstPass ??= new Set(keys.keys());
     this.#untried ??= new Set(keys.keys());
     const trigger: Trigger = { type: 'source', source: 'full pass' };
-    for (const key of keys.values()) this.want(key, { trigger }, initialListPriority);
+    for (const [text, key] of keys) {
+      // What waits keeps its cause: else each round would let feedback go on unslowed and uncounted.
+      if (!this.#due.has(text)) this.#due.set(text, { type: 'change', lineage: undefined });
+      this.#parts.enqueue(key, { trigger, priority: initialListPriority });
+    }
     return 0;
   }
 
@@ -284,7 +291,8 @@ export class TargetReconciler {
     const { controller, writes, writer, clock } = this.#parts;
     const { object, lineage, depth } = writing;
     const bytes = depth === 0 || document === undefined ? 0 : JSON.stringify(document).length;
-    if (bytes > 0 && this.#brake.refuses(writing, bytes)) throw growsTooMuch(object);
+    if (bytes > 0 && this.#brake.refuses(writing, bytes))
+      throw growsTooMuch(object, this.#parts.growth);
     writes.begin(object, controller, lineage);
     try {
       await writer.write(key, document, { client: noting(client.live, writing), signal });
@@ -374,8 +382,9 @@ function showing(client: Client, object: KubernetesObject): Client {
   };
 }
 
-function growsTooMuch(object: string): OperatorError {
+function growsTooMuch(object: string, limit: GrowthLimit): OperatorError {
+  const most = `${limit.objects.toLocaleString('en')} objects or ${limit.bytes / 1024 ** 2} MiB`;
   const problem = `${object}: the controller makes ever more of its own results`;
-  const remedy = `it stops at ${growthLimit}; break the circle of controllers`;
+  const remedy = `it stops at ${most}; break the circle of controllers`;
   return new OperatorError('GrowthLimit', `${problem}; ${remedy}`);
 }

@@ -4,6 +4,7 @@ import { findCondition } from '../../../lib/object/conditions.js';
 import { ControllerScene, configMap, sameName, view, views } from './controller-scene.js';
 
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
+const Nodes = { apiVersion: views, kind: 'Node' };
 
 /** Keeps counting: each of two feeds the other. */
 const counter = (from: string, to: string) => ({
@@ -20,6 +21,21 @@ const growing = (name: object, fields: object = {}) => ({
 });
 
 const longer = { '@concat': ['$.metadata.name', 'x'] };
+
+/** Makes two Nodes of each Node that is selected. */
+const doubling = (select: object) => ({
+  ...growing({}),
+  pipeline: [
+    { '@select': select },
+    { '@project': { metadata: sameName, text: '$.text', both: ['a', 'b'] } },
+    { '@unwind': '$.both' },
+    { '@project': { metadata: sameName, text: '$.text' } },
+  ],
+});
+
+function codes({ errors }: ControllerScene): readonly unknown[] {
+  return errors.map(({ error }) => (error as { readonly code?: unknown }).code);
+}
 
 /** Copies views into ConfigMaps. */
 const copies = {
@@ -62,7 +78,7 @@ describe('feedback of declarative controllers', () => {
     const [looping, other] = await scene.run(growing(longer), copies);
     await scene.put(view('Node', 'n'));
     await scene.eventually(() => expect(throttled(looping)).to.equal('True Feedback'));
-    const { length } = await scene.names({ apiVersion: views, kind: 'Node' });
+    const { length } = await scene.names(Nodes);
     expect(length).to.be.below(200);
     await scene.put(view('Wish', 'a', { data: { x: '1' } }));
     await scene.settled();
@@ -71,7 +87,7 @@ describe('feedback of declarative controllers', () => {
     // What is not of the chain is not slowed.
     await scene.put(view('Node', 'other'));
     await scene.settled();
-    expect(await scene.names({ apiVersion: views, kind: 'Node' })).to.include('otherx');
+    expect(await scene.names(Nodes)).to.include('otherx');
   });
 
   it('ends where a name has 253 characters, with the document left out and reported', async () => {
@@ -79,7 +95,7 @@ describe('feedback of declarative controllers', () => {
     const [controller] = await scene.run(growing(longer));
     await scene.put(view('Node', 'n'.repeat(250)));
     await scene.settled();
-    const lengths = (await scene.names({ apiVersion: views, kind: 'Node' })).map((n) => n.length);
+    const lengths = (await scene.names(Nodes)).map((n) => n.length);
     expect(Math.max(...lengths)).to.equal(253);
     expect(scene.ready(controller!)).to.equal('Unknown ReconciliationFailed');
     expect(controller?.status().lastErrors.join()).to.contain('at most 253');
@@ -91,7 +107,7 @@ describe('feedback of declarative controllers', () => {
     const [controller] = await scene.run(growing('$.metadata.name' as never, { text: twice }));
     await scene.put(view('Node', 'n', { text: 'x'.repeat(100_000) }));
     await scene.settled();
-    const { n } = await scene.all({ apiVersion: views, kind: 'Node' });
+    const { n } = await scene.all(Nodes);
     expect((n?.['text'] as string).length).to.equal(800_000);
     expect(controller?.status().lastErrors.join()).to.contain('1.5 MiB');
   });
@@ -101,7 +117,7 @@ describe('feedback of declarative controllers', () => {
     const [controller] = await scene.run(growing(longer));
     await scene.put(view('Node', 'n'));
     await scene.eventually(() => expect(throttled(controller)).to.equal('True Feedback'));
-    for (const name of await scene.names({ apiVersion: views, kind: 'Node' })) {
+    for (const name of await scene.names(Nodes)) {
       await scene.delete(view('Node', name)).catch(() => undefined);
     }
     await scene.eventually(
@@ -123,6 +139,74 @@ describe('feedback of declarative controllers', () => {
     }
     await scene.eventually(() => expect(throttled(controller)).to.equal('True Feedback'));
     expect(scene.errors.at(-1)?.message).to.contain('somebody').and.contain('ConfigMap default/a');
+  });
+
+  it('stays slowed where a Periodic source has everything looked at again and again', async () => {
+    scene = await ControllerScene.start();
+    const periodic = { apiGroup: 'source.dcontroller.io', kind: 'Periodic', type: 'Periodic' };
+    const rounds = { ...periodic, parameters: { period: '2s' } };
+    const ping = counter('Ping', 'Pong');
+    const joined = {
+      ...{ ...ping, sources: [...ping.sources, rounds] },
+      pipeline: [
+        { '@join': true },
+        { '@project': { metadata: { name: 'a', namespace: 'default' }, n: '$.Ping.n' } },
+        { '@project': { metadata: sameName, n: { '@add': ['$.n', 1] } } },
+      ],
+    };
+    const [first] = await scene.run(joined, {
+      ...counter('Pong', 'Ping'),
+      pipeline: { '@project': { metadata: sameName, n: { '@add': ['$.n', 1] } } },
+    });
+    await scene.put(view('Ping', 'a', { n: 0 }));
+    await scene.eventually(() => expect(throttled(first)).to.equal('True Feedback'));
+    const n = async (): Promise<number> =>
+      (await scene.all({ apiVersion: views, kind: 'Ping' }))['a']?.['n'] as number;
+    const before = await n();
+    for (let round = 0; round < 30; round++) await scene.base.clock.advance(2_000);
+    expect((await n()) - before).to.be.below(20);
+  });
+
+  it('stops what grows at a limit, reported, while others go on, and ends with a fix', async () => {
+    scene = await ControllerScene.start();
+    const [other] = await scene.run(copies);
+    const growth = { objects: 20, bytes: 1024 ** 2 };
+    const runaway = scene.controller(doubling({ '@exists': '$.text' }), { growth });
+    await runaway.start();
+    await scene.put(view('Node', 'n', { text: 'x', first: true }));
+    await scene.eventually(() => expect(codes(scene)).to.include('GrowthLimit'));
+    await scene.settled();
+    const grown = await scene.names(Nodes);
+    // 15 before they count as growth, and 20 that do.
+    expect(grown.length).to.be.within(35, 40);
+    expect(scene.errors.at(-1)?.message).to.match(/^op\/growing: .*20 objects or 1 MiB/);
+    await scene.put(view('Wish', 'a', { data: { x: '1' } }));
+    await scene.settled();
+    expect(await scene.all(ConfigMaps)).to.have.nested.property('a.data.x', '1');
+    const states = [scene.ready(runaway), scene.ready(other!)];
+    expect(states).to.deep.equal(['Unknown ReconciliationFailed', 'True Ready']);
+    await runaway.stop();
+    const mended = scene.controller(doubling({ '@exists': '$.first' }));
+    await mended.start();
+    await scene.during(mended.whenSynced());
+    await scene.settled();
+    expect(await scene.names(Nodes)).to.deep.equal(['n', 'n-0', 'n-1']);
+    expect(scene.ready(mended)).to.equal('True Ready');
+  });
+
+  it('stops what grows at a limit of bytes, and goes on when there is room again', async () => {
+    scene = await ControllerScene.start();
+    await scene.run(copies);
+    const growth = { objects: 10_000, bytes: 10_000 };
+    const runaway = scene.controller(doubling({ '@exists': '$.text' }), { growth });
+    await runaway.start();
+    await scene.put(view('Node', 'n', { text: 'x'.repeat(1_000) }));
+    await scene.eventually(() => expect(codes(scene)).to.include('GrowthLimit'));
+    await scene.settled();
+    expect((await scene.names(Nodes)).length).to.be.within(15, 30);
+    await scene.delete(view('Node', 'n'));
+    await scene.eventually(async () => expect(await scene.names(Nodes)).to.deep.equal([]), 1_000);
+    await scene.eventually(() => expect(scene.ready(runaway)).to.equal('True Ready'), 1_000);
   });
 
   it('is not what a burst of changes of one group is: each is seen at once', async () => {

@@ -81,3 +81,33 @@ describe('two controllers that write one object', () => {
     expect((await scene.all(ConfigMaps))['a']?.['data']).to.deep.equal({ red: 'yes' });
   });
 });
+
+describe('a Patcher on an object of an Updater', () => {
+  let scene: ControllerScene;
+  afterEach(async () => scene.end());
+
+  const target = { apiGroup: '', kind: 'ConfigMap' };
+  const labels = { checked: 'yes' };
+  const patcher = {
+    ...{ name: 'labels', target: { ...target, type: 'Patcher' }, sources: [{ kind: 'Wishred' }] },
+    pipeline: { '@project': { metadata: { ...sameName, labels } } },
+  };
+
+  it('has its fields back when they are changed, and when the object is deleted', async () => {
+    scene = await ControllerScene.start();
+    await scene.put(view('Wishred', 'a'));
+    await scene.run(painter('red', target), patcher);
+    const isRight = async (): Promise<void> => {
+      await scene.settled();
+      const { a } = await scene.all(ConfigMaps);
+      expect([a?.metadata.labels, a?.['data']]).to.deep.equal([labels, { red: 'yes' }]);
+    };
+    await scene.eventually(isRight);
+    const body = { metadata: { labels: { checked: 'no' } } };
+    const key = { namespace: 'default', name: 'a' };
+    await scene.client.patch(ConfigMaps, key, { type: 'merge', body });
+    await scene.eventually(isRight);
+    await scene.delete(configMap('a'));
+    await scene.eventually(isRight);
+  });
+});

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ReconcileContext } from '../../../lib/controller/reconciler.js';
+import { defaultGrowthLimit } from '../../../lib/declarative/runtime/feedback-brake.js';
 import { TargetReconciler } from '../../../lib/declarative/runtime/target-reconciler.js';
 import { TargetWrites } from '../../../lib/declarative/views/target-writes.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
@@ -14,6 +15,7 @@ describe('The writes of a declarative controller', () => {
       ...{ writes: new TargetWrites(), watched: () => undefined, slowed: () => undefined },
       desired: () => new Map(),
       enqueue: () => true,
+      growth: defaultGrowthLimit,
       namespaces: undefined,
       showValues: () => true,
       failed: () => undefined,
