@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { ViewServer, inNamespace } from '../declarative/api-server/view-server.js';
 import { cli, scratchDirectory } from './cli.js';
 import type { CliResult } from './cli.js';
 
@@ -18,6 +19,13 @@ const config = ['declarative', 'config'];
 function claimsOf(token = ''): Record<string, unknown> {
   const [, payload = ''] = token.split('.');
   return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
+}
+
+/** The name of the key that a token is signed with. */
+function keyIdOf(token: string): unknown {
+  const [header = ''] = token.split('.');
+  const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid?: unknown };
+  return kid;
 }
 
 async function permissionsOf(file: string): Promise<string> {
@@ -132,6 +140,51 @@ describe('operator-builder declarative keys and config', () => {
     expect(code).to.equal(0);
     expect(stdout).to.include('http://127.0.0.1:18443, for everybody');
     expect((await readConfig(file('http'))).users[0]?.user).to.deep.equal({});
+  });
+
+  it('rotate the key of tokens: those of the key before are good until the next rotation', async () => {
+    const directory = file('rotated');
+    const keys = ['declarative', 'keys', '-d', directory];
+    await cli(keys);
+    const text = (name: string): Promise<string> => readFile(file('rotated', name), 'utf8');
+    const tls = { certificate: await text('tls.crt'), privateKey: await text('tls.key') };
+    const token = { publicKey: await text('token.pub'), privateKey: await text('token.key') };
+    const tokenKeyFile = file('rotated', 'token.pub');
+    const server = await ViewServer.start({ tls, token }, { tokenKeyFile });
+    const newToken = async (name: string): Promise<string> => {
+      const args = ['-u', 'alice', '-n', 'n', '--keys', directory, '-o', file(name)];
+      await cli([...config, ...args], { clock: server.clock });
+      return (await readConfig(file(name))).users[0]?.user.token ?? '';
+    };
+    const codeOf = async (shown: string) => (await server.ask(inNamespace, { token: shown })).code;
+    const first = await newToken('first');
+    expect(await codeOf(first)).to.equal(200);
+    const rotated = await cli([...keys, '--rotate']);
+    expect(rotated).to.include({ code: 0, stderr: '' });
+    expect(await permissionsOf(file('rotated', 'token.key'))).to.equal('600');
+    expect(await text('tls.key')).to.equal(tls.privateKey);
+    const second = await newToken('second');
+    expect(keyIdOf(second)).not.to.equal(keyIdOf(first));
+    await server.clock.advance(1_000);
+    expect([await codeOf(second), await codeOf(first)]).to.deep.equal([200, 200]);
+    await cli([...keys, '--rotate']);
+    await server.clock.advance(10_000);
+    const third = await newToken('third');
+    const codes = [await codeOf(third), await codeOf(second), await codeOf(first)];
+    expect(codes).to.deep.equal([200, 200, 401]);
+    await server.stop();
+  });
+
+  it('rotate no key that is not there, and refuse options that a rotation would leave out', async () => {
+    const rotate = ['declarative', 'keys', '--rotate', '-d', file('absent')];
+    const { code, stderr } = await cli(rotate);
+    expect(code).to.equal(1);
+    expect(stderr).to.include('token.pub').and.include('make keys before you rotate them');
+    for (const more of [['--force'], ['--host', 'a.example.com'], ['--days', '3']]) {
+      const refused = await cli([...rotate, ...more]);
+      expect(refused.code).to.equal(1);
+      expect(refused.stderr).to.include('--rotate').and.include('cannot be used with');
+    }
   });
 
   for (const [what, args, says] of [

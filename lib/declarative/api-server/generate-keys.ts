@@ -72,11 +72,11 @@ export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
  * Makes a new pair of keys for tokens in a directory of {@link generateKeys}. The public key of before
  * stays good beside the new one, those before it do not: rotate again once the last token of the former
  * key has expired. A server that reads the file of keys follows by itself.
- * @throws OperatorError `InvalidOption`: the key that is there can't be read.
+ * @throws OperatorError `InvalidOption`: there is no key, or it can't be read.
  */
 export async function rotateTokenKey(directory: string): Promise<KeyFiles> {
   const files = keyFilesIn(directory);
-  const [former] = verifyingKeys(await readFile(files.tokenKey, 'utf8'));
+  const [former] = verifyingKeys(await readKey(files.tokenKey));
   const { publicKey, privateKey } = await createRsaKeys();
   const known = former?.key.export({ type: 'spki', format: 'pem' }) ?? '';
   // The server has to know the key before tokens name it.
@@ -86,6 +86,15 @@ export async function rotateTokenKey(directory: string): Promise<KeyFiles> {
   ]);
   await writePrivateFiles(texts, { force: true });
   return files;
+}
+
+async function readKey(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const message = `${file}: the key of tokens can't be read; make keys before you rotate them`;
+    throw new OperatorError('InvalidOption', message, { cause });
+  }
 }
 
 /** The paths of the files that {@link generateKeys} puts into a directory. */

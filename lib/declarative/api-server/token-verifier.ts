@@ -36,6 +36,7 @@ export class TokenVerifier {
   readonly #logger: Logger;
   #keys: readonly VerifyingKey[];
   #readMs = -Infinity;
+  #reading: Promise<void> = Promise.resolve();
 
   constructor({ keys = [], keyFile, logger = silentLogger }: TokenVerifierOptions) {
     this.#keys = keys;
@@ -77,14 +78,21 @@ export class TokenVerifier {
   async #reload(kid: string | undefined, nowMs: number): Promise<void> {
     const isKnown = this.#keys.some(({ id }) => id === kid);
     const ageMs = nowMs - this.#readMs;
-    if (this.#keyFile === undefined || (ageMs >= 0 && ageMs < (isKnown ? freshMs : retryMs)))
-      return;
-    this.#readMs = nowMs;
+    const isFresh = ageMs >= 0 && ageMs < (isKnown ? freshMs : retryMs);
+    if (this.#keyFile !== undefined && !isFresh) {
+      this.#readMs = nowMs;
+      this.#reading = this.#read(this.#keyFile);
+    }
+    // Another token may have begun it.
+    await this.#reading;
+  }
+
+  async #read(file: string): Promise<void> {
     try {
-      this.#keys = verifyingKeys(await readFile(this.#keyFile, 'utf8'));
+      this.#keys = verifyingKeys(await readFile(file, 'utf8'));
     } catch (error) {
       // It may be half written: what is known stays good.
-      const fields = { file: this.#keyFile, error: asError(error).message };
+      const fields = { file, error: asError(error).message };
       this.#logger.warn('views: the keys of tokens could not be read', fields);
     }
   }

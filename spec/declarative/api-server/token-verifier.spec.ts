@@ -63,6 +63,20 @@ describe('TokenVerifier', () => {
     await rm(directory, { recursive: true });
   });
 
+  it('takes tokens that come together with the first of a new key', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'keys-'));
+    const { tokenKey, signingKey } = await generateKeys({ directory });
+    const following = new TokenVerifier({
+      keys: verifyingKeys(await readFile(tokenKey, 'utf8')),
+      keyFile: tokenKey,
+    });
+    await rotateTokenKey(directory);
+    const fresh = await createToken(claims, await readFile(signingKey, 'utf8'), { clock });
+    const verdicts = await Promise.all([1, 2, 3].map(() => following.verify(fresh, clock.now())));
+    expect(verdicts.map(({ problem }) => problem)).to.deep.equal([undefined, undefined, undefined]);
+    await rm(directory, { recursive: true });
+  });
+
   it('says nothing of a token in which anything signed was changed', async () => {
     const signed = token.lastIndexOf('.');
     const change = fc.tuple(fc.nat(signed), fc.constantFrom('a', 'Z', '0', '9', '-', '_', '.'));

@@ -205,6 +205,30 @@ describe('Group', () => {
     await manager.stop();
   });
 
+  it('has problems of a controller say where it stands after its place is another', async () => {
+    const manager = await DeclarativeManager.create({ client: cluster().client() });
+    const group = new Group({ manager });
+    const wrong = { ...viewOf('Price', 'default'), pipeline: [{ '@projct': {} }] };
+    const operator = await group.addOperator('shop', { controllers: [wrong] });
+    await group.upsertOperator('shop', { controllers: [viewOf('Stock', 'default'), wrong] });
+    const { conditions } = operator.getController(wrong.name)?.status() ?? {};
+    expect(conditions?.[0]?.message).to.include('controllers[1]');
+    await manager.stop();
+  });
+
+  it('ends its stream of errors when it ends', async () => {
+    const { clock } = cluster();
+    const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
+    const group = new Group({ manager });
+    const next = group.errors[Symbol.asyncIterator]().next();
+    const over = new AbortController();
+    const started = group.start(over.signal);
+    await clock.advance(0);
+    over.abort();
+    await started;
+    expect(await next).to.have.property('done', true);
+  });
+
   it('ends its controllers in a manager that another one runs', async () => {
     const { clock } = cluster();
     const manager = await DeclarativeManager.create({ client: cluster().client(), clock });

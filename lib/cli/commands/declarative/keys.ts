@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { CommandContext } from '../../command-context.js';
 import { whileWriting } from '../../file-error.js';
 import { helpExamples } from '../../help-examples.js';
@@ -31,7 +31,12 @@ export function keysCommand(context: CommandContext): Command {
     )
     .option('--days <number>', 'how long the certificate is good', daysOf, 365)
     .option('--force', 'replace files that are there; their tokens are no good any more')
-    .option('--rotate', 'make a new key for tokens; tokens of the one before stay good')
+    .addOption(
+      new Option(
+        '--rotate',
+        'make a new key for tokens; those of the key before stay good until the next rotation',
+      ).conflicts(['force', 'host', 'days']),
+    )
     .addOption(outputOption())
     .addHelpText(
       'after',
