@@ -6,6 +6,7 @@ import type { ResourceType, TypeReference } from '../object/resource-type.js';
 import { InternalStore } from '../store/internal-store.js';
 import { nearestName } from '../system/nearest-name.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
+import { definedKinds, kindName } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import { refId, scaleTargetOf } from './dependencies.js';
 import { builtInType, stageOf } from './kind-traits.js';
@@ -50,7 +51,8 @@ export async function resolveChain(
   chained: readonly Link[],
 ): Promise<Chain> {
   const links = withSelections(chained);
-  const found = await Promise.all(links.map((link) => resolveLink(settings, link)));
+  const defined = definedKinds(links.map(({ object }) => object));
+  const found = await Promise.all(links.map((link) => resolveLink(settings, link, defined)));
   const store = new InternalStore();
   for (const { ref } of found) {
     if (store.put(ref)) continue;
@@ -69,11 +71,13 @@ export async function resolveChain(
 async function resolveLink(
   settings: BuilderSettings,
   link: Link,
+  defined: ReturnType<typeof definedKinds>,
 ): Promise<ChainedObject | LostObject> {
   const { apiVersion, kind } = link.object;
   const stage = stageOf({ apiVersion, kind });
   try {
-    const type = await servedType(settings.client, link.type);
+    const known = defined.get(kindName(link.object));
+    const type = known ?? (await servedType(settings.client, link.type));
     return { link, type, ref: referenceOf(settings, link, type.namespaced), stage };
   } catch (error) {
     if (!isOperatorError(error) || error.code === 'InvalidOwner') throw error;

@@ -1,8 +1,10 @@
 import type { ObjectReference } from '../object/object-reference.js';
 import {
   ConfigMap,
+  CustomResourceDefinition,
   HorizontalPodAutoscaler,
   Ingress,
+  Namespace,
   PersistentVolumeClaim,
   Role,
   RoleBinding,
@@ -36,6 +38,7 @@ export function dependenciesOf(chained: ChainedObject): readonly string[] {
   const pods = template === undefined ? undefined : podReferencesOf(template);
   const rolloutOn = chained.link.workload?.rolloutOn ?? [];
   return [
+    ...containersOf(chained),
     ...all(ConfigMap, [...(pods?.configMaps ?? []), ...rolloutOn]),
     ...all(Secret, [...(pods?.secrets ?? []), ...(pods?.pullSecrets ?? []), ...rolloutOn]),
     ...all(PersistentVolumeClaim, pods?.claims ?? []),
@@ -46,6 +49,20 @@ export function dependenciesOf(chained: ChainedObject): readonly string[] {
     ...(isKind(object, Ingress) ? all(Secret, tlsSecretsOf(object)) : []),
     ...scaleTargetOf(chained),
   ];
+}
+
+/** The ids of the Namespace and the CustomResourceDefinition without which an object can't be. */
+export function containersOf({
+  type,
+  ref: { namespace },
+}: Pick<ChainedObject, 'type' | 'ref'>): readonly string[] {
+  const place = namespace === undefined ? [] : [`${kindKey(Namespace)}//${namespace}`];
+  return [...place, definitionId(type)];
+}
+
+/** The id of the CustomResourceDefinition of a kind. */
+export function definitionId({ plural, group }: ResourceType<KubernetesObject>): string {
+  return `${kindKey(CustomResourceDefinition)}//${plural}.${group}`;
 }
 
 /** The id of the workload that a HorizontalPodAutoscaler scales; empty for other objects. */

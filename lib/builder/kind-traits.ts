@@ -1,11 +1,15 @@
 import {
+  ClusterRole,
+  ClusterRoleBinding,
   ConfigMap,
   CronJob,
+  CustomResourceDefinition,
   DaemonSet,
   Deployment,
   HorizontalPodAutoscaler,
   Ingress,
   Job,
+  Namespace,
   NetworkPolicy,
   PersistentVolumeClaim,
   PodDisruptionBudget,
@@ -15,6 +19,7 @@ import {
   Service,
   ServiceAccount,
   StatefulSet,
+  StorageClass,
 } from '../object/kinds.js';
 import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
 import { apiVersionOf, groupOf } from '../object/resource-type.js';
@@ -112,11 +117,31 @@ export function stageOf(type: TypeMeta): Stage {
   return traitsByKind.get(kindKey(type))?.stage ?? 'other';
 }
 
+// Kinds without a link of their own that pods may need.
+const alsoEarly = new Set([
+  ...[ClusterRole, ClusterRoleBinding, StorageClass].map((type) => kindKey(type)),
+  'scheduling.k8s.io/PriorityClass',
+]);
+
 /** Whether pods may need objects of this kind, so that they come before any workload. */
 export function comesBeforeWorkloads(type: TypeMeta): boolean {
+  if (isContainer(type) || alsoEarly.has(kindKey(type))) return true;
   const traits = traitsByKind.get(kindKey(type));
   if (traits === undefined || traits.stage === 'workload') return false;
   return traits.stage !== 'other' || traits.early === true;
+}
+
+/** Whether other objects live in those of the kind: applied before them, and deleted after them. */
+export function isContainer(type: TypeMeta): boolean {
+  return isKind(type, Namespace) || isKind(type, CustomResourceDefinition);
+}
+
+/** Whether the server calls what the object names, so that all the rest comes before it. */
+export function comesLast(type: TypeMeta): boolean {
+  const key = kindKey(type);
+  return ['Validating', 'Mutating'].some(
+    (word) => key === `admissionregistration.k8s.io/${word}WebhookConfiguration`,
+  );
 }
 
 /** Where the pod template of a kind is, or undefined. */

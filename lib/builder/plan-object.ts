@@ -283,7 +283,7 @@ export function isRecreatedAroundPods(
 function dryRunProblem(error: unknown): string | undefined {
   if (isOperatorError(error, 'UnknownKind')) return 'the server does not serve the kind yet';
   if (!isApiError(error)) return undefined;
-  if (isNotFound(error)) return 'its namespace does not exist yet';
+  if (isNotFound(error)) return 'its namespace, or its kind, does not exist yet';
   if (isForbidden(error)) return `no dry run: ${error.message}`;
   const webhook = /does not support dry run/.test(error.message);
   return webhook ? 'a webhook does not support dry runs' : undefined;

@@ -7,11 +7,12 @@ import type { ObjectReference } from '../object/object-reference.js';
 import { isRollingOut, rolloutStatus } from '../object/rollout-status.js';
 import type { OperatorError } from '../system/operator-error.js';
 import { isOperatorError } from '../system/operator-error.js';
+import { phasesOf } from './apply-order.js';
 import type { Chain, ChainedObject, LostObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { dependenciesOf, refId } from './dependencies.js';
 import { dependencyFailed } from './dependency-failed.js';
-import { comesBeforeWorkloads, rollsPods } from './kind-traits.js';
+import { isContainer, rollsPods } from './kind-traits.js';
 import { failure, isRecreatedAroundPods, planObject } from './plan-object.js';
 import type { PlannedStep } from './plan-object.js';
 import { planPruning } from './plan-pruning.js';
@@ -50,8 +51,11 @@ function withFailedDependencies(steps: readonly PlannedStep[]): readonly Planned
     if (known !== undefined) return known;
     judged.set(id, step);
     const needed = dependenciesOf(step.chained).flatMap((each) => byId.get(each) ?? []);
-    const broken = needed.map(judge).find(({ planned }) => planned.error !== undefined);
-    const result = broken?.planned.error === undefined ? step : dependent(step, broken.planned);
+    const judgedNeeds = needed.map(judge);
+    const broken = judgedNeeds.find(({ planned }) => planned.error !== undefined);
+    const awaited = step.planned.error && judgedNeeds.find(isContainerToChange);
+    const unknown = awaited === undefined ? step : untried(step, awaited.planned);
+    const result = broken?.planned.error === undefined ? unknown : dependent(step, broken.planned);
     judged.set(id, result);
     return result;
   };
@@ -63,15 +67,24 @@ function dependent({ chained }: PlannedStep, { ref, error }: PlannedObject): Pla
   return { chained, causes: [], planned: failure(chained.ref, because) };
 }
 
+function isContainerToChange({ planned: { action, ref } }: PlannedStep): boolean {
+  return isContainer(ref) && ['create', 'configure', 'wait'].includes(action);
+}
+
+/** What failed may well succeed once its Namespace or definition is as it is going to be. */
+function untried({ chained }: PlannedStep, { ref }: PlannedObject): PlannedStep {
+  const reason = `waits for ${describeObject(ref)}, which changes before`;
+  const planned = { action: 'wait', ref: chained.ref, changes: [], approximate: true } as const;
+  return { chained, causes: [], planned: { ...planned, reason } };
+}
+
 function ignore(): void {
   // Nothing happened: a plan makes no events.
 }
 
 function inOrder({ settings }: RunContext, { objects }: Chain): readonly ChainedObject[] {
-  const workloads = objects.filter(({ stage }) => stage === 'workload');
-  const early = objects.filter(({ ref }) => comesBeforeWorkloads(ref));
-  const late = objects.filter((one) => !workloads.includes(one) && !early.includes(one));
-  return [...early, ...inRolloutOrder(workloads, settings.rolloutOrder), ...late];
+  const { early, workloads, late, last } = phasesOf(objects);
+  return [...early, ...inRolloutOrder(workloads, settings.rolloutOrder), ...late, ...last];
 }
 
 // A kind that is not there yet can be planned all the same.

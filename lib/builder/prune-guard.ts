@@ -1,20 +1,15 @@
 import { describeObject } from '../object/describe-object.js';
-import { CustomResourceDefinition, Namespace, PersistentVolumeClaim } from '../object/kinds.js';
+import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { BuilderSettings } from './builder-options.js';
 import type { PruneCandidates } from './candidate.js';
-import { isKind } from './kind-traits.js';
+import { isContainer, isKind } from './kind-traits.js';
 import { allowDeletionsAnnotation, pruneAnnotation } from './marks.js';
 
 /** Whose deletion takes along what nobody has asked to delete: stored data, or all that is in it. */
 export function isPruneGuarded(type: TypeMeta): boolean {
   return isKind(type, PersistentVolumeClaim) || isContainer(type);
-}
-
-/** Whether other objects go with an object of the kind: it is made before them, and goes after them. */
-export function isContainer(type: TypeMeta): boolean {
-  return isKind(type, Namespace) || isKind(type, CustomResourceDefinition);
 }
 
 /**

@@ -1,11 +1,13 @@
+import partition from 'lodash/partition.js';
 import { isForbidden, isNotFound } from '../object/api-error.js';
-import { PersistentVolumeClaim } from '../object/kinds.js';
+import { Namespace, PersistentVolumeClaim } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import { labelValueOf } from '../object/label-value.js';
 import { appliedFields } from '../object/managed-fields.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { ResourceType } from '../object/resource-type.js';
 import { isOperatorError } from '../system/operator-error.js';
+import { occupiedContainers } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import type { Candidate, PruneCandidates } from './candidate.js';
 import type { Chain } from './chain.js';
@@ -20,6 +22,13 @@ import { workloadsInUse } from './successors.js';
 import type { Wait } from './successors.js';
 import { visitedKinds } from './visited-kinds.js';
 
+type Type = ResourceType<KubernetesObject>;
+
+/** Where objects are looked for; undefined: in the whole cluster. */
+type Places = readonly (string | undefined)[];
+
+const namespaceKey = kindKey(Namespace);
+
 /**
  * Finds what the owner has and the chain does not name. Costs no API call with a cached client.
  * @param becoming - see {@link Uses}
@@ -29,7 +38,8 @@ export async function findOrphans(
   chain: Chain,
   becoming?: Uses['becoming'],
 ): Promise<PruneCandidates> {
-  const owned = await listOwned(context, chain);
+  const controlled = await listControlled(context, chain);
+  const owned = controlled.filter(({ object }) => isOfChains(object, context.settings));
   const undesired = owned.filter(({ object }) => !chain.store.has(referenceTo(object)));
   const orphans = undesired.filter(({ object }) => mayBePruned(object, context.settings));
   const workloads = await workloadsInUse(context, chain, orphans);
@@ -37,9 +47,14 @@ export async function findOrphans(
     ...{ chain, orphans, staying: [...workloads.values()].map(({ live }) => live) },
     ...(becoming !== undefined && { becoming }),
   });
+  const isNeeded = (candidate: Candidate): boolean =>
+    workloads.has(candidate) || uses.has(candidate);
+  const unneeded = orphans.filter((candidate) => !isNeeded(candidate));
+  const occupied = occupiedContainers(unneeded, controlled);
   const waitOf = (candidate: Candidate): Wait | undefined => {
     const reason = uses.get(candidate);
-    return workloads.get(candidate) ?? (reason === undefined ? undefined : { reason });
+    const wait = workloads.get(candidate) ?? occupied.get(candidate);
+    return wait ?? (reason === undefined ? undefined : { reason });
   };
   return {
     orphans: orphans.filter((candidate) => waitOf(candidate) === undefined),
@@ -52,23 +67,29 @@ export async function findOrphans(
   };
 }
 
-async function listOwned(context: RunContext, chain: Chain): Promise<readonly Candidate[]> {
+/** The objects that the owner controls, of the kinds that pruning visits, whichever chain made them. */
+async function listControlled(context: RunContext, chain: Chain): Promise<readonly Candidate[]> {
   const { types, note } = await visitedKinds(context, chain);
   const forbidden: string[] = [];
+  const list = async (type: Type, places: Places): Promise<readonly Candidate[]> => {
+    try {
+      return await listOfType(context, type, places);
+    } catch (error) {
+      if (!isForbidden(error) && !isAbsentKind(error)) throw error;
+      if (isForbidden(error)) forbidden.push(type.plural);
+      return [];
+    }
+  };
+  const [[namespaceType], others] = partition(types, (type) => kindKey(type) === namespaceKey);
+  const namespaces = namespaceType === undefined ? [] : await list(namespaceType, [undefined]);
+  const places = placesOf(context.settings, chain, namespaces);
   const lists = await Promise.all(
-    types.map(async (type) => {
-      try {
-        return await listOfType(context, type, chain);
-      } catch (error) {
-        if (!isForbidden(error) && !isAbsentKind(error)) throw error;
-        if (isForbidden(error)) forbidden.push(type.plural);
-        return [];
-      }
-    }),
+    others.map((type) => list(type, type.namespaced ? places : [undefined])),
   );
+  const found = [...namespaces, ...lists.flat()];
   if (forbidden.length > 0) reportForbidden(context, forbidden.sort());
-  note(types.filter((_, index) => (lists[index] ?? []).length > 0));
-  return lists.flat();
+  note(found.map(({ type }) => type));
+  return found;
 }
 
 function reportForbidden({ report, settings }: RunContext, kinds: readonly string[]): void {
@@ -79,14 +100,13 @@ function reportForbidden({ report, settings }: RunContext, kinds: readonly strin
 
 async function listOfType(
   { client, settings }: RunContext,
-  type: ResourceType<KubernetesObject>,
-  chain: Chain,
+  type: Type,
+  places: Places,
 ): Promise<readonly Candidate[]> {
   const { owner, signal } = settings;
   const uid = owner.metadata.uid ?? '';
-  const namespaces = type.namespaced ? namespacesOf(settings, chain) : [undefined];
   const lists = await Promise.all(
-    namespaces.flatMap((namespace) => {
+    places.flatMap((namespace) => {
       const options = { namespace, signal, metadataOnly: true };
       const owned = client.list(type, { ...options, controllerUid: uid });
       if (kindKey(type) !== kindKey(PersistentVolumeClaim)) return [owned];
@@ -95,7 +115,7 @@ async function listOfType(
   );
   const objects = lists.flatMap(({ items }) => items as unknown as UnstructuredObject[]);
   return objects
-    .filter((object) => ownershipOf(object, owner).state === 'ours' && isOfChains(object, settings))
+    .filter((object) => ownershipOf(object, owner).state === 'ours')
     .map((object) => ({ type, object: { ...object, ...typeMeta(type) } }));
 }
 
@@ -111,10 +131,11 @@ function isOfChains(object: KubernetesObject, settings: BuilderSettings): boolea
 }
 
 // A cluster-scoped owner without a namespace may have objects in any.
-function namespacesOf(settings: BuilderSettings, chain: Chain): readonly (string | undefined)[] {
+function placesOf(settings: BuilderSettings, chain: Chain, made: readonly Candidate[]): Places {
   if (settings.namespace === undefined) return [undefined];
   const chained = chain.objects.flatMap(({ ref }) => ref.namespace ?? []);
-  return [...new Set([settings.namespace, ...chained])];
+  const own = made.flatMap(({ object }) => object.metadata.name ?? []);
+  return [...new Set([settings.namespace, ...chained, ...own])];
 }
 
 function isAbsentKind(error: unknown): boolean {

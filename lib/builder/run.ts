@@ -6,17 +6,18 @@ import { ownerReferenceTo } from '../object/owner-reference.js';
 import type { InternalStore } from '../store/internal-store.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
 import { applyObject } from './apply-object.js';
+import { phasesOf, waitForDefinition } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import { resolveChain } from './chain.js';
 import type { Chain, ChainedObject } from './chain.js';
 import { recordingContext } from './recording-context.js';
 import type { PruneCandidates } from './candidate.js';
 import type { RunContext } from './context.js';
-import { dependenciesOf, refId } from './dependencies.js';
+import { containersOf, dependenciesOf, refId } from './dependencies.js';
 import { dependencyFailed } from './dependency-failed.js';
 import { finishObject } from './desired-object.js';
 import { pruneRuns } from './job-runs.js';
-import { comesBeforeWorkloads, isKind } from './kind-traits.js';
+import { isKind } from './kind-traits.js';
 import type { Stage } from './kind-traits.js';
 import type { Link } from './link.js';
 import { failed, pending } from './outcome.js';
@@ -56,14 +57,13 @@ export class Run {
   async reconcileAll(): Promise<readonly ObjectResult[]> {
     if (this.#ownerIsLeaving()) return [];
     const chain = await this.#resolve();
-    const isWorkload = ({ stage }: ChainedObject): boolean => stage === 'workload';
-    const early = chain.objects.filter(({ ref }) => comesBeforeWorkloads(ref));
-    const late = chain.objects.filter((one) => !isWorkload(one) && !early.includes(one));
+    const { early, workloads, late, last } = phasesOf(chain.objects);
     const outcomes = [
       ...this.#lost(chain),
       ...(await this.#together(early)),
-      ...(await this.#workloads(chain.objects.filter(isWorkload))),
+      ...(await this.#workloads(workloads)),
       ...(await this.#together(late)),
+      ...(await this.#together(last)),
     ];
     const pruned = outcomes.some(isFailed) ? [] : await this.#pruneWithTheRest(chain);
     return resultsOf([...outcomes, ...pruned]);
@@ -73,8 +73,11 @@ export class Run {
     if (this.#ownerIsLeaving()) return [];
     const chain = await this.#resolve();
     const objects = chain.objects.filter((one) => one.stage === stage);
-    const reconciled = stage === 'workload' ? this.#workloads(objects) : this.#together(objects);
-    return resultsOf([...this.#lost(chain, stage), ...(await reconciled)]);
+    return resultsOf([
+      ...this.#lost(chain, stage),
+      ...(await this.#together(this.#containersFor(chain, objects))),
+      ...(await (stage === 'workload' ? this.#workloads(objects) : this.#together(objects))),
+    ]);
   }
 
   async prune(): Promise<readonly ObjectResult[]> {
@@ -150,6 +153,15 @@ export class Run {
     return Promise.all(objects.map(start));
   }
 
+  /** The Namespaces and definitions that `objects` need and that were not reconciled yet. */
+  #containersFor(chain: Chain, objects: readonly ChainedObject[]): readonly ChainedObject[] {
+    const needed = new Set(objects.flatMap(containersOf));
+    return chain.objects.filter((one) => {
+      const id = refId(one.ref);
+      return needed.has(id) && !objects.includes(one) && !this.#outcomes.has(id);
+    });
+  }
+
   // To find them is to walk the whole object.
   #dependenciesOf(chained: ChainedObject): readonly string[] {
     const known = this.#dependencies.get(chained) ?? dependenciesOf(chained);
@@ -180,6 +192,8 @@ export class Run {
     if (awaited?.state === 'pending') {
       return pending(ref, `waits for ${describeObject(awaited.result.ref)}, which is pending`);
     }
+    const waits = await waitForDefinition(this.#context, chained, this.#outcomes);
+    if (waits !== undefined) return waits;
     const chain = await this.#resolve();
     const prepared = prepareObject(settings, chain, chained);
     const sources = stampSources(this.#context, { chain, outcomes: this.#outcomes, of: ref });

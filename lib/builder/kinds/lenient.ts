@@ -3,7 +3,7 @@
  * would refuse `{ replicas: options.replicas }`.
  */
 export type Lenient<T> = T extends readonly (infer Item)[]
-  ? Lenient<Item>[]
+  ? readonly Lenient<Item>[]
   : T extends object
     ? { [K in keyof T]: Lenient<T[K]> | (object extends Pick<T, K> ? undefined : never) }
     : T;

@@ -2,6 +2,7 @@ import { applyingSuite } from './applying.js';
 import { badInputSuite } from './bad-input.js';
 import { clusterScopedSuite } from './cluster-scoped.js';
 import { claimsSuite } from './claims.js';
+import { containersSuite } from './containers.js';
 import { customResourcesSuite } from './custom-resources.js';
 import { driftSuite } from './drift.js';
 import { eventsSuite } from './events.js';
@@ -41,6 +42,7 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('objects for a workload', () => workloadSelectionSuite(open));
   describe('immutable fields', () => immutableSuite(open));
   describe('custom resources', () => customResourcesSuite(open));
+  describe('Namespaces and CustomResourceDefinitions', () => containersSuite(open));
   describe('claims', () => claimsSuite(open));
   describe('Jobs that Kubernetes deletes when they have finished', () => jobsSuite(open));
   describe('taking over', () => takingOverSuite(open));

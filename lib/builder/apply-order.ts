@@ -1,0 +1,144 @@
+import { findCondition } from '../object/conditions.js';
+import type { Condition } from '../object/conditions.js';
+import { describeObject } from '../object/describe-object.js';
+import { CustomResourceDefinition } from '../object/kinds.js';
+import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
+import { referenceTo } from '../object/object-reference.js';
+import type { ResourceType } from '../object/resource-type.js';
+import { isOperatorError } from '../system/operator-error.js';
+import type { Candidate } from './candidate.js';
+import type { ChainedObject } from './chain.js';
+import type { RunContext } from './context.js';
+import { containersOf, definitionId, refId } from './dependencies.js';
+import { comesBeforeWorkloads, comesLast, isContainer, isKind } from './kind-traits.js';
+import { pending } from './outcome.js';
+import type { Outcome } from './outcome.js';
+import type { Wait } from './successors.js';
+
+/** The objects of a chain in the order in which they are applied: one phase after the other. */
+export interface Phases {
+  /** Namespaces and definitions first, then what pods need. */
+  readonly early: readonly ChainedObject[];
+  readonly workloads: readonly ChainedObject[];
+  readonly late: readonly ChainedObject[];
+  /** Webhook configurations: calls to them would fail before the rest is there. */
+  readonly last: readonly ChainedObject[];
+}
+
+export function phasesOf(objects: readonly ChainedObject[]): Phases {
+  const early = objects.filter(({ ref }) => comesBeforeWorkloads(ref));
+  const workloads = objects.filter(({ stage }) => stage === 'workload');
+  const others = objects.filter((one) => !early.includes(one) && !workloads.includes(one));
+  return {
+    early: [
+      ...early.filter(({ ref }) => isContainer(ref)),
+      ...early.filter(({ ref }) => !isContainer(ref)),
+    ],
+    workloads,
+    late: others.filter(({ ref }) => !comesLast(ref)),
+    last: others.filter(({ ref }) => comesLast(ref)),
+  };
+}
+
+/**
+ * The kinds that CustomResourceDefinitions among `objects` define, by their {@link kindName}. Their objects
+ * can be desired before the server serves them.
+ */
+export function definedKinds(
+  objects: readonly KubernetesObject[],
+): ReadonlyMap<string, ResourceType<KubernetesObject>> {
+  const definitions = objects.filter(isDefinition).map(({ spec }) => spec);
+  return new Map(
+    definitions.flatMap(({ group, names: { kind, plural }, scope, versions }) =>
+      versions
+        .filter(({ served }) => served)
+        .map(({ name: version }) => {
+          const namespaced = scope === 'Namespaced';
+          const name = kindName({ apiVersion: `${group}/${version}`, kind });
+          return [name, { group, version, kind, plural, namespaced }] as const;
+        }),
+    ),
+  );
+}
+
+/** Names a kind in one version of its API. */
+export function kindName({ apiVersion, kind }: TypeMeta): string {
+  return `${apiVersion} ${kind}`;
+}
+
+function isDefinition(object: KubernetesObject): object is CustomResourceDefinition {
+  if (!isKind(object, CustomResourceDefinition)) return false;
+  // The server reports what is wrong with it.
+  const { spec } = object as Partial<CustomResourceDefinition>;
+  return Array.isArray(spec?.versions) && (spec.names as unknown) !== undefined;
+}
+
+const justAppliedMs = 1_000;
+const establishingMs = 5_000;
+
+/**
+ * The outcome of a custom resource whose definition was applied and is not in force yet; undefined: it may
+ * be applied. A server works with a changed schema a moment after the change.
+ * @param outcomes - of the objects that were reconciled before, by id
+ */
+export async function waitForDefinition(
+  { client }: RunContext,
+  { ref, type }: ChainedObject,
+  outcomes: ReadonlyMap<string, Outcome>,
+): Promise<Outcome | undefined> {
+  const outcome = outcomes.get(definitionId(type));
+  if (outcome?.state !== 'done') return undefined;
+  const { operation, ref: definition } = outcome.result;
+  const wait = (how: string, requeueAfterMs: number): Outcome =>
+    pending(ref, `waits for ${describeObject(definition)}, which ${how}`, { requeueAfterMs });
+  if (operation !== 'unchanged') return wait('was just applied', justAppliedMs);
+  const problem = whyNotEstablished(outcome.live);
+  if (problem !== undefined) return wait(problem, establishingMs);
+  const { apiVersion, kind } = ref;
+  try {
+    await client.resourceType({ apiVersion, kind });
+    return undefined;
+  } catch (error) {
+    if (!isOperatorError(error, 'UnknownKind')) throw error;
+    return wait(`is not served as ${apiVersion} yet`, justAppliedMs);
+  }
+}
+
+function whyNotEstablished(definition: object = {}): string | undefined {
+  const { status = {} } = definition as {
+    readonly status?: { readonly conditions?: readonly Condition[] | null };
+  };
+  const conditions = status.conditions ?? [];
+  if (findCondition(conditions, 'Established')?.status === 'True') return undefined;
+  const names = findCondition(conditions, 'NamesAccepted');
+  const why = names?.status === 'False' ? `: ${names.message}` : '';
+  return `is not established yet${why}`;
+}
+
+/**
+ * Which of the containers among `orphans` still have something of the owner in them, and what. The deletion
+ * of a container deletes everything in it: what is desired, too, and what is never pruned.
+ * @param controlled - everything that the owner controls
+ */
+export function occupiedContainers(
+  orphans: readonly Candidate[],
+  controlled: readonly Candidate[],
+): ReadonlyMap<Candidate, Wait> {
+  const waits = new Map<Candidate, Wait>();
+  const going = new Set(orphans);
+  for (const container of orphans.filter(({ object }) => isContainer(object))) {
+    const id = refId(referenceTo(container.object));
+    const contents = controlled.filter(({ type, object }) =>
+      containersOf({ type, ref: referenceTo(object) }).includes(id),
+    );
+    const [first] = contents;
+    if (first === undefined) continue;
+    const isLeaving = (one: Candidate): boolean =>
+      going.has(one) || one.object.metadata.deletionTimestamp !== undefined;
+    waits.set(container, {
+      reason: `${describeObject(first.object)} is still in it`,
+      ...(contents.every(isLeaving) && { requeueAfterMs: justAppliedMs }),
+    });
+  }
+  return waits;
+}
