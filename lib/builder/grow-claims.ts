@@ -52,7 +52,7 @@ export async function growClaimsOfTemplates(
 async function growClaim(
   { client, settings }: RunContext,
   claim: PersistentVolumeClaim,
-  storage: string,
+  storage: string | number,
 ): Promise<boolean> {
   const { name, namespace } = claim.metadata;
   const growth: UnstructuredObject = {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { expectTypeOf } from 'expect-type';
 import { Builder } from '../../lib/builder/index.js';
 import type { BuilderOptions, NoNames } from '../../lib/builder/index.js';
+import type { s, ValueOf } from '../../lib/crd/index.js';
 
 const options = {
   client: {} as BuilderOptions['client'],
@@ -40,6 +41,33 @@ describe('The types of a Builder', () => {
       .configMap({ name: 'env', data: { A: undefined }, labels: { a: undefined } })
       .service({ name: 'web', spec: { ports: [{ port: 80, targetPort }], type: undefined } })
       .deployment({ name: 'web', replicas, podSpec: { ...podSpec, hostNetwork: undefined } });
+  });
+
+  it('accept readonly lists', () => {
+    const containers = [{ ...podSpec.containers[0], args: ['--fast'] as const }] as const;
+    const named = containers.map((container) => ({ name: 'web', ...container }));
+    const ports = [{ port: 80 }] as const;
+    const accessModes = ['ReadWriteOnce'] as const;
+    new Builder(options)
+      .service({ name: 'web', spec: { ports } })
+      .persistentVolumeClaim({ name: 'data', spec: { accessModes } })
+      .deployment({ name: 'web', podSpec: { containers: Object.freeze(named) } })
+      .cronJob({ name: 'tidy', schedule: '@daily', podSpec: { containers: named } });
+  });
+
+  it('accept the values of s.quantity() where a quantity is wanted', () => {
+    const storage = 1_024 as ValueOf<ReturnType<typeof s.quantity>>;
+    const resources = { requests: { storage } };
+    const container = { ...podSpec.containers[0], name: 'web', resources: { limits: { cpu: 1 } } };
+    const cache = { name: 'cache', emptyDir: { sizeLimit: storage } };
+    new Builder(options).persistentVolumeClaim({ name: 'data', spec: { resources } }).statefulSet({
+      name: 'web',
+      podSpec: { containers: [container], volumes: [cache] },
+      volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { resources } }],
+    });
+    const requests = { storage: true };
+    // @ts-expect-error a quantity is no boolean
+    new Builder(options).persistentVolumeClaim({ name: 'data', spec: { resources: { requests } } });
   });
 
   it('accept chained names and refuse typos in rolloutOn', () => {

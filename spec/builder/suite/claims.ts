@@ -117,6 +117,25 @@ export function claimsSuite(open: OpenScene): void {
     expect(await sizeOf(scene, 'data')).to.equal('2Gi');
   });
 
+  it('knows a quantity that is given as a number, and grows to one', async () => {
+    const scene = await open();
+    await ensureClasses(scene);
+    const chain = (storage: number): Builder =>
+      scene.builder().persistentVolumeClaim({
+        name: 'data',
+        spec: { ...claimSpec('', growing), resources: { requests: { storage } } },
+      });
+    await chain(1_000_000_000).reconcile();
+    await bind(scene, 'data');
+    expect(summary(await chain(1_000_000_000).reconcile())).to.deep.equal([
+      'unchanged PersistentVolumeClaim/data',
+    ]);
+    expect(summary(await chain(2_000_000_000).reconcile())).to.deep.equal([
+      'configured PersistentVolumeClaim/data',
+    ]);
+    expect(await sizeOf(scene, 'data')).to.equal('2G');
+  });
+
   it('says so by an event where the class can not grow, and does the rest', async () => {
     const scene = await open();
     await ensureClasses(scene);

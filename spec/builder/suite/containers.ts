@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Builder, requeueAfterOf } from '../../../lib/builder/index.js';
 import type { BuilderOptions } from '../../../lib/builder/index.js';
+import type { ClusterRole } from '../../../lib/object/kinds.js';
 import {
-  ClusterRole,
   ConfigMap,
   CustomResourceDefinition,
   Namespace,
@@ -69,11 +69,10 @@ export function containersSuite(open: OpenScene): void {
       },
     } as KubernetesObject;
   };
-  const gadget = (scene: Scene, spec: object, finalizers?: string[]): KubernetesObject =>
-    ({
-      ...{ apiVersion: `${scene.namespace}.example.com/v1`, kind: 'Gadget', spec },
-      metadata: { name: 'one', ...(finalizers && { finalizers }) },
-    }) as KubernetesObject;
+  const gadget = (scene: Scene, spec: object, finalizers?: string[]): KubernetesObject => ({
+    ...{ apiVersion: `${scene.namespace}.example.com/v1`, kind: 'Gadget', spec },
+    metadata: { name: 'one', ...(finalizers && { finalizers }) },
+  });
   const size = { size: { type: 'integer' } };
 
   const reconcileUntilDone = (scene: Scene, chain: () => Builder): Promise<readonly string[]> =>

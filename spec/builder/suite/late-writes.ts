@@ -49,28 +49,23 @@ export function lateWritesSuite(open: OpenScene): void {
     return failing;
   }
 
-  it('are refused where the object was changed: what the new leader wrote stays', async () => {
-    const scene = await open();
-    await scene.builder().configMap(settings('0')).reconcile();
-    const errors = await play(
-      { ...scene.operator, verb: 'apply' },
-      (client) => scene.builder({ client }).configMap(settings('former')),
-      () => scene.builder().configMap(settings('new')).reconcile(),
-    );
-    expect(errors.map(({ code }) => code)).to.deep.equal(['Fenced']);
-    expect((await scene.get(ConfigMap, 'settings')).data).to.deep.equal({ VALUE: 'new' });
-  });
-
-  it('are refused where the object was to be created, and the new leader has created it', async () => {
-    const scene = await open();
-    const errors = await play(
-      { ...scene.operator, verb: 'apply' },
-      (client) => scene.builder({ client }).configMap(settings('former')),
-      () => scene.builder().configMap(settings('new')).reconcile(),
-    );
-    expect(errors.map(({ code }) => code)).to.deep.equal(['Fenced']);
-    expect((await scene.get(ConfigMap, 'settings')).data).to.deep.equal({ VALUE: 'new' });
-  });
+  const overtaken: readonly [string, boolean][] = [
+    ['was changed: what the new leader wrote stays', true],
+    ['was to be created, and the new leader has created it', false],
+  ];
+  for (const [what, exists] of overtaken) {
+    it(`are refused where the object ${what}`, async () => {
+      const scene = await open();
+      if (exists) await scene.builder().configMap(settings('0')).reconcile();
+      const errors = await play(
+        { ...scene.operator, verb: 'apply' },
+        (client) => scene.builder({ client }).configMap(settings('former')),
+        () => scene.builder().configMap(settings('new')).reconcile(),
+      );
+      expect(errors.map(({ code }) => code)).to.deep.equal(['Fenced']);
+      expect((await scene.get(ConfigMap, 'settings')).data).to.deep.equal({ VALUE: 'new' });
+    });
+  }
 
   it('are refused where the object was to be pruned, and is wanted again', async () => {
     const scene = await open();
