@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { copyFile } from 'node:fs/promises';
 import { createApi, makeProject } from '../cli/scaffold/project.js';
 import { scratchDirectory } from '../cli/cli.js';
+import { eventually } from './control-plane/eventually.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 import { Kubectl } from './kubectl.js';
 
@@ -41,7 +42,8 @@ describe('A project that the command line made', () => {
       expect(applied).to.include('shops.shop.example.com created');
       const crds = ['crd/shops.shop.example.com', 'crd/fleets.shop.example.com'];
       await admin.print(['wait', '--for=condition=Established', ...crds]);
-      const samples = await admin.print(['apply', '-k', `${config}/samples`]);
+      // Discovery lists the kinds a moment later.
+      const samples = await eventually(() => admin.print(['apply', '-k', `${config}/samples`]));
       expect(samples.trim().split('\n')).to.have.length(3);
     } finally {
       await admin.run(['delete', '-k', `${config}/default`, '--wait=false']);

@@ -15,6 +15,7 @@ import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js'
 import type { OpenScene } from './builder-suite.js';
 import { podSpec, summary, usedKinds, withCache } from './scene.js';
 import type { Scene } from './scene.js';
+import { versionOf } from './target.js';
 
 const claimSpec = {
   accessModes: ['ReadWriteOnce'],
@@ -87,7 +88,7 @@ async function versions(scene: Scene): Promise<readonly unknown[]> {
     scene.get(PersistentVolumeClaim, 'stage'),
     scene.get(StatefulSet, 'web'),
   ]);
-  return objects.map(({ metadata }) => [metadata.resourceVersion, metadata.generation]);
+  return objects.map(({ metadata }) => versionOf(metadata));
 }
 
 /** A chain of every kind of member that may be left out; `left` is undefined, or not there at all. */

@@ -1,4 +1,5 @@
 import type { Client } from '../../../lib/client/index.js';
+import type { ObjectMeta } from '../../../lib/object/kubernetes-object.js';
 import type { Clock } from '../../../lib/system/clock.js';
 
 /** A request that the server got. */
@@ -49,4 +50,9 @@ const writeVerbs: ReadonlySet<string> = new Set([
  */
 export function isWrite({ verb, code }: ServedRequest): boolean {
   return writeVerbs.has(verb) && code !== 409;
+}
+
+/** Changes with what is wanted; the status, which the cluster's controllers write at any time, aside. */
+export function versionOf({ generation, resourceVersion = '' }: ObjectMeta): string | number {
+  return generation ?? resourceVersion;
 }

@@ -1,4 +1,4 @@
-import { ensureCrd } from '../../../lib/client/index.js';
+import { ensureCrd, retryOnConflict } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { createTargetWriter } from '../../../lib/declarative/runtime/create-target-writer.js';
 import type {
@@ -8,7 +8,7 @@ import type {
 } from '../../../lib/declarative/runtime/target-writer.js';
 import type { Document } from '../../../lib/declarative/document.js';
 import type { TargetType } from '../../../lib/declarative/spec/operator-spec.js';
-import { isConflict, isNotFound } from '../../../lib/object/api-error.js';
+import { isNotFound } from '../../../lib/object/api-error.js';
 import type { CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import type {
   KubernetesObject,
@@ -214,15 +214,10 @@ export class Writing {
   }
 
   /** Where a controller of the cluster writes meanwhile, a conflict is tried again, as by the queue. */
-  async #queued(write: () => Promise<TargetOutcome>): Promise<TargetOutcome> {
-    const attempts = controlledKinds.has(this.#type.kind) ? 20 : 1;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await write();
-      } catch (error) {
-        if (!isConflict(error) || attempt >= attempts) throw error;
-      }
-    }
+  #queued(write: () => Promise<TargetOutcome>): Promise<TargetOutcome> {
+    return controlledKinds.has(this.#type.kind)
+      ? retryOnConflict(write, { maxAttempts: 10 })
+      : write();
   }
 
   get #key() {

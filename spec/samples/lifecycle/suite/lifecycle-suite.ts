@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { ConfigMap, Deployment, Service } from '../../../../lib/object/kinds.js';
 import { SampleConfig } from '../../../../samples/lifecycle/sample-config.js';
 import type { BuilderTarget, NewTarget } from '../../../builder/suite/target.js';
+import { versionOf } from '../../../builder/suite/target.js';
 import { conditionsOf } from './deployed.js';
 import { SampleStage } from './stage.js';
 
@@ -213,6 +214,6 @@ export function lifecycleSuite(newTarget: NewTarget): void {
   }
 }
 
-function versionsOf(objects: Awaited<ReturnType<SampleStage['objects']>>): readonly string[] {
-  return [...objects.values()].map(({ metadata: { resourceVersion = '' } }) => resourceVersion);
+function versionsOf(objects: Awaited<ReturnType<SampleStage['objects']>>): readonly unknown[] {
+  return [...objects.values()].map(({ metadata }) => versionOf(metadata));
 }

@@ -7,6 +7,7 @@ import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { NodeSpec, TenantSpec } from '../../../../samples/parseable/tenant.js';
 import { pruneClaimsAnnotation } from '../../../../samples/parseable/reconcile-tenant.js';
 import type { BuilderTarget, NewTarget } from '../../../builder/suite/target.js';
+import { versionOf } from '../../../builder/suite/target.js';
 import { createAsOriginal } from './original-operator.js';
 import { Stage, sampleNames, tenantKinds } from './stage.js';
 
@@ -368,10 +369,13 @@ async function versionsOf(stage: Stage, labelSelector: string): Promise<string[]
   );
   return lists
     .flatMap(({ items }) => items)
-    .map(({ metadata }) => `${metadata.uid ?? ''} ${metadata.resourceVersion ?? ''}`)
+    .map(({ metadata }) => `${metadata.uid ?? ''} ${versionOf(metadata)}`)
     .toSorted();
 }
 
-function omit(versions: Record<string, string>, kind: string): Record<string, string> {
+function omit(
+  versions: Record<string, string | number>,
+  kind: string,
+): Record<string, string | number> {
   return Object.fromEntries(Object.entries(versions).filter(([key]) => !key.startsWith(kind)));
 }

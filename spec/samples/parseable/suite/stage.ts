@@ -1,5 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { parse } from 'yaml';
+import { retryOnConflict } from '../../../../lib/client/index.js';
 import { OperatorEvents } from '../../../../lib/events/index.js';
 import type { ObjectWritten } from '../../../../lib/events/index.js';
 import { isConditionTrue } from '../../../../lib/object/conditions.js';
@@ -18,7 +19,7 @@ import type { TenantOperatorOptions } from '../../../../samples/parseable/operat
 import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { TenantSpec } from '../../../../samples/parseable/tenant.js';
 import type { BuilderTarget, Operator, ServedRequest } from '../../../builder/suite/target.js';
-import { isWrite } from '../../../builder/suite/target.js';
+import { isWrite, versionOf } from '../../../builder/suite/target.js';
 import { RunningOperators } from '../../suite/running-operators.js';
 
 /** The kinds that a tenant becomes. */
@@ -99,8 +100,11 @@ export class Stage {
   }
 
   async edit(name: string, change: (spec: TenantSpec) => TenantSpec): Promise<ParseableTenant> {
-    const tenant = await this.tenant(name);
-    return this.target.admin.update({ ...tenant, spec: change(tenant.spec) });
+    // The operator writes the status meanwhile.
+    return retryOnConflict(async () => {
+      const tenant = await this.tenant(name);
+      return this.target.admin.update({ ...tenant, spec: change(tenant.spec) });
+    });
   }
 
   /** Waits until the newest spec of a tenant is carried out. */
@@ -136,12 +140,12 @@ export class Stage {
   }
 
   /** The versions of all objects, pods included, by UID. */
-  async versions(): Promise<Record<string, string>> {
+  async versions(): Promise<Record<string, string | number>> {
     const found = await this.objectsOf([...tenantKinds, Pod, ParseableTenant]);
     return Object.fromEntries(
       found.map(({ kind, metadata }) => [
         `${kind} ${metadata.name ?? ''} ${metadata.uid ?? ''}`,
-        metadata.resourceVersion ?? '',
+        versionOf(metadata),
       ]),
     );
   }
