@@ -99,10 +99,13 @@ export function managerSuite(newTarget: NewTarget): void {
     await manager.whenLeading();
     await target.eventually(() => secret('a'));
     expect(await served(manager, '/readyz')).to.include({ status: 200, text: 'ok' });
-    const { text } = await served(manager, '/metrics');
-    expect(text).to.match(
-      /controller_runtime_reconcile_total\{controller="secret-keeper",result="success"\} [1-9]/,
-    );
+    // The Secret is there before the reconcile that made it ends.
+    await target.eventually(async () => {
+      const { text } = await served(manager, '/metrics');
+      expect(text).to.match(
+        /controller_runtime_reconcile_total\{controller="secret-keeper",result="success"\} [1-9]/,
+      );
+    });
     await target.admin.delete(Secret, { namespace, name: 'a' });
     await target.eventually(() => secret('a'));
     await stop();
@@ -111,7 +114,7 @@ export function managerSuite(newTarget: NewTarget): void {
 
   it('hands over to the replica that stands by, with its caches filled', async () => {
     const leaderElection = { name: 'keeper', namespace };
-    const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 400 };
+    const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 400 };
     const first = await start({ leaderElection: { ...leaderElection, ...times } });
     await first.manager.whenLeading();
     const second = await start({ leaderElection: { ...leaderElection, ...times } });
