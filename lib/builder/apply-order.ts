@@ -13,6 +13,7 @@ import { containersOf, definitionId, refId } from './dependencies.js';
 import { comesBeforeWorkloads, comesLast, isContainer, isKind } from './kind-traits.js';
 import { pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
+import type { ObjectResult } from './results.js';
 import type { Wait } from './successors.js';
 
 /** The objects of a chain in the order in which they are applied: one phase after the other. */
@@ -91,7 +92,9 @@ export async function waitForDefinition(
   const { operation, ref: definition } = outcome.result;
   const wait = (how: string, requeueAfterMs: number): Outcome =>
     pending(ref, `waits for ${describeObject(definition)}, which ${how}`, { requeueAfterMs });
-  if (operation !== 'unchanged') return wait('was just applied', justAppliedMs);
+  if (operation === 'created' || isRedefined(outcome.result)) {
+    return wait('was just applied', justAppliedMs);
+  }
   const problem = whyNotEstablished(outcome.live);
   if (problem !== undefined) return wait(problem, establishingMs);
   const { apiVersion, kind } = ref;
@@ -102,6 +105,11 @@ export async function waitForDefinition(
     if (!isOperatorError(error, 'UnknownKind')) throw error;
     return wait(`is not served as ${apiVersion} yet`, justAppliedMs);
   }
+}
+
+// The repair of drift does not count: where another writer changes it all the time, there is no end to it.
+function isRedefined({ changes }: ObjectResult): boolean {
+  return changes.some(({ path, manager }) => path.startsWith('spec') && manager === undefined);
 }
 
 function whyNotEstablished(definition: object = {}): string | undefined {

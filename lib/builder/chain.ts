@@ -50,7 +50,7 @@ export async function resolveChain(
   settings: BuilderSettings,
   chained: readonly Link[],
 ): Promise<Chain> {
-  const links = withSelections(chained);
+  const links = withSelections(chained, settings);
   const defined = definedKinds(links.map(({ object }) => object));
   const found = await Promise.all(links.map((link) => resolveLink(settings, link, defined)));
   const store = new InternalStore();
@@ -60,7 +60,7 @@ export async function resolveChain(
     throw new OperatorError('DuplicateObject', message);
   }
   const objects = found.filter((one): one is ChainedObject => 'link' in one);
-  checkReferences(links);
+  checkReferences(links, settings);
   checkRolloutOrder(links, settings.rolloutOrder);
   const byId = new Map(objects.map((one) => [refId(one.ref), one] as const));
   const scaled = new Set(objects.flatMap(scaleTargetOf));
@@ -130,13 +130,15 @@ function referenceOf(
   return { apiVersion, kind, namespace: place, name };
 }
 
-function checkReferences(links: readonly Link[]): void {
+function checkReferences(links: readonly Link[], { namespace }: BuilderSettings): void {
+  const idOf = (kind: string, name: string, { metadata }: KubernetesObject): string =>
+    `${kind}/${metadata.namespace ?? namespace ?? ''}/${name}`;
   const chained = new Set(
-    links.map(({ object }) => `${object.kind}/${object.metadata.name ?? ''}`),
+    links.map(({ object }) => idOf(object.kind, object.metadata.name ?? '', object)),
   );
   for (const link of links) {
     for (const { name, by, kinds } of link.requires) {
-      if (kinds.some((kind) => chained.has(`${kind}/${name}`))) continue;
+      if (kinds.some((kind) => chained.has(idOf(kind, name, link.object)))) continue;
       const others = links.filter(({ object }) => kinds.some((kind) => kind === object.kind));
       const nearest = nearestName(
         name,

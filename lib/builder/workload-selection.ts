@@ -10,6 +10,7 @@ import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-
 import type { ResourceType } from '../object/resource-type.js';
 import { nearestName } from '../system/nearest-name.js';
 import { OperatorError } from '../system/operator-error.js';
+import type { BuilderSettings } from './builder-options.js';
 import { isKind, kindKey, rollsPods } from './kind-traits.js';
 import { workloadLabel } from './kinds/workloads.js';
 import type { Link, ScaleTarget } from './link.js';
@@ -53,15 +54,23 @@ const selectingKinds: readonly SelectingKind[] = [
 ];
 
 /**
- * Fills in what the objects of `links` select of the workloads that are chained.
+ * Fills in what the objects of `links` select of the workloads that are chained in their namespace.
  * @throws OperatorError `UnknownReference`: one would select nothing.
  * @throws OperatorError `InvalidOption`: one says twice what it selects, or two workloads have the name.
  */
-export function withSelections(links: readonly Link[]): readonly Link[] {
+export function withSelections(
+  links: readonly Link[],
+  { namespace }: Pick<BuilderSettings, 'namespace'>,
+): readonly Link[] {
+  const placeOf = ({ metadata }: UnstructuredObject): string | undefined =>
+    metadata.namespace ?? namespace;
   const workloads = links.map(({ object }) => object).filter((object) => rollsPods(object));
   return links.map((link) => {
-    const kind = selectingKinds.find(({ type }) => isKind(link.object, type));
-    return kind === undefined ? link : withSelection(link, kind, workloads);
+    const { object } = link;
+    const kind = selectingKinds.find(({ type }) => isKind(object, type));
+    if (kind === undefined) return link;
+    const near = workloads.filter((workload) => placeOf(workload) === placeOf(object));
+    return withSelection(link, kind, near);
   });
 }
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { Builder } from '../../../lib/builder/index.js';
 import type { BuilderOptions } from '../../../lib/builder/index.js';
-import { ClusterRole, ConfigMap } from '../../../lib/object/kinds.js';
+import { ClusterRole, ConfigMap, Service } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { OpenScene } from './builder-suite.js';
-import { controllerName, summary } from './scene.js';
+import { controllerName, podSpec, summary } from './scene.js';
 import type { Scene } from './scene.js';
 
 const rbac = 'rbac.authorization.k8s.io/v1';
@@ -72,6 +72,48 @@ export function clusterScopedSuite(open: OpenScene): void {
     const results = await chain(elsewhere).reconcile();
     expect(summary(results)).to.deep.equal(['unchanged ConfigMap/env', 'deleted ConfigMap/env']);
     expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
+  });
+
+  it('have Services and pods that find what is in their own namespace', async () => {
+    const scene = await open();
+    const elsewhere = await scene.target.namespace();
+    const owner = await newOwner(scene);
+    const places = [scene.namespace, elsewhere];
+    const chain = places.reduce<Builder>(
+      (links, namespace, index) => {
+        const selector = { app: `web-${index}` };
+        return links
+          .deployment({ name: 'web', namespace, selector, podSpec })
+          .service({ name: 'web', namespace, spec: { ports: [{ port: 80 }] } })
+          .horizontalPodAutoscaler({ name: 'web', namespace, spec: { maxReplicas: 3 } });
+      },
+      builder(scene, owner),
+    );
+    await chain.reconcile();
+    const selectors = await Promise.all(
+      places.map(async (namespace) => {
+        const { spec } = await scene.admin.get(Service, { namespace, name: 'web' });
+        return spec?.selector;
+      }),
+    );
+    expect(selectors).to.deep.equal([{ app: 'web-0' }, { app: 'web-1' }]);
+  });
+
+  it('refuse a reference to what is in another namespace only', async () => {
+    const scene = await open();
+    const elsewhere = await scene.target.namespace();
+    const owner = await newOwner(scene);
+    const chain = builder(scene, owner, { namespace: scene.namespace })
+      .configMap({ name: 'env', namespace: elsewhere })
+      .deployment({ name: 'web', namespace: elsewhere, podSpec });
+    const chains = [
+      chain.service({ name: 'web', spec: { ports: [{ port: 80 }] } }),
+      chain.deployment({ name: 'api', podSpec, rolloutOn: ['env'] }),
+    ];
+    for (const each of chains) {
+      const failure = await each.reconcile().catch((error: unknown) => error);
+      expect(failure).to.have.property('code', 'UnknownReference');
+    }
   });
 
   it('have to be told the namespace of a namespaced object', async () => {

@@ -171,6 +171,26 @@ export function containersSuite(open: OpenScene): void {
     expect(stored).to.have.deep.property('spec', { color: 'red' });
   });
 
+  it('does not wait for a definition whose drift was repaired', async () => {
+    const { scene, owner } = await openWithOwner();
+    const definition = definitionOf(scene, size);
+    const chain = (): Builder =>
+      builder(scene, owner)
+        .object(definition)
+        .object(gadget(scene, { size: 1 }));
+    await reconcileUntilDone(scene, chain);
+    const other = definitionOf(scene, { ...size, color: { type: 'string' } });
+    const { spec } = other as CustomResourceDefinition;
+    const name = definition.metadata.name ?? '';
+    const patch = { type: 'merge', body: { spec: { versions: spec.versions } } } as const;
+    const by = { fieldManager: 'kubectl-edit' };
+    await scene.admin.patch(CustomResourceDefinition, { name }, patch, by);
+    expect(summary(await chain().reconcile())).to.deep.equal([
+      `configured CustomResourceDefinition/${name}`,
+      'unchanged Gadget/one',
+    ]);
+  });
+
   it('names what keeps a definition from being established', async () => {
     const { scene, owner } = await openWithOwner();
     await scene.admin.create(definitionOf(scene, size));
