@@ -11,6 +11,19 @@ import {
   timerSource,
   validatingWebhook,
 } from '../../lib/index.js';
+import {
+  DeclarativeController,
+  DeclarativeManager,
+  ErrorStream,
+  Group,
+  Operator,
+  ViewApiServer,
+  Views,
+  createToken,
+  generateKeys,
+  operatorCrdController,
+  viewKubeConfig,
+} from '../../lib/declarative/index.js';
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { refuseUnknownOptions } from '../../lib/system/known-options.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
@@ -37,6 +50,13 @@ describe('Unknown options', () => {
   });
 
   const cluster = testCluster();
+  let made: DeclarativeManager | undefined;
+  const manager = async (): Promise<DeclarativeManager> =>
+    (made ??= await DeclarativeManager.create({ client: cluster().client() }));
+  afterEach(async () => {
+    await made?.stop();
+    made = undefined;
+  });
   const unknown = { optionThatNobodyHas: 1 } as object;
   const pair = { ...unknown, name: 'a.b.c', certificates: undefined };
   const entrances: readonly (readonly [string, () => unknown])[] = [
@@ -61,6 +81,44 @@ describe('Unknown options', () => {
     ['createClient', () => createClient({ ...unknown, transport: cluster().server.transport() })],
     ['EmbeddedCluster', () => EmbeddedCluster.start(unknown)],
     ['eventually', () => eventually(() => true, unknown)],
+    [
+      'DeclarativeManager',
+      () => DeclarativeManager.create({ ...unknown, client: cluster().client() }),
+    ],
+    ['Views', () => Views.start(unknown)],
+    ['Group', async () => new Group({ ...unknown, manager: await manager() })],
+    ['Operator', async () => Operator.create('a', await manager(), { controllers: [] }, unknown)],
+    [
+      'operator.remove',
+      async () => new Group({ manager: await manager() }).deleteOperator('a', unknown),
+    ],
+    [
+      'DeclarativeController',
+      async () => {
+        const spec = {
+          name: 'a',
+          sources: [],
+          pipeline: [],
+          target: { kind: 'A', type: 'Updater' },
+        } as const;
+        const options = { operator: 'a', manager: await manager(), spec, onError: () => undefined };
+        return new DeclarativeController({ ...unknown, ...options });
+      },
+    ],
+    [
+      'operatorCrdController',
+      async () =>
+        operatorCrdController({ ...unknown, group: new Group({ manager: await manager() }) }),
+    ],
+    ['ErrorStream', () => new ErrorStream(unknown)],
+    ['ViewApiServer', () => new ViewApiServer(unknown)],
+    [
+      'ViewApiServer tls',
+      () => new ViewApiServer({ tls: { ...unknown, certificate: '', privateKey: '' } }),
+    ],
+    ['generateKeys', () => generateKeys({ ...unknown, directory: 'nowhere' })],
+    ['createToken', () => createToken({ username: 'a', namespaces: [], rules: [] }, '', unknown)],
+    ['viewKubeConfig', () => viewKubeConfig({ ...unknown, server: 'http://127.0.0.1' })],
     ['certificates', () => generatedCertificates({ ...pair, dnsNames: ['a'] } as never)],
   ];
   for (const [name, call] of entrances) {

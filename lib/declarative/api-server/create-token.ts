@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { systemClock } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { readTokenClaims } from './token-claims.js';
 import type { TokenClaims } from './token-claims.js';
@@ -27,6 +28,7 @@ export async function createToken(
   options: TokenOptions = {},
 ): Promise<string> {
   const { validForMs = dayMs, clock = systemClock } = options;
+  refuseUnknownOptions<TokenOptions>('token', options, { validForMs, clock });
   if (!(validForMs >= 1_000 && Number.isFinite(validForMs))) {
     throw new OperatorError('InvalidOption', `token: want validForMs >= 1000, got ${validForMs}`);
   }

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { systemRandom } from '../../system/random.js';
 import { createRsaKeys } from '../../system/rsa-keys.js';
 import { createSelfSigned } from '../../system/x509.js';
@@ -51,6 +52,8 @@ const localNames = ['localhost', '127.0.0.1', '::1'];
  */
 export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
   const { directory, hostNames = [], validForDays = 365, force = false } = options;
+  const names = { directory, hostNames, validForDays, force };
+  refuseUnknownOptions<KeyOptions>('keys', options, names);
   if (!(validForDays >= 1 && validForDays <= 36_500)) {
     const message = `keys: want validForDays from 1 to 36500, got ${validForDays}`;
     throw new OperatorError('InvalidOption', message);
@@ -63,8 +66,8 @@ export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
   const files = keyFilesIn(directory);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   if (!force) await refuseExisting(Object.values(files));
-  const names = [...new Set([...hostNames, ...localNames])];
-  await writePrivateFiles(await newTexts(files, names, validForDays), { force });
+  const reached = [...new Set([...hostNames, ...localNames])];
+  await writePrivateFiles(await newTexts(files, reached, validForDays), { force });
   return files;
 }
 

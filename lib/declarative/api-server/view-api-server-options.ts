@@ -1,4 +1,5 @@
 import { isLoopback } from '../../manager/inspector/inspector-options.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { silentLogger } from '../../system/logger.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
@@ -49,6 +50,7 @@ export interface ResolvedViewApiServerOptions {
 export function resolveViewApiServerOptions(
   options: ViewApiServerOptions,
 ): ResolvedViewApiServerOptions {
+  refuseUnknownOptions<ViewApiServerOptions>(subject, options, optionNames);
   const { port = 18_443, host = '127.0.0.1', tls, logger = silentLogger } = options;
   const { tokenKey, tokenKeyFile } = options;
   if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
@@ -71,7 +73,14 @@ export function resolveViewApiServerOptions(
   return { port, host, tls, tokenKeys, tokenKeyFile, logger };
 }
 
-function checkTls({ certificate, privateKey }: ViewTls): void {
+const subject = 'API server of views';
+const optionNames = {
+  ...{ port: true, host: true, tls: true, tokenKey: true, tokenKeyFile: true, logger: true },
+};
+
+function checkTls(tls: ViewTls): void {
+  refuseUnknownOptions<ViewTls>(`${subject}: tls`, tls, { certificate: true, privateKey: true });
+  const { certificate, privateKey } = tls;
   const read = readCertificate(certificate);
   if (read === undefined) throw wrong('tls.certificate is no certificate in PEM');
   if (!fitTogether(read, privateKey)) {
@@ -80,5 +89,5 @@ function checkTls({ certificate, privateKey }: ViewTls): void {
 }
 
 function wrong(what: string): OperatorError {
-  return new OperatorError('InvalidOption', `API server of views: ${what}`);
+  return new OperatorError('InvalidOption', `${subject}: ${what}`);
 }

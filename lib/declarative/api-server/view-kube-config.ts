@@ -1,4 +1,5 @@
 import { kubeConfigText } from '../../embedded/kube-config-text.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { readCertificate } from '../../system/x509.js';
 import { writePrivateFiles } from './private-files.js';
@@ -24,6 +25,8 @@ export interface ViewKubeConfigOptions {
  */
 export function viewKubeConfig(options: ViewKubeConfigOptions): string {
   const { server, certificate, token, user = 'views', namespace } = options;
+  const names = { server, certificate, token, user, namespace };
+  refuseUnknownOptions<ViewKubeConfigOptions>('kubeconfig of views', options, names);
   const { protocol } = URL.canParse(server) ? new URL(server) : { protocol: '' };
   if (protocol !== 'https:' && protocol !== 'http:') {
     throw wrong(`server ${JSON.stringify(server)} is no https:// or http:// URL`);
@@ -54,8 +57,8 @@ export async function writeViewKubeConfig(
   path: string,
   options: ViewKubeConfigOptions & { readonly force?: boolean | undefined },
 ): Promise<void> {
-  const { force = false } = options;
-  await writePrivateFiles(new Map([[path, viewKubeConfig(options)]]), { force });
+  const { force = false, ...of } = options;
+  await writePrivateFiles(new Map([[path, viewKubeConfig(of)]]), { force });
 }
 
 function wrong(what: string): OperatorError {

@@ -1,6 +1,7 @@
 import { controllerFor, annotationChanged, generationChanged, or } from '../../controller/index.js';
 import type { Controller, ControllerOptions, Source } from '../../controller/index.js';
 import type { RequiredAccess } from '../../manager/index.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { Group } from '../operator/group.js';
 import { OperatorObjects } from './operator-objects.js';
 import { OperatorResource } from './operator-resource.js';
@@ -43,6 +44,8 @@ export const operatorCrdAccess: readonly RequiredAccess[] = [
  */
 export function operatorCrdController(options: OperatorCrdControllerOptions): Controller {
   const { group, name = 'operators.dcontroller.io' } = options;
+  const names = { group, name };
+  refuseUnknownOptions<OperatorCrdControllerOptions>('operatorCrdController', options, names);
   const objects = new OperatorObjects(group);
   const predicate = or(generationChanged(), annotationChanged());
   return controllerFor(OperatorResource, { predicate })

@@ -1,5 +1,6 @@
 import { systemClock } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { ReportedError } from '../runtime/controller-status.js';
 import { ErrorLimit } from './error-limit.js';
@@ -39,6 +40,7 @@ export class ErrorStream implements AsyncIterable<ReportedError> {
   /** @throws OperatorError `InvalidOption`: `bufferSize` is no whole number above 0. */
   constructor(options: ErrorStreamOptions = {}) {
     const { clock = systemClock, bufferSize = statusChannelBufferSize } = options;
+    refuseUnknownOptions<ErrorStreamOptions>('ErrorStream', options, { clock, bufferSize });
     if (!Number.isInteger(bufferSize) || bufferSize < 1) {
       const message = `ErrorStream: bufferSize ${bufferSize}: want a whole number above 0`;
       throw new OperatorError('InvalidOption', message);

@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { Turns } from '../../system/turns.js';
@@ -42,7 +43,10 @@ export class Group {
   #apiServer: ViewsServer | undefined;
   #phase: 'new' | 'running' | 'over' = 'new';
 
-  constructor({ manager, apiServer, logger = manager.logger }: GroupOptions) {
+  /** @throws OperatorError `InvalidOption`: an option is unknown. */
+  constructor(options: GroupOptions) {
+    const { manager, apiServer, logger = manager.logger } = options;
+    refuseUnknownOptions<GroupOptions>('Group', options, { manager, apiServer, logger });
     this.manager = manager;
     this.errors = new ErrorStream({ clock: manager.clock });
     this.#logger = logger;

@@ -1,8 +1,10 @@
 import { dns1123SubdomainProblem } from '../../object/names.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { DeclarativeManager, Views } from '../views/index.js';
 import type { FormerController } from '../runtime/clean-up-target.js';
+import { checkCleanUp } from '../runtime/clean-up-target.js';
 import type { CleanUpPolicy } from './clean-ups.js';
 import { ErrorStream } from './error-stream.js';
 
@@ -36,6 +38,7 @@ export function resolveOperatorOptions(
   { clock, logger: managers }: DeclarativeManager,
 ): ResolvedOperatorOptions {
   const { errors, apiServer, logger = managers } = options;
+  refuseUnknownOptions<OperatorOptions>('Operator', options, { errors, apiServer, logger });
   const ownsErrors = errors === undefined;
   return { errors: errors ?? new ErrorStream({ clock }), ownsErrors, apiServer, logger };
 }
@@ -60,9 +63,14 @@ export interface ResolvedOperatorChange {
   readonly former: readonly FormerController[];
 }
 
-/** Fills in the defaults. */
+/**
+ * Fills in the defaults.
+ * @throws OperatorError `InvalidOption`: an option is unknown, or `cleanUp` is no policy.
+ */
 export function resolveOperatorChange(options: OperatorChangeOptions): ResolvedOperatorChange {
   const { cleanUp = 'orphan', former = [] } = options;
+  refuseUnknownOptions<OperatorChangeOptions>('operator', options, { cleanUp, former });
+  checkCleanUp(cleanUp);
   return { cleanUp, former };
 }
 

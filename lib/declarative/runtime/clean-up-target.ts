@@ -1,5 +1,5 @@
 import { asError } from '../../system/as-error.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import { createTargetWriter } from './create-target-writer.js';
 import { resolveKinds } from './resolve-kinds.js';
@@ -12,6 +12,13 @@ import type { DeclarativeManager } from '../views/index.js';
 export interface FormerController {
   readonly name: string;
   readonly target: TargetSpec;
+}
+
+/** @throws OperatorError `InvalidOption`: it is no policy. */
+export function checkCleanUp(cleanUp: string): void {
+  if (cleanUp === 'delete' || cleanUp === 'orphan') return;
+  const got = `got ${JSON.stringify(cleanUp)}`;
+  throw new OperatorError('InvalidOption', `cleanUp: want delete or orphan, ${got}`);
 }
 
 /** What {@link cleanUpTarget} works with. */

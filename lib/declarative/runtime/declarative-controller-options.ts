@@ -1,4 +1,5 @@
 import type { Clock } from '../../system/clock.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { Logger } from '../../system/logger.js';
 import type { Random } from '../../system/random.js';
 import type { SpecPath } from '../spec-problem.js';
@@ -49,7 +50,10 @@ export interface ResolvedDeclarativeControllerOptions {
   readonly growth: GrowthLimit;
 }
 
-/** Fills in the defaults. */
+/**
+ * Fills in the defaults.
+ * @throws OperatorError `InvalidOption`: an option is unknown.
+ */
 export function resolveDeclarativeControllerOptions(
   options: DeclarativeControllerOptions,
 ): ResolvedDeclarativeControllerOptions {
@@ -57,8 +61,10 @@ export function resolveDeclarativeControllerOptions(
   const { clock = manager.clock, random = manager.random, logger = manager.logger } = options;
   const { showValues = true, growth = defaultGrowthLimit } = options;
   const shown = showValues && ![...spec.sources, spec.target].some(isSecretSpec);
-  return {
+  const resolved = {
     ...{ operator, spec, specPath, manager, onError, onStatus },
     ...{ clock, random, logger, showValues: shown, growth },
   };
+  refuseUnknownOptions<DeclarativeControllerOptions>('DeclarativeController', options, resolved);
+  return resolved;
 }

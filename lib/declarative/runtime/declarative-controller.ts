@@ -5,6 +5,7 @@ import { keyString } from '../../object/object-key.js';
 import { asError } from '../../system/as-error.js';
 import { sleep } from '../../system/clock.js';
 import type { ResourceType } from '../../object/resource-type.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import { InvalidSpecError } from '../spec/invalid-spec-error.js';
 import { formatSpecPath } from '../spec-problem.js';
@@ -12,7 +13,7 @@ import type { SpecProblem } from '../spec-problem.js';
 import type { ControllerSpec } from '../spec/operator-spec.js';
 import type { ViewWriter } from '../views/view-writers.js';
 import { asViewWriter, cannotRun } from './as-view-writer.js';
-import { cleanUpTarget } from './clean-up-target.js';
+import { checkCleanUp, cleanUpTarget } from './clean-up-target.js';
 import { compileController } from '../spec/compile-controller.js';
 import type { CompiledController } from '../spec/compile-controller.js';
 import { ControllerHealth } from './controller-health.js';
@@ -146,7 +147,10 @@ export class DeclarativeController {
    * @throws with `delete`: why its kind could not be looked up, or what could not be taken away; all else
    * is.
    */
-  stop({ cleanUp = 'orphan' }: StopControllerOptions = {}): Promise<void> {
+  async stop(options: StopControllerOptions = {}): Promise<void> {
+    const { cleanUp = 'orphan' } = options;
+    refuseUnknownOptions<StopControllerOptions>(`stop ${this.#label}`, options, { cleanUp });
+    checkCleanUp(cleanUp);
     this.#stopped ??= this.#stop(cleanUp);
     return this.#stopped;
   }

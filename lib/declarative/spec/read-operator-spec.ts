@@ -130,7 +130,8 @@ const shortestPeriodMs = 10;
 function readPeriod(members: Members): number {
   const parameters = members.get('parameters');
   if (parameters === undefined) return defaultPeriodMs;
-  const period = isJsonObject(parameters) ? parameters['period'] : undefined;
+  const context = members.context.at('parameters');
+  const period = Members.of(parameters, ['period'], context)?.get('period');
   if (period === undefined) return defaultPeriodMs;
   const duration = typeof period === 'string' ? parseDuration(period) : undefined;
   const periodMs = Number(duration?.nanos ?? 0n) / 1e6;

@@ -4,6 +4,7 @@ import { createClient } from '../../client/http-client.js';
 import type { ConnectedClient } from '../../client/http-client.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { Clock } from '../../system/clock.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { Logger } from '../../system/logger.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import type { Random } from '../../system/random.js';
@@ -56,6 +57,7 @@ export class Views {
   /** Starts without any views. */
   static async start(options: ViewsOptions = {}): Promise<Views> {
     const { clock, random, logger } = options;
+    refuseUnknownOptions<ViewsOptions>('Views', options, { clock, random, logger });
     const { EmbeddedApiServer } = await apiServerModule();
     const server = new EmbeddedApiServer({
       ...(clock && { clock }),

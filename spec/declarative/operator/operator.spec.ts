@@ -216,6 +216,16 @@ describe('Group', () => {
     await manager.stop();
   });
 
+  it('refuses a policy of cleaning up that is neither delete nor orphan', async () => {
+    const manager = await DeclarativeManager.create({ client: cluster().client() });
+    const group = new Group({ manager });
+    const cleanUp = 'remove' as 'delete';
+    const refused = await group.deleteOperator('shop', { cleanUp }).catch((e: unknown) => e);
+    expect(refused).to.have.property('code', 'InvalidOption');
+    expect(String(refused)).to.include('cleanUp: want delete or orphan, got "remove"');
+    await manager.stop();
+  });
+
   it('ends its stream of errors when it ends', async () => {
     const { clock } = cluster();
     const manager = await DeclarativeManager.create({ client: cluster().client(), clock });

@@ -176,6 +176,16 @@ controllers:
       'period "5 min": want a duration',
     ],
     [
+      'a parameter that Periodic sources do not have',
+      controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { perid: '5m' } }] }),
+      'did you mean period?',
+    ],
+    [
+      'parameters that are no map',
+      controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: '5m' }] }),
+      'want a map with period',
+    ],
+    [
       'a period of nothing',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '-1s' } }] }),
       'period "-1s": want a duration of 10ms at least',
