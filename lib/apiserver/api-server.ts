@@ -18,6 +18,7 @@ import { aggregateRoles } from './auth/role-aggregation.js';
 import { administrator, userInfoOf } from './auth/user-info.js';
 import type { UserInfo, UserOptions } from './auth/user-info.js';
 import { CrdManager } from './custom/crd-manager.js';
+import { isSelfReview } from './auth/access-attributes.js';
 import { DiscoveryHandler } from './discovery/discovery-handler.js';
 import { Faults, connectionReset } from './faults.js';
 import { listenHttp } from './http-adapter.js';
@@ -311,14 +312,14 @@ export class EmbeddedApiServer {
     denied,
     discovery,
   }: AskedResource): Promise<{ response: TransportResponse; reset: boolean }> {
-    const { user, untilMs } = asker;
+    const { user, authorizer, untilMs } = asker;
     try {
       const reset = await this.faults.strike(info, user.username, request.signal);
       if (denied !== undefined) throw denied;
-      if (!discovery.knowsGroup(info.group)) {
+      if (!discovery.knowsGroup(info.group) && !isSelfReview(info)) {
         return { response: textResponse(404, 'text/plain', '404 page not found\n'), reset };
       }
-      const asked = { info, request, user, untilMs };
+      const asked = { info, request, user, authorizer, untilMs };
       return { response: await handleResource(this.#core, asked, this.#watches), reset };
     } catch (error) {
       if (isStatusError(error)) return { response: errorResponse(error), reset: false };

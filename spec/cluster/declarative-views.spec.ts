@@ -171,6 +171,26 @@ describe('views by kubectl', () => {
     );
   });
 
+  it('are what `kubectl auth can-i` asks for: it answers by the rules of a token', async () => {
+    const rules = [{ ...everything, verbs: ['get', 'list'] }];
+    const it = await overHttps({ rules });
+    const canI = async (...args: string[]): Promise<readonly [string, number | null]> => {
+      const { stdout, code } = await it.run(['auth', 'can-i', ...args]);
+      return [stdout.trim(), code];
+    };
+    expect(await canI('get', 'healthview')).to.deep.equal(['yes', 0]);
+    expect(await canI('delete', 'healthview')).to.deep.equal(['no', 1]);
+    const [elsewhere] = await canI('list', 'healthview', '-n', 'other');
+    expect(elsewhere).to.equal('no - the token is for the namespaces "default"');
+    expect((await canI('get', 'healthview', '--all-namespaces'))[0]).to.match(/^no/);
+    const list = await it.print(['auth', 'can-i', '--list']);
+    expect(list).to.match(/^\*\.\* +\[\] +\[\] +\[get list\]$/m);
+    expect(list).to.match(/selfsubjectaccessreviews\.authorization\.k8s\.io.*\[create\]/);
+    expect(await it.print(['auth', 'whoami'])).to.match(/Username +alice/);
+    const free = await overHttp();
+    expect(await free.print(['auth', 'can-i', 'delete', 'healthview'])).to.equal('yes\n');
+  });
+
   it('are watched until the token expires', async () => {
     const claims = { username: 'alice', namespaces: ['default'], rules: [everything] };
     const key = await readFile(files.signingKey, 'utf8');

@@ -65,3 +65,16 @@ export function describeAccess(username: string, attributes: AccessAttributes): 
     namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
   return `${who} resource ${what} in API group ${JSON.stringify(group)} ${where}`;
 }
+
+/** Reviews of the client itself: resources by group. */
+export const selfReviews: Readonly<Record<string, readonly string[]>> = {
+  'authorization.k8s.io': ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
+  'authentication.k8s.io': ['selfsubjectreviews'],
+};
+
+/** Whether a request asks who the client is and what it may do: each known client may. */
+export function isSelfReview(
+  asked: Pick<AccessAttributes, 'verb' | 'group' | 'resource'>,
+): boolean {
+  return asked.verb === 'create' && selfReviews[asked.group]?.includes(asked.resource) === true;
+}

@@ -3,6 +3,7 @@ import type { StatusError } from '../status-error.js';
 import { describeAccess } from './access-attributes.js';
 import type { AccessAttributes } from './access-attributes.js';
 import { ruleAllows } from './policy-rule.js';
+import type { PolicyRule } from './policy-rule.js';
 import type { RuleResolver } from './rule-resolver.js';
 import { mastersGroup } from './user-info.js';
 import type { UserInfo } from './user-info.js';
@@ -17,6 +18,8 @@ export interface Decision {
 /** Decides who may do what. */
 export interface Authorizer {
   authorize(user: UserInfo, attributes: AccessAttributes): Decision;
+  /** The rules that hold for `user` in a namespace, for a review. @defaultValue those of the server */
+  rulesFor?(user: UserInfo, namespace: string): readonly PolicyRule[];
 }
 
 /** Without RBAC whoever is known may do everything. */

@@ -9,6 +9,7 @@ import { depthLimit } from '../writes/decode-object.js';
 import type { RawObject } from '../writes/decode-object.js';
 import { jsonProblem } from './json-problem.js';
 import { scanJson } from './json-scan.js';
+import { reviewFromProtobuf } from './protobuf-reviews.js';
 
 /** The largest body that is read, in bytes: the limit of the real server. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
@@ -52,14 +53,20 @@ export function refuseObject(kind: string): Refusal {
 export const refusePatch: Refusal = (problem) => badRequest(`error decoding patch: ${problem}`);
 
 /**
- * Parses a body of JSON or YAML, by its media type.
+ * Parses a body of JSON or YAML, by its media type; of reviews of the client also protobuf.
  * @throws StatusError 400 malformed or too deep, 413 too large, 415 of another type.
  */
 export function readObjectBody(request: TransportRequest, refuse: Refusal): Body {
   const type = mediaTypeOf(request);
   if (type === 'application/yaml') return parseYaml(bodyText(request), refuse);
   if (type === '' || type === 'application/json') return parseJson(bodyText(request), refuse);
-  throw unsupportedMediaType([...objectMediaTypes, 'application/vnd.kubernetes.protobuf']);
+  const protobuf = 'application/vnd.kubernetes.protobuf';
+  const { body } = request;
+  if (type === protobuf && body !== undefined && typeof body !== 'string') {
+    const value = reviewFromProtobuf(body);
+    if (value !== undefined) return { value, duplicates: [], text: '' };
+  }
+  throw unsupportedMediaType([...objectMediaTypes, protobuf]);
 }
 
 /** Parses JSON. @throws StatusError as `refuse` makes it: malformed, or too deep. */

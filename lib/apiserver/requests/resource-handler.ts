@@ -1,4 +1,5 @@
 import type { TransportRequest, TransportResponse } from '../../system/transport.js';
+import type { Authorizer } from '../auth/authorizer.js';
 import type { UserInfo } from '../auth/user-info.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { subjectOf } from '../kinds/served-kind.js';
@@ -35,6 +36,8 @@ export interface ResourceContext {
   readonly view: View;
   /** Who asks. */
   readonly user: UserInfo;
+  /** Decides what it may do. */
+  readonly authorizer: Authorizer;
   /** When it must ask anew, in milliseconds since 1970: its watches end then; undefined: never. */
   readonly untilMs: number | undefined;
   /** Adds a `Warning` header to the answer. */
@@ -50,7 +53,7 @@ export interface Watches {
 /** Answers a request for a resource. @throws StatusError 404, 405 or 406: there is no such thing. */
 export async function handleResource(
   core: ServerCore,
-  asked: Pick<ResourceContext, 'info' | 'request' | 'user' | 'untilMs'>,
+  asked: Pick<ResourceContext, 'info' | 'request' | 'user' | 'authorizer' | 'untilMs'>,
   watches: Watches,
 ): Promise<TransportResponse> {
   const { info, request } = asked;

@@ -55,12 +55,13 @@ export function handleCreate(context: ResourceContext): TransportResponse {
   const object = decodeObject(write, readObject(context.request, context.kind.type.kind));
   const { review } = context.kind.rules;
   if (review !== undefined) {
-    const { user, core, info } = context;
+    const { user, authorizer, core, info } = context;
     const { access } = core;
     const { namespace } = info;
     if (namespace !== '') object.metadata.namespace ??= namespace;
     const asked = trackUpdate(core, write, undefined, object);
-    return jsonResponse(201, review(asked, { user, access, namespace, now: core.clock.now() }));
+    const now = core.clock.now();
+    return jsonResponse(201, review(asked, { user, authorizer, access, namespace, now }));
   }
   return answer(context, createObject(context.core, { request: write, object }));
 }

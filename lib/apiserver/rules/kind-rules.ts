@@ -3,12 +3,15 @@ import type { FieldErrors } from '../validation/field-errors.js';
 import type { NameFormat } from '../validation/names.js';
 import type { TableColumn } from '../tables/table-column.js';
 import type { AccessControl } from '../auth/access-control.js';
+import type { Authorizer } from '../auth/authorizer.js';
 import type { UserInfo } from '../auth/user-info.js';
 import type { ServerView } from './server-view.js';
 
 /** Who asks for a review, and whom it goes by. */
 export interface ReviewContext {
   readonly user: UserInfo;
+  /** Decides what `user` may do at this listener. */
+  readonly authorizer: Authorizer;
   readonly access: AccessControl;
   /** Of the request; empty: none. */
   readonly namespace: string;

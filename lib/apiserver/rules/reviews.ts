@@ -8,6 +8,7 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { Wire } from '../../object/wire.js';
 import type { AccessAttributes } from '../auth/access-attributes.js';
 import { pathAttributes } from '../auth/access-attributes.js';
+import type { Authorizer } from '../auth/authorizer.js';
 import type { UserInfo } from '../auth/user-info.js';
 import { timeText } from '../go-json/go-time.js';
 import { badRequest, failure, invalid } from '../status-error.js';
@@ -102,10 +103,10 @@ function resourceAttributesOf(attributes: Wire<V1ResourceAttributes>): AccessAtt
 
 function decided(
   object: UnstructuredObject,
-  { access }: ReviewContext,
+  authorizer: Authorizer,
   { user, spec }: { readonly user: UserInfo; readonly spec: AccessSpec },
 ): UnstructuredObject {
-  const { allowed, reason } = access.authorizer.authorize(user, attributesOf(spec));
+  const { allowed, reason } = authorizer.authorize(user, attributesOf(spec));
   return answered(object, { allowed, ...(reason !== '' && { reason }) });
 }
 
@@ -114,7 +115,8 @@ function accessReview(form: 'cluster' | 'local'): KindRules {
     review: (object, context) => {
       const spec = checkAccessReview(object, context, form);
       const { user: username = '', uid, groups = [], extra } = spec;
-      return decided(object, context, { user: { username, uid, groups, extra }, spec });
+      const { authorizer } = context.access;
+      return decided(object, authorizer, { user: { username, uid, groups, extra }, spec });
     },
   };
 }
@@ -122,16 +124,17 @@ function accessReview(form: 'cluster' | 'local'): KindRules {
 const selfAccessReview: KindRules = {
   review: (object, context) => {
     const spec = checkAccessReview(object, context, 'self');
-    return decided(object, context, { user: context.user, spec });
+    return decided(object, context.authorizer, { user: context.user, spec });
   },
 };
 
 const rulesReview: KindRules = {
-  review: ({ apiVersion, kind, spec }, { user, access }) => {
+  review: ({ apiVersion, kind, spec }, { user, access, authorizer }) => {
     const { namespace = '' } = (spec ?? {}) as { namespace?: string };
     if (namespace === '') throw badRequest('no namespace on request');
+    const own = authorizer.rulesFor?.(user, namespace);
     const { granted, errors } = access.rulesFor(user, namespace);
-    const rules = granted.map(({ rule }) => rule);
+    const rules = own ?? granted.map(({ rule }) => rule);
     const status = {
       resourceRules: rules
         .filter(({ resources = [] }) => resources.length > 0)

@@ -1,3 +1,4 @@
+import { isSelfReview, selfReviews } from '../../apiserver/auth/access-attributes.js';
 import { ruleAllows } from '../../apiserver/auth/policy-rule.js';
 import type {
   AccessAttributes,
@@ -14,6 +15,20 @@ const denied: Decision = { allowed: false, reason: '' };
 /** What everybody may read who is known: the paths of the roles `system:discovery` and `system:public-info-viewer`. */
 const discoveryPath = /^\/(api|apis|openapi)(\/|$)|^\/(healthz|livez|readyz|version)$/;
 
+/** {@link discoveryPath} and {@link isSelfReview}, as reviews show them. */
+const rulesOfEverybody: readonly PolicyRule[] = [
+  ...Object.entries(selfReviews).map(([group, resources]) => ({
+    ...{ verbs: ['create'], apiGroups: [group], resources: [...resources] },
+  })),
+  {
+    verbs: ['get'],
+    nonResourceURLs: [
+      ...['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'],
+      ...['/healthz', '/livez', '/readyz', '/version'],
+    ],
+  },
+];
+
 /** Decides by the claims of one token, as Kubernetes does by Roles and their bindings. */
 export class TokenAuthorizer implements Authorizer {
   readonly #claims: TokenClaims;
@@ -27,10 +42,17 @@ export class TokenAuthorizer implements Authorizer {
     // Rules of tokens are about views: nobody may stand for somebody else, whatever `*` says.
     if (verb === 'impersonate') return denied;
     if (path !== undefined && verb === 'get' && discoveryPath.test(path)) return allowed;
+    if (isSelfReview(attributes)) return allowed;
     if (path === undefined && !this.#covers(attributes.namespace)) return this.#elsewhere();
     const { rules } = this.#claims;
     const allows = rules.some((rule) => ruleAllows(rulingOn(rule, group), attributes));
     return allows ? allowed : denied;
+  }
+
+  rulesFor(_user: UserInfo, namespace: string): readonly PolicyRule[] {
+    const { rules } = this.#claims;
+    const paths = rules.map(({ verbs, nonResourceURLs = [] }) => ({ verbs, nonResourceURLs }));
+    return [...(this.#covers(namespace) ? rules : paths), ...rulesOfEverybody];
   }
 
   #covers(namespace: string): boolean {

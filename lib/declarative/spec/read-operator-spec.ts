@@ -1,5 +1,4 @@
 import { parseDuration } from '../../crd/cel/times.js';
-import { isJsonObject } from '../../object/json.js';
 import { dns1035LabelProblem } from '../../object/names.js';
 import type { CompileContext } from '../spec-problem.js';
 import { Members } from './members.js';

@@ -284,6 +284,68 @@ describe('the API server of views over HTTPS', () => {
     ]);
   });
 
+  describe('answers what the client may do', () => {
+    const reviews = '/apis/authorization.k8s.io/v1';
+    const rules = [{ verbs: ['get'], apiGroups: [group], resources: ['*'] }];
+
+    async function canI(resourceAttributes: object): Promise<unknown> {
+      const body = {
+        ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },
+        spec: { resourceAttributes: { group, resource: 'healthview', ...resourceAttributes } },
+      };
+      const path = `${reviews}/selfsubjectaccessreviews`;
+      const reply = await site.ask(path, {
+        ...{ method: 'POST', token: await site.token({ rules }), body },
+      });
+      expect(reply.code).to.equal(201);
+      return reply.body['status'];
+    }
+
+    it('by the rules of its token, with the reason', async () => {
+      expect(await canI({ verb: 'get', namespace: 'n' })).to.deep.equal({ allowed: true });
+      expect(await canI({ verb: 'delete', namespace: 'n' })).to.deep.equal({ allowed: false });
+      expect(await canI({ verb: 'get', namespace: 'm' })).to.deep.equal({
+        ...{ allowed: false, reason: 'the token is for the namespaces "n"' },
+      });
+      expect(await canI({ verb: 'get' })).to.have.property('allowed', false);
+    });
+
+    it('as a list of rules', async () => {
+      const listed = async (namespace: string): Promise<readonly object[]> => {
+        const token = await site.token({ rules });
+        const body = {
+          ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview' },
+          spec: { namespace },
+        };
+        const path = `${reviews}/selfsubjectrulesreviews`;
+        const reply = await site.ask(path, { method: 'POST', token, body });
+        return (reply.body['status'] as { resourceRules: object[] }).resourceRules;
+      };
+      expect(await listed('n')).to.deep.include(rules[0]);
+      expect(await listed('m')).not.to.deep.include(rules[0]);
+    });
+
+    it('and who it is', async () => {
+      const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+      const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+      const reply = await site.ask(path, { method: 'POST', token: await site.token(), body });
+      const shown = { userInfo: { username: 'alice', groups: ['system:authenticated'] } };
+      expect(reply.body).to.have.property('status').that.deep.equals(shown);
+    });
+
+    it('and nothing about other users', async () => {
+      const body = {
+        ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' },
+        spec: { user: 'bob', resourceAttributes: { verb: 'get', resource: 'healthview' } },
+      };
+      const path = `${reviews}/subjectaccessreviews`;
+      const reply = await site.ask(path, { method: 'POST', token: await site.token(), body });
+      expect(reply.code).to.equal(403);
+      const all = await site.token({ namespaces: ['*'] });
+      expect((await site.ask(path, { method: 'POST', token: all, body })).code).to.equal(404);
+    });
+  });
+
   it('asks the client of the views themselves for no token', async () => {
     const list = await site.views.client.list({ apiVersion: version, kind: 'HealthView' });
     expect(list.items).to.have.lengthOf(2);

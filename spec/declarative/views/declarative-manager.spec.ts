@@ -154,7 +154,8 @@ describe('DeclarativeManager', () => {
     const reviews = base.cluster.requests.entries.filter(
       ({ resource }) => resource === 'selfsubjectaccessreviews',
     );
-    expect(reviews).to.have.length(3);
+    // Three verbs of ConfigMaps, and two of Events.
+    expect(reviews).to.have.length(5);
     expect(await setup.end()).to.equal(undefined);
   });
 
