@@ -11,7 +11,8 @@ import type { Condition } from '../../lib/object/conditions.js';
 import type { KubernetesObject, UnstructuredObject } from '../../lib/object/kubernetes-object.js';
 import { systemRandom } from '../../lib/system/random.js';
 import { cli, scratchDirectory } from '../cli/cli.js';
-import { createApi, createWebhook, linkPackages } from '../cli/scaffold/project.js';
+import { linkPackages } from '../cli/project/project-copy.js';
+import { createApi, createWebhook } from '../cli/scaffold/project.js';
 import type { ControlPlane } from './control-plane/control-plane.js';
 import { eventually } from './control-plane/eventually.js';
 import { findFreePort } from './control-plane/free-ports.js';
@@ -118,7 +119,7 @@ for (const style of styles) {
           .replace(/(toHub: ).*/, `$1${change('picture', 'image')}`)
           .replace(/(fromHub: ).*/, `$1${change('image', 'picture')}`),
       );
-      await linkPackages(file(name));
+      linkPackages(file(name));
       const { code, stderr } = await cli(['manifests', '--project', file(name)]);
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     }

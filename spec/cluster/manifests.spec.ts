@@ -6,7 +6,8 @@ import { isConditionTrue } from '../../lib/object/conditions.js';
 import { ClusterRole, Deployment, Role } from '../../lib/object/kinds.js';
 import { systemRandom } from '../../lib/system/random.js';
 import { cli, scratchDirectory } from '../cli/cli.js';
-import { createApi, linkPackages } from '../cli/scaffold/project.js';
+import { linkPackages } from '../cli/project/project-copy.js';
+import { createApi } from '../cli/scaffold/project.js';
 import { unusedOf } from '../samples/deployed/unused-rights.js';
 import type { Rule } from '../samples/deployed/unused-rights.js';
 import { eventually } from './control-plane/eventually.js';
@@ -114,7 +115,7 @@ describe('The roles that operator-builder manifests makes, on a real API server'
   ): Promise<void> {
     await cli(['init', '--domain', `${name}.example`, '--name', name, '-C', file(name)]);
     expect((await createApi(file(name), 'Shop', 'v1', '--style', style)).stderr).to.equal('');
-    await linkPackages(file(name));
+    linkPackages(file(name));
     const sample = file(name, 'config/samples/shop_v1_shop.yaml');
     await edit(sample, (text) => text.replace('namespace: default', `namespace: ${name}`));
     const options = `  cacheOptions: { namespaces: ['${name}'] },\n`;

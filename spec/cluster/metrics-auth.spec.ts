@@ -6,7 +6,8 @@ import { clientFromKubeConfig } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
 import { systemRandom } from '../../lib/system/random.js';
 import { cli, scratchDirectory } from '../cli/cli.js';
-import { createApi, linkPackages } from '../cli/scaffold/project.js';
+import { linkPackages } from '../cli/project/project-copy.js';
+import { createApi } from '../cli/scaffold/project.js';
 import type { ControlPlane } from './control-plane/control-plane.js';
 import { eventually } from './control-plane/eventually.js';
 import { findFreePort } from './control-plane/free-ports.js';
@@ -56,7 +57,7 @@ describe('Metrics of a project with config/metrics-auth, on a real API server', 
     const path = `${overlay()}/kustomization.yaml`;
     const before = await readFile(path, 'utf8');
     await writeFile(path, `${before}components: [../metrics-auth]\n`);
-    await linkPackages(file(name));
+    linkPackages(file(name));
   }
 
   function scrape(token?: string): Promise<Answer> {

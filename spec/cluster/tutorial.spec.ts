@@ -10,7 +10,7 @@ import type { ConnectedClient } from '../../lib/client/index.js';
 import { controllerOf } from '../../lib/object/owner-reference.js';
 import { Pod } from '../../lib/object/kinds.js';
 import { cli, scratchDirectory } from '../cli/cli.js';
-import { linkPackages } from '../cli/scaffold/project.js';
+import { linkPackages } from '../cli/project/project-copy.js';
 import type { ControlPlane } from './control-plane/control-plane.js';
 import { eventually } from './control-plane/eventually.js';
 import { sharedControlPlane } from './control-plane/shared.js';
@@ -74,7 +74,7 @@ describe('The operator of the tutorial, on a real API server', () => {
       if (line.startsWith('run ')) continue;
       const result = await cli(line.split(' '), { cwd: file(name) });
       expect(result.code, line + result.stderr).to.equal(0);
-      if (line.startsWith('init ')) await linkPackages(file(name));
+      if (line.startsWith('init ')) linkPackages(file(name));
     }
   }
 

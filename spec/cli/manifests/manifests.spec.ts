@@ -4,7 +4,8 @@ import { parse } from 'yaml';
 import { cli, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
 import { shopProject } from '../project/shop-project.js';
-import { createApi, linkPackages, makeProject, textsIn } from '../scaffold/project.js';
+import { linkPackages } from '../project/project-copy.js';
+import { createApi, makeProject, textsIn } from '../scaffold/project.js';
 
 const fresh = { code: 0, stdout: 'The manifests are up to date.\n', stderr: '' };
 const base = 'config/crd/bases/shop.example.com_shops.yaml';
@@ -25,7 +26,7 @@ describe('operator-builder manifests', () => {
   /** A project with a kind, whose packages are installed. */
   async function project(name: string, ...more: readonly string[]): Promise<void> {
     await makeProject(file(name), ['Shop', 'v1alpha1', ...more]);
-    await linkPackages(file(name));
+    linkPackages(file(name));
   }
 
   async function edit(path: string, change: (text: string) => string): Promise<void> {
@@ -43,7 +44,7 @@ describe('operator-builder manifests', () => {
 
   it('finds nothing stale after init, and after each create api', async () => {
     await makeProject(file('steps'));
-    await linkPackages(file('steps'));
+    linkPackages(file('steps'));
     expect(await manifests('steps', '--check')).to.deep.equal(fresh);
     for (const args of [
       ['Shop', 'v1alpha1'],

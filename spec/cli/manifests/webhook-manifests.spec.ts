@@ -7,7 +7,8 @@ import {
 import { allowed, validatingWebhook } from '../../../lib/manager/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { cli, scratchDirectory } from '../cli.js';
-import { createWebhook, linkPackages, makeProject, textsIn } from '../scaffold/project.js';
+import { linkPackages } from '../project/project-copy.js';
+import { createWebhook, makeProject, textsIn } from '../scaffold/project.js';
 
 describe('operator-builder manifests, of webhooks', () => {
   const file = scratchDirectory();
@@ -15,7 +16,7 @@ describe('operator-builder manifests, of webhooks', () => {
   it('takes the patch of a conversion that is gone out of config/default, and puts it back', async () => {
     await makeProject(file('shops'), ['Shop', 'v1alpha1'], ['Shop', 'v1']);
     await createWebhook(file('shops'), 'Shop', 'v1', '--conversion');
-    await linkPackages(file('shops'));
+    linkPackages(file('shops'));
     const manifests = () => cli(['manifests', '--project', file('shops')]);
     const before = await textsIn(file('shops/config'));
     expect((await manifests()).stdout).to.equal('The manifests are up to date.\n');
@@ -39,7 +40,7 @@ describe('operator-builder manifests, of webhooks', () => {
   it('leaves a file without objects where the last is gone, for kustomize has it in a list', async () => {
     await makeProject(file('none'), ['Shop', 'v1']);
     await createWebhook(file('none'), 'Shop', 'v1', '--validation');
-    await linkPackages(file('none'));
+    linkPackages(file('none'));
     const operator = await readFile(file('none/src/operator.ts'), 'utf8');
     await writeFile(file('none/src/operator.ts'), operator.replaceAll(/.*shopV1Webhooks.*\n/g, ''));
     const { stdout } = await cli(['manifests', '--project', file('none')]);

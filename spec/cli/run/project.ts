@@ -1,11 +1,11 @@
 import { cp, rename, writeFile } from 'node:fs/promises';
-import { shopProject } from '../project/shop-project.js';
-import { linkPackages } from '../scaffold/project.js';
+import { join } from 'node:path';
+import { linkPackages } from '../project/project-copy.js';
 
 /** A copy of the project with shops, which a spec may change. */
 export async function copyShopProject(folder: string): Promise<void> {
-  await cp(shopProject, folder, { recursive: true });
-  await linkPackages(folder);
+  await cp(join(import.meta.dirname, '../project/shop'), folder, { recursive: true });
+  linkPackages(folder);
 }
 
 /** Writes a file at once, as editors do: nobody reads half of it. */

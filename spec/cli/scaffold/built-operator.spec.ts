@@ -4,7 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { styles } from '../../../lib/cli/scaffold/styles.js';
 import { scratchDirectory } from '../cli.js';
-import { createWebhook, linkPackages, makeProject } from './project.js';
+import { linkPackages } from '../project/project-copy.js';
+import { createWebhook, makeProject } from './project.js';
 
 const run = promisify(execFile);
 
@@ -22,7 +23,7 @@ describe('The operator that npm run build makes', () => {
         const made = await createWebhook(folder, 'Shop', version, ...flags);
         expect(made).to.include({ code: 0, stderr: '' });
       }
-      await linkPackages(folder);
+      linkPackages(folder);
       await run(process.execPath, ['build.js'], { cwd: folder });
       const { stdout } = await run(process.execPath, ['dist/main.js', '--help'], { cwd: folder });
       expect(stdout).to.match(/^Usage: shops \[options\]/);
@@ -32,7 +33,7 @@ describe('The operator that npm run build makes', () => {
   it('has the schemas of built-in types', async () => {
     const folder = file('schemas');
     await makeProject(folder, ['Shop', 'v1']);
-    await linkPackages(folder);
+    linkPackages(folder);
     const main = `${folder}/src/main.ts`;
     await writeFile(
       main,

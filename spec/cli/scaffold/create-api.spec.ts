@@ -4,7 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { cli, scratchDirectory } from '../cli.js';
-import { createApi, createWebhook, linkPackages, makeProject, textsIn } from './project.js';
+import { linkPackages } from '../project/project-copy.js';
+import { createApi, createWebhook, makeProject, textsIn } from './project.js';
 
 interface Crd {
   readonly spec: { readonly versions: readonly { readonly name: string; storage: boolean }[] };
@@ -33,7 +34,7 @@ describe('operator-builder create api', () => {
       const made = await createWebhook(file('whole'), kind, version, ...flags);
       expect(made).to.include({ code: 0, stderr: '' });
     }
-    await linkPackages(file('whole'));
+    linkPackages(file('whole'));
     // In one process: all that is imported takes longer than the tests.
     const tests = Object.keys(await textsIn(file('whole', 'test')))
       .map((name) => `import './test/${name}';`)
@@ -111,7 +112,7 @@ describe('operator-builder create api', () => {
     const code = "import { s } from 'operator-builder/crd';\n\nexport const owner = s.string();\n";
     await writeFile(file('edited-schema', 'src/api/v1/owner.ts'), code);
     await edit('config/samples/shop_v1_shop.yaml', 'spec:', 'spec:\n  owner: jane');
-    await linkPackages(file('edited-schema'));
+    linkPackages(file('edited-schema'));
     const manifests = ['manifests', '--project', file('edited-schema')];
     expect(await cli(manifests)).to.include({ code: 0, stderr: '' });
 

@@ -4,7 +4,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { cli, scratchDirectory } from '../cli.js';
-import { createApi, createWebhook, linkPackages, makeProject, textsIn } from './project.js';
+import { linkPackages } from '../project/project-copy.js';
+import { createApi, createWebhook, makeProject, textsIn } from './project.js';
 
 const fresh = { code: 0, stdout: 'The manifests are up to date.\n', stderr: '' };
 const twoVersions = [['Shop'], ['Shop', 'v1']] as const;
@@ -37,7 +38,7 @@ describe('operator-builder create webhook', () => {
   // Their tests are run with those of `create api`.
   it('makes projects whose manifests are not stale, step by step', async () => {
     await makeProject(file('whole'), ...twoVersions, ['Fleet', 'v1', '--no-namespaced']);
-    await linkPackages(file('whole'));
+    linkPackages(file('whole'));
     for (const args of [
       ['Shop', 'v1alpha1', '--defaulting'],
       ['Fleet', 'v1', '--validation', '--defaulting'],
@@ -172,7 +173,7 @@ describe('operator-builder create webhook', () => {
     expect([...text.matchAll(/^ {6}(\w+): \{$/gm)].map(([, name]) => name)).to.deep.equal([
       ...['v1', 'v2', 'v3'],
     ]);
-    await linkPackages(file('spokes'));
+    linkPackages(file('spokes'));
     // It is loaded: a version without a conversion would be refused.
     const checked = await cli(['manifests', '--project', file('spokes'), '--check']);
     expect(checked).to.deep.equal(fresh);

@@ -1,5 +1,5 @@
-import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { namespaceFiles } from '../../../lib/cli/manifests/namespace-files.js';
 import { planFiles } from '../../../lib/cli/scaffold/plan-files.js';
 import { writeFiles } from '../../../lib/cli/scaffold/write-files.js';
@@ -58,25 +58,4 @@ export async function textsIn(folder: string): Promise<Readonly<Record<string, s
     return [path.slice(folder.length + 1), await readFile(path, 'utf8')] as const;
   });
   return Object.fromEntries(await Promise.all(texts));
-}
-
-/** Gives a project the packages of this repository, and this package by its sources. */
-export async function linkPackages(folder: string): Promise<void> {
-  const modules = join(folder, 'node_modules');
-  const own = join(modules, 'operator-builder');
-  await mkdir(own, { recursive: true });
-  for (const name of ['@types', 'esbuild', 'tsx', 'typescript']) {
-    await symlink(resolve('node_modules', name), join(modules, name));
-  }
-  const { name, version, type, exports } = JSON.parse(await readFile('package.json', 'utf8')) as {
-    readonly [field: string]: unknown;
-    readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
-  };
-  const sources = Object.entries(exports).map(([entry, built]) => {
-    const file = typeof built === 'string' ? built : built.default;
-    return [entry, file.replace('./dist/', './lib/').replace(/\.js$/, '.ts')];
-  });
-  const content = { name, version, type, exports: Object.fromEntries(sources) as unknown };
-  await writeFile(join(own, 'package.json'), JSON.stringify(content));
-  await symlink(resolve('lib'), join(own, 'lib'));
 }

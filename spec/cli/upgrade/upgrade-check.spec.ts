@@ -3,8 +3,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cli, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
+import { projectCopy } from '../project/project-copy.js';
 
-const projects = join(import.meta.dirname, 'store');
+const projects = projectCopy(join(import.meta.dirname, 'store'));
 
 const crs = `
 apiVersion: stores.example/v1
