@@ -9,14 +9,14 @@ import {
 import { compareQuantities } from '../../lib/object/quantity.js';
 import { crashPoints } from '../../lib/testing/index.js';
 import type { CrashCluster, CrashPointsReport, CrashStage } from '../../lib/testing/index.js';
-import { crashSample, isSampled } from '../crash-sample.js';
+import { crashSample, isSampled } from '../sample.js';
 import { deletion, meddling, rollout, shopScenario, wish } from './suite/crash-scenarios.js';
 import type { ShopScenario } from './suite/crash-scenarios.js';
 
 const podSpec = { containers: [{ name: 'main', image: 'registry.example/main:1' }] };
 
 async function everyPoint(scenario: ShopScenario): Promise<CrashPointsReport> {
-  const report = await crashPoints(shopScenario(scenario), crashSample(12));
+  const report = await crashPoints(shopScenario(scenario), crashSample(6));
   expect(report.results.filter(({ request }) => request === undefined)).to.deep.equal([]);
   return report;
 }

@@ -7,6 +7,7 @@ import { cachedClient } from '../../lib/cache/cached-client.js';
 import type { Client } from '../../lib/client/client.js';
 import { isConflict, isNotFound } from '../../lib/object/api-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { tries } from '../sample.js';
 import { FakeServer, Thing } from './fake-server.js';
 
 const a = { namespace: 'ns', name: 'a' };
@@ -386,7 +387,7 @@ describe('cachedClient', () => {
         await setup.cache.stop();
         expect(setup.clock.pendingTimers).to.equal(0);
       });
-      await fc.assert(property, { numRuns: 60 });
+      await fc.assert(property, { numRuns: tries(60) });
     });
 
     interface Step {

@@ -9,6 +9,7 @@ import type { Logger } from '../../lib/system/logger.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { seededRandom } from '../../lib/system/random.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { tries } from '../sample.js';
 import { FakeServer, Thing, apiError } from './fake-server.js';
 
 /** Keeps what the events say, and that each of them makes sense after those before. */
@@ -531,7 +532,7 @@ describe('Reflector', () => {
         expect(server.watches).to.equal(0);
       },
     );
-    await fc.assert(property, { numRuns: 120 });
+    await fc.assert(property, { numRuns: tries(120) });
   });
 
   /** Former states of objects, for events that come late. */

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { WorkQueue } from '../../lib/controller/work-queue.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
+import { tries } from '../sample.js';
 import { QueueModel } from './queue-model.js';
 
 const agingEvery = 3;
@@ -154,7 +155,7 @@ describe('laws of the work queue', () => {
         }, commands);
       },
     );
-    await fc.assert(property, { numRuns: 120 });
+    await fc.assert(property, { numRuns: tries(120) });
   });
 
   it('serves clusters alike, and in each its namespaces, whatever each has to do', async () => {
@@ -204,7 +205,7 @@ describe('laws of the work queue', () => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 100 });
+    await fc.assert(property, { numRuns: tries(100) });
   });
 
   it('lets no low priority starve, however many come before it', async () => {
@@ -224,7 +225,7 @@ describe('laws of the work queue', () => {
         expect(seen.filter((key) => key.startsWith('ns/low')).length).to.equal(lows);
       },
     );
-    await fc.assert(property, { numRuns: 30 });
+    await fc.assert(property, { numRuns: tries(30) });
   });
 
   it('wakes as many workers as there are keys, the first to ask first, never two for one key', async () => {
@@ -249,6 +250,6 @@ describe('laws of the work queue', () => {
         expect(adds).to.include.members(got.map(([, key]) => key));
       },
     );
-    await fc.assert(property, { numRuns: 100 });
+    await fc.assert(property, { numRuns: tries(100) });
   });
 });

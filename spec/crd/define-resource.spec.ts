@@ -6,6 +6,7 @@ import type { ObjectOf, ResourceDefinition, VersionDefinition } from '../../lib/
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { isApiError } from '../../lib/object/api-error.js';
 import type { ResourceType } from '../../lib/object/resource-type.js';
+import { tries } from '../sample.js';
 
 const CronTab = defineResource({
   group: 'example.com',
@@ -311,7 +312,7 @@ describe('defineResource', () => {
       );
       expect(answer).to.deep.equal(causes);
     });
-    await fc.assert(property, { numRuns: 200 });
+    await fc.assert(property, { numRuns: tries(200) });
     await cluster.stop();
   });
 });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { isSampled, sampleSeed } from '../crash-sample.js';
+import { isSampled, sampleSeed } from '../sample.js';
 import { Schedule, disasters } from './leader-election-schedule.js';
 
 /** Set it to replay one of them. */
 const only = process.env['LEADER_ELECTION_SEED'];
 
-const count = isSampled ? 250 : 1_000;
+const count = isSampled ? 120 : 1_000;
 const first = isSampled ? sampleSeed * count : 0;
 const all = Array.from({ length: count }, (_, at) => first + at);
 const seeds = only === undefined ? all : [Number(only)];

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import fastJsonPatch from 'fast-json-patch';
 import { createJsonPatch } from '../../lib/object/create-json-patch.js';
 import { applyJsonPatch } from '../../lib/object/json-patch.js';
+import { tries } from '../sample.js';
 
 describe('createJsonPatch', () => {
   const cases: readonly (readonly [string, unknown, unknown, readonly unknown[]])[] = [
@@ -47,6 +48,6 @@ describe('createJsonPatch', () => {
       );
       expect(oracle.newDocument).to.deep.equal(to);
     });
-    fc.assert(property, { numRuns: 300 });
+    fc.assert(property, { numRuns: tries(300) });
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import isEqual from 'lodash/isEqual.js';
 import { deepFreeze } from '../../lib/object/deep-freeze.js';
 import { diffObjects, serverSetFields } from '../../lib/object/diff-by-path.js';
+import { tries } from '../sample.js';
 
 const pod = (...containers: object[]) => ({ spec: { template: { spec: { containers } } } });
 
@@ -118,6 +119,6 @@ describe('diffObjects', () => {
       expect(changes.length === 0).to.equal(isEqual(from, to));
       for (const change of changes) expect(change.from).not.to.deep.equal(change.to);
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { numRuns: tries(500) });
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { parseAllDocuments, stringify } from 'yaml';
 import { isDeeperThan, maxDepth } from '../../lib/object/depth.js';
 import { checkYamlDepth } from '../../lib/object/yaml-depth.js';
+import { tries } from '../sample.js';
 
 const indented = (levels: number, entry: string): string =>
   Array.from({ length: levels }, (_, level) => ' '.repeat(level) + entry).join('\n');
@@ -71,6 +72,6 @@ describe('checkYamlDepth', () => {
       expect(verdict(`${'# -\n'.repeat(maxDepth)}${text}`)).to.equal('ok');
       expect(depthOf(text)).to.be.at.most(maxDepth);
     });
-    fc.assert(property, { numRuns: 200 });
+    fc.assert(property, { numRuns: tries(200) });
   });
 });

@@ -5,6 +5,7 @@ import { defaultBackOffFactory } from '../../lib/resource/default-back-off-facto
 import { exponentialBackOff } from '../../lib/resource/exponential-back-off.js';
 import { isInvalidConfig } from '../../lib/resource/invalid-config-error.js';
 import { seededRandom } from '../../lib/system/random.js';
+import { tries } from '../sample.js';
 
 const middle = { ...seededRandom(1), next: () => 0.5 };
 
@@ -52,7 +53,7 @@ describe('exponentialBackOff', () => {
         expect(wait).to.be.within(least - 1e-6, most + 1e-6);
       }
     });
-    fc.assert(property, { numRuns: 20 });
+    fc.assert(property, { numRuns: tries(20) });
   });
 
   for (const options of [

@@ -6,6 +6,7 @@ import { DaemonSet, Deployment, Pod, StatefulSet } from '../../../lib/object/kin
 import { isNotFound } from '../../../lib/object/api-error.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
+import { tries } from '../../sample.js';
 import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
 import type { SimulatedCluster } from './simulated-cluster.js';
 import { daemonSet, deployment, imagePatch, statefulSet } from './workload-objects.js';
@@ -115,7 +116,7 @@ describe('the controllers of the embedded cluster, whatever users do', () => {
       expect(agent.status).to.include({ numberAvailable: 1, updatedNumberScheduled: 1 });
       await stopSimulatedClusters();
     });
-    await fc.assert(property, { numRuns: 15 });
+    await fc.assert(property, { numRuns: tries(15) });
   });
 
   it('go on where they were when they are started anew at any moment', async () => {
@@ -142,6 +143,6 @@ describe('the controllers of the embedded cluster, whatever users do', () => {
       expect(ownersOf(loopback)).to.deep.equal({ missing: [] });
       await stopSimulatedClusters();
     });
-    await fc.assert(property, { numRuns: 15 });
+    await fc.assert(property, { numRuns: tries(15) });
   });
 });

@@ -13,6 +13,7 @@ import {
 import { TokenVerifier } from '../../../lib/declarative/api-server/token-verifier.js';
 import { verifyingKeys } from '../../../lib/declarative/api-server/token-key.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { tries } from '../../sample.js';
 import { serverKeys } from './view-server.js';
 
 const clock = new VirtualClock(Date.UTC(2026, 0, 1));
@@ -86,7 +87,7 @@ describe('TokenVerifier', () => {
       const verdict = await verifier.verify(changed, clock.now());
       expect(verdict).to.have.property('problem').that.does.not.contain('alice');
     });
-    await fc.assert(property, { numRuns: 200 });
+    await fc.assert(property, { numRuns: tries(200) });
   });
 
   it('survives whatever is shown to it, and repeats none of it', async () => {
@@ -100,6 +101,6 @@ describe('TokenVerifier', () => {
         .to.have.property('problem')
         .that.matches(/^it[ s][a-zA-Z0-9 ]+$/);
     });
-    await fc.assert(property, { numRuns: 200 });
+    await fc.assert(property, { numRuns: tries(200) });
   });
 });

@@ -10,6 +10,7 @@ import { Pipeline } from '../../../lib/declarative/engine/pipeline.js';
 import type { StageFailure } from '../../../lib/declarative/engine/stage-failure.js';
 import { ZSet } from '../../../lib/declarative/engine/z-set.js';
 import { keyString } from '../../../lib/object/object-key.js';
+import { tries } from '../../sample.js';
 import { inOrder, listed, planOf } from './pipelines.js';
 import { scenario } from './random-pipelines.js';
 import type { Batch, Scenario } from './random-pipelines.js';
@@ -106,7 +107,7 @@ describe('a pipeline, change by change', () => {
     [4, 40],
   ] as const) {
     it(`has the result of a whole evaluation: ${sources} sources`, () => {
-      fc.assert(fc.property(scenario(sources), holds), { numRuns });
+      fc.assert(fc.property(scenario(sources), holds), { numRuns: tries(numRuns) });
     });
   }
 
@@ -195,7 +196,7 @@ describe('controllers in a row, change by change', () => {
           expect(chain.desired()).to.deep.equal(fresh.desired());
         },
       );
-      fc.assert(property, { numRuns });
+      fc.assert(property, { numRuns: tries(numRuns) });
     });
   }
 });

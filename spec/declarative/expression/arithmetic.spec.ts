@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { tries } from '../../sample.js';
 import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
 
 const document = { a: 7, b: 2, zero: 0, text: '3', none: null, list: [1, 2.5, '3'], huge: 1e308 };
@@ -97,6 +98,6 @@ describe('Arithmetic', () => {
       expect(evaluate({ '@sub': ['$.a', '$.b'] }, { a, b })).to.equal(a - b + 0);
       expect(evaluate({ '@mul': ['$.a', '$.b'] }, { a, b })).to.equal(a * b + 0);
     });
-    fc.assert(property, { numRuns: 100 });
+    fc.assert(property, { numRuns: tries(100) });
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { tries } from '../../sample.js';
 import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
 
 const json = fc.jsonValue({ maxDepth: 3 });
@@ -55,7 +56,7 @@ describe('Comparison', () => {
       const copy = JSON.parse(JSON.stringify(a)) as unknown;
       expect(evaluate({ '@eq': ['$.a', '$.copy'] }, { a, copy })).to.equal(a !== null);
     });
-    fc.assert(property, { numRuns: 200 });
+    fc.assert(property, { numRuns: tries(200) });
   });
 
   it('a null that is written out is refused at load, for it equals nothing', () => {
@@ -112,7 +113,7 @@ describe('Comparison', () => {
         expect(evaluate({ '@lte': ['$.found', '$.other'] }, { found, other })).to.equal(true);
       }
     });
-    fc.assert(property, { numRuns: 200 });
+    fc.assert(property, { numRuns: tries(200) });
   });
 
   it('what has no order is an error with both values', () => {

@@ -9,6 +9,7 @@ import { compileContext, type SpecProblem } from '../../../lib/declarative/spec-
 import { deepFreeze } from '../../../lib/object/deep-freeze.js';
 import { seededRandom } from '../../../lib/system/random.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { tries } from '../../sample.js';
 import { evaluate, problemsOf } from './evaluate.js';
 
 describe('compileExpression', () => {
@@ -120,7 +121,7 @@ describe('compileExpression', () => {
         expect(outcome(() => compiled(document))).to.equal(once);
       }
     });
-    fc.assert(property, { numRuns: 1_000 });
+    fc.assert(property, { numRuns: tries(1_000) });
   });
 });
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { tries } from '../../sample.js';
 import { evaluate, problemsOf } from './evaluate.js';
 
 const document = {
@@ -96,7 +97,7 @@ describe('Getters', () => {
       const document = Object.fromEntries([[name, value]]);
       expect(evaluate(`$[${quoted}]`, document)).to.deep.equal(value);
     });
-    fc.assert(property, { numRuns: 200 });
+    fc.assert(property, { numRuns: tries(200) });
   });
 });
 
@@ -214,6 +215,6 @@ describe('What is no JSONPath', () => {
       expect(problems).to.have.lengthOf.at.most(1);
       if (problems.length === 0) evaluate(path, document);
     });
-    fc.assert(property, { numRuns: 1_000 });
+    fc.assert(property, { numRuns: tries(1_000) });
   });
 });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { seededRandom } from '../../../lib/system/random.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { tries } from '../../sample.js';
 import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
 import { compileExpression } from '../../../lib/declarative/expression/compile-expression.js';
 import { compileContext } from '../../../lib/declarative/spec-problem.js';
@@ -40,7 +41,7 @@ describe('@hash', () => {
     const property = fc.property(fc.jsonValue(), (value) => {
       expect(evaluate({ '@hash': '$.value' }, { value })).to.match(/^[0-9a-z]{6}$/);
     });
-    fc.assert(property, { numRuns: 100 });
+    fc.assert(property, { numRuns: tries(100) });
   });
 });
 

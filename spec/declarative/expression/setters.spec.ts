@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { tries } from '../../sample.js';
 import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
 
 const document = {
@@ -129,7 +130,7 @@ describe('Setters', () => {
         expect(evaluate(path, built as Record<string, unknown>)).to.deep.equal(value);
       },
     );
-    fc.assert(property, { numRuns: 200 });
+    fc.assert(property, { numRuns: tries(200) });
   });
 
   it('what is set at one place leaves the others', () => {
@@ -142,6 +143,6 @@ describe('Setters', () => {
       const built = evaluate({ [left]: 1, [right]: 2 }) as Record<string, unknown>;
       expect([evaluate(left, built), evaluate(right, built)]).to.deep.equal([1, 2]);
     });
-    fc.assert(property, { numRuns: 200 });
+    fc.assert(property, { numRuns: tries(200) });
   });
 });

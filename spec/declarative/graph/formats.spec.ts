@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { toDot, toMermaid, toSvg } from '../../../lib/declarative/graph/index.js';
+import { tries } from '../../sample.js';
 import { graphOf, graphWith } from './graphed.js';
 
 const operator = `
@@ -139,7 +140,7 @@ describe('A graph', () => {
       const shown = [`as ${name}`, `V${name}`, `a${name}`].map(plain);
       expect(texts.map(plain)).to.include.members(shown);
     });
-    await fc.assert(property, { numRuns: 25 });
+    await fc.assert(property, { numRuns: tries(25) });
   });
 
   it('leave room in a picture for a font that is wider than the one that was measured', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { crashPoints } from '../../../lib/testing/index.js';
-import { crashSample, isSampled } from '../../crash-sample.js';
+import { crashSample, isSampled } from '../../sample.js';
 import { PatientClock } from '../suite/patient-clock.js';
 import { rolloutScenario } from '../suite/crash-scenario.js';
 
@@ -17,7 +17,7 @@ describe('A declarative operator, killed at any request', function () {
     // To the server, a write that was not answered is one that was.
     const report = await crashPoints(
       { ...scenario, cluster },
-      { modes: ['answered'], ...crashSample(15) },
+      { modes: ['answered'], ...crashSample(6) },
     );
     if (!isSampled) expect(report.results).to.have.length(report.requests.length);
     const writes = report.requests.filter(({ write }) => write).map(({ verb }) => verb);

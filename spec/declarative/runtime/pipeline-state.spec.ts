@@ -5,6 +5,7 @@ import { compilePlan } from '../../../lib/declarative/engine/compile-pipeline.js
 import { PipelineState } from '../../../lib/declarative/runtime/pipeline-state.js';
 import type { DocumentReader } from '../../../lib/declarative/runtime/pipeline-state.js';
 import { compileContext } from '../../../lib/declarative/spec-problem.js';
+import { tries } from '../../sample.js';
 
 /** A source that is a map: what is in it changes under the pipeline, as a cache does. */
 class Store implements DocumentReader {
@@ -143,7 +144,7 @@ describe('PipelineState', () => {
         while (!anew.isIdle) anew.work(100);
         expect(numbers(state)).to.deep.equal(numbers(anew));
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     );
   });
 });

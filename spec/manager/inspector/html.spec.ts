@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { escapeHtml, html, trusted } from '../../../lib/manager/inspector/html.js';
+import { tries } from '../../sample.js';
 
 const names: Readonly<Record<string, string>> = {
   '&amp;': '&',
@@ -47,7 +48,7 @@ describe('html', () => {
         expect(read(escaped)).to.equal(text.replaceAll(/[^\P{Cc}\t\n]/gu, '\ufffd'));
       },
     );
-    fc.assert(property, { numRuns: 1_000 });
+    fc.assert(property, { numRuns: tries(1_000) });
   });
 
   it('shows marks that make a name look like another', () => {

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 
-const lib = new URL('../../../lib/', import.meta.url);
+const repository = new URL('../../../', import.meta.url);
 const bundles = new Map<string, string>();
 
 /**
@@ -17,13 +17,17 @@ export function bundleOf(program: URL): string {
   // Within node_modules, so that it finds packages; each process has its own.
   const name = path.replaceAll(/[^\w-]+/g, '-').slice(-60);
   const outfile = fileURLToPath(
-    new URL(`../../../node_modules/.cache/specs/${process.pid}${name}.mjs`, import.meta.url),
+    new URL(`node_modules/.cache/specs/${process.pid}${name}.mjs`, repository),
   );
   buildSync({
     ...{ entryPoints: [path], outfile, bundle: true, packages: 'external' },
     ...{ platform: 'node', format: 'esm', target: 'node20', logLevel: 'silent' },
+    // A project outside finds this package in lib/, too.
+    tsconfig: fileURLToPath(new URL('tsconfig.json', repository)),
     // Modules of lib/ read data files by a path relative to their own, which is two folders deep.
-    define: { 'import.meta.url': JSON.stringify(new URL('crd/openapi/any.js', lib).href) },
+    define: {
+      'import.meta.url': JSON.stringify(new URL('lib/crd/openapi/any.js', repository).href),
+    },
   });
   bundles.set(path, outfile);
   process.once('exit', () => rmSync(outfile, { force: true }));

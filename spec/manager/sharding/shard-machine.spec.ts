@@ -6,11 +6,14 @@ import type { MemberLease } from '../../../lib/manager/sharding/member-lease.js'
 import { ShardMachine } from '../../../lib/manager/sharding/shard-machine.js';
 import type { WriteOutcome } from '../../../lib/manager/sharding/shard-messages.js';
 import { seededRandom } from '../../../lib/system/random.js';
+import { isSampled, sampleSeed, tries } from '../../sample.js';
 import { chaos } from './simulation/chaos.js';
 import { ModelGroup, times } from './simulation/model-group.js';
 
 /** So many schedules of each kind; more by hand, with SCHEDULES=3000. */
-const schedules = Number(process.env['SCHEDULES'] ?? 30);
+const schedules = Number(process.env['SCHEDULES'] ?? tries(30));
+const first = isSampled ? sampleSeed * schedules : 1;
+const seeds = Array.from({ length: schedules }, (_, n) => first + n);
 const promiseMs = times.leaseDurationMs + 4 * times.retryPeriodMs;
 
 function startedGroup(seed: number, size: number, drainMs = 300): ModelGroup {
@@ -25,7 +28,7 @@ describe('ShardMachine, simulated', function () {
   this.timeout(60_000 + schedules * 1_000);
 
   it('never has two owners of a slot, and loses none for ever, whatever fails', () => {
-    for (let seed = 1; seed <= schedules; seed++) {
+    for (const seed of seeds) {
       // Work that goes on for longer than it takes to join again, too.
       const group = startedGroup(seed, 2 + (seed % 4), seed % 2 === 0 ? 300 : 3_000);
       chaos(group, 30_000);
@@ -38,7 +41,7 @@ describe('ShardMachine, simulated', function () {
 
   it('takes over from the dead within leaseDuration + 4 retry periods, from the leader too', () => {
     let longestMs = 0;
-    for (let seed = 1; seed <= schedules; seed++) {
+    for (const seed of seeds) {
       const group = startedGroup(seed, 4);
       group.time.runUntil(group.time.nowMs + group.time.between(0, 2_000));
       const [one, other] = [group.leader(), group.alive.at(-1)];
@@ -58,7 +61,7 @@ describe('ShardMachine, simulated', function () {
     for (const isStored of [false, true]) {
       const when = isStored ? 'before it hears the answer' : 'before the server hears of it';
       it(`takes over from a leader that dies over its next ${type}, ${when}`, () => {
-        for (let seed = 1; seed <= schedules / 3; seed++) {
+        for (const seed of seeds.slice(0, Math.ceil(schedules / 3))) {
           const group = startedGroup(seed, 4);
           const leader = group.leader();
           const paused = group.alive.find((process) => process !== leader);
@@ -82,7 +85,7 @@ describe('ShardMachine, simulated', function () {
   }
 
   it('assigns in that time what the dead had, though the leader is paused when it would have to act', () => {
-    for (let seed = 1; seed <= schedules; seed++) {
+    for (const seed of seeds) {
       const group = startedGroup(seed, 4);
       const leader = group.leader();
       const victim = group.alive.find((process) => process !== leader);

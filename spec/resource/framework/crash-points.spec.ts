@@ -3,7 +3,7 @@ import { crashPoints } from '../../../lib/testing/index.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { seededRandom } from '../../../lib/system/random.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
-import { crashSample, isSampled } from '../../crash-sample.js';
+import { crashSample, isSampled } from '../../sample.js';
 import { gadgetScenario } from './suite/crash-scenarios.js';
 
 describe('A framework, killed at any request', function () {
@@ -14,7 +14,7 @@ describe('A framework, killed at any request', function () {
     const cluster = () =>
       EmbeddedCluster.start({ clock: new VirtualClock(), random: seededRandom(1) });
     const scenario = { ...gadgetScenario(), cluster };
-    const { requests, results } = await crashPoints(scenario, crashSample(20));
+    const { requests, results } = await crashPoints(scenario, crashSample(8));
     expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);
     const writes = requests.filter(({ write }) => write);
     if (!isSampled) expect(results.length).to.be.above(requests.length + writes.length);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { crashPoints } from '../../../lib/testing/index.js';
-import { crashSample, isSampled } from '../../crash-sample.js';
+import { crashSample, isSampled } from '../../sample.js';
 import { tenantScenario } from './suite/crash-scenario.js';
 
 // A request whose answer is never seen leaves the server as one that was answered does, and this
@@ -12,7 +12,7 @@ describe('The Parseable operator, killed at any request', function () {
 
   it('comes to the same end', async () => {
     const { requests, results } = await crashPoints(tenantScenario(), {
-      ...{ modes, ...crashSample(15) },
+      ...{ modes, ...crashSample(6) },
     });
     expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);
     if (!isSampled) expect(results).to.have.length.above(requests.length);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { crashPoints } from '../../../lib/testing/index.js';
-import { crashSample, isSampled } from '../../crash-sample.js';
+import { crashSample, isSampled } from '../../sample.js';
 import { siteScenario } from './suite/crash-scenario.js';
 
 // A request whose answer is never seen leaves the server as one that was answered does; but after an
@@ -12,7 +12,7 @@ describe('The site operator, killed at any request', function () {
 
   it('comes to the same end, and never forgets what it has registered', async () => {
     const { requests, results } = await crashPoints(siteScenario(), {
-      ...{ modes, ...crashSample(20) },
+      ...{ modes, ...crashSample(8) },
     });
     expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);
     if (isSampled) return;
