@@ -103,7 +103,7 @@ describe('operator-builder create webhook', () => {
     const sample = 'spec:\n  engine: fast\n  tags:\n    a: "it\'s"\n';
     const path = file('edited/config/samples/shop_v1_shop.yaml');
     await edit(path, (text) => text.replace(/spec:[^]*/, sample));
-    await linkPackages(file('edited'));
+    linkPackages(file('edited'));
     expect(await cli(['manifests', '--project', file('edited')])).to.include({
       code: 0,
       stderr: '',
