@@ -1,8 +1,7 @@
-import { parseAllDocuments } from 'yaml';
 import type { ScalarTag } from 'yaml';
 import { checkDepth } from '../../object/depth.js';
 import { isJsonObject } from '../../object/json.js';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { parseYamlDocuments } from '../../object/yaml-documents.js';
 import type { Json } from './json-values.js';
 import { kustomizationError } from './kustomization-error.js';
 
@@ -21,13 +20,8 @@ const octal: ScalarTag = {
  */
 export function parseDocuments(text: string, file: string): readonly unknown[] {
   const customTags = (tags: readonly (string | object)[]) => [octal, ...tags] as ScalarTag[];
-  const documents = parseAllDocuments(checkYamlDepth(text, file), {
-    merge: true,
-    customTags,
-    logLevel: 'error',
-  });
-  const list = Array.isArray(documents) ? documents : [];
-  return list.flatMap((document) => {
+  const options = { merge: true, customTags, logLevel: 'error' } as const;
+  return parseYamlDocuments(text, file, options).flatMap((document) => {
     const [problem] = document.errors;
     if (problem !== undefined) throw kustomizationError(file, problem.message.trimEnd(), problem);
     // A copy: what is an alias of another place must not change with it.

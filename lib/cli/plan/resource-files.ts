@@ -15,16 +15,12 @@ export async function readResources(
   files: readonly string[],
   context: CommandContext,
 ): Promise<readonly UnstructuredObject[]> {
-  const [{ parseAllDocuments }, { checkYamlDepth }] = await Promise.all([
-    import('yaml'),
-    import('../../object/yaml-depth.js'),
-  ]);
+  const { parseYamlDocuments } = await import('../../object/yaml-documents.js');
   const all: UnstructuredObject[] = [];
   for (const file of files) {
     const text =
       file === '-' ? await context.readStdin() : await readText(resolve(context.cwd, file));
-    const documents = parseAllDocuments(checkYamlDepth(text, file));
-    for (const document of 'empty' in documents ? [] : documents) {
+    for (const document of parseYamlDocuments(text, file)) {
       const [error] = document.errors;
       if (error !== undefined)
         throw new OperatorError('InvalidConfig', `${file}: ${error.message}`);

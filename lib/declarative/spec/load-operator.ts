@@ -1,8 +1,8 @@
-import { LineCounter, isNode, parseAllDocuments } from 'yaml';
+import { LineCounter, isNode } from 'yaml';
 import type { Document as YamlDocument } from 'yaml';
 import { checkDepth } from '../../object/depth.js';
 import { isJsonObject } from '../../object/json.js';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { parseYamlDocuments } from '../../object/yaml-documents.js';
 import { asError } from '../../system/as-error.js';
 import { compileContext } from '../spec-problem.js';
 import type { SpecPath, SpecProblem } from '../spec-problem.js';
@@ -38,7 +38,7 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
     for (const { message, pos } of document.errors) {
       const { line, col: column } = lines.linePos(pos[0]);
       // The text has the place once more, and the lines around it.
-      const said = message.replace(/ at line \d+, column \d+:[^]*$/, '');
+      const said = message.replace(/,? (?:and again )?at line \d+, column \d+:[^]*$/, '');
       problems.push({ path: [], message: said, line, column });
     }
     return document.errors.length > 0 ? [] : readDocument(document, { source, lines, problems });
@@ -52,10 +52,12 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
 }
 
 /** A text that nests too deeply has no documents: parsers would recurse as deep. */
-function documentsIn(text: string, { source, lines, problems }: Reading): YamlDocument.Parsed[] {
+function documentsIn(
+  text: string,
+  { source, lines, problems }: Reading,
+): readonly YamlDocument.Parsed[] {
   try {
-    const documents = parseAllDocuments(checkYamlDepth(text, source), { lineCounter: lines });
-    return Array.isArray(documents) ? documents : [];
+    return parseYamlDocuments(text, source, { lineCounter: lines });
   } catch (error) {
     problems.push({ path: [], message: asError(error).message });
     return [];

@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { parseYamlDocuments } from '../../lib/object/yaml-documents.js';
+
+const problemsOf = (text: string): string[] =>
+  parseYamlDocuments(text, 'a.yaml').flatMap(({ errors }) => errors.map(({ message }) => message));
+
+describe('parseYamlDocuments', () => {
+  it('names a repeated key and both its places, in each map and document', () => {
+    expect(problemsOf('a: 1\nb: { c: 1, "c": 2 }\na: 3\n')).to.deep.equal([
+      'Map keys must be unique: "a" is a key since line 1, and again at line 3, column 1:',
+      'Map keys must be unique: "c" is a key since line 2, and again at line 2, column 12:',
+    ]);
+    expect(problemsOf('a: 1\n---\na: 1\n---\nb: 1\nb: 2\n')).to.deep.equal([
+      'Map keys must be unique: "b" is a key since line 5, and again at line 6, column 1:',
+    ]);
+  });
+
+  it('accepts the same key in several maps, and keys of several types', () => {
+    expect(problemsOf('a: { b: 1 }\nc: { b: 1 }\n"1": text\n1: number\n')).to.deep.equal([]);
+  });
+
+  it('looks at each key once: a map of a hundred thousand keys takes no minutes', () => {
+    const lines = Array.from({ length: 100_000 }, (_, at) => `key-${at}: ${at}`);
+    const [document] = parseYamlDocuments([...lines, 'key-7: 7'].join('\n'), 'a.yaml');
+    expect(document?.errors.map(({ message }) => message)).to.deep.equal([
+      'Map keys must be unique: "key-7" is a key since line 8, and again at line 100001, column 1:',
+    ]);
+  }).timeout(20_000);
+});
