@@ -158,6 +158,31 @@ describe('a watch', () => {
   });
 });
 
+describe('a watch whose server sends a line without an end', () => {
+  it('fails with ConnectionFailed after 64 MiB, yields what came before, and ends the stream', async () => {
+    let [taken, ended] = [0, false];
+    const chunk = new Uint8Array(2 ** 20).fill(0x61);
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      try {
+        yield await Promise.resolve(Buffer.from('{"a":1}\n{"b":'));
+        for (; ; taken++) yield chunk;
+      } finally {
+        ended = true;
+      }
+    }
+    const values: unknown[] = [];
+    const read = async (): Promise<void> => {
+      for await (const lines of jsonLines(endless(), { verb: 'watch', kind: 'X' })) {
+        values.push(...lines);
+      }
+    };
+    const error = await failureOf(read());
+    expect(error).to.be.instanceOf(ConnectionError).with.property('code', 'ConnectionFailed');
+    expect((error).message).to.include('more than 64 MiB');
+    expect([values, taken, ended]).to.deep.equal([[{ a: 1 }], 63, true]);
+  });
+});
+
 describe('jsonLines', () => {
   const cut = (bytes: Buffer, sizes: readonly number[]): Uint8Array[] => {
     const chunks: Uint8Array[] = [];
