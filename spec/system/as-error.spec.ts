@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { asError } from '../../lib/system/as-error.js';
+import { asError, errorMessage } from '../../lib/system/as-error.js';
 
 describe('asError', () => {
   it('leaves an error as it is, and makes one of anything else', () => {
@@ -7,5 +7,23 @@ describe('asError', () => {
     expect(asError(error)).to.equal(error);
     expect(asError('a text')).to.be.an('error').with.property('message', 'a text');
     expect(asError(undefined).message).to.equal('undefined');
+  });
+
+  it('takes values that have no text', () => {
+    const unprintable = [
+      Object.create(null),
+      {
+        toString: () => {
+          throw new Error('no text');
+        },
+      },
+      { toString: 1, valueOf: 2 },
+      { [Symbol.toPrimitive]: () => ({}) },
+    ];
+    for (const thrown of unprintable) {
+      expect(asError(thrown).message).to.equal('a thrown object without a text');
+      expect(errorMessage(thrown)).to.equal('a thrown object without a text');
+    }
+    expect(errorMessage(Symbol('s'))).to.equal('Symbol(s)');
   });
 });

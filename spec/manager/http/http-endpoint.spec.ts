@@ -45,6 +45,17 @@ async function statusOf(url: string, ca?: string): Promise<number> {
 }
 
 describe('HttpEndpoint', () => {
+  it('answers 400 to a request target that is no path, and goes on', async () => {
+    const endpoint = await running();
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(endpoint.url).port) });
+    socket.write('GET //[bad HTTP/1.1\r\nHost: a\r\n\r\n');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).to.match(/^HTTP\/1.1 400 /);
+    socket.destroy();
+    expect(await statusOf(endpoint.url)).to.equal(200);
+    await endpoint.stop();
+  });
+
   for (const scheme of ['http', 'https']) {
     it(`ends with a connection that has sent nothing: ${scheme}`, async () => {
       const { source, authority } = await ownCertificate();

@@ -43,6 +43,7 @@ function review(data: Record<string, string>, more: object = {}): object {
 const validating = validatingWebhook(ConfigMap, ({ object, user, operation }) => {
   const { data = {} } = object ?? {};
   if (data['throw'] !== undefined) throw new Error('no luck');
+  if (data['unprintable'] !== undefined) throw Object.create(null) as Error;
   if (data['nonsense'] !== undefined) return 'yes' as never;
   if (data['write'] !== undefined) (object?.metadata as { name: string }).name = 'b';
   if (data['mode'] !== 'bad') return allowed([`${operation} by ${user.username}`]);
@@ -132,6 +133,27 @@ describe('WebhookServer', () => {
       expect(text).to.include(`${requests}${line}`);
     }
     await counted.stop();
+  });
+
+  it('answers 500 where a handler throws a value that has no text', async () => {
+    const { status, body } = await server.post(path, review({ unprintable: 'x' }));
+    const message = 'webhook vconfigmap.core.k8s.io failed: a thrown object without a text';
+    expect(status).to.equal(500);
+    expect(body).to.deep.include({ kind: 'Status', status: 'Failure', code: 500, message });
+  });
+
+  it('answers 400 to a request target that is no path, and goes on', async () => {
+    const socket = connect({
+      ...{ host: '127.0.0.1', port: server.server.port, ca: own.authority },
+    });
+    for (const target of ['//[bad', 'https://[', '//a:b:c']) {
+      socket.write(`POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      expect(answer.toString()).to.match(/^HTTP\/1.1 400 /);
+      expect(answer.toString()).to.include('the path is invalid');
+    }
+    socket.destroy();
+    expect(await server.post(path, review({}))).to.include({ status: 200 });
   });
 
   it('answers 500 that names the webhook where a handler throws, and goes on', async () => {
