@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'chai';
 import type { Verdict } from './judge.js';
 import { RoundCast, rounds } from './rounds.js';
@@ -13,6 +14,7 @@ export function roundsSuite(
   const verdicts = new Map<string, Promise<Verdict>>();
   let casts: readonly RoundCast[] = [];
   let close: (() => Promise<void>) | undefined;
+  const lateness = monitorEventLoopDelay({ resolution: 10 });
 
   before(async () => {
     const target = await start();
@@ -20,9 +22,11 @@ export function roundsSuite(
     casts = rounds.map((round) => new RoundCast(target, round));
     // Fifteen processes that start keep a machine so busy that nobody could keep to the times.
     await Promise.all(casts.map((cast) => cast.start()));
+    lateness.enable();
     for (const [at, { name }] of rounds.entries()) verdicts.set(name, casts[at]!.play());
     // Each spec reports its own.
     await Promise.allSettled(verdicts.values());
+    lateness.disable();
   });
 
   after(async () => {
@@ -35,7 +39,11 @@ export function roundsSuite(
       const { violations, writes, gapMs } = await verdicts.get(name)!;
       expect(violations).to.deep.equal([]);
       expect(writes).to.be.above(10);
-      expect(gapMs).to.be.at.most(mostMs);
+      expect(gapMs).to.be.at.most(mostMs + busyMs());
     });
   }
+
+  // On a busy machine each step is late by as much as this process, which also carries the requests:
+  // the signal, the last renewal, the look at the Lease, the first write.
+  const busyMs = (): number => (4 * lateness.max) / 1e6;
 }
