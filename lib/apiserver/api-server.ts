@@ -49,6 +49,8 @@ import { restoreSnapshot } from './storage/snapshot.js';
 import type { StoreSnapshot } from './storage/snapshot.js';
 import { createSystemObjects } from './system-objects.js';
 import { errorMessage } from '../system/as-error.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link EmbeddedApiServer}. */
 export interface EmbeddedApiServerOptions {
@@ -182,6 +184,7 @@ export class EmbeddedApiServer {
 
   /** Serves over HTTP, on the loopback interface unless told otherwise. @returns the URL */
   async listen(options: ListenOptions = {}): Promise<string> {
+    refuseUnknownOptions('EmbeddedApiServer.listen', options, listenOptionNames);
     const { access, allowedHosts, ...address } = options;
     const { handler, admit: admitted } = this.entrance(access, allowedHosts);
     const listener = await listenHttp(handler, { ...address, admit: admitted });
@@ -376,6 +379,10 @@ interface AskedResource {
   readonly discovery: DiscoveryHandler;
 }
 
+const listenOptionNames: OptionNames<ListenOptions> = {
+  ...{ access: true, allowedHosts: true, port: true, host: true, tls: true },
+};
+
 function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): ResolvedOptions {
   const {
     clock = systemClock,
@@ -388,6 +395,10 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     logBytes = Infinity,
     requestLogLength = 100_000,
   } = options;
+  refuseUnknownOptions<EmbeddedApiServerOptions>('EmbeddedApiServer', options, {
+    ...{ clock, random, users, rbac, services, looseCustomResources },
+    ...{ logLength, logBytes, requestLogLength },
+  });
   for (const [name, value] of Object.entries({ logLength, logBytes, requestLogLength })) {
     const isWhole = Number.isInteger(value) || (name === 'logBytes' && value === Infinity);
     if (!(isWhole && value >= 1)) {

@@ -4,6 +4,7 @@ import type { FieldChange } from '../object/diff-by-path.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import { refId } from './dependencies.js';
 import type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link renderPlan}. */
 export interface RenderPlanOptions {
@@ -20,6 +21,7 @@ export interface RenderPlanOptions {
  */
 export function renderPlan(plan: Plan, options: RenderPlanOptions = {}): string {
   const { color = pc.isColorSupported } = options;
+  refuseUnknownOptions<RenderPlanOptions>('renderPlan', options, { color, unchanged: true });
   const title = pc.createColors(color).bold(`Plan for ${describeObject(plan.owner)}`);
   return [title, ...renderObjects(plan, options), planSummary(plan)].join('\n');
 }

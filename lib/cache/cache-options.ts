@@ -17,6 +17,7 @@ import type { Resolved } from '../system/resolved.js';
 import type { Indexer } from './indexer.js';
 import type { Transform } from './intake.js';
 import type { QuarantinedObject } from './quarantine.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** What is cached of one kind. See {@link cachedType}. */
 export interface CachedType<T extends KubernetesObject = KubernetesObject> {
@@ -83,6 +84,11 @@ export function cachedType<T extends KubernetesObject>(options: CachedType<T>): 
   return options as unknown as CachedType;
 }
 
+const cachedTypeNames: OptionNames<CachedType> = {
+  ...{ type: true, namespaces: true, labelSelector: true, fieldSelector: true },
+  ...{ transform: true, indexers: true, keepManagedFields: true },
+};
+
 /**
  * Fills in the defaults.
  * @throws OperatorError `InvalidOption`: an empty list of namespaces.
@@ -93,6 +99,9 @@ export function resolveCacheOptions(options: CacheOptions): ResolvedCacheOptions
   const { metrics = noMetrics, types = [], namespaces } = options;
   const { freeze = true, streamingLists = true, allNamespacesOf = () => false } = options;
   const { onQuarantined = () => undefined } = options;
+  for (const each of types) {
+    refuseUnknownOptions<CachedType>(`cache: ${each.type.kind}`, each, cachedTypeNames);
+  }
   for (const { type, ...scope } of [{ type: { kind: 'cache' }, namespaces }, ...types]) {
     checkScope(type.kind, scope);
   }

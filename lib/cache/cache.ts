@@ -131,6 +131,7 @@ export class Cache {
    * there yet, and why. Its `cause` is the signal's reason.
    */
   async waitForSync(signal?: AbortSignal, options: WaitForSyncOptions = {}): Promise<void> {
+    refuseUnknownOptions<WaitForSyncOptions>('cache.waitForSync', options, { parked: true });
     const missing = (): readonly InformerStatus[] =>
       this.status().filter((status) => isMissing(status, options));
     const isOver = (): boolean => this.#phase === 'stopped' || missing().length === 0;

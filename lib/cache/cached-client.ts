@@ -7,6 +7,7 @@ import type { Cache } from './cache.js';
 import { getCached, listCached } from './cached-reads.js';
 import { WriteNotes, versionInPatch } from './write-notes.js';
 import type { Target } from './write-notes.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link cachedClient}. */
 export interface CachedClientOptions {
@@ -48,6 +49,7 @@ export function cachedClient(
   options: CachedClientOptions = {},
 ): CachedClient {
   const { clock = systemClock, staleWaitMs = 1_000 } = options;
+  refuseUnknownOptions<CachedClientOptions>('cachedClient', options, { clock, staleWaitMs });
   const reads = { cache, clock, staleWaitMs };
   return {
     ...forwarding(client),

@@ -26,7 +26,8 @@ const watch: OptionNames<WatchOptions> = {
   ...{ ...call, ...selection, resourceVersion: true, resourceVersionMatch: true },
   ...{ allowWatchBookmarks: true, sendInitialEvents: true, timeoutMs: true, metadataOnly: true },
 };
-const write: OptionNames<WriteOptions> = {
+/** The options of every write. */
+export const writeOptionNames: OptionNames<WriteOptions> = {
   ...{ ...call, fieldManager: true, dryRun: true, fieldValidation: true },
   ...{ subresource: true, parent: true, fences: true },
 };
@@ -50,9 +51,10 @@ interface OptionsByVerb {
 }
 
 const optionNames: { readonly [Verb in keyof OptionsByVerb]: OptionNames<OptionsByVerb[Verb]> } = {
-  ...{ get, list, pages: list, watch, create: write, update: write, patch: write },
+  ...{ get, list, pages: list, watch, create: writeOptionNames },
+  ...{ update: writeOptionNames, patch: writeOptionNames },
   stream: { ...call, subresource: true, query: true },
-  apply: { ...write, force: true },
+  apply: { ...writeOptionNames, force: true },
   delete: remove,
   deleteCollection: { ...remove, ...selection },
 };

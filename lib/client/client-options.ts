@@ -14,6 +14,7 @@ import type { Credentials } from './credentials.js';
 import type { RateLimit } from './rate-limit.js';
 import type { RetryLimits } from './retry-policy.js';
 import { defaultUserAgent } from './user-agent.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** What every way to make a client takes. */
 export interface ClientSettings {
@@ -39,6 +40,12 @@ export interface ClientSettings {
   /** Gets client-go's `rest_client_*` metrics. @defaultValue none */
   readonly metrics?: Metrics | undefined;
 }
+
+/** Names of {@link ClientSettings}. */
+export const clientSettingNames: OptionNames<ClientSettings> = {
+  ...{ userAgent: true, requestTimeoutMs: true, compression: true, rateLimit: true },
+  ...{ retries: true, clock: true, random: true, logger: true, metrics: true },
+};
 
 /** Options of {@link createClient}. */
 export interface ClientOptions extends ClientSettings {

@@ -5,8 +5,11 @@ import { keyOf, sameKey } from '../object/object-key.js';
 import { describeObject } from '../object/describe-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
+import { writeOptionNames } from './call-options.js';
 import type { Client, WriteOptions } from './client.js';
 import { getIfExists } from './get-if-exists.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link createOrUpdate} and {@link createOrPatch}. */
 export interface CreateOrUpdateOptions<T> extends WriteOptions {
@@ -37,6 +40,7 @@ export function createOrUpdate<T extends KubernetesObject>(
   object: T,
   options: CreateOrUpdateOptions<T>,
 ): Promise<CreateOrUpdateResult<T>> {
+  refuseUnknownOptions('createOrUpdate', options, optionNames);
   const update: Write<T> = (change, writeOptions) => client.update(change.wanted, writeOptions);
   return createOrWrite(client, object, { ...options, write: update });
 }
@@ -51,6 +55,7 @@ export function createOrPatch<T extends KubernetesObject>(
   object: T,
   options: CreateOrUpdateOptions<T>,
 ): Promise<CreateOrUpdateResult<T>> {
+  refuseUnknownOptions('createOrPatch', options, optionNames);
   const patch: Write<T> = ({ live, wanted }, writeOptions) => {
     const difference = createMergePatch(live, wanted);
     const { resourceVersion } = live.metadata;
@@ -60,6 +65,11 @@ export function createOrPatch<T extends KubernetesObject>(
   };
   return createOrWrite(client, object, { ...options, write: patch });
 }
+
+const optionNames: OptionNames<CreateOrUpdateOptions<unknown>> = {
+  ...writeOptionNames,
+  mutate: true,
+};
 
 type Write<T> = (
   change: { readonly live: T; readonly wanted: T },

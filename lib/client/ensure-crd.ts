@@ -13,6 +13,7 @@ import type { CallOptions, Client } from './client.js';
 import { getIfExists } from './get-if-exists.js';
 import { waitFor, withinLimits } from './wait-for.js';
 import type { WaitLimits } from './wait-for.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link ensureCrd}. */
 export interface EnsureCrdOptions extends CallOptions {
@@ -53,6 +54,8 @@ export async function ensureCrd(
   options: EnsureCrdOptions = {},
 ): Promise<CustomResourceDefinition> {
   const { timeoutMs = 30_000, clock = systemClock, signal } = options;
+  const names = { timeoutMs, clock, signal, fieldManager: true };
+  refuseUnknownOptions<EnsureCrdOptions>('ensureCrd', options, names);
   if (!(timeoutMs > 0)) {
     throw new OperatorError('InvalidOption', `ensureCrd: timeoutMs ${timeoutMs}: want more than 0`);
   }

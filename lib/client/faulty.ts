@@ -11,6 +11,8 @@ import { describeCall } from './call.js';
 import type { Call } from './call.js';
 import type { CallOptions, Client } from './client.js';
 import { forwarding } from './forwarding.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** What a {@link FaultRule} can be about. `event` is each event of a watch, `watch` its start. */
 export type FaultyVerb =
@@ -173,6 +175,11 @@ function aboutObject(verb: FaultyVerb, object: KubernetesObject, options?: CallO
   return about(verb, object, { namespace, name, signal: options?.signal });
 }
 
+const ruleNames: OptionNames<FaultRule> = {
+  ...{ fault: true, verbs: true, kinds: true, names: true, calls: true, probability: true },
+  ...{ when: true, optional: true },
+};
+
 class Faults {
   readonly injected: InjectedFault[] = [];
   readonly #rules: readonly FaultRule[];
@@ -180,7 +187,10 @@ class Faults {
   readonly #clock: Clock;
   readonly #matched = new Map<FaultRule, number>();
 
-  constructor({ rules, seed = 1, clock = systemClock }: FaultyOptions) {
+  constructor(options: FaultyOptions) {
+    const { rules, seed = 1, clock = systemClock } = options;
+    refuseUnknownOptions<FaultyOptions>('faulty', options, { rules, seed, clock });
+    for (const rule of rules) refuseUnknownOptions('faulty: rule', rule, ruleNames);
     this.#rules = rules;
     this.#random = seededRandom(seed);
     this.#clock = clock;

@@ -4,13 +4,21 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
+import { writeOptionNames } from './call-options.js';
 import type { Client, WriteOptions } from './client.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link addFinalizer} and {@link removeFinalizer}. */
 export interface FinalizerOptions extends WriteOptions {
   /** A qualified name, for example `example.com/cleanup`. */
   readonly finalizer: string;
 }
+
+const finalizerOptionNames: OptionNames<FinalizerOptions> = {
+  ...writeOptionNames,
+  finalizer: true,
+};
 
 /**
  * Adds a finalizer, so that the object outlives its deletion until the finalizer is removed. No
@@ -24,8 +32,10 @@ export interface FinalizerOptions extends WriteOptions {
 export async function addFinalizer<T extends KubernetesObject>(
   client: Client,
   object: T,
-  { finalizer, ...options }: FinalizerOptions,
+  all: FinalizerOptions,
 ): Promise<T> {
+  refuseUnknownOptions('addFinalizer', all, finalizerOptionNames);
+  const { finalizer, ...options } = all;
   const finalizers = object.metadata.finalizers ?? [];
   if (finalizers.includes(finalizer)) return object;
   return setFinalizers(client, object, { ...options, finalizers: [...finalizers, finalizer] });
@@ -42,8 +52,10 @@ export async function addFinalizer<T extends KubernetesObject>(
 export async function removeFinalizer<T extends KubernetesObject>(
   client: Client,
   object: T,
-  { finalizer, ...options }: FinalizerOptions,
+  all: FinalizerOptions,
 ): Promise<T | undefined> {
+  refuseUnknownOptions('removeFinalizer', all, finalizerOptionNames);
+  const { finalizer, ...options } = all;
   const finalizers = object.metadata.finalizers ?? [];
   if (!finalizers.includes(finalizer)) return object;
   const others = finalizers.filter((name) => name !== finalizer);

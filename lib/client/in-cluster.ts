@@ -10,8 +10,11 @@ import type { ClientSettings } from './client-options.js';
 import { createClient } from './http-client.js';
 import type { ConnectedClient } from './http-client.js';
 import type { Environment } from './kube-config-file.js';
+import { kubeConfigClientOptionNames } from './kube-config.js';
 import { proxyFromEnvironment } from './proxy-environment.js';
 import { tokenFile } from './token-file.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link clientInCluster}. */
 export interface InClusterClientOptions extends ClientSettings {
@@ -22,6 +25,11 @@ export interface InClusterClientOptions extends ClientSettings {
   /** Connections for requests that end. @defaultValue 64 */
   readonly maxConnections?: number | undefined;
 }
+
+// `defaultClient` hands over the options of a kubeconfig as well.
+const optionNames: OptionNames<InClusterClientOptions> = {
+  ...{ ...kubeConfigClientOptionNames, directory: true },
+};
 
 /** Where the kubelet mounts the token, the CA and the namespace of a Pod. */
 export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -36,6 +44,7 @@ export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceac
 export async function clientInCluster(
   options: InClusterClientOptions = {},
 ): Promise<ConnectedClient> {
+  refuseUnknownOptions<InClusterClientOptions>('clientInCluster', options, optionNames);
   const { directory = serviceAccountDirectory, env = process.env } = options;
   const { clock = systemClock, maxConnections } = options;
   const tls = trustedCa(join(directory, 'ca.crt'));
@@ -46,7 +55,6 @@ export async function clientInCluster(
   // Both are read now, so that the error comes at the start.
   await Promise.all([tls(), credentials.headers()]);
   const defaultNamespace = await namespaceOf(directory, env);
-  // `defaultClient` hands over the options of a kubeconfig as well.
   const own = ['directory', 'env', 'maxConnections', 'path', 'text', 'context'];
   return createClient({ ...omit(options, own), transport, credentials, defaultNamespace });
 }

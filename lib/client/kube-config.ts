@@ -9,6 +9,7 @@ import type { TlsOptions } from '../system/connector.js';
 import { withCertificateFiles } from './certificate-files.js';
 import { anonymous, basicAuth, bearerToken, withHeaders } from './credentials.js';
 import type { Credentials } from './credentials.js';
+import { clientSettingNames } from './client-options.js';
 import type { ClientSettings } from './client-options.js';
 import { ExecCredentials } from './exec-credentials.js';
 import type { ClientCertificate } from './exec-credentials.js';
@@ -20,12 +21,26 @@ import type { ClusterEntry, KubeConfigContext, KubeConfigSource } from './kube-c
 import { proxyFromEnvironment } from './proxy-environment.js';
 import { tokenFile } from './token-file.js';
 import { errorMessage } from '../system/as-error.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link clientFromKubeConfig}. */
 export interface KubeConfigClientOptions extends KubeConfigSource, ClientSettings {
   /** Connections for requests that end. @defaultValue 64 */
   readonly maxConnections?: number | undefined;
 }
+
+/** Options of {@link clientFromKubeConfig}; `clientInCluster` takes them too, for `defaultClient`. */
+export const kubeConfigClientOptionNames: OptionNames<KubeConfigClientOptions> = {
+  ...clientSettingNames,
+  ...{ maxConnections: true, path: true, text: true, context: true, env: true },
+};
+
+const ofTheFile = {
+  transport: 'give it to createClient',
+  credentials: 'name a user in the kubeconfig, or give it to createClient',
+  defaultNamespace: 'set the namespace of the context',
+};
 
 /**
  * A client of the cluster that a context of a kubeconfig names, as kubectl would reach it: with
@@ -37,6 +52,7 @@ export interface KubeConfigClientOptions extends KubeConfigSource, ClientSetting
 export async function clientFromKubeConfig(
   options: KubeConfigClientOptions = {},
 ): Promise<ConnectedClient> {
+  refuseUnknownOptions('clientFromKubeConfig', options, kubeConfigClientOptionNames, ofTheFile);
   const context = await readKubeConfig(options);
   const { clock = systemClock, logger = silentLogger, env = process.env } = options;
   const { maxConnections } = options;

@@ -1,6 +1,8 @@
 import { Pod } from '../object/kinds.js';
 import type { ObjectKey } from '../object/kubernetes-object.js';
 import type { CallOptions, Client } from './client.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link podLog} and {@link podLogLines}; the server's own defaults hold where left out. */
 export interface PodLogOptions extends CallOptions {
@@ -59,12 +61,19 @@ export async function* podLogLines(
   if (rest !== '') yield rest;
 }
 
+const optionNames: OptionNames<PodLogLinesOptions> = {
+  ...{ container: true, previous: true, sinceSeconds: true, tailLines: true, limitBytes: true },
+  ...{ timestamps: true, follow: true, signal: true },
+};
+
 function logBytes(
   client: Client,
   key: ObjectKey,
-  { signal, ...options }: PodLogLinesOptions,
+  options: PodLogLinesOptions,
 ): AsyncIterable<Uint8Array> {
-  const { container, previous, sinceSeconds, tailLines, limitBytes, timestamps, follow } = options;
+  refuseUnknownOptions('podLog', options, optionNames);
+  const { signal, container, previous, sinceSeconds, tailLines, limitBytes, timestamps, follow } =
+    options;
   const query = { container, previous, sinceSeconds, tailLines, limitBytes, timestamps, follow };
   return client.stream(Pod, key, { subresource: 'log', query, signal });
 }

@@ -1,6 +1,7 @@
 import { sleep } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import { OperatorError } from '../system/operator-error.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** A limit on the requests of one client. */
 export interface RateLimit {
@@ -21,6 +22,7 @@ export class TokenBucket {
   /** @throws OperatorError `InvalidOption`: a number is out of its range. */
   constructor(limit: RateLimit, clock: Clock) {
     const { qps, burst } = limit;
+    refuseUnknownOptions('rateLimit', limit, { qps, burst });
     if (!(qps > 0 && burst >= 1)) {
       const got = `qps ${qps}, burst ${burst}`;
       throw new OperatorError('InvalidOption', `rateLimit: want qps > 0, burst >= 1, got ${got}`);

@@ -4,6 +4,7 @@ import type { Clock } from '../system/clock.js';
 import { systemRandom } from '../system/random.js';
 import type { Random } from '../system/random.js';
 import type { CallOptions } from './client.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link retryOnConflict}. */
 export interface RetryOnConflictOptions extends CallOptions {
@@ -28,6 +29,8 @@ export async function retryOnConflict<T>(
 ): Promise<T> {
   const { maxAttempts = 5, delayMs = 10, signal } = options;
   const { clock = systemClock, random = systemRandom } = options;
+  const names = { maxAttempts, delayMs, signal, clock, random };
+  refuseUnknownOptions<RetryOnConflictOptions>('retryOnConflict', options, names);
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();

@@ -8,6 +8,7 @@ import type { Clock } from '../system/clock.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { CallOptions, Client } from './client.js';
 import { Deadline } from './deadline.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link waitFor}. */
 export interface WaitForOptions<T> extends CallOptions {
@@ -36,6 +37,8 @@ export async function waitFor<T extends KubernetesObject>(
   options: WaitForOptions<T>,
 ): Promise<T | undefined> {
   const { timeoutMs = 60_000, clock = systemClock, signal, until } = options;
+  const names = { timeoutMs, clock, signal, until };
+  refuseUnknownOptions<WaitForOptions<T>>('waitFor', options, names);
   const limits = { what: `wait for ${describeObject(object)}`, timeoutMs, clock, signal };
   return withinLimits(limits, async (deadline) => {
     for (;;) {

@@ -106,12 +106,20 @@ const controllerForOptionNames: OptionNames<ControllerForOptions> = {
   ...{ ...watchOptionNames, source: true },
 };
 
-const ofTheController = misplaced(controllerOptionNames, (name) => {
-  return `give it to withOptions({ ${name}: … })`;
-});
-const ofTheWatch = misplaced(controllerForOptionNames, (name) => {
-  return `give it to controllerFor(type, { ${name}: … })`;
-});
+const ofTheManager = misplaced(
+  { leaderElection: true, shards: true, health: true, inspector: true, webhooks: true },
+  (name) => `give it to new Manager({ ${name}: … })`,
+);
+const ofTheController = {
+  ...ofTheManager,
+  ...misplaced(controllerOptionNames, (name) => `give it to withOptions({ ${name}: … })`),
+};
+const ofTheWatch = {
+  ...ofTheManager,
+  ...misplaced(controllerForOptionNames, (name) => {
+    return `give it to controllerFor(type, { ${name}: … })`;
+  }),
+};
 
 function misplaced(names: object, remedy: (name: string) => string): MisplacedOptions {
   return Object.fromEntries(Object.keys(names).map((name) => [name, remedy(name)]));
@@ -132,11 +140,10 @@ function builder(description: Description): ControllerBuilder {
     owns: (owned, owns = {}) => {
       refuseNoType('owns', owned);
       refuseUnknownOptions('owns', owns, ownsOptionNames, ofTheController);
-      const { keepManagedFields = true } = owns;
-      return withSource(
-        kindSource(owned, { ...owns, keepManagedFields, mapper: enqueueOwner(type, owns) }),
-        { type: owned, role: 'owned' },
-      );
+      const { keepManagedFields = true, matchEveryOwner, ...watch } = owns;
+      const mapper = enqueueOwner(type, { matchEveryOwner });
+      const source = kindSource(owned, { ...watch, keepManagedFields, mapper });
+      return withSource(source, { type: owned, role: 'owned' });
     },
     watches: (watched, mapper, watches = {}) => {
       refuseNoType('watches', watched);

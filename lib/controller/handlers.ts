@@ -9,6 +9,7 @@ import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import { isOperatorError } from '../system/operator-error.js';
 import type { ReconcileKey } from './reconcile-key.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** What a {@link Mapper} may use. */
 export interface MapContext<T extends KubernetesObject = KubernetesObject> {
@@ -60,6 +61,7 @@ export function enqueueOwner(
   options: EnqueueOwnerOptions = {},
 ): Mapper {
   const { matchEveryOwner = false } = options;
+  refuseUnknownOptions<EnqueueOwnerOptions>('enqueueOwner', options, { matchEveryOwner });
   const group = groupOf(apiVersionOf(owner));
   const scopes = new OwnerScopes(owner);
   return ({ metadata: { ownerReferences = [], namespace } }, context) => {

@@ -12,6 +12,8 @@ import type { ReconcileKey } from './reconcile-key.js';
 import type { Source, SourceContext } from './source.js';
 import { eventTrigger } from './trigger.js';
 import type { Trigger } from './trigger.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link kindSource}. */
 export interface KindSourceOptions<T extends KubernetesObject> {
@@ -28,11 +30,16 @@ export interface KindSourceOptions<T extends KubernetesObject> {
 /** What existed before the controller started can wait for what happens now. */
 export const initialListPriority = -100;
 
+const optionNames: OptionNames<KindSourceOptions<KubernetesObject>> = {
+  ...{ mapper: true, predicate: true, metadataOnly: true, keepManagedFields: true },
+};
+
 /** The changes of the objects of a kind. */
 export function kindSource<T extends KubernetesObject>(
   type: TypeReference<T>,
   options: KindSourceOptions<T>,
 ): Source {
+  refuseUnknownOptions<KindSourceOptions<T>>(`kindSource ${type.kind}`, options, optionNames);
   return {
     name: type.kind,
     start: (context) => {

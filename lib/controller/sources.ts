@@ -26,7 +26,9 @@ export interface StreamSourceOptions<T> {
  * delay; one that ends has ended.
  */
 export function streamSource<T>(options: StreamSourceOptions<T>): Source {
-  const { name } = options;
+  const { name, open, mapper } = options;
+  const names = { name, open, mapper };
+  refuseUnknownOptions<StreamSourceOptions<T>>(`streamSource ${name}`, options, names);
   return {
     name,
     start: (context) => {
@@ -91,7 +93,10 @@ export interface EmitterSourceOptions<T> {
 }
 
 /** The events of an emitter. */
-export function emitterSource<T>({ emitter, event, mapper }: EmitterSourceOptions<T>): Source {
+export function emitterSource<T>(options: EmitterSourceOptions<T>): Source {
+  const { emitter, event, mapper } = options;
+  const names = { emitter, event, mapper };
+  refuseUnknownOptions<EmitterSourceOptions<T>>(`emitterSource ${event}`, options, names);
   return {
     name: event,
     start: (context) => {
@@ -174,6 +179,8 @@ export interface CallbackSource<T> extends Source {
 /** A source that is fed by calls of `notify`: an HTTP callback, a message, a test. */
 export function callbackSource<T>(options: CallbackSourceOptions<T>): CallbackSource<T> {
   const { name = 'callback', mapper } = options;
+  const names = { name, mapper };
+  refuseUnknownOptions<CallbackSourceOptions<T>>(`callbackSource ${name}`, options, names);
   const contexts = new Set<SourceContext>();
   return {
     name,

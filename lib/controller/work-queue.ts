@@ -13,6 +13,8 @@ import { ReadyList } from './ready-list.js';
 import { clusterIn, namespaceIn } from './reconcile-key.js';
 import { PriorityLabels, newWorkQueueMetrics } from './work-queue-metrics.js';
 import type { WorkQueueMetrics } from './work-queue-metrics.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link WorkQueue}. */
 export interface WorkQueueOptions {
@@ -47,6 +49,8 @@ export interface AddOptions {
   /** Not before so many milliseconds. @defaultValue 0 */
   readonly afterMs?: number | undefined;
 }
+
+const addOptionNames: OptionNames<AddOptions> = { priority: true, afterMs: true };
 
 /** A key that was handed out. */
 export interface WorkItem {
@@ -126,6 +130,9 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions) {
     const { name, clock = systemClock, metrics = noMetrics, backoff, agingEvery = 8 } = options;
     const { groupOf = namespaceIn, sectionOf = clusterIn, onHandOut = () => undefined } = options;
+    refuseUnknownOptions<WorkQueueOptions>('WorkQueue', options, {
+      ...{ name, clock, metrics, backoff, agingEvery, groupOf, sectionOf, onHandOut },
+    });
     if (!(Number.isInteger(agingEvery) && agingEvery >= 1)) {
       throw new OperatorError('InvalidOption', `WorkQueue: agingEvery ${agingEvery}: want 1, 2, …`);
     }
@@ -188,6 +195,7 @@ export class WorkQueue {
   /** Adds `key`; does nothing once the queue is shut down. */
   add(key: string, options: AddOptions = {}): void {
     const { priority = 0, afterMs = 0 } = options;
+    refuseUnknownOptions('add', options, addOptionNames);
     if (this.#isShutDown) return;
     // Negated, so that NaN is now.
     if (!(afterMs > 0)) {

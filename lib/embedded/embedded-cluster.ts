@@ -19,6 +19,7 @@ import type {
 } from './embedded-cluster-options.js';
 import { ClusterCertificates } from './cluster-certificates.js';
 import { kubeConfigText } from './kube-config-text.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link EmbeddedCluster.client}. */
 export interface EmbeddedClientOptions extends ClientSettings {
@@ -63,6 +64,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
 
   private constructor(clock: C, options: ResolvedEmbeddedClusterOptions) {
     const { random, users, rbac, services, logLength } = options;
+    const { controllers, pods, nodes, jobPodBackoffMs, logger } = options;
     this.clock = clock;
     this.#options = options;
     this.server = new EmbeddedApiServer({
@@ -73,7 +75,9 @@ export class EmbeddedCluster<C extends Clock = Clock> {
       services,
       ...(logLength !== undefined && { logLength }),
     });
-    this.#controllers = startControllers(this.server.loopback, { ...options, clock });
+    this.#controllers = startControllers(this.server.loopback, {
+      ...{ controllers, pods, nodes, jobPodBackoffMs, clock, random, logger },
+    });
   }
 
   /** Starts a cluster that lives by `options.clock`, for example a `VirtualClock`. */
@@ -206,6 +210,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
    */
   async settled(options: SettledOptions = {}): Promise<void> {
     const { advanceClock = true } = options;
+    refuseUnknownOptions<SettledOptions>('EmbeddedCluster.settled', options, { advanceClock });
     const { clock } = this;
     if (!(clock instanceof VirtualClock)) {
       await this.#controllers.settled();

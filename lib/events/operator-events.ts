@@ -4,6 +4,7 @@ import type { ObjectReference } from '../object/object-reference.js';
 import type { RolloutStatus } from '../object/rollout-status.js';
 import { silentLogger } from '../system/logger.js';
 import type { Logger } from '../system/logger.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** An object was written. */
 export interface ObjectWritten {
@@ -66,6 +67,7 @@ export class OperatorEvents extends EventEmitter<OperatorEventMap> {
   constructor(options: OperatorEventsOptions = {}) {
     super();
     const { logger = silentLogger } = options;
+    refuseUnknownOptions<OperatorEventsOptions>('OperatorEvents', options, { logger });
     this.#logger = logger;
   }
 

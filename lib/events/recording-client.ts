@@ -16,6 +16,8 @@ import type { OperatorEvents, WriteVerb } from './operator-events.js';
 import type { Recorder } from './recorder.js';
 import { WriteReport } from './write-report.js';
 import type { WriteResult, WriteTarget } from './write-report.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** What the one who writes knows of a write beyond the object. */
 export interface WriteDetails {
@@ -39,6 +41,10 @@ export interface RecordingClientOptions {
   readonly logger?: Logger | undefined;
 }
 
+const optionNames: OptionNames<RecordingClientOptions> = {
+  ...{ recorder: true, emitter: true, owner: true, detailsOf: true, logger: true },
+};
+
 /**
  * A Client that records every write that is carried out (`Created`, `Configured`, `Deleted`) and every
  * one that fails (`CreateFailed`, `UpdateFailed`, `PatchFailed`, `ApplyFailed`, `DeleteFailed`), as an
@@ -49,6 +55,7 @@ export interface RecordingClientOptions {
  * gone already, a namespace that is being deleted, a call that was aborted.
  */
 export function recordingClient(client: Client, options: RecordingClientOptions): Client {
+  refuseUnknownOptions('recordingClient', options, optionNames);
   const report = new WriteReport(options);
   const record = async <T>(
     target: WriteTarget | undefined,

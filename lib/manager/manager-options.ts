@@ -21,6 +21,7 @@ import { resolveMetricsOptions } from './metrics/metrics-options.js';
 import type { MetricsOptions, ResolvedMetricsOptions } from './metrics/metrics-options.js';
 import type { ShardsOptions } from './sharding/index.js';
 import type { WebhookServerOptions } from './webhooks/webhook-server.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** Options of `Manager`. */
 export interface ManagerOptions {
@@ -141,7 +142,20 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
 }
 
 const toController = 'give it to the controller: .withOptions({ … })';
-const misplaced = { maxConcurrentReconciles: toController, reconcileTimeoutMs: toController };
+const toLeaderElection = 'give it to leaderElection: { … }';
+const toCache = 'give it to cacheOptions: { … }';
+const misplaced = {
+  ...{ maxConcurrentReconciles: toController, reconcileTimeoutMs: toController },
+  ...{ backoff: toController, hotLoop: toController },
+  ...{ leaseDurationMs: toLeaderElection, renewDeadlineMs: toLeaderElection },
+  ...{ retryPeriodMs: toLeaderElection, releaseOnCancel: toLeaderElection },
+  ...{ types: toCache, namespaces: toCache, allNamespacesOf: toCache },
+  ...{ freeze: toCache, streamingLists: toCache },
+};
+
+const clusterOptionNames: OptionNames<ManagerCluster> = {
+  ...{ name: true, client: true, cacheOptions: true },
+};
 
 function clustersOf({ client, clusters }: ManagerOptions): ResolvedManagerOptions['clusters'] {
   if (client !== undefined && clusters !== undefined) throw invalid('give client or clusters');
@@ -152,6 +166,9 @@ function clustersOf({ client, clusters }: ManagerOptions): ResolvedManagerOption
   for (const { name } of [home, ...others]) {
     checkClusterName(name, names);
     names.add(name);
+  }
+  for (const cluster of [home, ...others]) {
+    refuseUnknownOptions(`cluster ${cluster.name}`, cluster, clusterOptionNames);
   }
   return [home, ...others];
 }

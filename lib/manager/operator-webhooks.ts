@@ -8,6 +8,8 @@ import type { CertificateSource } from './webhooks/certificate-source.js';
 import { generatedCertificates } from './webhooks/generated-certificates.js';
 import type { TrustTargets } from './webhooks/trust.js';
 import type { Webhook } from './webhooks/webhook.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link operatorWebhooks}. */
 export interface OperatorWebhooksOptions {
@@ -61,6 +63,7 @@ export function operatorWebhooks(
   operator: Pick<OperatorDefinition, 'name' | 'webhooks'>,
   options: OperatorWebhooksOptions,
 ): ManagerWebhookOptions | undefined {
+  refuseUnknownOptions('operatorWebhooks', options, optionNames);
   const { webhooks = [] } = operator;
   if (webhooks.length === 0) return undefined;
   const { port, logger = silentLogger } = options;
@@ -69,6 +72,10 @@ export function operatorWebhooks(
   logger.warn('webhooks are not served: no namespace, and no folder with a certificate is known');
   return undefined;
 }
+
+const optionNames: OptionNames<OperatorWebhooksOptions> = {
+  ...{ client: true, namespace: true, certificateFolder: true, port: true, logger: true },
+};
 
 function certificatesOf(
   operator: Pick<OperatorDefinition, 'name' | 'webhooks'>,

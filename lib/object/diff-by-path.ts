@@ -1,5 +1,6 @@
 import isEqual from 'lodash/isEqual.js';
 import { isJsonObject, memberOf } from './json.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** One field that differs. */
 export interface FieldChange {
@@ -45,6 +46,7 @@ export const serverSetFields: readonly string[] = [
  */
 export function diffObjects(from: unknown, to: unknown, options: DiffOptions = {}): FieldChange[] {
   const { ignore = [] } = options;
+  refuseUnknownOptions<DiffOptions>('diffObjects', options, { ignore });
   const ignored = new Set(ignore);
   const changes: FieldChange[] = [];
   compare({ changes, ignored }, '', [from, to]);

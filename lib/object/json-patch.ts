@@ -2,6 +2,7 @@ import isEqual from 'lodash/isEqual.js';
 import { OperatorError } from '../system/operator-error.js';
 import { formatJsonPointer, isWellEscaped, parseJsonPointer } from './json-pointer.js';
 import { isJsonObject, memberOf, withMember, withoutMember } from './json.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** One operation of a JSON patch (RFC 6902). */
 export type JsonPatchOperation =
@@ -51,6 +52,7 @@ export function applyJsonPatch(
   options: JsonPatchOptions = {},
 ): unknown {
   const { dialect = 'rfc6902' } = options;
+  refuseUnknownOptions<JsonPatchOptions>('applyJsonPatch', options, { dialect });
   const patcher = new JsonPatcher(dialect === 'kubernetes');
   return operations.reduce<unknown>((before, operation, index) => {
     try {

@@ -2,6 +2,7 @@ import { OperatorError } from '../system/operator-error.js';
 import { describeObject } from './describe-object.js';
 import type { KubernetesObject, OwnerReference } from './kubernetes-object.js';
 import { groupOf } from './resource-type.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link ownerReferenceTo}. */
 export interface OwnerReferenceOptions {
@@ -57,6 +58,8 @@ export function ownerReferenceTo(
   options: OwnerReferenceOptions = {},
 ): OwnerReference {
   const { controller = false, blockOwnerDeletion = false } = options;
+  const names = { controller, blockOwnerDeletion };
+  refuseUnknownOptions<OwnerReferenceOptions>('ownerReferenceTo', options, names);
   const { apiVersion, kind, metadata } = owner;
   const { name = '', uid = '' } = metadata;
   if (name === '' || uid === '') {

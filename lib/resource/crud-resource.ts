@@ -10,6 +10,7 @@ import { resolvePatchOrder } from './patch-order.js';
 import type { Resource } from './resource.js';
 import type { ResourceContext, StepName } from './resource-context.js';
 import { resourceFailed } from './resource-failed-error.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of a {@link CrudResource}. */
 export interface CrudResourceOptions<T extends KubernetesObject, State, Change> {
@@ -48,6 +49,9 @@ export class CrudResource<
   constructor(options: CrudResourceOptions<T, State, Change>) {
     const { operations, order, wrapped } = options;
     checkOperations(operations);
+    const names = { operations, order, wrapped };
+    const subject = `CrudResource ${operations.name}`;
+    refuseUnknownOptions<CrudResourceOptions<T, State, Change>>(subject, options, names);
     this.name = operations.name;
     this.operations = operations;
     this.order = resolvePatchOrder(order, this.name);

@@ -8,6 +8,7 @@ import type { Random } from '../system/random.js';
 import { Pass, ResourceScope } from './pass.js';
 import { PassContext } from './pass-context.js';
 import type { ResourceContext } from './resource-context.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link newResourceContext}. */
 export interface ResourceContextOptions {
@@ -40,6 +41,9 @@ export function newResourceContext(options: ResourceContextOptions): ResourceCon
   const { client, signal = new AbortController().signal } = options;
   const { logger = silentLogger, recorder = silentRecorder } = options;
   const { clock = systemClock, random = systemRandom, resourceSet = '', fieldManager } = options;
+  refuseUnknownOptions<ResourceContextOptions>('newResourceContext', options, {
+    ...{ client, signal, logger, recorder, clock, random, resourceSet, fieldManager },
+  });
   const pass = new Pass(resourceSet);
   const parts = { client, signal, logger, recorder, clock, random, fieldManager };
   return new PassContext(parts, pass, { place: pass.place, scope: new ResourceScope() });

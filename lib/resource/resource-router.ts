@@ -5,6 +5,7 @@ import { ExecutionFailedError } from './execution-failed-error.js';
 import { InvalidConfigError } from './invalid-config-error.js';
 import { NoResourceSetError } from './no-resource-set-error.js';
 import { ResourceSet } from './resource-set.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of a {@link ResourceRouter}. */
 export interface ResourceRouterOptions<T extends KubernetesObject> {
@@ -18,6 +19,8 @@ export class ResourceRouter<T extends KubernetesObject = KubernetesObject> {
 
   /** @throws InvalidConfigError it has no sets, two of them have one name, or one is no set. */
   constructor(options: ResourceRouterOptions<T>) {
+    const { resourceSets } = options;
+    refuseUnknownOptions<ResourceRouterOptions<T>>('ResourceRouter', options, { resourceSets });
     const fault = faultInSets(options.resourceSets);
     if (fault !== undefined) throw new InvalidConfigError(`ResourceRouter: ${fault}`);
     this.resourceSets = Object.freeze([...options.resourceSets]);

@@ -7,6 +7,7 @@ import { messageOf } from './message-of.js';
 import type { Resource } from './resource.js';
 import { wrapSteps } from './wrap-steps.js';
 import type { Step } from './wrap-steps.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link withLogging}. */
 export interface StepLoggingOptions {
@@ -34,6 +35,7 @@ export function withLogging<T extends KubernetesObject>(
   options: StepLoggingOptions = {},
 ): Resource<T> {
   const { level = 'debug' } = options;
+  refuseUnknownOptions<StepLoggingOptions>('withLogging', options, { level });
   if (!['debug', 'info'].includes(level)) {
     throw new InvalidConfigError(`withLogging: level: want debug or info, got ${level}`);
   }

@@ -7,6 +7,8 @@ import { prometheusNamespace, prometheusSubsystem } from './prometheus-names.js'
 import type { Resource } from './resource.js';
 import { wrapSteps } from './wrap-steps.js';
 import type { Step } from './wrap-steps.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import type { OptionNames } from '../system/known-options.js';
 
 /** Options of {@link withMetrics}. */
 export interface OperationMetricsOptions {
@@ -42,9 +44,14 @@ export function withMetrics<T extends KubernetesObject>(
   options: OperationMetricsOptions,
 ): Resource<T> {
   const { service } = options;
+  refuseUnknownOptions('withMetrics', options, optionNames);
   const kept = operationMetrics(options);
   return wrapSteps(resource, (step, run) => measured(step, run, { service, kept }));
 }
+
+const optionNames: OptionNames<OperationMetricsOptions> = {
+  ...{ metrics: true, service: true, prometheusNamespace: true, prometheusSubsystem: true },
+};
 
 interface OperationMetrics {
   readonly total: Counter;

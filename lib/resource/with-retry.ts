@@ -12,6 +12,7 @@ import { isPermanent } from './permanent-error.js';
 import type { Resource } from './resource.js';
 import { wrapSteps } from './wrap-steps.js';
 import type { Step } from './wrap-steps.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link withRetry}. */
 export interface RetryOptions {
@@ -53,6 +54,7 @@ export function withRetry<T extends KubernetesObject>(
   options: RetryOptions = {},
 ): Resource<T> {
   const { backOffFactory = threeRetries } = options;
+  refuseUnknownOptions<RetryOptions>('withRetry', options, { backOffFactory });
   if (typeof (backOffFactory as unknown) !== 'function') {
     throw new InvalidConfigError('withRetry: backOffFactory: want a function');
   }

@@ -2,6 +2,7 @@ import type * as Api from '@opentelemetry/api';
 import type { Context, Span as ApiSpan, Tracer as ApiTracer } from '@opentelemetry/api';
 import { noTracer } from './tracer.js';
 import type { Span, SpanAttributes, Tracer } from './tracer.js';
+import { refuseUnknownOptions } from './known-options.js';
 
 /** Options of {@link openTelemetryTracer}. */
 export interface OpenTelemetryOptions {
@@ -18,6 +19,7 @@ export interface OpenTelemetryOptions {
  */
 export async function openTelemetryTracer(options: OpenTelemetryOptions = {}): Promise<Tracer> {
   const { scope = 'operator-builder' } = options;
+  refuseUnknownOptions<OpenTelemetryOptions>('openTelemetryTracer', options, { scope });
   const api = await import('@opentelemetry/api');
   return tracerIn(api, { tracer: api.trace.getTracer(scope), parent: undefined });
 }

@@ -1,6 +1,7 @@
 import { pino, stdSerializers } from 'pino';
 import type { DestinationStream, Logger as Pino } from 'pino';
 import type { Logger } from './logger.js';
+import { refuseUnknownOptions } from './known-options.js';
 
 /** Options of {@link pinoLogger}. */
 export interface PinoLoggerOptions {
@@ -15,6 +16,8 @@ export interface PinoLoggerOptions {
 /** A {@link Logger} that writes JSON lines by pino. */
 export function pinoLogger(options: PinoLoggerOptions = {}): Logger {
   const { level = 'info', destination, stacks = true } = options;
+  const names = { level, destination, stacks };
+  refuseUnknownOptions<PinoLoggerOptions>('pinoLogger', options, names);
   const settings = {
     level,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,

@@ -7,6 +7,7 @@ import { isProxyUrl } from './proxy-tunnel.js';
 import { askingFirst } from './asking-dispatcher.js';
 import type { Resolved } from './resolved.js';
 import type { Transport, TransportRequest, TransportResponse } from './transport.js';
+import { refuseUnknownOptions } from './known-options.js';
 
 /** Options of {@link UndiciTransport}. */
 export interface UndiciTransportOptions {
@@ -246,5 +247,7 @@ function resolveUndiciTransportOptions(options: UndiciTransportOptions): Resolve
   if (proxy !== undefined && !isProxyUrl(proxy)) {
     throw new OperatorError('InvalidOption', 'proxy: want an http, https or socks5 URL');
   }
-  return { server, tls, maxConnections, connectTimeoutMs, keepAliveMs, proxy };
+  const resolved = { server, tls, maxConnections, connectTimeoutMs, keepAliveMs, proxy };
+  refuseUnknownOptions<UndiciTransportOptions>('UndiciTransport', options, resolved);
+  return resolved;
 }

@@ -1,5 +1,6 @@
 import { OperatorError } from '../system/operator-error.js';
 import type { VirtualClock } from '../system/virtual-clock.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /** Options of {@link advanceUntilIdle}. */
 export interface AdvanceUntilIdleOptions {
@@ -15,8 +16,10 @@ export interface AdvanceUntilIdleOptions {
  */
 export async function advanceUntilIdle(
   clock: VirtualClock,
-  { maxMs = 3_600_000 }: AdvanceUntilIdleOptions = {},
+  options: AdvanceUntilIdleOptions = {},
 ): Promise<number> {
+  const { maxMs = 3_600_000 } = options;
+  refuseUnknownOptions<AdvanceUntilIdleOptions>('advanceUntilIdle', options, { maxMs });
   const startMs = clock.monotonicMs();
   await clock.advance(0);
   for (;;) {

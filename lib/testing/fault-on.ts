@@ -1,6 +1,7 @@
 import type { Faults } from '../apiserver/faults.js';
 import type { FailingFault, Fault, FaultRule, FaultyClient, FaultyVerb } from '../client/faulty.js';
 import { OperatorError } from '../system/operator-error.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
 
 /**
  * Calls that {@link faultOn} is about. What is left out matches everything; but without a `kind` the
@@ -34,6 +35,8 @@ export interface FaultTarget {
  */
 export function faultOn(target: FaultTarget, fault: Fault): FaultRule {
   const { verb, kind, name, nth, when, optional } = target;
+  const names = { verb, kind, name, nth, when, optional };
+  refuseUnknownOptions<FaultTarget>('faultOn', target, names);
   return {
     fault,
     ...(verb !== undefined && { verbs: [verb] }),

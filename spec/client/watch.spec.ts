@@ -178,7 +178,7 @@ describe('a watch whose server sends a line without an end', () => {
     };
     const error = await failureOf(read());
     expect(error).to.be.instanceOf(ConnectionError).with.property('code', 'ConnectionFailed');
-    expect((error).message).to.include('more than 64 MiB');
+    expect(error.message).to.include('more than 64 MiB');
     expect([values, taken, ended]).to.deep.equal([[{ a: 1 }], 63, true]);
   });
 });

@@ -228,7 +228,7 @@ describe('WorkQueue', () => {
       };
       for (const step of script) {
         if (step.do === 'add') {
-          queue.add(step.key, step);
+          queue.add(step.key, { priority: step.priority, afterMs: step.afterMs });
           const at = clock.monotonicMs() + step.afterMs;
           due.set(step.key, Math.min(at, due.get(step.key) ?? Infinity));
         } else if (step.do === 'get') {

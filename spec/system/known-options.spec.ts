@@ -5,11 +5,38 @@ import {
   Cache,
   ConfigMap,
   Manager,
+  OperatorEvents,
+  UndiciTransport,
+  WorkQueue,
+  addFinalizer,
+  applyJsonPatch,
+  cachedClient,
+  callbackSource,
+  clientFromKubeConfig,
+  clientInCluster,
   controllerFor,
   createClient,
+  createOrUpdate,
+  denied,
+  diffObjects,
+  emitterSource,
+  enqueueOwner,
+  ensureCrd,
+  faulty,
   generatedCertificates,
+  kindSource,
+  openTelemetryTracer,
+  operatorWebhooks,
+  ownerReferenceTo,
+  pinoLogger,
+  podLog,
+  recordingClient,
+  retryOnConflict,
+  streamSource,
   timerSource,
   validatingWebhook,
+  waitFor,
+  webhookConfigurations,
 } from '../../lib/index.js';
 import {
   DeclarativeController,
@@ -24,10 +51,28 @@ import {
   operatorCrdController,
   viewKubeConfig,
 } from '../../lib/declarative/index.js';
-import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import type { CacheOptions } from '../../lib/index.js';
+import { defineResource, s } from '../../lib/crd/index.js';
+import { ResourceBuilder, createCrd } from '../../lib/lifecycle/index.js';
+import {
+  CrudResource,
+  configMapResource,
+  newResourceContext,
+  withLogging,
+  withMetrics,
+  withRetry,
+} from '../../lib/resource/index.js';
+import { EmbeddedApiServer, EmbeddedCluster, usedRoles } from '../../lib/embedded/index.js';
 import { refuseUnknownOptions } from '../../lib/system/known-options.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
-import { eventually, testCluster } from '../../lib/testing/index.js';
+import {
+  VirtualClock,
+  advanceUntilIdle,
+  eventually,
+  faultOn,
+  faults,
+  testCluster,
+} from '../../lib/testing/index.js';
 
 interface Options {
   readonly maxRetries?: number;
@@ -59,6 +104,15 @@ describe('Unknown options', () => {
   });
   const unknown = { optionThatNobodyHas: 1 } as object;
   const pair = { ...unknown, name: 'a.b.c', certificates: undefined };
+  const named = { name: 'a', mapper: () => [] };
+  const v1 = { name: 'v1', schema: s.object({}) };
+  const definition = { group: 'a.example', kind: 'Thing', versions: [v1] } as const;
+  const scale = { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' };
+  const { operations } = configMapResource({ name: 'a', getDesiredState: () => [] });
+  const anObject: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+  const oneCluster = () => ({ name: 'a', client: cluster().client() });
+  const newCache = (options: Partial<CacheOptions>): Cache =>
+    new Cache({ client: cluster().client(), ...options });
   const entrances: readonly (readonly [string, () => unknown])[] = [
     ['controllerFor', () => controllerFor(ConfigMap, unknown)],
     ['owns', () => controllerFor(ConfigMap).owns(ConfigMap, unknown)],
@@ -119,6 +173,76 @@ describe('Unknown options', () => {
     ['generateKeys', () => generateKeys({ ...unknown, directory: 'nowhere' })],
     ['createToken', () => createToken({ username: 'a', namespaces: [], rules: [] }, '', unknown)],
     ['viewKubeConfig', () => viewKubeConfig({ ...unknown, server: 'http://127.0.0.1' })],
+    ['WorkQueue', () => new WorkQueue({ ...unknown, name: 'a' })],
+    ['WorkQueue.add', () => new WorkQueue({ name: 'a' }).add('key', unknown)],
+    ['streamSource', () => streamSource({ ...unknown, ...named, open: () => [] as never })],
+    ['callbackSource', () => callbackSource({ ...unknown, ...named })],
+    ['emitterSource', () => emitterSource({ ...unknown, ...named, event: 'e' } as never)],
+    ['kindSource', () => kindSource(ConfigMap, { ...unknown, ...named })],
+    ['enqueueOwner', () => enqueueOwner(ConfigMap, unknown)],
+    ['defineResource', () => defineResource({ ...definition, ...unknown })],
+    ['versions', () => defineResource({ ...definition, versions: [{ ...v1, ...unknown }] })],
+    ['scale', () => defineResource({ ...definition, scale: { ...scale, ...unknown } })],
+    ['s.string', () => s.string(unknown)],
+    ['s.integer', () => s.integer(unknown)],
+    ['s.array', () => s.array(s.string(), unknown)],
+    ['s.object', () => s.object({}, unknown)],
+    ['s.map', () => s.map(s.string(), unknown)],
+    ['s.intOrString', () => s.intOrString(unknown)],
+    ['s.embeddedResource', () => s.embeddedResource(unknown)],
+    ['s.builtIn', () => s.builtIn('Condition', unknown)],
+    ['ResourceBuilder', () => new ResourceBuilder(unknown)],
+    ['ResourceBuilder.configMap', () => new ResourceBuilder().configMap({ ...unknown, name: 'a' })],
+    [
+      'ResourceBuilder.aggregateClusterRole',
+      () =>
+        new ResourceBuilder().aggregateClusterRole({
+          ...{ ...unknown, name: 'a', aggregateTo: 'view', rules: [] },
+        }),
+    ],
+    ['a rate limit', () => cluster().client({ rateLimit: { ...unknown, qps: 1, burst: 1 } })],
+    ['a cached type', () => newCache({ types: [{ ...unknown, type: ConfigMap }] })],
+    ['cache.waitForSync', () => newCache({}).waitForSync(undefined, unknown)],
+    ['cachedClient', () => cachedClient(cluster().client(), newCache({}), unknown)],
+    ['clientFromKubeConfig', () => clientFromKubeConfig(unknown)],
+    ['clientInCluster', () => clientInCluster(unknown)],
+    ['UndiciTransport', () => new UndiciTransport({ ...unknown, server: 'http://127.0.0.1' })],
+    ['pinoLogger', () => pinoLogger(unknown)],
+    ['openTelemetryTracer', () => openTelemetryTracer(unknown)],
+    ['waitFor', () => waitFor(cluster().client(), anObject, { ...unknown, until: () => true })],
+    ['retryOnConflict', () => retryOnConflict(async () => 1, unknown)],
+    ['podLog', () => podLog(cluster().client(), { name: 'a' }, unknown)],
+    ['ensureCrd', () => ensureCrd(cluster().client(), anObject as never, unknown)],
+    [
+      'addFinalizer',
+      () => addFinalizer(cluster().client(), anObject, { ...unknown, finalizer: 'a/b' }),
+    ],
+    [
+      'createOrUpdate',
+      () => createOrUpdate(cluster().client(), anObject, { ...unknown, mutate: (it) => it }),
+    ],
+    ['faulty', () => faulty(cluster().client(), { ...unknown, rules: [] })],
+    ['faultOn', () => faultOn({ ...unknown }, faults.conflict())],
+    ['recordingClient', () => recordingClient(cluster().client(), unknown)],
+    ['OperatorEvents', () => new OperatorEvents(unknown)],
+    ['denied', () => denied('no', unknown)],
+    ['operatorWebhooks', () => operatorWebhooks({ name: 'a' }, { ...unknown } as never)],
+    ['webhookConfigurations', () => webhookConfigurations([], { ...unknown, name: 'a' } as never)],
+    ['a cluster', () => new Manager({ clusters: [{ ...unknown, ...oneCluster() }] })],
+    ['applyJsonPatch', () => applyJsonPatch({}, [], unknown)],
+    ['diffObjects', () => diffObjects({}, {}, unknown)],
+    ['ownerReferenceTo', () => ownerReferenceTo(anObject, unknown)],
+    ['EmbeddedApiServer', () => new EmbeddedApiServer(unknown)],
+    ['EmbeddedApiServer.listen', () => new EmbeddedApiServer().listen(unknown)],
+    ['usedRoles', () => usedRoles([], unknown)],
+    ['CrudResource', () => new CrudResource({ ...unknown, operations })],
+    ['newResourceContext', () => newResourceContext({ ...unknown, client: cluster().client() })],
+    ['configMapResource', () => configMapResource({ ...unknown, name: 'a' } as never)],
+    ['withRetry', () => withRetry({} as never, unknown)],
+    ['withLogging', () => withLogging({} as never, unknown)],
+    ['withMetrics', () => withMetrics({} as never, unknown as never)],
+    ['createCrd', () => createCrd({ group: 'a.b', kind: 'C' }, unknown)],
+    ['advanceUntilIdle', () => advanceUntilIdle(new VirtualClock(), unknown)],
     ['certificates', () => generatedCertificates({ ...pair, dnsNames: ['a'] } as never)],
   ];
   for (const [name, call] of entrances) {

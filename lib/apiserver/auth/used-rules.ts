@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import type { RequestEntry } from '../request-log.js';
 import type { PolicyRule } from './policy-rule.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 
 /** Options of {@link usedRoles} and {@link usedRolesText}. */
 export interface UsedRolesOptions {
@@ -39,6 +40,9 @@ export function usedRoles(
   options: UsedRolesOptions = {},
 ): readonly UsedRole[] {
   const { user, name = 'used', denied = false, names = false, clusterWide = false } = options;
+  refuseUnknownOptions<UsedRolesOptions>('usedRoles', options, {
+    ...{ user, name, denied, names, clusterWide },
+  });
   const needs = entries
     .filter((entry) => user === undefined || entry.user === user)
     .filter((entry) => entry.code !== 401 && (denied || entry.denied !== true))

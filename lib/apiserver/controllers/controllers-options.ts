@@ -2,6 +2,7 @@ import type { Clock } from '../../system/clock.js';
 import { systemClock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
 import { silentLogger } from '../../system/logger.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { Random } from '../../system/random.js';
 import { systemRandom } from '../../system/random.js';
@@ -78,6 +79,9 @@ export function resolveControllersOptions(
     const message = `jobPodBackoffMs: want at least 1, got ${jobPodBackoffMs}`;
     throw new OperatorError('InvalidOption', message);
   }
+  refuseUnknownOptions<ControllersOptions>('startControllers', options, {
+    ...{ controllers, pods, nodes, jobPodBackoffMs, clock, random, logger },
+  });
   const isOn = (name: ControllerName): boolean => controllers[name] ?? true;
   return { isOn, pods: resolvePodOptions(pods), nodes, jobPodBackoffMs, clock, random, logger };
 }

@@ -20,6 +20,7 @@ import { InvalidDefinitionError } from './invalid-definition-error.js';
 import type { ResolvedDefinition, ResolvedVersion } from './resolve-definition.js';
 import { schemaFormProblems } from './schema-form.js';
 import { validateStructure } from './schema-structure.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 
 /** How an API server reaches a conversion webhook. */
 export type WebhookClientConfig = NonNullable<
@@ -156,6 +157,7 @@ export class CustomResource<out T extends KubernetesObject, in I>
     options: ValidateOptions = {},
   ): readonly StatusCause[] {
     const { statusOnly = false } = options;
+    refuseUnknownOptions<ValidateOptions>('validate', options, { statusOnly });
     const errors = new FieldErrors();
     const schema = this.#schemaOf(object);
     const stored = this.#asStored(object);

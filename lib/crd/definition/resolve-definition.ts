@@ -7,6 +7,8 @@ import type {
   VersionDefinition,
 } from './resource-definition.js';
 import type { TypedSchema } from '../schema/typed-schema.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import type { OptionNames } from '../../system/known-options.js';
 
 /** A definition with its defaults. */
 export interface ResolvedDefinition {
@@ -43,11 +45,15 @@ export function resolveDefinition(definition: AnyResourceDefinition): ResolvedDe
   const { singular = kind.toLowerCase(), listKind = `${kind}List` } = definition;
   const { plural = pluralOf(kind.toLowerCase()), shortNames = [], categories = [] } = definition;
   const { labels = {}, annotations = {} } = definition;
-  return {
+  const resolved = {
     ...{ group, kind, plural, singular, listKind, scope, shortNames, categories },
     ...{ conversion, labels, annotations },
     versions: versions.map((version) => resolveVersion(version, definition)),
   };
+  const subject = `defineResource ${kind}`;
+  const names = { ...resolved, printerColumns: true, selectableFields: true, scale: true };
+  refuseUnknownOptions<AnyResourceDefinition>(subject, definition, names);
+  return resolved;
 }
 
 function resolveVersion(
@@ -58,8 +64,23 @@ function resolveVersion(
   const { storage = resource.versions.length === 1 } = version;
   const { printerColumns = resource.printerColumns ?? [], scale = resource.scale } = version;
   const { selectableFields = resource.selectableFields ?? [] } = version;
-  return {
+  const resolved = {
     ...{ name, schema, status, served, storage, deprecated },
     ...{ printerColumns, selectableFields, scale },
   };
+  const subject = `defineResource ${resource.kind}: version ${name}`;
+  refuseUnknownOptions<VersionDefinition>(subject, version, resolved);
+  for (const column of printerColumns) {
+    refuseUnknownOptions(`${subject}: printer column ${column.name}`, column, columnNames);
+  }
+  if (scale !== undefined) refuseUnknownOptions(`${subject}: scale`, scale, scaleNames);
+  return resolved;
 }
+
+const columnNames: OptionNames<PrinterColumn> = {
+  ...{ name: true, type: true, jsonPath: true, format: true, description: true, priority: true },
+};
+
+const scaleNames: OptionNames<ScaleDefinition> = {
+  ...{ specReplicasPath: true, statusReplicasPath: true, labelSelectorPath: true },
+};

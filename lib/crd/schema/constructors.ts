@@ -13,6 +13,8 @@ import type {
   TypedSchema,
   ValueOf,
 } from './typed-schema.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import type { OptionNames } from '../../system/known-options.js';
 
 /**
  * What may be said within `allOf`, `anyOf`, `oneOf` and `not`: which values are valid. What a value
@@ -145,6 +147,32 @@ const keywords: Readonly<Partial<Record<string, keyof Schema>>> = {
   preserveUnknownFields: 'x-kubernetes-preserve-unknown-fields',
 };
 
+const common: OptionNames<SchemaOptions> = {
+  ...{ description: true, rules: true, allOf: true, anyOf: true, oneOf: true, not: true },
+};
+const ofText: OptionNames<StringOptions> = {
+  ...{ ...common, enum: true, minLength: true, maxLength: true, pattern: true, format: true },
+};
+const ofNumber: OptionNames<NumberOptions> = {
+  ...{ ...common, enum: true, minimum: true, maximum: true, exclusiveMinimum: true },
+  ...{ exclusiveMaximum: true, multipleOf: true, format: true },
+};
+const ofEither: OptionNames<StringOptions & NumberOptions> = { ...ofText, ...ofNumber };
+const ofEmbedded: OptionNames<EmbeddedResourceOptions> = { ...common, properties: true };
+const ofList: OptionNames<ArrayOptions> = {
+  ...{ ...common, minItems: true, maxItems: true, listType: true, listMapKeys: true },
+};
+const ofMap: OptionNames<MapOptions> = {
+  ...{ ...common, mapType: true, minProperties: true, maxProperties: true },
+};
+const ofObject: OptionNames<ObjectOptions> = { ...ofMap, preserveUnknownFields: true };
+
+/** Options of a constructor: no others than those in `names`. */
+function checked<T extends object>(constructor: string, options: T, names: OptionNames<T>): T {
+  refuseUnknownOptions(`s.${constructor}`, options, names);
+  return options;
+}
+
 function schemaOf(type: Schema, options: object): Schema {
   const schema: Record<string, unknown> = { ...type };
   for (const [option, value] of Object.entries(options as Record<string, unknown>)) {
@@ -164,33 +192,33 @@ function rulesOf(rules: unknown): readonly SchemaRule[] {
 }
 
 function string<const E extends string = string>(options: StringOptions<E> = {}): Required<E> {
-  return schemaOf({ type: 'string' }, options);
+  return schemaOf({ type: 'string' }, checked('string', options, ofText));
 }
 
 function integer<const E extends number = number>(options: NumberOptions<E> = {}): Required<E> {
-  return schemaOf({ type: 'integer' }, options);
+  return schemaOf({ type: 'integer' }, checked('integer', options, ofNumber));
 }
 
 function number<const E extends number = number>(options: NumberOptions<E> = {}): Required<E> {
-  return schemaOf({ type: 'number' }, options);
+  return schemaOf({ type: 'number' }, checked('number', options, ofNumber));
 }
 
 function boolean(options: SchemaOptions = {}): Required<boolean> {
-  return schemaOf({ type: 'boolean' }, options);
+  return schemaOf({ type: 'boolean' }, checked('boolean', options, common));
 }
 
 function array<S extends TypedSchema<unknown>>(
   items: S,
   options: ArrayOptions = {},
 ): Required<ValueOf<S>[], InputOf<S>[]> {
-  return schemaOf({ type: 'array', items }, options);
+  return schemaOf({ type: 'array', items }, checked('array', options, ofList));
 }
 
 function map<S extends TypedSchema<unknown>>(
   values: S,
   options: MapOptions = {},
 ): Required<Record<string, ValueOf<S>>, Record<string, InputOf<S>>> {
-  return schemaOf({ type: 'object', additionalProperties: values }, options);
+  return schemaOf({ type: 'object', additionalProperties: values }, checked('map', options, ofMap));
 }
 
 function object<P extends Properties>(
@@ -202,7 +230,7 @@ function object<P extends Properties>(
     return given === 'required';
   });
   const base: Schema = { type: 'object', ...(required.length > 0 && { required }) };
-  return schemaOf({ ...base, properties }, options);
+  return schemaOf({ ...base, properties }, checked('object', options, ofObject));
 }
 
 function optional<S extends TypedSchema<unknown>>(
@@ -230,7 +258,7 @@ function intOrString(options: StringOptions & NumberOptions = {}): Required<IntO
     anyOf: [{ type: 'integer' }, { type: 'string' }],
     'x-kubernetes-int-or-string': true,
   };
-  return schemaOf(base, options);
+  return schemaOf(base, checked('intOrString', options, ofEither));
 }
 
 function quantity(options: SchemaOptions = {}): Required<IntOrString> {
@@ -238,12 +266,15 @@ function quantity(options: SchemaOptions = {}): Required<IntOrString> {
 }
 
 function unknown(options: SchemaOptions = {}): Required<JsonValue> {
-  return schemaOf({ 'x-kubernetes-preserve-unknown-fields': true }, options);
+  return schemaOf(
+    { 'x-kubernetes-preserve-unknown-fields': true },
+    checked('unknown', options, common),
+  );
 }
 
 function unknownObject(options: SchemaOptions = {}): Required<Record<string, unknown>> {
   const base: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  return schemaOf(base, options);
+  return schemaOf(base, checked('unknownObject', options, common));
 }
 
 /** An object of the API within another one. */
@@ -259,7 +290,7 @@ interface Embedded {
 }
 
 function embeddedResource(options: EmbeddedResourceOptions = {}): Required<Embedded> {
-  const { properties, ...rest } = options;
+  const { properties, ...rest } = checked('embeddedResource', options, ofEmbedded);
   const base: Schema = { type: 'object', 'x-kubernetes-embedded-resource': true };
   if (properties === undefined) {
     return schemaOf({ ...base, 'x-kubernetes-preserve-unknown-fields': true }, rest);
@@ -271,7 +302,10 @@ function builtIn<N extends BuiltInTypeName>(
   name: N,
   options: SchemaOptions = {},
 ): Required<BuiltInTypes[N]> {
-  return { ...schemaOf({ type: 'object' }, options), [builtInType]: name };
+  return {
+    ...schemaOf({ type: 'object' }, checked('builtIn', options, common)),
+    [builtInType]: name,
+  };
 }
 
 type Conditions = readonly BuiltInTypes['Condition'][];

@@ -3,6 +3,7 @@ import type { TypedSchema } from '../../crd/index.js';
 import type { CustomResourceDefinition } from '../../object/kinds.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { lifecycleStatusProperties } from './lifecycle-status-schema.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 
 /** What a configuration is called. */
 export interface GroupKind {
@@ -38,6 +39,8 @@ export function createCrd(
 ): CustomResourceDefinition {
   const { nameRegex, version = 'v1alpha1', plural, scope = 'Cluster' } = options;
   const { spec = s.unknownObject() } = options;
+  const names = { nameRegex, version, plural, scope, spec };
+  refuseUnknownOptions<CreateCrdOptions>('createCrd', options, names);
   const { crd } = defineResource({
     ...{ group, kind, scope },
     ...(plural !== undefined && { plural }),

@@ -2,6 +2,8 @@ import type { Container, PodSpec } from '../../builder/index.js';
 import type { Lenient } from '../../builder/kinds/lenient.js';
 import type { Deployment, Role, Service } from '../../object/kinds.js';
 import type { NodePlacement } from '../lifecycle-status.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import type { OptionNames } from '../../system/known-options.js';
 
 /** Labels, or what they select; annotations. */
 export type TextMap = Readonly<Record<string, string>>;
@@ -136,4 +138,60 @@ export interface ServiceAccountOptions extends NamespacedObjectOptions {
   readonly automountServiceAccountToken?: boolean | undefined;
   /** Names of Secrets. @defaultValue none */
   readonly imagePullSecrets?: readonly string[] | undefined;
+}
+
+/** The options of each method of `ResourceBuilder`. */
+interface OptionsByMethod {
+  readonly deployment: DeploymentOptions;
+  readonly operatorDeployment: DeploymentOptions;
+  readonly service: ServiceOptions;
+  readonly secret: SecretOptions;
+  readonly configMap: ConfigMapOptions;
+  readonly clusterRole: ClusterRoleOptions;
+  readonly operatorClusterRole: ClusterRoleOptions;
+  readonly aggregateClusterRole: AggregateClusterRoleOptions;
+  readonly role: RoleOptions;
+  readonly roleBinding: RoleBindingOptions;
+  readonly clusterRoleBinding: ClusterRoleBindingOptions;
+  readonly operatorClusterRoleBinding: ClusterRoleBindingOptions;
+  readonly serviceAccount: ServiceAccountOptions;
+  readonly operatorServiceAccount: ServiceAccountOptions;
+}
+
+const inCluster = { name: true, labels: true, annotations: true };
+const inNamespace = { ...inCluster, namespace: true };
+const deployment: OptionNames<DeploymentOptions> = {
+  ...{ ...inNamespace, matchLabels: true, replicas: true, serviceAccount: true, podSpec: true },
+  ...{ podLabels: true, podAnnotations: true, nodePlacement: true, spec: true },
+};
+const clusterRole: OptionNames<ClusterRoleOptions> = { ...inCluster, rules: true };
+const clusterRoleBinding: OptionNames<ClusterRoleBindingOptions> = {
+  ...{ ...inCluster, clusterRole: true, serviceAccount: true, serviceAccountNamespace: true },
+};
+const serviceAccount: OptionNames<ServiceAccountOptions> = {
+  ...{ ...inNamespace, automountServiceAccountToken: true, imagePullSecrets: true },
+};
+
+const optionNames: { readonly [M in keyof OptionsByMethod]: OptionNames<OptionsByMethod[M]> } = {
+  ...{ deployment, operatorDeployment: deployment },
+  service: { ...inNamespace, matchLabels: true, spec: true },
+  secret: { ...inNamespace, type: true, data: true, stringData: true, immutable: true },
+  configMap: { ...inNamespace, data: true, binaryData: true, immutable: true },
+  ...{ clusterRole, operatorClusterRole: clusterRole },
+  aggregateClusterRole: { ...clusterRole, aggregateTo: true },
+  role: { ...inNamespace, rules: true },
+  roleBinding: {
+    ...{ ...inNamespace, roleRef: true, serviceAccount: true, serviceAccountNamespace: true },
+  },
+  ...{ clusterRoleBinding, operatorClusterRoleBinding: clusterRoleBinding },
+  ...{ serviceAccount, operatorServiceAccount: serviceAccount },
+};
+
+/** @throws OperatorError `InvalidOption`: a method of `ResourceBuilder` has an unknown option. */
+export function checkOptions<M extends keyof OptionsByMethod>(
+  method: M,
+  options: OptionsByMethod[M],
+): void {
+  const subject = `${method} ${options.name}`;
+  refuseUnknownOptions<OptionsByMethod[M]>(subject, options, optionNames[method]);
 }

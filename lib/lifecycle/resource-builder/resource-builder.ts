@@ -15,8 +15,10 @@ import { OperatorError } from '../../system/operator-error.js';
 import { clusterRoleBindingBody, roleBindingBody } from './binding-body.js';
 import { newContainer } from './container.js';
 import { deploymentBody } from './deployment-body.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { DeploymentContainer } from './deployment-body.js';
 import { newObject, plain } from './new-object.js';
+import { checkOptions } from './object-options.js';
 import type {
   AggregateClusterRoleOptions,
   ClusterRoleBindingOptions,
@@ -57,7 +59,10 @@ export class ResourceBuilder {
   readonly #operator: TextMap;
 
   /** @throws OperatorError `InvalidOption`: a label is none. */
-  constructor({ commonLabels = {}, operatorLabels = {} }: ResourceBuilderOptions = {}) {
+  constructor(options: ResourceBuilderOptions = {}) {
+    const { commonLabels = {}, operatorLabels = {} } = options;
+    const names = { commonLabels, operatorLabels };
+    refuseUnknownOptions<ResourceBuilderOptions>('ResourceBuilder', options, names);
     this.#common = checkedLabels('commonLabels', commonLabels);
     this.#operator = checkedLabels('operatorLabels', operatorLabels);
   }
@@ -77,11 +82,13 @@ export class ResourceBuilder {
    * @throws OperatorError `InvalidObject`: as all methods, for what a server would refuse.
    */
   deployment(options: DeploymentOptions): Deployment & Specified<Deployment> {
+    checkOptions('deployment', options);
     return newDeployment(options, this.withCommonLabels(options.labels));
   }
 
   /** A {@link deployment} with the operator's labels; its selector is `matchLabels` alone, too. */
   operatorDeployment(options: DeploymentOptions): Deployment & Specified<Deployment> {
+    checkOptions('operatorDeployment', options);
     return newDeployment(options, this.withOperatorLabels(options.labels));
   }
 
@@ -97,6 +104,7 @@ export class ResourceBuilder {
 
   /** A Service; with `matchLabels` it leads to the Pods that have them. */
   service(options: ServiceOptions): Service & Specified<Service> {
+    checkOptions('service', options);
     const { matchLabels, labels, spec } = options;
     const all = this.withCommonLabels({ ...labels, ...matchLabels });
     const body = plain<Specified<Service>>({ spec: { ...spec, selector: matchLabels } });
@@ -105,6 +113,7 @@ export class ResourceBuilder {
 
   /** A Secret; its texts are encoded. */
   secret(options: SecretOptions): Secret {
+    checkOptions('secret', options);
     const { type, immutable, labels } = options;
     const data = encodedData(options);
     const body = { type, immutable, ...(Object.keys(data).length > 0 && { data }) };
@@ -113,6 +122,7 @@ export class ResourceBuilder {
 
   /** A ConfigMap. */
   configMap(options: ConfigMapOptions): ConfigMap {
+    checkOptions('configMap', options);
     const { data, binaryData, immutable, labels } = options;
     const body = { data, binaryData, immutable };
     return newObject(ConfigMap, options, { labels: this.withCommonLabels(labels), body });
@@ -120,36 +130,43 @@ export class ResourceBuilder {
 
   /** A ClusterRole. */
   clusterRole(options: ClusterRoleOptions): ClusterRole {
+    checkOptions('clusterRole', options);
     const labels = this.withCommonLabels(options.labels);
     return newObject(ClusterRole, options, { labels, body: { rules: options.rules } });
   }
 
   /** A ClusterRole with the operator's labels. */
   operatorClusterRole(options: ClusterRoleOptions): ClusterRole {
+    checkOptions('operatorClusterRole', options);
     const labels = this.withOperatorLabels(options.labels);
     return newObject(ClusterRole, options, { labels, body: { rules: options.rules } });
   }
 
   /** A ClusterRole whose rules become a part of another, as `view`. */
   aggregateClusterRole(options: AggregateClusterRoleOptions): ClusterRole {
+    checkOptions('aggregateClusterRole', options);
     const aggregate = `rbac.authorization.k8s.io/aggregate-to-${options.aggregateTo}`;
-    return this.clusterRole({ ...options, labels: { ...options.labels, [aggregate]: 'true' } });
+    const labels = { ...this.withCommonLabels(options.labels), [aggregate]: 'true' };
+    return newObject(ClusterRole, options, { labels, body: { rules: options.rules } });
   }
 
   /** A Role. */
   role(options: RoleOptions): Role {
+    checkOptions('role', options);
     const labels = this.withCommonLabels(options.labels);
     return newObject(Role, options, { labels, body: { rules: options.rules } });
   }
 
   /** Gives a Role, or a ClusterRole within one namespace, to a ServiceAccount. */
   roleBinding(options: RoleBindingOptions): RoleBinding {
+    checkOptions('roleBinding', options);
     const labels = this.withCommonLabels(options.labels);
     return newObject(RoleBinding, options, { labels, body: roleBindingBody(options) });
   }
 
   /** Gives a ClusterRole to a ServiceAccount. */
   clusterRoleBinding(options: ClusterRoleBindingOptions): ClusterRoleBinding {
+    checkOptions('clusterRoleBinding', options);
     const labels = this.withCommonLabels(options.labels);
     return newObject(ClusterRoleBinding, options, {
       labels,
@@ -159,6 +176,7 @@ export class ResourceBuilder {
 
   /** A {@link clusterRoleBinding} with the operator's labels. */
   operatorClusterRoleBinding(options: ClusterRoleBindingOptions): ClusterRoleBinding {
+    checkOptions('operatorClusterRoleBinding', options);
     const labels = this.withOperatorLabels(options.labels);
     return newObject(ClusterRoleBinding, options, {
       labels,
@@ -168,11 +186,13 @@ export class ResourceBuilder {
 
   /** A ServiceAccount. */
   serviceAccount(options: ServiceAccountOptions): ServiceAccount {
+    checkOptions('serviceAccount', options);
     return newServiceAccount(options, this.withCommonLabels(options.labels));
   }
 
   /** A ServiceAccount with the operator's labels. */
   operatorServiceAccount(options: ServiceAccountOptions): ServiceAccount {
+    checkOptions('operatorServiceAccount', options);
     return newServiceAccount(options, this.withOperatorLabels(options.labels));
   }
 }

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { Logger } from '../../system/logger.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 
 /** What is done to the object that an admission webhook looks at. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -91,6 +92,8 @@ export function denied(message: string, options: DenialOptions = {}): Denied {
   const { causes = [], warnings = [] } = options;
   const { code = causes.length > 0 ? 422 : 403 } = options;
   const { reason = causes.length > 0 ? 'Invalid' : 'Forbidden' } = options;
+  const names = { code, reason, causes, warnings };
+  refuseUnknownOptions<DenialOptions>('denied', options, names);
   return { type: 'denied', message, code, reason, causes, warnings };
 }
 

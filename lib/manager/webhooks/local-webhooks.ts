@@ -10,6 +10,7 @@ import type { CertificateSource } from './certificate-source.js';
 import { conversionClientConfig, webhookConfigurations } from './webhook-configurations.js';
 import type { Webhook } from './webhook.js';
 import { WebhookServer } from './webhook-server.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 
 /** Options of {@link serveLocalWebhooks}. */
 export interface LocalWebhooksOptions {
@@ -38,8 +39,10 @@ const dayMs = 24 * 60 * 60_000;
 export async function serveLocalWebhooks(
   client: Client,
   webhooks: readonly Webhook[],
-  { name = 'local-webhooks', logger = silentLogger }: LocalWebhooksOptions = {},
+  options: LocalWebhooksOptions = {},
 ): Promise<LocalWebhooks> {
+  const { name = 'local-webhooks', logger = silentLogger } = options;
+  refuseUnknownOptions<LocalWebhooksOptions>('serveLocalWebhooks', options, { name, logger });
   const { authority, certificates } = await localCertificates();
   const server = new WebhookServer({ webhooks, certificates, port: 0, host: '127.0.0.1' });
   const stopping = new AbortController();

@@ -2,6 +2,8 @@ import type { WebhookClientConfig } from '../../crd/definition/custom-resource.j
 import type { ResourceType } from '../../object/resource-type.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { AdmissionWebhook, Webhook } from './webhook.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
+import type { OptionNames } from '../../system/known-options.js';
 
 /** Where the API server finds the webhooks. */
 export type WebhookAddress =
@@ -39,6 +41,8 @@ export function webhookConfigurations(
   webhooks: readonly Webhook[],
   options: WebhookConfigurationsOptions,
 ): readonly WebhookConfiguration[] {
+  const names = { name: true, ...addressNames };
+  refuseUnknownOptions<WebhookConfigurationsOptions>('webhookConfigurations', options, names);
   return (['mutating', 'validating'] as const).flatMap((type) => {
     const own = webhooks.filter((each) => each.type === type) as readonly AdmissionWebhook[];
     if (own.length === 0) return [];
@@ -57,8 +61,13 @@ export function webhookConfigurations(
 export function conversionClientConfig(
   options: Omit<WebhookConfigurationsOptions, 'name'>,
 ): WebhookClientConfig {
+  refuseUnknownOptions('conversionClientConfig', options, addressNames);
   return clientConfigOf('/convert', options);
 }
+
+const addressNames: OptionNames<Omit<WebhookConfigurationsOptions, 'name'>> = {
+  ...{ address: true, authorities: true },
+};
 
 function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationsOptions): unknown {
   const { name, path, resource, operations, failurePolicy, timeoutSeconds } = webhook;

@@ -3,6 +3,7 @@ import type { ResourceType, TypeReference } from '../../object/resource-type.js'
 import type { Awaitable } from '../crud-operations.js';
 import type { PatchPart } from '../patch.js';
 import type { ResourceContext } from '../resource-context.js';
+import type { OptionNames } from '../../system/known-options.js';
 
 /**
  * Options of a resource that keeps Kubernetes objects. `T` is the object that is reconciled, `K` what
@@ -66,3 +67,11 @@ export interface ObjectsResourceOptions<
     object: T,
   ) => Awaitable<readonly (ObjectOfType<R> | LiteralHint<L>)[]>;
 }
+
+/** Names of {@link ObjectsResourceOptions}. */
+export const objectsResourceOptionNames: OptionNames<
+  ObjectsResourceOptions<KubernetesObject, TypeReference<KubernetesObject>>
+> = {
+  ...{ types: true, name: true, getDesiredState: true, allowedLabels: true, adopt: true },
+  ...{ fieldManager: true, order: true },
+};

@@ -2,11 +2,13 @@ import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import { CrudResource } from '../crud-resource.js';
 import { KeptObjects } from './kept-objects.js';
+import { objectsResourceOptionNames } from './objects-resource-options.js';
 import type {
   KeptObjectsOptions,
   ObjectOfType,
   ObjectsResourceOptions,
 } from './objects-resource-options.js';
+import { refuseUnknownOptions } from '../../system/known-options.js';
 
 /**
  * A resource that keeps objects of any kinds for the object that is reconciled: what is missing is
@@ -46,6 +48,7 @@ export function objectsResource<
   R extends TypeReference<KubernetesObject>,
   L extends string = string,
 >(options: ObjectsResourceOptions<T, R, L>): CrudResource<T, ObjectOfType<R>[], ObjectOfType<R>[]> {
+  refuseUnknownOptions(`objectsResource ${options.name}`, options, objectsResourceOptionNames);
   const { types, order } = options;
   // No object can be a LiteralHint.
   const kept = options as unknown as KeptObjectsOptions<T, ObjectOfType<R>>;
