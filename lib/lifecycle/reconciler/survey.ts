@@ -1,3 +1,4 @@
+import { definedKinds, kindName } from '../../builder/apply-order.js';
 import { getIfExists } from '../../client/get-if-exists.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
@@ -6,7 +7,6 @@ import { controllerOf, withControllerReference } from '../../object/owner-refere
 import type { ResourceType, TypeReference } from '../../object/resource-type.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
-import { comingKinds } from './coming-kinds.js';
 import { completedObject } from './completed-object.js';
 import { desiredList } from './desired-list.js';
 import { identityOf } from './owned-objects.js';
@@ -38,7 +38,7 @@ export interface Survey {
  */
 export async function survey<CR extends LifecycleObject>(pass: Pass<CR>): Promise<Survey> {
   const wanted = await desiredList(pass);
-  const coming = comingKinds(wanted.objects);
+  const coming = definedKinds(wanted.objects);
   const found = await Promise.all(
     wanted.objects.map((object) => surveyObject(pass, object, coming)),
   );
@@ -59,11 +59,11 @@ export async function survey<CR extends LifecycleObject>(pass: Pass<CR>): Promis
 async function surveyObject<CR extends LifecycleObject>(
   pass: Pass<CR>,
   object: KubernetesObject,
-  coming: ReadonlyMap<string, boolean>,
+  coming: ReturnType<typeof definedKinds>,
 ): Promise<SurveyedObject | string> {
   try {
     const type = await typeOf(pass, object, coming);
-    const namespaced = type?.namespaced ?? coming.get(kindOf(object)) === true;
+    const namespaced = (type ?? coming.get(kindName(object)))?.namespaced === true;
     const placed = inPlace(object, namespaced);
     if (placed === undefined) return `${describeObject(object)} has no namespace: give it one`;
     const scopes = {
@@ -88,20 +88,16 @@ const insoluble: readonly string[] = [
 async function typeOf<CR extends LifecycleObject>(
   { client }: Pass<CR>,
   object: KubernetesObject,
-  coming: ReadonlyMap<string, boolean>,
+  coming: ReturnType<typeof definedKinds>,
 ): Promise<ResourceType | undefined> {
   const { apiVersion, kind } = object;
   const reference: TypeReference = { apiVersion, kind };
   try {
     return await client.resourceType(reference);
   } catch (error) {
-    if (isOperatorError(error, 'UnknownKind') && coming.has(kindOf(object))) return undefined;
+    if (isOperatorError(error, 'UnknownKind') && coming.has(kindName(object))) return undefined;
     throw error;
   }
-}
-
-function kindOf({ apiVersion, kind }: KubernetesObject): string {
-  return `${apiVersion} ${kind}`;
 }
 
 /** `object` without a namespace that its kind does not have; undefined: it lacks one. */
