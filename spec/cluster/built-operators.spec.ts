@@ -52,8 +52,8 @@ for (const style of styles) {
     const [v1alpha1, v1] = ['v1alpha1', 'v1'].map((version) => ({
       ...{ apiVersion: `${group}/${version}`, kind: 'Shop' },
     })) as [Type, Type];
-    // The lifecycle takes over what has a name of its own; no label has so long a value.
-    const refusedName = style === 'lifecycle' ? 'a'.repeat(64) : 'taken';
+    // The lifecycle takes over what has a name of its own; no Service has a name with a dot.
+    const refusedName = style === 'lifecycle' ? 'with.dot' : 'taken';
     const config = (...names: string[]): string => file(name, 'config', ...names);
     let plane: ControlPlane;
     let admin: ConnectedClient;
@@ -223,7 +223,7 @@ for (const style of styles) {
         const type = style === 'lifecycle' ? 'Degraded' : 'Ready';
         const found = status?.conditions?.find((one) => one.type === type);
         expect(found?.status).to.equal(style === 'lifecycle' ? 'True' : 'False');
-        expect(found?.message).to.include(style === 'lifecycle' ? '63' : 'taken');
+        expect(found?.message).to.include(refusedName);
         const { items } = await admin.list(Event, { namespace: key.namespace });
         const warnings = items.filter(({ type: one }) => one === 'Warning');
         expect(warnings.map(({ regarding }) => regarding?.name)).to.include(refused.name);
