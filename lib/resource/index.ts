@@ -34,7 +34,12 @@ export { isPermanent, PermanentError } from './permanent-error.js';
 export { processDelete, processUpdate } from './process.js';
 export { prometheusNamespace, prometheusSubsystem } from './prometheus-names.js';
 export type { Resource } from './resource.js';
-export type { Cancellation, ResourceContext, StepName } from './resource-context.js';
+export type {
+  Cancellation,
+  NotReadyOptions,
+  ResourceContext,
+  StepName,
+} from './resource-context.js';
 export { ResourceFailedError, isResourceFailed } from './resource-failed-error.js';
 export { ResourceRouter } from './resource-router.js';
 export type { ResourceRouterOptions } from './resource-router.js';

@@ -7,7 +7,12 @@ import type { ContextKey } from './context-key.js';
 import { ExecutionFailedError } from './execution-failed-error.js';
 import { ResourceScope } from './pass.js';
 import type { Pass, Place } from './pass.js';
-import type { Cancellation, ResourceContext, StepName } from './resource-context.js';
+import type {
+  Cancellation,
+  NotReadyOptions,
+  ResourceContext,
+  StepName,
+} from './resource-context.js';
 
 /** What all contexts of a pass hand down unchanged. */
 export interface PassParts {
@@ -103,6 +108,14 @@ export class PassContext implements ResourceContext {
 
   get finalizersKept(): readonly Cancellation[] {
     return this.#pass.finalizersKept;
+  }
+
+  notReady(reason: string, { holdsChain = false }: NotReadyOptions = {}): void {
+    this.#pass.notReady(this.#here(reason), holdsChain);
+  }
+
+  get notReadyFor(): readonly Cancellation[] {
+    return this.#pass.waiting;
   }
 
   requeueAfter(ms: number): void {

@@ -8,6 +8,10 @@ export type Place = Pick<ResourceContext, 'resourceSet' | 'resource' | 'step'>;
 export class Pass {
   reconciliationCanceled: Cancellation | undefined;
   requeueAfterMs: number | undefined;
+  /** Whether a resource has the ones after it wait. */
+  isHeld = false;
+  /** The resources that an early end has left out. */
+  notStarted: readonly string[] = [];
   isUpdateAllowed = false;
   isUpdateNecessary = false;
   isDeletionAllowed = false;
@@ -15,6 +19,7 @@ export class Pass {
   place: Place;
   readonly values = new Map<ContextKey<unknown>, unknown>();
   readonly #kept = new Map<string, Cancellation>();
+  readonly #waiting = new Map<string, Cancellation>();
 
   constructor(resourceSet: string) {
     this.place = { resourceSet, resource: '', step: 'initContext' };
@@ -27,6 +32,15 @@ export class Pass {
   /** The first reason of a resource stays. */
   keepFinalizers(by: Cancellation): void {
     if (!this.#kept.has(by.resource)) this.#kept.set(by.resource, by);
+  }
+
+  get waiting(): readonly Cancellation[] {
+    return [...this.#waiting.values()];
+  }
+
+  notReady(by: Cancellation, holdsChain: boolean): void {
+    this.#waiting.set(`${by.resource} ${by.reason}`, by);
+    this.isHeld ||= holdsChain;
   }
 
   requeueAfter(ms: number): void {

@@ -74,6 +74,11 @@ export async function runResourceSet<T extends KubernetesObject>(
   await runChain(root, object, { resources: set.resources, method, order });
 }
 
+/** The resources that the reconcile of `context` did not come to. */
+export function notStartedOf(context: ResourceContext): readonly string[] {
+  return passContextOf(context).pass.notStarted;
+}
+
 /** Where the pass of `context` is now, or was when it ended: what hangs is there. */
 export function placeOf(context: ResourceContext): Place {
   return passContextOf(context).pass.place;
@@ -95,12 +100,16 @@ async function runChain<T extends KubernetesObject>(
   const root = passContextOf(context);
   // Whoever changes the list meanwhile means the next pass.
   const left = order === 'reverse' ? resources.toReversed() : [...resources];
-  while (root.reconciliationCanceled === undefined) {
+  // A deletion leaves no resource out: the finalizer would go all the same.
+  const isHeld = (): boolean => method === 'ensureCreated' && root.pass.isHeld;
+  while (root.reconciliationCanceled === undefined && !isHeld()) {
     const resource = left.shift();
     if (resource === undefined) return;
     await runResource(root.inResource(resource.name, method), object, { resource, method });
   }
-  tellCanceled(root, root.reconciliationCanceled, left);
+  root.pass.notStarted = left.map(({ name }) => name);
+  const { reconciliationCanceled: canceled } = root;
+  if (canceled !== undefined) tellCanceled(root, canceled, left);
 }
 
 interface Link<T extends KubernetesObject> {

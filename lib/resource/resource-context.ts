@@ -26,6 +26,15 @@ export interface Cancellation {
   readonly reason: string;
 }
 
+/** Options of {@link ResourceContext.notReady}. */
+export interface NotReadyOptions {
+  /**
+   * While the object lives, the resources after this one are not started in this reconcile.
+   * @defaultValue false: the chain goes on
+   */
+  readonly holdsChain?: boolean | undefined;
+}
+
 /**
  * What one pass over one object hands down to its resources. It is frozen: what resources tell one
  * another goes through its methods, and ends with the pass. Telling twice is as telling once.
@@ -67,6 +76,13 @@ export interface ResourceContext {
   keepFinalizers(reason?: string): void;
   /** Everyone who keeps the finalizer, each once. */
   readonly finalizersKept: readonly Cancellation[];
+  /**
+   * Reports that the resource waits for something: the condition `Ready` of the object is `False` and
+   * names it. Call it in each reconcile for as long as that holds; it requeues nothing.
+   */
+  notReady(reason: string, options?: NotReadyOptions): void;
+  /** Everything that resources have reported by `notReady`. */
+  readonly notReadyFor: readonly Cancellation[];
   /** Has the object looked at again after this many milliseconds at the latest, if the pass succeeds. */
   requeueAfter(ms: number): void;
   /** The shortest time that was asked for, or undefined. */

@@ -42,6 +42,12 @@ export interface FrameworkOptions<T extends KubernetesObject> {
    */
   readonly pauseAnnotations?: Readonly<Record<string, string>> | undefined;
   /**
+   * The type of the condition that shows on each object whether it is reconciled, where its status keeps
+   * conditions. Two frameworks of one kind need two types. `false`: none is written, as in a chain whose
+   * resources write one themselves. @defaultValue 'Ready'
+   */
+  readonly readyCondition?: string | false | undefined;
+  /**
    * Every object is looked at again after this time, in milliseconds, ± 10 %: what no watch tells of
    * is found then. `Infinity`: never. @defaultValue 300_000
    */

@@ -14,7 +14,7 @@ import type { Logger } from '../../system/logger.js';
 import { describePlace } from '../describe-place.js';
 import { messageOf } from '../message-of.js';
 import { newResourceContext } from '../new-resource-context.js';
-import { placeOf, runResourceSet } from '../process.js';
+import { notStartedOf, placeOf, runResourceSet } from '../process.js';
 import type { PassMethod } from '../process.js';
 import type { Cancellation, ResourceContext } from '../resource-context.js';
 import { isResourceFailed } from '../resource-failed-error.js';
@@ -25,6 +25,7 @@ import type { FrameworkMetrics } from './framework-metrics.js';
 import { ObjectState } from './object-state.js';
 import { OnceTold } from './once-told.js';
 import { isOverlapError, overlapCondition } from './overlap.js';
+import { readinessOf } from './ready-condition.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 import { tellWhenStuck } from './stuck-watch.js';
 import { Turns } from '../../system/turns.js';
@@ -104,6 +105,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
         return done();
       }
       this.#report({ pass, object, id }, error);
+      await this.#showFailure({ pass, object, id }, error);
       this.#resyncAfter(error, pass);
       throw error;
     }
@@ -149,8 +151,14 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   async #create(subject: Subject<T>, set: ResourceSet<T>): Promise<Result> {
     this.#count('update');
     const context = await this.#carryOut(subject, set, 'ensureCreated');
-    this.#reportCanceled(subject, context.reconciliationCanceled);
-    return this.#again(context.requeueAfterMs);
+    const { reconciliationCanceled: canceled, notReadyFor, requeueAfterMs = Infinity } = context;
+    this.#reportCanceled(subject, canceled);
+    const waiting = canceled === undefined ? notReadyFor : [...notReadyFor, canceled];
+    const readiness = readinessOf(waiting, notStartedOf(context));
+    const isNew = this.#told.isNew(subject.id, 'readiness', readiness.message ?? '');
+    if (isNew && notReadyFor.length > 0) subject.pass.logger.info(readiness.message ?? '');
+    const postponedMs = await this.#state.setReady(subject, readiness);
+    return this.#again(Math.min(requeueAfterMs, postponedMs ?? Infinity));
   }
 
   /** A chain that ends early has not made everything: that must not look like a success. */
@@ -171,7 +179,11 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const context = await this.#carryOut(subject, set, 'ensureDeleted');
     const { finalizersKept, reconciliationCanceled: canceled } = context;
     const keepers = canceled === undefined ? finalizersKept : [...finalizersKept, canceled];
-    if (keepers.length > 0) return this.#kept(subject, keepers, context.requeueAfterMs);
+    if (keepers.length > 0) {
+      const message = `the deletion waits for ${describeKeepers(keepers)}`;
+      await this.#state.setReady(subject, { status: 'False', reason: 'Deleting', message });
+      return this.#kept(subject, keepers, context.requeueAfterMs);
+    }
     await this.#release(subject);
     return done();
   }
@@ -226,7 +238,11 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     return requeueAfter(Math.min(this.#options.keptFinalizerRetryMs, askedMs ?? Infinity));
   }
 
-  #unhandled({ pass, object, id }: Subject<T>, { isStuck }: { readonly isStuck: boolean }): Result {
+  async #unhandled(
+    subject: Subject<T>,
+    { isStuck }: { readonly isStuck: boolean },
+  ): Promise<Result> {
+    const { pass, object, id } = subject;
     if (!isStuck) {
       pass.logger.debug('no resource set handles the object');
       return done();
@@ -238,6 +254,8 @@ export class FrameworkReconciler<T extends KubernetesObject> {
       const facts = { reason: 'NoResourceSet', action: 'Delete', note } as const;
       this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
     }
+    const readiness = { status: 'False', reason: 'NoResourceSet', message: note } as const;
+    await this.#state.setReady(subject, readiness);
     return this.#again(undefined);
   }
 
@@ -272,6 +290,25 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     logger.warn(note, { ...place });
     const facts = { reason: 'ResourceHangs', action: place.step, note } as const;
     this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
+  }
+
+  /** The object shows the failure; what keeps it from being written must not hide the failure. */
+  async #showFailure(subject: Subject<T>, error: unknown): Promise<void> {
+    const { signal, logger } = subject.pass;
+    const kind = failureKindOf(error);
+    if (signal.aborted || kind === 'conflict' || kind === 'waiting') return;
+    const said = isResourceFailed(error) ? failureNote(error) : messageOf(error);
+    const isDeleting = subject.object.metadata.deletionTimestamp !== undefined;
+    const reason = isOverlapError(error) ? overlapCondition : 'ReconcileFailed';
+    const held = `the deletion waits and ${this.#options.finalizer} stays, since it failed`;
+    const readiness = isDeleting
+      ? { reason: 'DeletionFailed', message: `${held}: ${said}` }
+      : { reason, message: said };
+    try {
+      await this.#state.setReady(subject, { status: 'False', ...readiness });
+    } catch (failure) {
+      logger.debug('the failure is not shown in the condition', { error: failure });
+    }
   }
 
   /** The log has it from the controller. */

@@ -18,6 +18,12 @@ export interface ConditionWriting {
   readonly logger: Logger;
 }
 
+interface Written {
+  readonly conditions: readonly Condition[];
+  /** Written to the status, too, where a condition of the whole object has it. */
+  readonly observedGeneration: number | undefined;
+}
+
 const remembered = 1_000;
 
 /**
@@ -51,7 +57,8 @@ export class ObjectConditions<T extends KubernetesObject> {
     const conditions = setCondition(before, update, this.#clock);
     if (conditions === before) return object;
     try {
-      const written = await this.#write(object, conditions, writing);
+      const { observedGeneration } = update;
+      const written = await this.#write(object, { conditions, observedGeneration }, writing);
       if (findCondition(conditionsOf(written), update.type) === undefined) {
         this.#giveUp('its schema has no conditions', writing.logger);
       }
@@ -64,11 +71,13 @@ export class ObjectConditions<T extends KubernetesObject> {
 
   async #write(
     object: T,
-    conditions: readonly Condition[],
+    { conditions, observedGeneration }: Written,
     { client, signal }: ConditionWriting,
   ): Promise<T> {
     const { uid, resourceVersion } = object.metadata;
-    const body = { metadata: { uid, resourceVersion }, status: { conditions } };
+    const generation = observedGeneration === undefined ? {} : { observedGeneration };
+    const status = { ...generation, conditions };
+    const body = { metadata: { uid, resourceVersion }, status };
     const patch = { type: 'merge', body } as const;
     return client.patch(this.#type, keyOf(object), patch, { subresource: 'status', signal });
   }

@@ -12,6 +12,8 @@ import {
   pausedCondition,
   resumptionToTell,
 } from '../../controller/pause.js';
+import { ReadyCondition } from './ready-condition.js';
+import type { Readiness } from './ready-condition.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 
 /** An object, what names it among all others, and what writes to it. */
@@ -23,7 +25,7 @@ export interface StatedObject<T extends KubernetesObject> {
 
 type Options<T extends KubernetesObject> = Pick<
   ResolvedFrameworkOptions<T>,
-  'name' | 'type' | 'clock' | 'pauseAnnotations' | 'resourceRouter'
+  'name' | 'type' | 'clock' | 'pauseAnnotations' | 'resourceRouter' | 'readyCondition'
 >;
 
 /** What keeps an object from being reconciled, and how that is shown: conditions and events. */
@@ -32,12 +34,22 @@ export class ObjectState<T extends KubernetesObject> {
   readonly #recorder: Recorder;
   readonly #told: OnceTold;
   readonly #conditions: ObjectConditions<T>;
+  readonly #ready: ReadyCondition<T>;
 
   constructor(options: Options<T>, recorder: Recorder, told: OnceTold) {
     this.#options = options;
     this.#recorder = recorder;
     this.#told = told;
     this.#conditions = new ObjectConditions(options.type, options.clock);
+    this.#ready = new ReadyCondition(options, this.#conditions);
+  }
+
+  /**
+   * Shows the result of a reconcile in the condition `Ready`.
+   * @returns milliseconds after which a changed message may be written; undefined: nothing is left
+   */
+  setReady(stated: StatedObject<T>, readiness: Readiness): Promise<number | undefined> {
+    return this.#ready.set(stated, readiness);
   }
 
   /** Says that a pause or an overlap is over, where it is. @returns the object as it is now */

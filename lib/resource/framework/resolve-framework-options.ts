@@ -17,13 +17,15 @@ import {
   prometheusSubsystem as defaultSubsystem,
 } from '../prometheus-names.js';
 import type { FrameworkOptions } from './framework-options.js';
-import { commonPauseAnnotations } from '../../controller/pause.js';
+import { commonPauseAnnotations, pausedCondition } from '../../controller/pause.js';
 import type { PauseAnnotations } from '../../controller/pause.js';
+import { overlapCondition } from './overlap.js';
 
 type Given<T extends KubernetesObject> = FrameworkOptions<T>;
 type Optional = 'crd' | 'informer' | 'configure' | 'recorder' | 'metrics';
 type Defaulted =
   | ('backOffFactory' | 'finalizerPrefix' | 'resyncPeriodMs' | 'keptFinalizerRetryMs')
+  | 'readyCondition'
   | ('controller' | 'prometheusNamespace' | 'prometheusSubsystem' | 'clock' | 'random' | 'logger');
 
 /** {@link FrameworkOptions}, resolved. */
@@ -50,7 +52,7 @@ export function resolveFrameworkOptions<T extends KubernetesObject>(
   const { backOffFactory = defaultBackOffFactory(), finalizerPrefix = 'operator-builder.io' } =
     options;
   const { pauseAnnotations = {}, resyncPeriodMs = 300_000 } = options;
-  const { keptFinalizerRetryMs = 5_000, metrics } = options;
+  const { keptFinalizerRetryMs = 5_000, readyCondition = 'Ready', metrics } = options;
   const { maxConcurrentReconciles = 4, ...others } = options.controller ?? {};
   const controller = { maxConcurrentReconciles, ...others };
   const { prometheusNamespace = defaultNamespace, prometheusSubsystem = defaultSubsystem } =
@@ -61,6 +63,7 @@ export function resolveFrameworkOptions<T extends KubernetesObject>(
   checkCrd(options);
   checkNames({ name, finalizerPrefix, prometheusNamespace, prometheusSubsystem });
   checkPause(name, pauseAnnotations);
+  checkReadyCondition(name, readyCondition);
   if (!(resyncPeriodMs > 0)) refuse(name, `resyncPeriodMs ${resyncPeriodMs}: want more than 0`);
   if (!(keptFinalizerRetryMs > 0 && keptFinalizerRetryMs < Infinity)) {
     refuse(name, `keptFinalizerRetryMs ${keptFinalizerRetryMs}: want more than 0, and an end`);
@@ -68,7 +71,7 @@ export function resolveFrameworkOptions<T extends KubernetesObject>(
   const given = {
     ...{ name, type, resourceRouter, client, crd, informer, configure, recorder, metrics },
     ...{ backOffFactory, finalizerPrefix, resyncPeriodMs, keptFinalizerRetryMs, controller },
-    ...{ prometheusNamespace, prometheusSubsystem, clock, random, logger },
+    ...{ prometheusNamespace, prometheusSubsystem, clock, random, logger, readyCondition },
   };
   const names = { ...given, pauseAnnotations };
   refuseUnknownOptions<FrameworkOptions<T>>(`Framework ${name}`, options, names);
@@ -148,6 +151,15 @@ function checkPause(name: string, annotations: PauseAnnotations): void {
     if (typeof value !== 'string') refuse(name, `pauseAnnotations ${key}: want a text`);
     const common = Object.hasOwn(commonPauseAnnotations, key) ? commonPauseAnnotations[key] : value;
     if (value !== common) refuse(name, `pauseAnnotations ${key}: ${common} pauses, it stays so`);
+  }
+}
+
+function checkReadyCondition(name: string, type: string | boolean): void {
+  if (type === false) return;
+  const problem = typeof type === 'string' ? qualifiedNameProblem(type) : 'want a text, or false';
+  if (problem !== undefined) refuse(name, `readyCondition ${String(type)}: ${problem}`);
+  if (type === pausedCondition || type === overlapCondition) {
+    refuse(name, `readyCondition ${type}: the framework writes it for something else`);
   }
 }
 

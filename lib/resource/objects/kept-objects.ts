@@ -15,6 +15,7 @@ import { isAlreadyExists } from '../../object/api-error.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
 import type { TypeReference } from '../../object/resource-type.js';
+import { rolloutStatus } from '../../object/rollout-status.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import { contextKey } from '../context-key.js';
 import type { CrudOperations, States } from '../crud-operations.js';
@@ -95,7 +96,10 @@ export class KeptObjects<
     const updated = await Promise.all(
       desired.map(async (object) => {
         const found = live.get(idOf(object));
-        return found !== undefined && (await this.#differs(run, object, found)) ? [object] : [];
+        if (found === undefined) return [];
+        if (await this.#differs(run, object, found)) return [object];
+        this.#reportRollout(context, found);
+        return [];
       }),
     );
     const deleted = current.filter((object) => !wanted.has(idOf(object)) && isDeletable(object));
@@ -146,7 +150,11 @@ export class KeptObjects<
     const outcomes: Outcome[] = [];
     for (const object of objects) {
       const unstructured = object as KubernetesObject as UnstructuredObject;
-      outcomes.push(await outcomeOf(run, referenceTo(object), () => work(run, unstructured)));
+      const outcome = await outcomeOf(run, referenceTo(object), () => work(run, unstructured));
+      outcomes.push(outcome);
+      if (outcome.state === 'done' && outcome.live !== undefined) {
+        this.#reportRollout(context, outcome.live);
+      }
     }
     settleOutcomes(context, outcomes);
   }
@@ -180,6 +188,13 @@ export class KeptObjects<
     return !isUnchanged({ desired: applicable, live }, run.settings.controllerName);
   }
 
+  #reportRollout(context: ResourceContext, live: KubernetesObject): void {
+    const rollout = rolloutStatus(live);
+    if (rollout.complete || isLeaving(live)) return;
+    context.notReady(rollout.message, { holdsChain: this.#options.waitUntilReady });
+    context.requeueAfter(unwatchedMs);
+  }
+
   #withAllowedLabels(run: RunContext, pair: Pair): DesiredObject {
     return withoutOthersLabels(pair, this.#allowedLabels, run.settings.controllerName);
   }
@@ -194,6 +209,9 @@ export class KeptObjects<
     return recordingContext({ ...settings, pruneClaims });
   }
 }
+
+// A watch shows the progress of a rollout; a kind that the controller does not own has none.
+const unwatchedMs = 30_000;
 
 // Claims are objects as all others here: what is no longer desired goes.
 const pruneClaims = true;

@@ -23,6 +23,12 @@ export interface KeptObjectsOptions<T extends KubernetesObject, K extends Kubern
    * ours
    */
   readonly allowedLabels?: readonly string[] | undefined;
+  /**
+   * The resources after this one wait until its workloads have rolled out and its Jobs have succeeded,
+   * whenever that does not hold: at the creation, in a rollout, and while pods are missing.
+   * @defaultValue false: they are applied in order, without waiting
+   */
+  readonly waitUntilReady?: boolean | undefined;
   /** Objects that exist and are nobody's are taken over. @defaultValue false: a `NotOurs` error */
   readonly adopt?: boolean | undefined;
   /**

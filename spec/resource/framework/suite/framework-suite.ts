@@ -4,6 +4,7 @@ import { finalizersSuite } from './finalizers.js';
 import { parallelSuite } from './parallel.js';
 import { passesSuite } from './passes.js';
 import { pausingSuite } from './pausing.js';
+import { readinessSuite } from './readiness.js';
 import { routingSuite } from './routing.js';
 import { scenes } from './scene.js';
 
@@ -13,6 +14,7 @@ export function frameworkSuite(newTarget: () => Promise<BuilderTarget>): void {
 
   describe('finalizers', () => finalizersSuite(open));
   describe('pausing', () => pausingSuite(open));
+  describe('readiness', () => readinessSuite(open));
   describe('routing', () => routingSuite(open));
   describe('passes', () => passesSuite(open));
   describe('parallel controllers', () => parallelSuite(open));

@@ -11,7 +11,11 @@ export interface Gadget extends KubernetesObject {
     /** ConfigMaps that there should be. */
     readonly parts?: readonly string[];
   };
-  readonly status?: { readonly size?: string; readonly conditions?: readonly Condition[] };
+  readonly status?: {
+    readonly size?: string;
+    readonly observedGeneration?: number;
+    readonly conditions?: readonly Condition[];
+  };
 }
 
 export const group = 'frameworks.example.com';
@@ -26,11 +30,13 @@ const condition = {
   },
 } as const;
 
+const observed = { size: text, observedGeneration: { type: 'integer', format: 'int64' } } as const;
+
 /** The kinds: one with conditions, one whose status has none, one without a status. */
 export const gadgetKinds = {
   Gadget: {
-    ...{ type: 'object', properties: { size: text } },
-    properties: { size: text, conditions: { type: 'array', items: condition } },
+    type: 'object',
+    properties: { ...observed, conditions: { type: 'array', items: condition } },
   },
   Plain: { type: 'object', properties: { size: text } },
   Bare: undefined,

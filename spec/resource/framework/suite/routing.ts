@@ -135,10 +135,10 @@ export function routingSuite(open: OpenScene): void {
   it('does not show an overlap in turns with another framework that has one, too', async () => {
     const scene = await open();
     for (const name of ['one', 'two']) {
-      scene.run({ name, resourceRouter: routerOf(scene, both) });
+      scene.run({ name, readyCondition: false, resourceRouter: routerOf(scene, both) });
     }
     // One that has none does not take it back, either.
-    scene.run({ name: 'three', resources: [scene.resource('three')] });
+    scene.run({ name: 'three', readyCondition: false, resources: [scene.resource('three')] });
     await scene.create('a', { spec: { version: 'both' } });
     await scene.until(async () => {
       const told = await scene.condition('a', 'ResourceSetsOverlap');

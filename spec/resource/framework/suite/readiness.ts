@@ -1,0 +1,222 @@
+import { expect } from 'chai';
+import { Deployment } from '../../../../lib/object/kinds.js';
+import { rolloutStatus } from '../../../../lib/object/rollout-status.js';
+import { ResourceRouter, ResourceSet, objectsResource } from '../../../../lib/resource/index.js';
+import type { ResourceContext } from '../../../../lib/resource/index.js';
+import { OperatorError } from '../../../../lib/system/operator-error.js';
+import type { Gadget } from './gadget.js';
+import { typeOf } from './gadget.js';
+import { finalizersOf } from './scene.js';
+import type { OpenScene, Scene } from './scene.js';
+
+const ours = 'operator-builder.io/shop';
+
+/** The condition `Ready` that a framework writes, and what it waits for. */
+export function readinessSuite(open: OpenScene): void {
+  it('shows Ready on an object whose chain has ended, with its generation, and writes it once', async () => {
+    const scene = await open();
+    scene.run({ resyncPeriodMs: 400 });
+    await scene.create('a');
+    await expectReady(scene, { status: 'True', reason: 'Reconciled', observedGeneration: 1 });
+    await scene.edit('a', { spec: { size: 'large' } });
+    await expectReady(scene, { status: 'True', reason: 'Reconciled', observedGeneration: 2 });
+    expect((await scene.get('a')).status).to.include({ observedGeneration: 2 });
+    await scene.calm();
+    await scene.requests();
+    const before = scene.calls.length;
+    await scene.until(() => scene.calls.length > before + 2);
+    expect(await scene.requests()).to.deep.equal([]);
+  });
+
+  it('names the resource and step that failed, and is True once that is over', async () => {
+    const scene = await open();
+    let isBroken = true;
+    const r2 = scene.resource('r2', {
+      created: () => {
+        if (isBroken) throw new Error('no quota is left');
+      },
+    });
+    scene.run({ resources: [scene.resource('r1'), r2] });
+    await scene.create('a');
+    const message = 'set all, resource r2, ensureCreated: no quota is left';
+    await expectReady(scene, { status: 'False', reason: 'ReconcileFailed', message });
+    isBroken = false;
+    await expectReady(scene, { status: 'True' });
+  });
+
+  it('writes a message that differs in each reconcile at most every few seconds', async () => {
+    const scene = await open();
+    let tries = 0;
+    const r1 = scene.resource('r1', {
+      created: (context) => {
+        context.notReady(`${++tries} of many`);
+        context.requeueAfter(20);
+      },
+    });
+    scene.run({ resources: [r1] });
+    await scene.create('a');
+    await expectReady(scene, { status: 'False', reason: 'Waiting' });
+    await scene.requests();
+    const before = tries;
+    await scene.until(() => tries > before + 20);
+    expect((await scene.requests()).length).to.be.below(3);
+  });
+
+  it('leaves the condition to a resource that writes it, and logs the remedy once', async () => {
+    const scene = await open();
+    const r1 = scene.resource('r1', { created: writeOwnReady });
+    scene.run({ resources: [r1] });
+    await scene.create('a');
+    await scene.until(() => scene.lines.some((line) => line.includes('readyCondition')));
+    await expectReady(scene, { reason: 'Own' });
+    await scene.calm();
+    expect((await scene.condition('a', 'Ready'))?.reason).to.equal('Own');
+    expect(scene.lines.filter((line) => line.includes('readyCondition'))).to.have.length(1);
+  });
+
+  it('takes another type, and writes none where that is asked for', async () => {
+    const scene = await open();
+    scene.run({ readyCondition: 'Reconciled' });
+    scene.run({ name: 'second', readyCondition: false, resources: [scene.resource('s1')] });
+    await scene.create('a');
+    await scene.until(() => scene.calls.includes('s1 created a'));
+    await scene.until(async () => (await scene.condition('a', 'Reconciled'))?.status === 'True');
+    await scene.calm();
+    expect(await scene.condition('a', 'Ready')).to.equal(undefined);
+  });
+
+  it('keeps the finalizer while initContext throws in a deletion, shows so, and tries again', async () => {
+    const scene = await open();
+    let isBroken = false;
+    let tries = 0;
+    const set = new ResourceSet<Gadget>({
+      ...{ name: 'all', handles: () => true, resources: [scene.resource('r1')] },
+      initContext: () => {
+        tries++;
+        if (isBroken) throw new OperatorError('InvalidConfig', 'no credentials of the cloud');
+      },
+    });
+    scene.run({ resourceRouter: new ResourceRouter({ resourceSets: [set] }) });
+    await scene.create('a');
+    await expectReady(scene, { status: 'True' });
+    isBroken = true;
+    await scene.delete('a');
+    const note = 'set all, initContext: no credentials of the cloud';
+    const message = `the deletion waits and ${ours} stays, since it failed: ${note}`;
+    await expectReady(scene, { status: 'False', reason: 'DeletionFailed', message });
+    const before = tries;
+    await scene.until(() => tries > before + 1);
+    expect(scene.told()).to.include(`Warning ResourceFailed: ${note}`);
+    expect(finalizersOf(await scene.get('a'))).to.deep.equal([ours]);
+    expect(scene.calls).not.to.include('r1 deleted a');
+    isBroken = false;
+    await scene.until(() => scene.isGone('a'));
+    expect(scene.calls.filter((call) => call === 'r1 deleted a')).to.have.length(1);
+  });
+
+  it('keeps the finalizer while handles throws in a deletion, shows so, and tries again', async () => {
+    const scene = await open();
+    let isBroken = false;
+    const handles = (): boolean => {
+      if (isBroken) throw new Error('no such version');
+      return true;
+    };
+    const set = new ResourceSet<Gadget>({
+      name: 'all',
+      handles,
+      resources: [scene.resource('r1')],
+    });
+    scene.run({ resourceRouter: new ResourceRouter({ resourceSets: [set] }) });
+    await scene.create('a');
+    await expectReady(scene, { status: 'True' });
+    isBroken = true;
+    await scene.delete('a');
+    await expectReady(scene, { status: 'False', reason: 'DeletionFailed' });
+    expect((await scene.condition('a', 'Ready'))?.message).to.match(/set all, handles: no such/);
+    expect(scene.told().join()).to.match(/Warning ReconcileFailed: .*no such version/);
+    expect(finalizersOf(await scene.get('a'))).to.deep.equal([ours]);
+    isBroken = false;
+    await scene.until(() => scene.isGone('a'));
+  });
+
+  it('names what a deletion waits for', async () => {
+    const scene = await open();
+    let isOver = false;
+    const r1 = scene.resource('r1', {
+      deleted: (context) => {
+        if (!isOver) context.keepFinalizers('the dump goes on');
+      },
+    });
+    scene.run({ resources: [r1] });
+    await scene.create('a');
+    await expectReady(scene, { status: 'True' });
+    await scene.delete('a');
+    const message = 'the deletion waits for r1 (the dump goes on)';
+    await expectReady(scene, { status: 'False', reason: 'Deleting', message });
+    isOver = true;
+    await scene.until(() => scene.isGone('a'));
+  });
+
+  it('starts what comes after a workload once that has rolled out, where it is to wait', async () => {
+    const scene = await open();
+    const database = objectsResource<Gadget, typeof Deployment>({
+      ...{ name: 'database', types: [Deployment], waitUntilReady: true },
+      getDesiredState: () => [deploymentIn(scene.namespace)],
+    });
+    const states: boolean[] = [];
+    const web = scene.resource('web', {
+      created: async () => {
+        const key = { namespace: scene.namespace, name: 'db' };
+        states.push(rolloutStatus(await scene.admin.get(Deployment, key)).complete);
+      },
+    });
+    scene.run({
+      resources: [database, web],
+      configure: (controller) => controller.owns(Deployment),
+      resyncPeriodMs: Infinity,
+    });
+    await scene.create('a');
+    await expectReady(scene, { status: 'True', reason: 'Reconciled' });
+    expect(states[0]).to.equal(true);
+    const place = `Deployment ${scene.namespace}/db`;
+    expect(scene.lines.join('\n'))
+      .to.include(`info: waits for database (${place}: `)
+      .and.match(/; not started: web$/m);
+  });
+}
+
+/** Waits until the condition `Ready` of the object `a` has these fields. */
+function expectReady(scene: Scene, fields: object): Promise<void> {
+  return scene.until(async () => {
+    expect(await scene.condition('a', 'Ready')).to.include(fields);
+  });
+}
+
+async function writeOwnReady(
+  { client }: ResourceContext,
+  { metadata, status }: Gadget,
+): Promise<void> {
+  const [own] = status?.conditions ?? [];
+  if (own?.reason === 'Own') return;
+  const { namespace = '', name = '' } = metadata;
+  const lastTransitionTime = '2026-01-01T00:00:00Z';
+  const ready = { type: 'Ready', status: 'True', reason: 'Own', message: '', lastTransitionTime };
+  const patch = { type: 'merge', body: { status: { conditions: [ready] } } } as const;
+  await client.patch(typeOf('Gadget'), { namespace, name }, patch, { subresource: 'status' });
+}
+
+function deploymentIn(namespace: string): Deployment {
+  const labels = { app: 'db' };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace, name: 'db' },
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: { containers: [{ name: 'db', image: 'registry.example/db:1' }] },
+      },
+    },
+  };
+}
