@@ -19,6 +19,7 @@ import { settle } from './own-conditions.js';
 import { identityOf, ownedObjects } from './owned-objects.js';
 import type { Pass } from './pass.js';
 import { nextPhase } from './phase-table.js';
+import { isOfTheMoment } from './report-failure.js';
 import { isOurs } from './survey.js';
 import { writeStatus } from './write-status.js';
 
@@ -48,20 +49,36 @@ export async function deleteSystem<CR extends LifecycleObject>(
   settle(pass, 'PruneRefused');
   pass.status = { ...pass.status, phase: nextPhase(pass.status.phase ?? '', 'DeletionStarted') };
   if (!isAnnounced) pass.failureReason = blocked;
-  const { desired, types, problem } = await knownObjects(pass, watched);
-  let owned = await ownedObjects(pass, { client: pass.live, types });
-  watched.add(owned.map(typeOf));
-  if (!isAnnounced) {
-    // Without a list of desired objects, callbacks get those that are there.
-    await announce(pass, problem === undefined ? desired.map(asDesired) : owned.map(asCurrent));
-    owned = await ownedObjects(pass, { client: pass.live, types });
-  }
+  const { desired, owned, problem } = await announced(pass, watched, isAnnounced).catch(
+    (error: unknown) => {
+      // Also after an error that conditions do not report: the phase alone would say that all were called.
+      const message = `not all callbacks were called: ${failureText(error)}`;
+      if (!isAnnounced) pass.explain({ reason: blocked, message });
+      throw error;
+    },
+  );
   pass.failureReason = 'ReconcileFailed';
   reportGone(pass, owned);
   const again = await deleteOwned(pass, desired, owned);
   if (problem === undefined) pass.explain(undefined);
   else pass.complain(problem);
   return again ?? end(pass);
+}
+
+/** Looks for all objects, and calls the callbacks of those, unless that was done. */
+async function announced<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  watched: Pick<OwnedKinds, 'add' | 'types'>,
+  isAnnounced: boolean,
+): Promise<KnownObjects & { readonly owned: readonly UnstructuredObject[] }> {
+  const known = await knownObjects(pass, watched);
+  const { desired, types, problem } = known;
+  const owned = await ownedObjects(pass, { client: pass.live, types });
+  watched.add(owned.map(typeOf));
+  if (isAnnounced) return { ...known, owned };
+  // Without a list of desired objects, callbacks get those that are there.
+  await announce(pass, problem === undefined ? desired.map(asDesired) : owned.map(asCurrent));
+  return { ...known, owned: await ownedObjects(pass, { client: pass.live, types }) };
 }
 
 async function end<CR extends LifecycleObject>(pass: Pass<CR>): Promise<undefined> {
@@ -92,6 +109,8 @@ async function knownObjects<CR extends LifecycleObject>(
       return await work();
     } catch (error) {
       pass.signal.throwIfAborted();
+      // A retry knows the objects: callbacks and order must not be lost to a server that is busy.
+      if (isOfTheMoment(error) || isStaleWrite(error)) throw error;
       problems.push(`${what}: ${failureText(error)}`);
       return otherwise;
     }

@@ -25,7 +25,7 @@ export function reportFailure<CR extends LifecycleObject>(pass: Pass<CR>, error:
 }
 
 /** Says nothing of the system: a cluster-wide owner is not to be told that it is degraded. */
-function isOfTheMoment(error: unknown): boolean {
+export function isOfTheMoment(error: unknown): boolean {
   if (isOperatorError(error, 'ConnectionFailed') || isTooManyRequests(error)) return true;
   return isApiError(error) && (error.status === 503 || error.status === 504);
 }

@@ -78,7 +78,10 @@ export class ReadyCondition<T extends KubernetesObject> {
       return messageIntervalMs - sinceMs;
     }
     const replaced = isForeign && sinceMs < contestMs ? before.replaced + 1 : 0;
-    if (replaced > mostReplaced) return this.#leave(type, object, pass);
+    if (replaced > mostReplaced) {
+      this.#leave(type, object, pass);
+      return;
+    }
     this.#written.set(id, { ...readiness, message, generation, atMs: nowMs, replaced });
     await this.#write(object, update, pass);
     return undefined;
@@ -104,7 +107,7 @@ export class ReadyCondition<T extends KubernetesObject> {
     }
   }
 
-  #leave(type: string, object: T, { logger }: ConditionWriting): undefined {
+  #leave(type: string, object: T, { logger }: ConditionWriting): void {
     this.#isContested = true;
     const remedy = 'set readyCondition to another type, or to false';
     const text = `framework ${this.#options.name}: another writer sets the condition ${type} of`;

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { OperatorError } from '../../../lib/system/operator-error.js';
 import { configMap, deployment, nowhere } from './system.js';
 import { LocalConfig } from './stage.js';
+import { ApiError } from '../../../lib/object/api-error.js';
 import type { Config, OpenStage, Seen, Stage } from './stage.js';
 
 /** "Deletion before and during an upgrade: Deleted, versions unchanged, never healthy". */
@@ -119,6 +121,61 @@ export function deletingSuite(open: OpenStage): void {
     expect(calls).to.deep.equal(['ServiceAccount', 'Service', 'ServiceAccount', 'Service']);
     isBroken = false;
     await passesUntil(stage, ({ phase }) => phase === undefined);
+  });
+
+  for (const [what, newError] of [
+    ['a server that it can not reach', () => new OperatorError('ConnectionFailed', 'no route')],
+    ['a busy server', () => newApiError(503, 'ServiceUnavailable')],
+    ['a conflict', () => newApiError(409, 'Conflict')],
+  ] as const) {
+    it(`calls a callback again that failed because of ${what}, before anything is deleted`, async () => {
+      const stage = await open();
+      await stage.deploy('1.0.0');
+      const calls = { failed: 0, succeeded: 0 };
+      let isBroken = true;
+      stage.dispatcher.addCallback(null, ({ desired }) => {
+        if (desired?.kind !== 'Deployment') return;
+        calls[isBroken ? 'failed' : 'succeeded'] += 1;
+        if (isBroken) throw newError();
+      });
+      await stage.delete();
+      for (let count = 1; count < 3; count++) {
+        await stage.pass('1.0.0');
+        expect(calls.failed).to.be.at.least(count);
+        expect(await stage.isGone('Service', 'web')).to.equal(false);
+      }
+      isBroken = false;
+      await passesUntil(stage, ({ phase }) => phase === undefined);
+      expect(calls.succeeded).to.equal(1);
+    });
+  }
+
+  it('waits with a deletion while getAllResources can not reach a server, and then calls all callbacks', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const told: (string | undefined)[] = [];
+    stage.dispatcher.addCallback(null, ({ desired }) => void told.push(desired?.kind));
+    let isReachable = false;
+    const reconciler = stage.newReconciler({
+      crManager: {
+        type: stage.type,
+        getAllResources: () => {
+          if (!isReachable) throw new OperatorError('ConnectionFailed', 'no route to the registry');
+          return stage.resources({} as Config) as UnstructuredObject[];
+        },
+        // As after a restart: no kind is known by itself.
+        getDependantResourceTypes: () => [],
+      },
+    });
+    await stage.delete();
+    expect((await stage.pass('1.0.0', reconciler)).conditions).to.equal('F/T/T DeletionBlocked');
+    expect(await stage.isGone('Service', 'web')).to.equal(false);
+    expect(told).to.deep.equal([]);
+    isReachable = true;
+    await stage.target.eventually(async () => {
+      expect((await stage.pass('1.0.0', reconciler)).phase).to.equal(undefined);
+    });
+    expect(told).to.deep.equal(['ServiceAccount', 'Deployment', 'Service']);
   });
 
   for (const broken of ['getAllResources', 'getDependantResourceTypes'] as const) {
@@ -241,4 +298,8 @@ async function passesUntil(
     if (!isOver(seen)) throw new Error(`${seen.phase ?? ''} ${seen.error ?? ''}`);
   });
   return passes;
+}
+
+function newApiError(status: number, reason: string): ApiError {
+  return new ApiError({ code: status, reason }, { verb: 'get', kind: 'Bucket', status });
 }
