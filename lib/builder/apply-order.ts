@@ -1,6 +1,7 @@
 import { findCondition } from '../object/conditions.js';
 import type { Condition } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';
+import { isJsonObject } from '../object/json.js';
 import { CustomResourceDefinition } from '../object/kinds.js';
 import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
 import { referenceTo } from '../object/object-reference.js';
@@ -71,7 +72,8 @@ function isDefinition(object: KubernetesObject): object is CustomResourceDefinit
   if (!isKind(object, CustomResourceDefinition)) return false;
   // The server reports what is wrong with it.
   const { spec } = object as Partial<CustomResourceDefinition>;
-  return Array.isArray(spec?.versions) && (spec.names as unknown) !== undefined;
+  const versions: unknown = spec?.versions;
+  return Array.isArray(versions) && versions.every(isJsonObject) && isJsonObject(spec?.names);
 }
 
 const justAppliedMs = 1_000;

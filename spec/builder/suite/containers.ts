@@ -212,6 +212,18 @@ export function containersSuite(open: OpenScene): void {
     });
   });
 
+  it('leaves it to the server to refuse a malformed definition', async () => {
+    const { scene, owner } = await openWithOwner();
+    const { spec, ...definition } = definitionOf(scene, size) as CustomResourceDefinition;
+    for (const malformed of [{ versions: [null] }, { names: null }]) {
+      const failure = await builder(scene, owner)
+        .object({ ...definition, spec: { ...spec, ...malformed } } as never)
+        .reconcile()
+        .catch((error: unknown) => error);
+      expect(failure).to.have.property('code', 'ReconcileFailed');
+    }
+  });
+
   it('applies webhook configurations after all the rest', async () => {
     const { scene, owner } = await openWithOwner();
     const webhooks = {
