@@ -78,13 +78,6 @@ export interface ObjectsResourceOptions<
 export const objectsResourceOptionNames: OptionNames<
   ObjectsResourceOptions<KubernetesObject, TypeReference<KubernetesObject>>
 > = {
-  ...{
-    types: true,
-    name: true,
-    getDesiredState: true,
-    allowedLabels: true,
-    waitUntilReady: true,
-    adopt: true,
-  },
-  ...{ fieldManager: true, order: true },
+  ...{ types: true, name: true, getDesiredState: true, allowedLabels: true, adopt: true },
+  ...{ fieldManager: true, order: true, waitUntilReady: true },
 };
