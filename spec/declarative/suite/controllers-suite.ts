@@ -10,6 +10,7 @@ import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.j
 import { isWrite } from '../../builder/suite/target.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { readController, sameName } from '../runtime/controller-scene.js';
+import { restartsSuite } from './restarts.js';
 
 /** Controllers of the operator `suite`, in a process of their own. */
 class Process {
@@ -80,6 +81,8 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
   after(async () => {
     await target.close();
   });
+
+  describe('over restarts', () => restartsSuite(() => target));
 
   const texts = async (namespace: string): Promise<object> => {
     const { items } = await target.admin.list(Secret, { namespace });
