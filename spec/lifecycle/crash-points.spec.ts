@@ -19,7 +19,7 @@ describe('A lifecycle operator, killed at any request', function () {
 
   it('comes to the same end: deployment, upgrade, deletion', async () => {
     const scenario = { ...lifecycleScenario(), steadyMs: 20_000, cluster };
-    const { requests, results } = await crashPoints(scenario, { modes, ...crashSample(8) });
+    const { requests, results } = await crashPoints(scenario, { modes, ...crashSample(5) });
     expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);
     if (!isSampled) expect(results.length).to.be.above(requests.length);
     const writes = requests.filter(({ write }) => write).map(({ step, kind }) => `${step} ${kind}`);
