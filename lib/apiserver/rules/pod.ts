@@ -2,6 +2,7 @@ import type { V1Container, V1Pod, V1PodSpec } from '@kubernetes/client-node';
 import type { Wire } from '../../object/wire.js';
 import { allContainers, defaultPodOnly, defaultPodSpec } from '../defaulting/pod-spec.js';
 import { forbidden } from '../status-error.js';
+import { validateImages } from '../validation/containers.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 import { validatePodSpec } from '../validation/pod-spec.js';
 import { deepEqual } from '../writes/deep-equal.js';
@@ -176,7 +177,9 @@ export const podRules: KindRules = typedRules<Pod>(
       if (status?.podIP !== undefined) status.podIPs ??= [{ ip: status.podIP }];
     },
     validate: ({ spec }, errors) => {
-      if (spec !== undefined) validatePodSpec(spec, 'spec', errors);
+      if (spec === undefined) return;
+      validatePodSpec(spec, 'spec', errors);
+      validateImages(spec, 'spec', errors);
     },
     prepareForCreate: ({ spec }) => dropDisabledPodFields(spec),
     prepareForUpdate: ({ spec }) => dropDisabledPodFields(spec),

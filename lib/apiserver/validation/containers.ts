@@ -16,6 +16,12 @@ import { validateContainerSecurity } from './security-context.js';
 
 type Container = Wire<V1Container>;
 
+/** The containers of a Pod that have images. */
+interface Images {
+  readonly containers?: readonly Container[];
+  readonly initContainers?: readonly Container[];
+}
+
 /** What the containers of a pod are checked against. */
 export interface PodNames {
   /** Names of the pod's volumes that are valid. */
@@ -104,6 +110,17 @@ function validateSuccessThreshold(
   }
 }
 
+/** Validates images of a Pod; templates take spaces around them. */
+export function validateImages(spec: Images, field: string, errors: FieldErrors): void {
+  for (const list of ['containers', 'initContainers'] as const) {
+    for (const [index, { image = '' }] of (spec[list] ?? []).entries()) {
+      if (image === image.trim()) continue;
+      const problem = 'must not have leading or trailing whitespace';
+      errors.invalid(`${field}.${list}[${index}].image`, image, problem);
+    }
+  }
+}
+
 function validateContainer(
   container: Container,
   path: string,
@@ -113,9 +130,6 @@ function validateContainer(
   if (name === '') errors.required(`${path}.name`);
   else for (const problem of labelProblems(name)) errors.invalid(`${path}.name`, name, problem);
   if (image === '') errors.required(`${path}.image`);
-  else if (image !== image.trim()) {
-    errors.invalid(`${path}.image`, image, 'must not have leading or trailing whitespace');
-  }
   if (!['File', 'FallbackToLogsOnError'].includes(terminationMessagePolicy)) {
     const supported = ['File', 'FallbackToLogsOnError'];
     errors.notSupported(`${path}.terminationMessagePolicy`, terminationMessagePolicy, supported);

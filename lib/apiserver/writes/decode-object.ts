@@ -3,7 +3,7 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import { DecodeError } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import { badRequest, failure, internalFailure, invalid } from '../status-error.js';
+import { badRequest, failure, internalFailure, invalid, isStatusError } from '../status-error.js';
 import { FieldErrors } from '../validation/field-errors.js';
 import type { WriteRequest } from './write-request.js';
 
@@ -43,7 +43,9 @@ export function decodePatched(request: DecodeRequest, raw: RawObject): Unstructu
   try {
     return decodeStrictly(request, raw);
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
+    // The type of a built-in kind is the decoder's to check; that of a custom resource comes later.
+    const isOfAnotherType = isStatusError(error) && request.kind.custom === undefined;
+    if (!(error instanceof DecodeError) && !isOfAnotherType) throw error;
     const text = JSON.stringify(JSON.stringify(raw.value));
     const message = `Invalid value: ${text}: ${error.message}`;
     const causes = [{ reason: 'FieldValueInvalid', message, field: 'patch' }];

@@ -36,7 +36,13 @@ export function patchObject(
   if (!isJsonObject(patched)) {
     throw badRequest('the patch makes something else than an object of it');
   }
-  const { apiVersion = apiVersionOf(kind.type), kind: name = kind.type.kind } = patched;
+  const own = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind };
+  // Strategic patches are merged into Go's struct, which has no type of its own.
+  if (patch.type === 'strategic') {
+    return { value: { ...patched, ...own }, duplicates: patch.duplicates };
+  }
+  const { apiVersion = kind.custom && own.apiVersion, kind: name = own.kind } = patched;
+  if (apiVersion === undefined) throw badRequest("the patched object has no 'apiVersion'");
   return { value: { ...patched, apiVersion, kind: name }, duplicates: patch.duplicates };
 }
 

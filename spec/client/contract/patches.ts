@@ -37,6 +37,14 @@ export function patchContract(it: Behaviour): void {
     ['a merge patch: no name is left', merge({ metadata: { name: null } }), 400],
     ['a merge patch: another name', merge({ metadata: { name: 'b' } }), 400],
     ['a merge patch: another uid', merge({ metadata: { uid: 'x' } }), 422],
+    ['a merge patch: another kind', merge({ kind: 'Secret' }), 422],
+    ['a merge patch: another apiVersion', merge({ apiVersion: 'v2' }), 422],
+    ['a merge patch: no kind is left', merge({ kind: null }), before],
+    ['a merge patch: no apiVersion is left', merge({ apiVersion: null }), 400],
+    ['a merge patch: a kind that is no text', merge({ kind: 1 }), 422],
+    ['a strategic patch: another kind', strategic({ kind: 'Secret' }), before],
+    ['a strategic patch: another apiVersion', strategic({ apiVersion: 'v2' }), before],
+    ['a JSON patch: another kind', json([{ op: 'replace', path: '/kind', value: 'Secret' }]), 422],
     ['a merge patch that is a list', merge([]), 400],
     ['a merge patch that changes nothing', merge({}), before],
     ['a strategic patch that is a list', strategic([]), 400],
@@ -148,6 +156,7 @@ function strategicContract(it: Behaviour): void {
   const outcomes: readonly (readonly [string, object, unknown])[] = [
     ['adds an entry in front', containers({ name: 'c', image: 'c1' }), ['c c1', a, b, rest]],
     ['changes an entry by its key', containers({ name: 'b', image: 'b2' }), [a, 'b b2', rest]],
+    ['takes an image with a space', containers({ name: 'b', image: ' b2' }), [a, 'b  b2', rest]],
     ['deletes an entry by its key', containers({ name: 'b', $patch: 'delete' }), [a, rest]],
     [
       'replaces a list',
