@@ -86,7 +86,7 @@ async function settled(wanted: Record<string, number>): Promise<Record<string, n
 }
 
 // Beside the first ten. Fewer show a leak of each round as well, but less of what comes now and then.
-const [warmUp, measured] = isSampled ? [90, 110] : [290, 700];
+const [warmUp, measured] = isSampled ? [40, 60] : [290, 700];
 
 describe('A thousand starts and stops of a manager', () => {
   it('leave no timer, socket, listener or growing heap', async function () {

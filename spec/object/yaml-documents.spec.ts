@@ -19,11 +19,11 @@ describe('parseYamlDocuments', () => {
     expect(problemsOf('a: { b: 1 }\nc: { b: 1 }\n"1": text\n1: number\n')).to.deep.equal([]);
   });
 
-  it('looks at each key once: a map of a hundred thousand keys takes no minutes', () => {
-    const lines = Array.from({ length: 100_000 }, (_, at) => `key-${at}: ${at}`);
+  it('looks at each key once: a map of thirty thousand keys takes no minutes', () => {
+    const lines = Array.from({ length: 30_000 }, (_, at) => `key-${at}: ${at}`);
     const [document] = parseYamlDocuments([...lines, 'key-7: 7'].join('\n'), 'a.yaml');
     expect(document?.errors.map(({ message }) => message)).to.deep.equal([
-      'Map keys must be unique: "key-7" is a key since line 8, and again at line 100001, column 1:',
+      'Map keys must be unique: "key-7" is a key since line 8, and again at line 30001, column 1:',
     ]);
-  }).timeout(20_000);
+  }).timeout(5_000);
 });

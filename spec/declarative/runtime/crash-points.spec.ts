@@ -17,7 +17,7 @@ describe('A declarative operator, killed at any request', function () {
     // To the server, a write that was not answered is one that was.
     const report = await crashPoints(
       { ...scenario, cluster },
-      { modes: ['answered'], ...crashSample(6) },
+      { modes: ['answered'], ...crashSample(3) },
     );
     if (!isSampled) expect(report.results).to.have.length(report.requests.length);
     const writes = report.requests.filter(({ write }) => write).map(({ verb }) => verb);
