@@ -14,8 +14,10 @@ export interface ClientCertificate {
 interface ExecCredential {
   readonly token: string | undefined;
   readonly certificate: ClientCertificate | undefined;
-  /** Milliseconds since 1970; `Infinity` where the program named no end. */
-  readonly expiresAtMs: number;
+  /** When to renew it, by the wall clock; `Infinity` where the program named no end. */
+  readonly untilMs: number;
+  /** As `untilMs`, by the monotonic clock, for a wall clock that jumps back. */
+  readonly monotonicUntilMs: number;
 }
 
 /** Options of {@link ExecCredentials}. */
@@ -27,6 +29,8 @@ export interface ExecCredentialsOptions {
 
 // So that a token does not expire on its way.
 const marginMs = 5_000;
+// For a wall clock that is ahead, everything is expired: without it each request would run the program.
+const leastUseMs = 60_000;
 const longestComplaint = 300;
 // A program that hangs would hold up every request of the client.
 const timeLimitMs = 60_000;
@@ -34,7 +38,8 @@ const outputLimitBytes = 1024 * 1024;
 
 /**
  * Credentials that a program prints (client-go's credential plugins, `client.authentication.k8s.io`):
- * kept until they expire or the server rejects them. The program gets `KUBERNETES_EXEC_INFO`, and
+ * kept until they expire or the server rejects them; what is expired when it is printed is kept for a
+ * minute, since the wall clock may be wrong. The program gets `KUBERNETES_EXEC_INFO`, and
  * no terminal. It is killed after 60 seconds, or when it prints more than 1 MiB.
  * @throws OperatorError `InvalidKubeConfig` at a request: it cannot be run, takes too long, fails, or
  *   prints something else. The message has the end of what it wrote to stderr, without what could be
@@ -69,8 +74,12 @@ export class ExecCredentials implements Credentials {
 
   async #credential(): Promise<ExecCredential> {
     const current = this.#current;
-    const nowMs = this.#options.clock.now();
-    return current !== undefined && nowMs < current.expiresAtMs - marginMs ? current : this.#run();
+    return current !== undefined && this.#isFresh(current) ? current : this.#run();
+  }
+
+  #isFresh({ untilMs, monotonicUntilMs }: ExecCredential): boolean {
+    const { clock } = this.#options;
+    return clock.now() < untilMs && clock.monotonicMs() < monotonicUntilMs;
   }
 
   /** Many requests may want it at once: the program runs once for all of them. */
@@ -154,13 +163,22 @@ export class ExecCredentials implements Credentials {
     if (cert !== undefined && key === undefined) {
       throw this.#invalid(`${command} printed a certificate without its key`, 'run it by hand');
     }
-    const { expirationTimestamp } = status;
-    const expiresAtMs = Date.parse(expirationTimestamp ?? '');
     return {
       token,
       certificate: cert === undefined || key === undefined ? undefined : { cert, key },
-      expiresAtMs: Number.isNaN(expiresAtMs) ? Infinity : expiresAtMs,
+      ...this.#use(status.expirationTimestamp),
     };
+  }
+
+  #use(expiration = ''): Pick<ExecCredential, 'untilMs' | 'monotonicUntilMs'> {
+    const { clock } = this.#options;
+    const expiresAtMs = Date.parse(expiration);
+    if (Number.isNaN(expiresAtMs)) return { untilMs: Infinity, monotonicUntilMs: Infinity };
+    const untilMs = expiresAtMs - marginMs;
+    const leftMs = untilMs - clock.now();
+    const nowMs = clock.monotonicMs();
+    if (leftMs > 0) return { untilMs, monotonicUntilMs: nowMs + leftMs };
+    return { untilMs: Infinity, monotonicUntilMs: nowMs + leastUseMs };
   }
 
   #invalid(reason: string, remedy: string): Error {

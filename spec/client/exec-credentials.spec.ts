@@ -9,9 +9,20 @@ import { withFolder } from './temporary-folder.js';
 
 const startMs = Date.UTC(2026, 0, 1);
 
+const hourMs = 3_600_000;
+
+/** A clock whose wall time can be set, as an administrator or NTP does. */
+class JumpingClock extends VirtualClock {
+  offsetMs = 0;
+
+  override now(): number {
+    return super.now() + this.offsetMs;
+  }
+}
+
 /** Credentials of a program that is this JavaScript. */
 function credentialsOf(script: string, more: Partial<ExecEntry> = {}) {
-  const clock = new VirtualClock(startMs);
+  const clock = new JumpingClock(startMs);
   const apiVersion = 'client.authentication.k8s.io/v1';
   const exec = { apiVersion, command: process.execPath, args: ['-e', script], ...more };
   const cluster = { server: 'https://example.com', 'tls-server-name': 'sni' };
@@ -56,6 +67,54 @@ describe('ExecCredentials', () => {
       expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer token-2' });
       await credentials.refresh();
       expect(await readFile(join(folder, 'runs'), 'utf8')).to.equal('xxx');
+    }));
+
+  for (const [title, jumpMs] of [
+    ['forward', 5 * hourMs],
+    ['back', -5 * hourMs],
+  ] as const) {
+    it(`are renewed about once in their life after the wall clock jumps ${title}`, () =>
+      withFolder({}, async (folder) => {
+        const expires = new Date(startMs + hourMs).toISOString();
+        const { credentials, clock } = credentialsOf(
+          counting(folder, `expirationTimestamp: '${expires}'`),
+        );
+        const runs = async (): Promise<number> => (await readFile(join(folder, 'runs'))).length;
+        await credentials.headers();
+        clock.offsetMs = jumpMs;
+        for (let n = 0; n < 20; n += 1) await credentials.headers();
+        expect(await runs()).to.equal(jumpMs > 0 ? 2 : 1);
+        await clock.advance(hourMs);
+        const before = await runs();
+        await credentials.headers();
+        expect(await runs()).to.equal(before + 1);
+      }));
+
+    it(`are renewed at once when the server rejects them after a jump ${title}`, () =>
+      withFolder({}, async (folder) => {
+        const expires = new Date(startMs + hourMs).toISOString();
+        const { credentials, clock } = credentialsOf(
+          counting(folder, `expirationTimestamp: '${expires}'`),
+        );
+        clock.offsetMs = jumpMs;
+        const { authorization: old = '' } = await credentials.headers();
+        await credentials.refresh();
+        const { authorization = '' } = await credentials.headers();
+        expect([old, authorization]).to.deep.equal(['Bearer token-1', 'Bearer token-2']);
+      }));
+  }
+
+  it('that are expired when the program prints them are renewed once a minute', () =>
+    withFolder({}, async (folder) => {
+      const expires = new Date(startMs - hourMs).toISOString();
+      const { credentials, clock } = credentialsOf(
+        counting(folder, `expirationTimestamp: '${expires}'`),
+      );
+      for (let second = 0; second < 120; second += 1) {
+        await credentials.headers();
+        await clock.advance(1_000);
+      }
+      expect(await readFile(join(folder, 'runs'), 'utf8')).to.equal('xx');
     }));
 
   it('kills a program that does not end, and runs it again for the next request', () =>

@@ -29,6 +29,31 @@ describe('tokenFile', () => {
       expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer two' });
     }));
 
+  for (const [title, jumpMs] of [
+    ['forward', 5 * 3_600_000],
+    ['back', -5 * 3_600_000],
+  ] as const) {
+    it(`reads it again after a minute, and no sooner, when the wall clock jumps ${title}`, () =>
+      withFolder({ token: 'one' }, async (folder) => {
+        const [path, clock] = [join(folder, 'token'), new VirtualClock()];
+        let offsetMs = 0;
+        const credentials = tokenFile(path, {
+          now: () => clock.now() + offsetMs,
+          monotonicMs: () => clock.monotonicMs(),
+          setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
+        });
+        await credentials.headers();
+        await writeFile(path, 'two');
+        offsetMs = jumpMs;
+        expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer one' });
+        await clock.advance(60_000);
+        expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer two' });
+        await writeFile(path, 'three');
+        await credentials.refresh?.();
+        expect(await credentials.headers()).to.deep.equal({ authorization: 'Bearer three' });
+      }));
+  }
+
   it('keeps the token that it has while the file is away', () =>
     withFolder({ token: 'one' }, async (folder) => {
       const [path, clock] = [join(folder, 'token'), new VirtualClock()];
