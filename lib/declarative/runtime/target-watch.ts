@@ -5,6 +5,7 @@ import type { Trigger } from '../../controller/trigger.js';
 import type { KubernetesObject, ObjectKey } from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';
+import { isOperatorError } from '../../system/operator-error.js';
 import { followProblems, problemOf } from './watched-documents.js';
 
 /** What a {@link TargetWatch} works with. */
@@ -32,9 +33,14 @@ export class TargetWatch {
     this.#endProblems = followProblems(type, context, troubled);
   }
 
-  /** What the watch has shown of an object. */
+  /** What the watch has shown of an object; undefined too where it is in quarantine. */
   get(key: ObjectKey): KubernetesObject | undefined {
-    return this.#informer.get(key);
+    try {
+      return this.#informer.get(key);
+    } catch (error) {
+      if (isOperatorError(error, 'Quarantined')) return undefined;
+      throw error;
+    }
   }
 
   /** Why drift is not noticed, in words; undefined: it is. */

@@ -66,7 +66,8 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
     object !== undefined && selects(object);
   return {
     get: (key) => {
-      const object = informer.get(parseKey(key));
+      // Of an object in quarantine the last good state: the informer's `get` would throw.
+      const object = context.cache.peek(type)?.get(parseKey(key));
       return selected(object) ? documentOf(object) : undefined;
     },
     keys: () => informer.list(spec.namespace).filter(selects).map(keyStringOf),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DeclarativeController } from '../../../lib/declarative/runtime/declarative-controller.js';
-import { ControllerScene, sameName, view, views } from './controller-scene.js';
+import { ControllerScene, configMap, sameName, view, views } from './controller-scene.js';
 
 const Copies = { apiVersion: views, kind: 'Copy' };
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
@@ -104,6 +104,40 @@ describe('failures of declarative controllers', () => {
       fault.remove();
       await clock.advance(10_000);
       expect(await scene.names(ConfigMaps)).to.not.include('a');
+    });
+  });
+
+  describe('a source object in quarantine', () => {
+    const periodic = {
+      ...{ apiGroup: 'source.dcontroller.io', kind: 'Periodic' },
+      parameters: { period: '30s' },
+    };
+    const copies = {
+      ...{ name: 'copies', target: { kind: 'Copy' } },
+      sources: [{ apiGroup: '', version: 'v1', kind: 'ConfigMap' }, periodic],
+      pipeline: { '@project': { metadata: sameName, data: '$.data' } },
+    };
+
+    it('counts as it was when it was good, and all others go on', async () => {
+      scene = await ControllerScene.start();
+      await scene.put(configMap('a', { x: '1' }));
+      await scene.run(copies);
+      scene.manager.cache.informer(ConfigMaps).addIndexer('bad', ({ metadata }) => {
+        if (metadata.labels?.['bad'] === 'yes') throw new Error('bad');
+        return [];
+      });
+      const good = configMap('a', { x: '2' });
+      await scene.put({ ...good, metadata: { ...good.metadata, labels: { bad: 'yes' } } });
+      await scene.base.clock.advance(31_000);
+      await scene.put(configMap('b', { x: '3' }));
+      await scene.base.clock.advance(31_000);
+      await scene.settled();
+      const some = await scene.all(Copies);
+      expect([some['a']?.['data'], some['b']?.['data']]).to.deep.equal([{ x: '1' }, { x: '3' }]);
+      await scene.put(good);
+      await scene.base.clock.advance(1_000);
+      await scene.settled();
+      expect(await scene.all(Copies)).to.have.nested.property('a.data.x', '2');
     });
   });
 
