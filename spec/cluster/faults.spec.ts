@@ -1,5 +1,5 @@
 import { connect } from 'node:tls';
-import { clientFromKubeConfig } from '../../lib/client/index.js';
+import { clientFromKubeConfig, waitFor } from '../../lib/client/index.js';
 import type { Namespace } from '../../lib/object/kinds.js';
 import { cacheFaults } from '../faults/cache-faults.js';
 import type { FaultTarget } from '../faults/fault-target.js';
@@ -17,7 +17,12 @@ async function clusterTarget(): Promise<FaultTarget> {
     namespace: async () => {
       const metadata = { generateName: 'faults-' };
       const made = await admin.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata });
-      return made.metadata.name ?? '';
+      const namespace = made.metadata.name ?? '';
+      // The cluster makes one ConfigMap in each namespace: later it would change what is compared.
+      const certificate = { apiVersion: 'v1', kind: 'ConfigMap' };
+      const key = { namespace, name: 'kube-root-ca.crt' };
+      await waitFor(admin, { ...certificate, metadata: key }, { until: (found) => !!found });
+      return namespace;
     },
     // An API server that was started anew has no history: its watch cache begins now.
     forget: async () => {

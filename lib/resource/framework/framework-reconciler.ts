@@ -238,11 +238,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     return requeueAfter(Math.min(this.#options.keptFinalizerRetryMs, askedMs ?? Infinity));
   }
 
-  async #unhandled(
-    subject: Subject<T>,
-    { isStuck }: { readonly isStuck: boolean },
-  ): Promise<Result> {
-    const { pass, object, id } = subject;
+  #unhandled({ pass, object, id }: Subject<T>, { isStuck }: { readonly isStuck: boolean }): Result {
     if (!isStuck) {
       pass.logger.debug('no resource set handles the object');
       return done();
@@ -254,8 +250,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
       const facts = { reason: 'NoResourceSet', action: 'Delete', note } as const;
       this.#telling.recorder.record({ regarding: object, type: 'Warning', ...facts });
     }
-    const readiness = { status: 'False', reason: 'NoResourceSet', message: note } as const;
-    await this.#state.setReady(subject, readiness);
+    // No condition: the framework of another process may handle the object, and write one.
     return this.#again(undefined);
   }
 

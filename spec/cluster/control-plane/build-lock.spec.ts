@@ -24,7 +24,7 @@ describe('withBuildLock', () => {
     let inside = 0;
     const work = async () => {
       expect(++inside).to.equal(1);
-      await new Promise(setImmediate);
+      while (told.length === 0) await new Promise(setImmediate);
       inside--;
     };
     const lock = () => withBuildLock(path, (holder) => told.push(holder), work);
