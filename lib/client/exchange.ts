@@ -219,7 +219,8 @@ export class Exchange {
 
   async #refusal(request: ApiRequest, response: TransportResponse): Promise<Refusal> {
     const { status, headers } = response;
-    const afterMs = retryAfterMs(headers['retry-after'], this.#options.clock.now());
+    const nowMs = this.#options.clock.now();
+    const afterMs = retryAfterMs(headers['retry-after'], nowMs, headers['date']);
     const body = await readBody(response);
     const error = apiErrorOf(request.call, { status, headers, body }, afterMs);
     const wait = (status === 429 || status === 503) && afterMs !== undefined;

@@ -47,13 +47,28 @@ export function resetDelayMs(
 // `Date.parse` alone takes almost anything for a date: `-5` would be the year 2001.
 const httpDate = /^\s*[A-Z][a-z]{2,8},? [\w :-]+$/;
 
+// Who waits longer stands still because of a broken proxy or a wrong clock.
+const longestRetryAfterMs = 3_600_000;
+
 /**
  * Returns the delay that `Retry-After` asks for (RFC 9110, 10.2.3: seconds, or a date), in
- * milliseconds; undefined if the header is absent or invalid.
+ * milliseconds, at most an hour; undefined if the header is absent or invalid.
+ * @param nowMs - the wall-clock time here, where the answer has no date itself
+ * @param date - the `Date` of the answer: the clock of the server
  */
-export function retryAfterMs(value: string | undefined, nowMs: number): number | undefined {
+export function retryAfterMs(
+  value: string | undefined,
+  nowMs: number,
+  date?: string,
+): number | undefined {
   if (value === undefined) return undefined;
-  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1_000;
-  const dateMs = httpDate.test(value) ? Date.parse(value) : NaN;
-  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
+  if (/^\s*\d+\s*$/.test(value)) return Math.min(Number(value) * 1_000, longestRetryAfterMs);
+  const untilMs = dateMs(value);
+  if (untilMs === undefined) return undefined;
+  return Math.min(Math.max(0, untilMs - (dateMs(date) ?? nowMs)), longestRetryAfterMs);
+}
+
+function dateMs(value = ''): number | undefined {
+  const ms = httpDate.test(value) ? Date.parse(value) : NaN;
+  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -211,6 +211,24 @@ describe('Retry-After', () => {
     await got;
   });
 
+  it('may be a date by the clock of the server, whatever the one here says', async () => {
+    for (const aheadMs of [18_000_000, -18_000_000]) {
+      const clock = new VirtualClock();
+      const serverMs = clock.now() + aheadMs;
+      const headers = {
+        date: new Date(serverMs).toUTCString(),
+        'retry-after': new Date(serverMs + 5_000).toUTCString(),
+      };
+      const answer: Script = () => ({ ...refusal(429, 'TooManyRequests'), headers });
+      const { client, transport } = scripted(failing(1, answer), { clock });
+      const got = get(client);
+      await clock.advance(4_999);
+      expect(transport.requests).to.have.length(1);
+      await clock.advance(1);
+      await got;
+    }
+  });
+
   it('is thrown at once when it is longer than the limit', async () => {
     const { client } = scripted(busy(429, '31'));
     const error = await failureOf(get(client));

@@ -16,6 +16,9 @@ describe('retryAfterMs', () => {
     ['2026', 2_026_000],
     ['Thursday, 01-Jan-26 00:00:05 GMT', 5_000],
     ['', undefined],
+    ['3601', 3_600_000],
+    ['9'.repeat(400), 3_600_000],
+    ['Fri, 01 Jan 2027 00:00:00 GMT', 3_600_000],
   ];
   for (const [value, expected] of values) {
     it(`takes ${JSON.stringify(value)} for ${expected ?? 'nothing'}`, () => {
