@@ -324,6 +324,19 @@ describe('crashPoints', () => {
     expect(other).to.include({ code: 'InvalidOption' });
   });
 
+  it('refuses to report success where it would try nothing', async () => {
+    const nothing = [
+      { modes: [] },
+      ...[0, -1, 0.5, Number.NaN].map((count) => ({ sample: { count, seed: 1 } })),
+    ];
+    for (const options of nothing) {
+      const error = await crashPoints(shopScenario(right), options).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(error, JSON.stringify(options)).to.have.property('code', 'InvalidOption');
+    }
+  });
+
   it('refuses a point that is none, and steps of one name', async () => {
     const none = await crashPoints(shopScenario(right), { only: { request: 99 } }).catch(
       (error: unknown) => error,

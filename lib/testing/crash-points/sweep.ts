@@ -63,6 +63,7 @@ export async function playSweep<C extends CrashCluster, P extends Interruption>(
     throw new OperatorError('InvalidOption', message);
   }
   checkModes(sweep, modes);
+  checkSample(sweep, sample);
   const { resolved, whole } = await uninterrupted(resolveScenario(scenario, leftOvers));
   if (whole.problems.length > 0) {
     const report = { scenario: name, requests: whole.requests, results: [] };
@@ -83,6 +84,16 @@ function checkModes<P extends Interruption>(
   const unknown = modes.find((mode) => !allModes.includes(mode));
   if (unknown === undefined) return;
   const message = `${call}: modes: want ${allModes.join(', ')}, got ${JSON.stringify(unknown)}`;
+  throw new OperatorError('InvalidOption', message);
+}
+
+/** @throws OperatorError `InvalidOption`: it would draw nothing, and a sweep of nothing finds nothing. */
+function checkSample(
+  { call }: { readonly call: string },
+  sample: { readonly count: number } | undefined,
+): void {
+  if (sample === undefined || (Number.isInteger(sample.count) && sample.count >= 1)) return;
+  const message = `${call}: sample.count: want a whole number from 1, got ${sample.count}`;
   throw new OperatorError('InvalidOption', message);
 }
 
@@ -159,8 +170,9 @@ function pointsOf<P extends Interruption>(
   );
   const wanted = Object.entries(only) as [keyof P, unknown][];
   const found = all.filter((point) => wanted.every(([key, value]) => point[key] === value));
-  if (found.length === 0 && wanted.length > 0) {
-    const message = `${name}: ${sweep.call} has no point ${JSON.stringify(only)}`;
+  if (found.length === 0) {
+    const asked = JSON.stringify(wanted.length > 0 ? only : { modes });
+    const message = `${name}: ${sweep.call} has no point ${asked}`;
     throw new OperatorError('InvalidOption', message);
   }
   return sample === undefined ? found : sampleOf(found, sample);
