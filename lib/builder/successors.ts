@@ -98,7 +98,9 @@ async function waitOfServices(
     if (!selects(serviceSpecOf(live).selector, orphan)) {
       const leftMs = movedAt(live, context) + endpointsMs - context.settings.clock.now();
       if (leftMs <= 0) continue;
-      return { reason: `${describeObject(live)} has just moved`, requeueAfterMs: leftMs };
+      // The server's time: where our own clock is behind it, the difference may be hours.
+      const requeueAfterMs = Math.min(leftMs, endpointsMs);
+      return { reason: `${describeObject(live)} has just moved`, requeueAfterMs };
     }
     const wait = await waitForAny(context, successors, orphan);
     if (wait !== undefined) return wait;

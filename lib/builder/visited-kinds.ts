@@ -38,7 +38,8 @@ export async function visitedKinds(context: RunContext, chain: Chain): Promise<V
   const { clock, owns, owner } = settings;
   const chained = chain.objects.map(({ type }) => type);
   const before = known.get(ownerKey(context));
-  const isSwept = before !== undefined && clock.now() - before.sweptAt < sweepEveryMs;
+  // In either direction: a wall clock may jump back.
+  const isSwept = before !== undefined && Math.abs(clock.now() - before.sweptAt) < sweepEveryMs;
   const isSweep = owns === undefined && !isSwept;
   const declared = await servedTypes(client, owns ?? (isSweep ? builtInTypes : []));
   const all = byKind([...declared, ...chained, ...(before?.kinds.values() ?? [])]);
