@@ -40,6 +40,8 @@ export interface StartedDocuments {
   readonly parked: boolean;
   /** What is wrong right now; undefined: nothing. */
   readonly problem: Error | undefined;
+  /** An object of it that was never good, so that what is made of it is not known. Absent: none ever is. */
+  readonly unreadable?: string | undefined;
   /** @throws the signal's reason, as soon as it is aborted. */
   whenSynced(signal: AbortSignal): Promise<void>;
   /**

@@ -129,6 +129,11 @@ export class PipelineRun implements StartedSource {
     );
   }
 
+  /** An object of a source of which it is not known what is made of it; undefined: there is none. */
+  get unreadable(): string | undefined {
+    return this.#documents.find(({ unreadable }) => unreadable !== undefined)?.unreadable;
+  }
+
   /** All objects as they are to be, by `namespace/name`; undefined: it is not known yet. */
   get desired(): ReadonlyMap<string, DesiredObject> | undefined {
     return this.#state?.desired;

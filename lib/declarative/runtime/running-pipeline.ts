@@ -81,6 +81,7 @@ export class RunningPipeline {
       growth: parts.growth,
       isOwner: target.type === 'Updater',
       desired: () => this.#started?.run.desired,
+      unreadable: () => this.#started?.run.unreadable,
       watched: (key) => this.#started?.watch.get(key),
       enqueue: (key, request) => this.#started?.context.enqueue(key, request) ?? false,
       showValues,

@@ -43,6 +43,8 @@ export interface TargetReconcilerParts {
   readonly namespaces: readonly string[] | undefined;
   /** What objects are to be; undefined: it is not known (yet). */
   readonly desired: () => ReadonlyMap<string, DesiredObject> | undefined;
+  /** An object of a source of which it is not known what is made of it; undefined: there is none. */
+  readonly unreadable: () => string | undefined;
   /** What a watch has shown of an object. */
   readonly watched: (key: ObjectKey) => KubernetesObject | undefined;
   /** Asks for reconciles. */
@@ -230,7 +232,8 @@ export class TargetReconciler {
   ): Promise<number> {
     const { key } = context;
     if (due?.type === 'drift' && (await this.#isAsDesired(document, context))) return 0;
-    if (document !== undefined) await this.#claim(context);
+    if (document === undefined) this.#checkKnown(key);
+    else await this.#claim(context);
     const writing = this.#writingOf(key, due);
     const before = this.#brake.braked;
     const waitMs = this.#brake.take(writing);
@@ -270,6 +273,22 @@ export class TargetReconciler {
     const problem = `${object}: two controllers write it, got ${controller} beside ${owner}`;
     const remedy = `only ${owner} writes it; give the objects of one of them another name`;
     throw new OperatorError('TargetConflict', `${problem}; ${remedy}`);
+  }
+
+  /**
+   * What an earlier process has left may be wanted by a source object that can't be read.
+   * @throws OperatorError `Quarantined`: there is such an object.
+   */
+  #checkKnown(key: ObjectKey): void {
+    const { type, writes, isOwner, unreadable } = this.#parts;
+    // This process has wanted it: its sources say that it is not wanted any longer.
+    if (isOwner && writes.ownerOf(this.#textOf(key)) === this.#claimant) return;
+    const source = unreadable();
+    if (source === undefined) return;
+    const object = `${type.kind} ${keyString(key)}`;
+    const remedy = `change or delete ${source}`;
+    const problem = `${object}: not removed, it may be wanted by ${source}, which is quarantined`;
+    throw new OperatorError('Quarantined', `${problem}; ${remedy}`);
   }
 
   #writingOf(key: ObjectKey, due: Due | undefined): Writing {

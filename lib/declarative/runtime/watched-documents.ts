@@ -5,6 +5,7 @@ import { describeMissing, isNotServed } from '../../cache/missing.js';
 import { answerOf } from '../../controller/predicates.js';
 import type { Predicate } from '../../controller/predicates.js';
 import type { SourceContext } from '../../controller/source.js';
+import { describeObject } from '../../object/describe-object.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { labelRequirementsOf, matchesLabels } from '../../object/label-selector.js';
 import { keyOf, keyStringOf, parseKey } from '../../object/object-key.js';
@@ -80,6 +81,9 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
     get problem() {
       return problemOf(informer);
     },
+    get unreadable() {
+      return unreadableOf(context.cache.peek(type), selects);
+    },
     whenSynced: (signal) => informer.waitForSync(signal),
     lineageOf: (origin) => {
       // What this source gives as the origin is an object of its cache.
@@ -93,6 +97,18 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
       informer.release();
     },
   };
+}
+
+/** An object in quarantine that was never good. Its labels are known all the same. */
+function unreadableOf(
+  informer: ReturnType<SourceContext['cache']['peek']>,
+  selects: (object: KubernetesObject) => boolean,
+): string | undefined {
+  for (const [, standIn] of informer?.quarantine.entries() ?? []) {
+    if (!selects(standIn) || informer?.get(keyOf(standIn)) !== undefined) continue;
+    return describeObject(standIn);
+  }
+  return undefined;
 }
 
 function selection({

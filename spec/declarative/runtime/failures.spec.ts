@@ -4,6 +4,7 @@ import { ControllerScene, configMap, sameName, view, views } from './controller-
 
 const Copies = { apiVersion: views, kind: 'Copy' };
 const ConfigMaps = { apiVersion: 'v1', kind: 'ConfigMap' };
+const Secrets = { apiVersion: 'v1', kind: 'Secret' };
 
 /** Makes a ConfigMap of each view Wanted. */
 const wanted = {
@@ -138,6 +139,51 @@ describe('failures of declarative controllers', () => {
       await scene.base.clock.advance(1_000);
       await scene.settled();
       expect(await scene.all(Copies)).to.have.nested.property('a.data.x', '2');
+    });
+  });
+
+  describe('a source object that was bad when the operator started', () => {
+    const copies = {
+      ...{ name: 'copies', sources: [{ apiGroup: '', version: 'v1', kind: 'ConfigMap' }] },
+      pipeline: [
+        { '@select': { '@eq': ['$.data.copy', 'yes'] } },
+        { '@project': { metadata: sameName, stringData: { x: '$.data.x' } } },
+      ],
+      target: { apiGroup: '', version: 'v1', kind: 'Secret' },
+    };
+    const source = (name: string, labels: Record<string, string> = {}) => {
+      const { metadata, ...rest } = configMap(name, { x: name, copy: 'yes' });
+      return { ...rest, metadata: { ...metadata, labels } };
+    };
+
+    it('holds back the removal of what an earlier process wrote, until it is good', async () => {
+      scene = await ControllerScene.start();
+      for (const name of ['a', 'b', 'c']) await scene.put(source(name));
+      const [first] = (await scene.run(copies)) as [DeclarativeController];
+      expect(await scene.names(Secrets)).to.deep.equal(['a', 'b', 'c']);
+      await first.stop();
+      await scene.delete(source('b'));
+      await scene.put(source('a', { bad: 'yes' }));
+      const informer = scene.manager.cache.informer(ConfigMaps);
+      informer.addIndexer('bad', ({ metadata }) => {
+        if (metadata.labels?.['bad'] === 'yes') throw new Error('bad');
+        return [];
+      });
+      const second = scene.controller(copies);
+      await second.start();
+      await scene.base.clock.advance(31_000);
+      expect(await scene.names(Secrets)).to.deep.equal(['a', 'b', 'c']);
+      expect(scene.errors.map(({ message }) => message).join('\n')).to.match(
+        /Secret default\/b: not removed, it may be wanted by ConfigMap default\/a, which is quarantined/,
+      );
+      // What this process has wanted itself goes.
+      await scene.delete(source('c'));
+      await scene.base.clock.advance(1_000);
+      expect(await scene.names(Secrets)).to.deep.equal(['a', 'b']);
+      await scene.put(source('a'));
+      await scene.base.clock.advance(120_000);
+      expect(await scene.names(Secrets)).to.deep.equal(['a']);
+      informer.release();
     });
   });
 

@@ -13,6 +13,7 @@ describe('The writes of a declarative controller', () => {
       writer: { write: () => Promise.resolve('unchanged'), written: () => Promise.resolve([]) },
       ...{ controller: 'op/copies', type: ConfigMap, isOwner: true, clock: systemClock },
       ...{ writes: new TargetWrites(), watched: () => undefined, slowed: () => undefined },
+      unreadable: () => undefined,
       desired: () => new Map(),
       enqueue: () => true,
       growth: defaultGrowthLimit,
