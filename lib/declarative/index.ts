@@ -121,6 +121,7 @@ export type {
   DeclarativeControllerListener,
   DeclarativeControllerOptions,
   DeclarativeControllerStatus,
+  GrowthLimit,
   ReportedError,
   StopControllerOptions,
 } from './runtime/index.js';

@@ -6,3 +6,4 @@ export type {
 export { DeclarativeController } from './declarative-controller.js';
 export type { StopControllerOptions } from './declarative-controller.js';
 export type { DeclarativeControllerOptions } from './declarative-controller-options.js';
+export type { GrowthLimit } from './feedback-brake.js';
