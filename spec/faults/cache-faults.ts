@@ -139,9 +139,12 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         const resourceVersion = list.resourceVersion ?? '';
         const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion } };
         const told = setup.mirror.events.length;
-        for (let n = 0; n < 3; n++) setup.proxy.inject({ type: 'BOOKMARK', object });
-        // A connection that is reset loses what was not read yet.
-        await setup.until(() => setup.progress === resourceVersion);
+        // A watch that has only just been asked for gets nothing yet, and one that is reset loses what was
+        // not read: so until the cache has it.
+        await setup.until(() => {
+          setup.proxy.inject({ type: 'BOOKMARK', object });
+          return setup.progress === resourceVersion;
+        });
         // Not before: the watch that is open now may only just have been asked for.
         const lines: string[] = [];
         setup.proxy.answer = (line) => {

@@ -16,6 +16,8 @@ interface Link {
   readonly upstream: Socket;
   /** The last request was a watch, so that what comes is a stream of events. */
   watching: boolean;
+  /** Its answer has begun: before the headers nothing can be injected. */
+  answered: boolean;
   /** No byte passes any more. */
   silent: boolean;
   cut: CutPoint | undefined;
@@ -95,7 +97,9 @@ export class FaultProxy {
   inject(line: object): void {
     const text = `${JSON.stringify(line)}\n`;
     const chunk = `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
-    for (const { client, watching } of this.#links) if (watching) client.write(chunk);
+    for (const { client, watching, answered } of this.#links) {
+      if (watching && answered) client.write(chunk);
+    }
   }
 
   /** Refuses connections; those that are open break. */
@@ -123,7 +127,7 @@ export class FaultProxy {
   #link(client: Socket): void {
     const upstream = this.#openUpstream();
     const link: Link = {
-      ...{ client, upstream, watching: false, silent: this.#silent },
+      ...{ client, upstream, watching: false, answered: false, silent: this.#silent },
       ...{ cut: undefined, backlog: [] },
     };
     this.#links.add(link);
@@ -154,10 +158,12 @@ export class FaultProxy {
         return;
       }
     }
+    link.answered = false;
     link.upstream.write(data);
   }
 
   #answer(link: Link, data: Buffer): void {
+    link.answered = true;
     const end = link.cut === undefined ? undefined : cutAt(data, link.cut);
     if (end !== undefined) {
       link.client.write(data.subarray(0, end), () => this.#break(link));
