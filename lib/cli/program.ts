@@ -8,6 +8,7 @@ import { createCommand } from './commands/create.js';
 import { declarativeCommand } from './commands/declarative/declarative.js';
 import { graphCommand } from './commands/graph.js';
 import { helmCommand } from './commands/helm.js';
+import { helpCommand } from './commands/help.js';
 import { initCommand } from './commands/init.js';
 import { manifestsCommand } from './commands/manifests.js';
 import { planCommand } from './commands/plan.js';
@@ -33,6 +34,7 @@ export function createProgram(context: CommandContext): Command {
     .addCommand(apiServerCommand(context))
     .addCommand(declarativeCommand(context))
     .addCommand(completionCommand(context));
+  program.addCommand(helpCommand(program));
   settle(program, context);
   return program;
 }

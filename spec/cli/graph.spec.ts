@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
 import { controllerDrawing } from '../../lib/cli/graph/controller-drawing.js';
+import type { ControllerGraph } from '../../lib/cli/graph/controller-graph.js';
 import { cli, scratchDirectory } from './cli.js';
+import { linkPackages } from './project/project-copy.js';
 import { shopProject } from './project/shop-project.js';
+import { makeProject } from './scaffold/project.js';
 
 const bare = 'controllers: [{ name: copy, sources: [{ kind: A }], target: { kind: B } }]';
 const named = `
@@ -125,6 +128,20 @@ describe('operator-builder graph', () => {
     expect(drawn.stdout.match(/-->\|"owns"\|/g)).to.have.length(2);
     const svg = await cli(['graph', '--project', shopProject, '-f', 'svg']);
     expect(svg.stdout).to.include('</svg>').and.include('Deployment');
+  });
+
+  it('draws the kinds that a controller of the lifecycle style owns', async () => {
+    await makeProject(file('plants'), ['Plant', 'v1', '--style', 'lifecycle']);
+    linkPackages(file('plants'));
+    const { stdout, stderr } = await cli(['graph', '--project', file('plants'), '-f', 'json']);
+    expect(stderr).to.equal('');
+    const { controllers } = JSON.parse(stdout) as ControllerGraph;
+    expect(controllers.map(({ owns }) => owns)).to.deep.equal([
+      [
+        { group: 'apps', kind: 'Deployment' },
+        { group: '', kind: 'Service' },
+      ],
+    ]);
   });
 
   it('draws its webhooks, too', () => {

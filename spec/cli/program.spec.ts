@@ -55,6 +55,17 @@ describe('The command line', () => {
     });
   }
 
+  it('explains a command with help, as with --help', async () => {
+    for (const words of [[], ['create'], ['create', 'api']]) {
+      const { code, stdout, stderr } = await cli(['help', ...words]);
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout).to.equal((await cli([...words, '--help'])).stdout);
+    }
+    const { code, stderr } = await cli(['help', 'create', 'ap']);
+    expect(code).to.equal(1);
+    expect(stderr).to.equal('error: help: create has no command ap; there are api, webhook\n');
+  });
+
   it('shows where an error comes from on request only', async () => {
     const missing = ['graph', 'missing.yaml'];
     const said = "error: missing.yaml can't be read: there is no such file or directory\n";

@@ -1,7 +1,8 @@
+import uniqBy from 'lodash/uniqBy.js';
 import type { Controller } from '../../controller/index.js';
 import type { ControllerKind } from '../../controller/controller-definition.js';
 import { Manager } from '../../manager/index.js';
-import type { OperatorDefinition, Webhook } from '../../manager/index.js';
+import type { OperatorDefinition, RequiredAccess, Webhook } from '../../manager/index.js';
 import { groupOfType } from '../../object/resource-type.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { createClient } from '../../client/index.js';
@@ -40,11 +41,11 @@ export interface GraphedKind {
 export async function controllerGraph(operator: OperatorDefinition): Promise<ControllerGraph> {
   const client = createClient({ transport: nowhere });
   try {
-    const manager = new Manager({ client, rbacPreflight: 'off' });
+    const manager = new NotingManager({ client, rbacPreflight: 'off' });
     await operator.setup(manager);
     return {
       operator: operator.name,
-      controllers: manager.controllers.map(graphed),
+      controllers: manager.controllers.map((each) => graphed(each, manager.requiresOf(each))),
       webhooks: (operator.webhooks ?? []).map(({ name, type, resource }) => ({
         ...{ name, type },
         of: { group: resource.group, kind: resource.kind },
@@ -55,10 +56,43 @@ export async function controllerGraph(operator: OperatorDefinition): Promise<Con
   }
 }
 
-function graphed({ name, type, kinds }: Controller): GraphedController {
+/** A manager that notes what is required for each controller. */
+class NotingManager extends Manager {
+  readonly #requires = new Map<unknown, readonly RequiredAccess[]>();
+
+  override add(...[item, options = {}]: Parameters<Manager['add']>): ReturnType<Manager['add']> {
+    this.#requires.set(item, options.requires ?? []);
+    return super.add(item, options);
+  }
+
+  requiresOf(controller: Controller): readonly RequiredAccess[] {
+    return this.#requires.get(controller) ?? [];
+  }
+}
+
+function graphed(
+  { name, type, kinds }: Controller,
+  requires: readonly RequiredAccess[],
+): GraphedController {
   const of = (role: ControllerKind['role']): readonly GraphedKind[] =>
     kinds.filter((each) => each.role === role).map((each) => kindOf(each.type));
-  return { name, reconciles: kindOf(type), owns: of('owned'), watches: of('watched') };
+  const declared = kinds.map((each) => idOf(each.type));
+  // Controllers of the lifecycle style learn their kinds as they run, and say here which they make.
+  const made = requires
+    .filter((access) => makes(access) && !declared.includes(idOf(access.type)))
+    .map((access) => kindOf(access.type));
+  const owns = uniqBy([...of('owned'), ...made], ({ group, kind }) => `${group}/${kind}`);
+  return { name, reconciles: kindOf(type), owns, watches: of('watched') };
+}
+
+/** Whether objects of a kind are created, and deleted again. */
+function makes({ verbs, subresource }: RequiredAccess): boolean {
+  if (subresource !== undefined) return false;
+  return verbs.includes('*') || (verbs.includes('create') && verbs.includes('delete'));
+}
+
+function idOf(type: Controller['type']): string {
+  return `${groupOfType(type)}/${type.kind}`;
 }
 
 function kindOf(type: Controller['type']): GraphedKind {

@@ -1,9 +1,8 @@
-import { pluralOf } from '../../crd/definition/plural-of.js';
 import type { CommandContext } from '../command-context.js';
 import { UsageError } from '../usage-error.js';
 import { apiFiles, versionFiles } from './api-files.js';
 import { carryOut } from './carry-out.js';
-import { checkGroup, checkKind, checkPlural, checkVersion } from './names.js';
+import { checkGroup, checkKind, checkPlural, checkVersion, englishPlural } from './names.js';
 import { openProject } from './open-project.js';
 import { partInsertions } from './project-parts.js';
 import { isSameKind, projectFileName, withResource } from './project-file.js';
@@ -62,7 +61,7 @@ function checkNames({ group, version, kind, plural }: CreateApiOptions, project:
 
 function addedTo({ resources }: Project, options: CreateApiOptions): Added {
   const { group, version, kind, namespaced, controller, style } = options;
-  const { plural = pluralOf(kind.toLowerCase()) } = options;
+  const { plural = englishPlural(kind.toLowerCase()) } = options;
   const scope = namespaced ? 'Namespaced' : 'Cluster';
   refuseTwins(resources, { group, kind, plural });
   const first = resources.find((one) => isSameKind(one, { group, kind }));

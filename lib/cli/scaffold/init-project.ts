@@ -26,8 +26,11 @@ export interface InitOptions extends ScaffoldOptions {
   readonly with?: readonly string[] | undefined;
 }
 
-/** May be there before. */
-const harmless: ReadonlySet<string> = new Set(['.git', '.DS_Store']);
+/**
+ * What a clone of a new repository has: dot files, Markdown, `LICENSE` and alike. They may be there, and
+ * stay as they are; `kubebuilder init` has the same rule.
+ */
+const ofRepository = /^\.|\.md$|^(?!PROJECT$)[A-Z]+(?:\.txt)?$/;
 
 /**
  * Makes a project.
@@ -51,7 +54,8 @@ export async function initProject(options: InitOptions, context: CommandContext)
     [projectFileName]: (text) => withParts(text, parts, projectFileName),
   };
   const wanted = files.map(({ path, text }) => {
-    return { type: 'whole', path, text: filled[path]?.(text) ?? text } as const;
+    const type = ofRepository.test(path) ? 'default' : 'whole';
+    return { type, path, text: filled[path]?.(text) ?? text } as const;
   });
   const kind = '--group <group> --version v1alpha1 --kind <Kind>';
   const next = ['npm install', `npx operator-builder create api ${kind}`, 'npm test'];
@@ -71,10 +75,11 @@ export function initFiles(
 }
 
 async function refuseFull(folder: string): Promise<void> {
-  const found = (await namesIn(folder)).filter((name) => !harmless.has(name));
+  const found = (await namesIn(folder)).filter((name) => !ofRepository.test(name));
   if (found.length === 0) return;
   const some = found.slice(0, 5).join(', ') + (found.length > 5 ? ', …' : '');
-  const remedy = 'take an empty folder, or --force, which overwrites files of the same names';
+  const remedy =
+    'take an empty folder, or --force, which overwrites generated files of the same names';
   throw new OperatorError('InvalidConfig', `${folder} is not empty (${some}): ${remedy}`);
 }
 

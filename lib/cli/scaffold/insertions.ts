@@ -45,11 +45,35 @@ export function insertionsOf(bare: string, more: string): readonly Insertion[] {
 
 /** Inserts what is not there yet, indented as the text's markers are. */
 export function insert(text: string, insertions: readonly Insertion[]): Inserted {
-  const present = new Set(text.split('\n').map((line) => line.trim()));
+  const present = new Set(trimmedLines(text));
   const wanted = insertions.filter(({ lines }) => !lines.every((line) => present.has(line.trim())));
-  const missing = wanted.filter(({ marker }) => !present.has(marker));
+  const marked = wanted.reduce(withMarker, text);
+  const markers = new Set(trimmedLines(marked));
+  const missing = wanted.filter(({ marker }) => !markers.has(marker));
   if (missing.length > 0) return { type: 'markers-missing', missing };
-  return { type: 'inserted', text: wanted.reduce(withInsertion, text) };
+  return { type: 'inserted', text: wanted.reduce(withInsertion, marked) };
+}
+
+function trimmedLines(text: string): readonly string[] {
+  return text.split('\n').map((line) => line.trim());
+}
+
+/** Puts a marker back whose place the code shows: that of the conversion is below the versions. */
+function withMarker(text: string, { marker }: Insertion): string {
+  const lines = text.split('\n');
+  if (!marker.endsWith(':conversion') || trimmedLines(text).includes(marker)) return text;
+  const starts = lines.flatMap((line, index) => (/^ *versions: \[/.test(line) ? [index] : []));
+  const [start = 0] = starts;
+  if (starts.length !== 1) return text;
+  const [first = ''] = lines.slice(start);
+  const [indentation = ''] = /^ */.exec(first) ?? [];
+  const isClosed = /\],?\r?$/.test(first);
+  const end = isClosed
+    ? start
+    : lines.findIndex((line, index) => index > start && line.startsWith(`${indentation}]`));
+  if (end < 0) return text;
+  const ending = first.endsWith('\r') ? '\r' : '';
+  return lines.toSpliced(end + 1, 0, `${indentation}${marker}${ending}`).join('\n');
 }
 
 function withInsertion(text: string, { marker, lines, indentation }: Insertion): string {

@@ -1,3 +1,4 @@
+import { pluralOf } from '../../crd/definition/plural-of.js';
 import { dns1035LabelProblem, dns1123SubdomainProblem } from '../../object/index.js';
 import { UsageError } from '../usage-error.js';
 
@@ -86,6 +87,39 @@ export function checkKindName(kind: string, source = '--kind'): void {
     ? dns1035LabelProblem(kind.toLowerCase())
     : `want a capital, then letters and digits, as CronTab, got ${JSON.stringify(kind)}`;
   if (problem !== undefined) throw new UsageError(`${source}: ${problem}`);
+}
+
+/** Endings whose plurals follow no rule, as patterns of the end of a word. The first that fits counts. */
+const irregularPlurals: readonly (readonly [ending: RegExp, plural: string])[] = [
+  [/(?:settings|metrics|credentials|endpoints|analytics|series|species|news|chassis)$/, '$&'],
+  [/(?:data|information|equipment|software|hardware|middleware|firmware|sheep)$/, '$&'],
+  [/sis$/, 'ses'],
+  [/(?<=^|[^aeiou])axis$/, 'axes'],
+  [/quiz$/, 'quizzes'],
+  [/(?<=her|potat|tomat|ech|vet|torped|embarg|carg)o$/, 'oes'],
+  [/(?<=lea|hal|cal|shel|sel|el|wol|loa|thie|shea)f$/, 'ves'],
+  [/(?<=kni|wi|li)fe$/, 'ves'],
+  [/(?<=hu|ger|ro|talis|sha)man$/, 'mans'],
+  [/man$/, 'men'],
+  [/child$/, 'children'],
+  [/person$/, 'people'],
+  [/mouse$/, 'mice'],
+  [/goose$/, 'geese'],
+  [/foot$/, 'feet'],
+  [/tooth$/, 'teeth'],
+  [/datum$/, 'data'],
+  [/criterion$/, 'criteria'],
+  [/matrix$/, 'matrices'],
+  [/vertex$/, 'vertices'],
+];
+
+/**
+ * The English plural of a kind in lower case. {@link pluralOf} has the regular ones only: it is the
+ * default of definitions, whose names in clusters must not change.
+ */
+export function englishPlural(singular: string): string {
+  const irregular = irregularPlurals.find(([ending]) => ending.test(singular));
+  return irregular === undefined ? pluralOf(singular) : singular.replace(...irregular);
 }
 
 /** @throws UsageError there can't be such a plural. */

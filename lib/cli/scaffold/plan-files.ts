@@ -11,6 +11,8 @@ export type WantedFile = {
   readonly path: string;
 } & (
   | { readonly type: 'whole'; readonly text: string }
+  /** Written only if it is not there: the user's stays, even with `--force`. */
+  | { readonly type: 'default'; readonly text: string }
   /** The command has read it, and changed it: it is there. */
   | { readonly type: 'edited'; readonly text: string }
   | { readonly type: 'insert'; readonly insertions: readonly Insertion[] }
@@ -26,6 +28,8 @@ export interface PlannedFile {
   readonly text: string;
   /** What is there; undefined: nothing. */
   readonly before: string | undefined;
+  /** What the user may want to do about it. */
+  readonly note?: string;
 }
 
 /** Options of {@link planFiles}. */
@@ -63,6 +67,10 @@ export async function planFiles(
       if (before !== undefined) planned.push(goingFile(file.path, before));
       continue;
     }
+    if (file.type === 'default' && before !== undefined) {
+      planned.push(keptFile(file, before));
+      continue;
+    }
     const { path, text } = file;
     const action = actionOf(file, before);
     if (action === 'overwrite' && !force) taken.push(path);
@@ -81,6 +89,15 @@ function refuseOutside(path: string): void {
   if (!isAbsolute(path) && !path.split(/[/\\]/).includes('..')) return;
   const what = `${JSON.stringify(path)} is outside the project`;
   throw new OperatorError('InvalidConfig', `${what}: correct the names in PROJECT`);
+}
+
+function keptFile({ path, text }: { path: string; text: string }, before: string): PlannedFile {
+  const kept = { path, text: before, before, action: 'keep' } as const;
+  if (!/ignore$/.test(path)) return kept;
+  const present = new Set(before.split(/\r?\n/).map((line) => line.replace(/\/$/, '')));
+  const isMissing = (line: string): boolean => line !== '' && !present.has(line.replace(/\/$/, ''));
+  const missing = text.split('\n').filter(isMissing);
+  return missing.length === 0 ? kept : { ...kept, note: `add to it: ${missing.join(' ')}` };
 }
 
 function goingFile(path: string, before: string): PlannedFile {

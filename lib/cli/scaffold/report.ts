@@ -23,12 +23,13 @@ const verbs: Readonly<Record<PlannedFile['action'], readonly [done: string, plan
 export function reportText(report: ScaffoldReport, output: Output): string {
   const { folder, dryRun, files, next } = report;
   if (output === 'json') {
-    const said = files.map(({ path, action }) => ({ path, action }));
+    const said = files.map(({ path, action, note }) => ({ path, action, note }));
     return `${JSON.stringify({ folder, dryRun, files: said, next }, undefined, 2)}\n`;
   }
   const lines = files.flatMap((file) => {
     const [done, planned] = verbs[file.action];
-    const line = `${dryRun ? planned : done} ${file.path}`;
+    const note = file.note === undefined ? '' : ` (${file.note})`;
+    const line = `${dryRun ? planned : done} ${file.path}${note}`;
     return dryRun && file.action === 'change' ? [line, ...addedLines(file)] : [line];
   });
   const then = dryRun ? ['Nothing was written.'] : ['', 'Next:', ...next.map((one) => `  ${one}`)];

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
+import { englishPlural } from '../../../lib/cli/scaffold/names.js';
 import { bundleOf } from '../../manager/processes/bundle-of.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
@@ -132,6 +133,50 @@ describe('operator-builder create api', () => {
     expect(texts['config/rbac/role.yaml']).to.include('shops/finalizers');
     const again = await createApi(file('later'), 'Shop', 'v1', '--no-resource');
     expect(again.stderr).to.include('Shop has a controller already: --force overwrites it');
+  });
+
+  for (const [kind, plural] of [
+    ...[
+      ['Analysis', 'analyses'],
+      ['Quiz', 'quizzes'],
+      ['Hero', 'heroes'],
+      ['Leaf', 'leaves'],
+    ],
+    ...[
+      ['Policy', 'policies'],
+      ['Photo', 'photos'],
+      ['Proof', 'proofs'],
+      ['Status', 'statuses'],
+    ],
+    ...[
+      ['Axis', 'axes'],
+      ['Settings', 'settings'],
+      ['Child', 'children'],
+      ['Human', 'humans'],
+    ],
+    ...[
+      ['Gateway', 'gateways'],
+      ['Batch', 'batches'],
+      ['Life', 'lives'],
+      ['Safe', 'safes'],
+    ],
+    ...[
+      ['Workman', 'workmen'],
+      ['Basis', 'bases'],
+      ['Repo', 'repos'],
+      ['Roof', 'roofs'],
+    ],
+  ] as [string, string][]) {
+    it(`names several of a ${kind} ${plural}`, () => {
+      expect(englishPlural(kind.toLowerCase())).to.equal(plural);
+    });
+  }
+
+  it('writes the English plural of a kind into its schema and its files', async () => {
+    await makeProject(file('plurals'), ['Analysis', 'v1']);
+    const texts = await textsIn(file('plurals'));
+    expect(texts['src/api/v1/analysis.ts']).to.include("plural: 'analyses'");
+    expect(Object.keys(texts)).to.include('config/crd/bases/shop.example.com_analyses.yaml');
   });
 
   it('keeps what the user wrote, and shows what to add where a marker is gone', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { cli, scratchDirectory } from '../cli.js';
@@ -193,7 +194,7 @@ describe('operator-builder create webhook', () => {
 
   it('shows what to add where a marker is gone, and writes nothing', async () => {
     await makeProject(file('markers'), ...twoVersions);
-    const paths = ['src/operator.ts', 'src/api/v1alpha1/shop.ts', 'config/manager/manager.yaml'];
+    const paths = ['src/operator.ts', 'config/manager/manager.yaml'];
     for (const path of paths) {
       await edit(file('markers', path), (text) => text.replace(/.*scaffold:(?!res|im|v).*\n/g, ''));
     }
@@ -204,11 +205,33 @@ describe('operator-builder create webhook', () => {
     for (const path of paths) expect(stderr).to.include(`${path} has lost markers`);
     expect(stderr)
       .to.include('+    ...shopV1Webhooks,\n')
-      .and.include("+    hub: 'v1alpha1',\n")
       .and.include('+              containerPort: 9443\n')
       .and.include('Nothing was written.');
     expect(await textsIn(file('markers'))).to.deep.equal(before);
   });
+
+  for (const [what, versions] of [
+    ['as it was made', (text: string) => text],
+    ['in one line', (text: string) => text.replace(/versions: \[[^]*?\n {2}\],/, 'versions: all,')],
+  ] as const) {
+    it(`finds the place of a conversion without its marker, below a list of versions ${what}`, async () => {
+      const folder = file('unmarked', what.replaceAll(' ', '-'));
+      await makeProject(folder, ...twoVersions);
+      const path = join(folder, 'src/api/v1alpha1/shop.ts');
+      const isList = what === 'as it was made';
+      await edit(path, (text) => {
+        return versions(text)
+          .replace(/.*scaffold:conversion\n/, '')
+          .replace('all,', '[one, two],');
+      });
+      const { code, stderr } = await createWebhook(folder, 'Shop', 'v1alpha1', '--conversion');
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      const above = isList ? /scaffold:versions\n {2}\],\n/ : /\n {2}versions: \[one, two\],\n/;
+      const below =
+        /(?: {2}\/\/ Obj.*\n)? {2}conversion: \{\n[^]*\n {2}\},\n {2}\/\/ \+operator-builder:scaffold:conversion\n {2}printerColumns/;
+      expect(await readFile(path, 'utf8')).to.match(new RegExp(above.source + below.source));
+    });
+  }
 
   it('writes nothing with --dry-run, and overwrites code only with --force', async () => {
     await makeProject(file('forced'), ['Shop']);

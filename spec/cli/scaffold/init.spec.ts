@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { cli, scratchDirectory } from '../cli.js';
 import { makeProject, textsIn } from './project.js';
@@ -53,17 +54,39 @@ describe('operator-builder init', () => {
   it('refuses a folder with files, unless it is forced', async () => {
     await mkdir(file('full'));
     await writeFile(file('full', 'notes.txt'), 'mine');
+    await writeFile(file('full', 'Dockerfile'), 'mine');
     await writeFile(file('full', 'README.md'), 'mine');
     const args = ['init', '--domain', 'example.com', '-C', file('full')];
     const refused = await cli(args);
     expect(refused.code).to.equal(1);
-    expect(refused.stderr).to.include('is not empty (README.md, notes.txt)').and.include('--force');
-    expect(await textsIn(file('full'))).to.have.all.keys('README.md', 'notes.txt');
+    expect(refused.stderr)
+      .to.include('is not empty (Dockerfile, notes.txt)')
+      .and.include('--force');
+    expect(await textsIn(file('full'))).to.have.all.keys('Dockerfile', 'README.md', 'notes.txt');
     const { code, stdout } = await cli([...args, '--force']);
-    expect({ code, says: stdout.includes('overwrote README.md') }).to.deep.equal({
-      ...{ code: 0, says: true },
-    });
-    expect(await textsIn(file('full'))).to.deep.include({ 'notes.txt': 'mine' });
+    expect(code).to.equal(0);
+    expect(stdout).to.include('overwrote Dockerfile\n').and.include('kept README.md\n');
+    const kept = { 'notes.txt': 'mine', 'README.md': 'mine' };
+    expect(await textsIn(file('full'))).to.deep.include(kept);
+  });
+
+  it('makes a project in a fresh clone, and keeps what that has', async () => {
+    const own = {
+      ...{ '.git/config': '[core]', '.gitignore': 'node_modules\n', 'README.md': '# Shops\n' },
+      ...{ LICENSE: 'MIT', 'CODE_OF_CONDUCT.md': 'Be kind.', '.github/CODEOWNERS': '* @me' },
+    };
+    for (const [path, text] of Object.entries(own)) {
+      await mkdir(join(file('clone'), dirname(path)), { recursive: true });
+      await writeFile(file('clone', path), text);
+    }
+    const args = ['init', '--domain', 'example.com', '-C', file('clone')];
+    const { code, stdout, stderr } = await cli(args);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout)
+      .to.include('kept README.md\n')
+      .and.include('kept .gitignore (add to it: dist/ *.log .env *kubeconfig)\n')
+      .and.include('created package.json\n');
+    expect(await textsIn(file('clone'))).to.deep.include(own);
   });
 
   for (const [args, says] of [
@@ -72,6 +95,11 @@ describe('operator-builder init', () => {
     [['--domain', 'example.com', '--name', 'a'.repeat(37)], 'at most 36 are allowed'],
     [['--domain', 'example.com', '--repo', 'not a url'], '--repo: want an address'],
     [['--domain', 'example.com', '--license', 'Bad Lic'], '--license: want an SPDX expression'],
+    [
+      ['--domain', 'example.com', '--license', 'BadLic'],
+      '"BadLic"; name any other by "SEE LICENSE',
+    ],
+    [['--domain', 'example.com', '--license', 'MIT OR'], '--license: want an SPDX expression'],
     [['--domain', 'example.com', '--package', 'nonexist.tgz'], '--package: there is no '],
     [['--domain', 'example.com', '--package', '$(reboot)'], '--package: want a version'],
     [[], "required option '--domain <domain>' not specified"],
@@ -81,6 +109,16 @@ describe('operator-builder init', () => {
       expect(code).to.equal(1);
       expect(stderr).to.include(says);
       expect(await readdir(file())).not.to.include('bad');
+    });
+  }
+
+  for (const license of [
+    ...['MIT', 'Apache-2.0', 'GPL-2.0+', '(MIT OR GPL-3.0-or-later WITH GCC-exception-3.1)'],
+    ...['UNLICENSED', 'LicenseRef-Ours', 'SEE LICENSE IN LICENSE'],
+  ]) {
+    it(`takes the license ${license}`, async () => {
+      const args = ['--domain', 'example.com', '-C', file('licensed'), '--dry-run'];
+      expect(await cli(['init', ...args, '--license', license])).to.include({ code: 0 });
     });
   }
 
