@@ -1,5 +1,6 @@
 import pc from 'picocolors';
 import { describeObject } from '../object/describe-object.js';
+import { fieldsOf } from '../object/diff-by-path.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import { refId } from './dependencies.js';
@@ -83,19 +84,28 @@ function objectLines(
   const head = `${paint(`${sign} ${describeObject(object.ref)}`)} ${word}${note}`;
   return [
     head,
-    ...object.changes.map((change) => `    ${changeLine(change, object, colors)}`),
+    ...changeLines(object, colors).map((line) => `    ${line}`),
     ...(rollout === undefined ? [] : [`    ${colors.yellow(rolloutLine(rollout))}`]),
   ];
 }
 
-function changeLine(change: FieldChange, { action }: PlannedObject, colors: Colors): string {
+/** A created object is shown with every field, in full: there is nothing else to look it up in. */
+function changeLines({ action, changes }: PlannedObject, colors: Colors): readonly string[] {
+  if (action !== 'create') return changes.map((change) => changeLine(change, colors));
+  return changes.flatMap(fieldsOf).flatMap(({ path, to }) => {
+    const [first = '', ...others] = wholeValue(to);
+    return [`+ ${path}: ${first}`, ...others.map((line) => `    ${line}`)].map(colors.green);
+  });
+}
+
+function changeLine(change: FieldChange, colors: Colors): string {
   const { path, from, to, manager } = change;
   const by = manager === undefined ? '' : colors.dim(` (taken by ${manager})`);
   // The server said which field, not what is in it.
   if (from === undefined && to === undefined) return colors.red(`! ${path}`);
-  if (action === 'create' || from === undefined) return colors.green(`+ ${path}: ${show(to)}`) + by;
+  if (from === undefined) return colors.green(`+ ${path}: ${show(to)}`) + by;
   if (to === undefined) return colors.red(`- ${path}: ${show(from)}`) + by;
-  return `~ ${path}: ${colors.red(show(from))} → ${colors.green(show(to))}${by}`;
+  return `~ ${path}: ${colors.red(show(from, to))} → ${colors.green(show(to, from))}${by}`;
 }
 
 function rolloutLine({ causes, changes, after }: PlannedRollout): string {
@@ -112,11 +122,30 @@ function nameOf(ref: ObjectReference): string {
   return describeObject(ref);
 }
 
-const longestValue = 200;
+/** The lines of a value; text of several lines is a block, as in YAML. */
+function wholeValue(value: unknown): readonly string[] {
+  if (typeof value !== 'string' || !value.trimEnd().includes('\n')) return [JSON.stringify(value)];
+  return ['|', ...value.replace(/\n$/, '').split('\n')];
+}
 
-function show(value: unknown): string {
+const longestValue = 200;
+/** How much of what two long values have in common is shown before the first difference. */
+const shownBefore = 40;
+
+/** A value in one line. @param other - the one that it is compared with: a long value begins where they differ */
+function show(value: unknown, other?: unknown): string {
   const text = JSON.stringify(value);
-  return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`;
+  if (text.length <= longestValue) return text;
+  const same = other === undefined ? 0 : commonStart(text, JSON.stringify(other));
+  const from = same > longestValue / 2 ? same - shownBefore : 0;
+  const end = text.length - from > longestValue ? '…' : '';
+  return `${from > 0 ? '…' : ''}${text.slice(from, from + longestValue)}${end}`;
+}
+
+function commonStart(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length++;
+  return length;
 }
 
 /** The last line of {@link renderPlan}: how much of what. */

@@ -53,6 +53,20 @@ export function diffObjects(from: unknown, to: unknown, options: DiffOptions = {
   return changes;
 }
 
+/** `change`, of a value that is new, as one change for each field in it. */
+export function fieldsOf(change: FieldChange): readonly FieldChange[] {
+  const { path, to } = change;
+  const isList = Array.isArray(to);
+  if ((!isList && !isJsonObject(to)) || Object.keys(to).length === 0) return [change];
+  const key = isList ? listKeys.find((name) => isKeyOf(name, to)) : undefined;
+  return Object.entries(to).flatMap(([name, value]) => {
+    const known = key !== undefined && isJsonObject(value) ? memberOf(value, key) : undefined;
+    const named = key === undefined ? name : `${key}=${String(known)}`;
+    const at = isList ? `${path}[${named}]` : memberPath(path, name);
+    return fieldsOf({ ...change, path: at, to: value });
+  });
+}
+
 interface Comparison {
   readonly changes: FieldChange[];
   readonly ignored: ReadonlySet<string>;

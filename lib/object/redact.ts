@@ -1,4 +1,6 @@
 import type { FieldChange } from './diff-by-path.js';
+import { isJsonObject } from './json.js';
+import type { UnstructuredObject } from './kubernetes-object.js';
 
 /** What stands in for a value that must not be shown. */
 export const redacted = '(redacted)';
@@ -18,6 +20,37 @@ export function redactChanges(
       ? change
       : { ...change, from: hidden(change.from), to: hidden(change.to) },
   );
+}
+
+/**
+ * An object as it may be printed whole: values in a Secret's data and annotations are replaced by
+ * {@link redacted}, those that differ from `before` by a text that says so.
+ */
+export function redactObject(
+  object: UnstructuredObject,
+  before?: UnstructuredObject,
+): UnstructuredObject {
+  if (object.kind !== 'Secret') return object;
+  const { annotations, ...metadata } = object.metadata;
+  const hiddenNotes = annotations && hiddenMap(annotations, before?.metadata.annotations);
+  const data = ['data', 'stringData'].flatMap((name) => {
+    const values = object[name];
+    return isJsonObject(values) ? [[name, hiddenMap(values, before?.[name])] as const] : [];
+  });
+  return {
+    ...object,
+    metadata: { ...metadata, ...(hiddenNotes !== undefined && { annotations: hiddenNotes }) },
+    ...Object.fromEntries(data),
+  };
+}
+
+function hiddenMap(values: object, before: unknown): Record<string, string> {
+  const old = isJsonObject(before) ? before : {};
+  const entries = Object.entries(values).map(([name, value]) => {
+    const isChanged = old[name] !== undefined && old[name] !== value;
+    return [name, isChanged ? '(redacted, changed)' : redacted] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 // A list of what may be shown, not of what may not: a path that nobody thought of stays hidden.

@@ -43,6 +43,11 @@ export function groupOfType(type: TypeReference<KubernetesObject> | GroupKind): 
   return 'group' in type ? type.group : groupOf(type.apiVersion);
 }
 
+/** Whether a group is Kubernetes' own: `apps`, `rbac.authorization.k8s.io`, the core group. */
+export function isBuiltInGroup(group: string): boolean {
+  return !group.includes('.') || group.endsWith('.k8s.io');
+}
+
 /** The version of an apiVersion. */
 export function versionOf(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1);

@@ -15,7 +15,9 @@ const plan: Plan = {
       ...exact,
       action: 'create',
       ref: ref('ConfigMap', 'env'),
-      changes: [{ path: 'data', from: undefined, to: { A: '1' } }],
+      changes: [
+        { path: 'data', from: undefined, to: { A: '1', 'app.conf': 'port: 1\nhost: a\n' } },
+      ],
     },
     {
       ...exact,
@@ -60,7 +62,10 @@ describe('renderPlan', () => {
     expect(renderPlan(plan, { color: false }).split('\n')).to.deep.equal([
       'Plan for Shop shop/shop',
       '+ ConfigMap shop/env create',
-      '    + data: {"A":"1"}',
+      '    + data.A: "1"',
+      '    + data["app.conf"]: |',
+      '        port: 1',
+      '        host: a',
       '~ Deployment shop/web configure',
       '    ~ spec.replicas: 1 → 2 (taken by kubectl)',
       '    - spec.paused: true',

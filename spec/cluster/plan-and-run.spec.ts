@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { appliedHashAnnotation } from '../../lib/builder/marks.js';
-import { applyResource, lastAppliedAnnotation } from '../../lib/cli/plan/applied-resource.js';
+import { lastAppliedAnnotation } from '../../lib/cli/bookkeeping.js';
+import { applyResource } from '../../lib/cli/plan/applied-resource.js';
 import { dryRun } from '../../lib/client/dry-run.js';
 import { clientFromKubeConfig, ensureCrd } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';

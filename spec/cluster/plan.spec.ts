@@ -10,6 +10,7 @@ import { cli, scratchDirectory } from '../cli/cli.js';
 import type { CliResult } from '../cli/cli.js';
 import { shopProject } from '../cli/project/shop-project.js';
 import { operator } from '../cli/project/shop/src/operator.js';
+import { unknownFieldSuite } from '../cli/plan/suite/unknown-field-suite.js';
 import { Shop } from '../cli/project/shop/src/shop.js';
 import { writeVerbs } from './control-plane/audit-entry.js';
 import type { ControlPlane } from './control-plane/control-plane.js';
@@ -84,14 +85,7 @@ describe('operator-builder plan on a real API server', () => {
     await running;
   }
 
-  it('refuses a field that its kind does not have, as kubectl apply does', async () => {
-    const { code, stdout, stderr } = await plan({ image: 'shop:2', replica: 3 });
-    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-    expect(stderr).to.include('unknown field "spec.replica"');
-    const applied = await plan({ replica: 3 }, '--server-side');
-    expect(applied.code).to.equal(1);
-    expect(applied.stderr).to.include('.spec.replica: field not declared in schema');
-  });
+  unknownFieldSuite(plan);
 
   it('plans what is not there yet, and stores nothing', async () => {
     const { code, stdout, stderr } = await plan({ greeting: 'hello', image: 'shop:1' });
@@ -135,6 +129,18 @@ describe('operator-builder plan on a real API server', () => {
     const web = await client.get(Deployment, { namespace, name: 'web' });
     expect(web.spec?.replicas).to.equal(2);
     expect(web.spec?.template.spec?.containers[0]?.image).to.equal('shop:2');
+  });
+
+  it('refuses an unknown field of a resource that is there, in one line', async () => {
+    const { code, stderr } = await plan({
+      image: 'shop:2',
+      replica: 3,
+      greeting: 'x'.repeat(1_500),
+    });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(
+      /^error: (?:apply|patch) Shop \S+\/a: \d+ [^\n]{1,200}replica[^\n]{1,200}\n$/,
+    );
   });
 
   it('ends with 0 when nothing is to do', async () => {

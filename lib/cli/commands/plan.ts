@@ -1,16 +1,16 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { resolve } from 'node:path';
 import type { ResourcePlan } from '../plan/plan-resource.js';
-import { exitCodes } from '../command-context.js';
+import { exitCodes, usesColors } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
 import { addClusterOptions, clusterClient } from '../options/cluster-options.js';
 import type { ClusterOptions } from '../options/cluster-options.js';
-import { commandLogger, logLevelOption } from '../options/log-option.js';
+import { commandLogger, logFormatOption, logLevelOption } from '../options/log-option.js';
 import type { LogOptions } from '../options/log-option.js';
-import { outputOption } from '../options/output-option.js';
-import type { Output } from '../options/output-option.js';
 import { whileTelling } from '../while-telling.js';
+
+const outputs = ['text', 'json', 'yaml', 'diff'] as const;
 
 interface PlanOptions extends ClusterOptions, LogOptions {
   readonly filename: readonly string[];
@@ -21,7 +21,7 @@ interface PlanOptions extends ClusterOptions, LogOptions {
   readonly forceConflicts?: boolean | undefined;
   readonly unchanged?: boolean | undefined;
   readonly color: boolean;
-  readonly output: Output;
+  readonly output: (typeof outputs)[number];
 }
 
 /** `operator-builder plan`. */
@@ -47,13 +47,19 @@ export function planCommand(context: CommandContext): Command {
     .option('--force-conflicts', 'take fields from others, with --server-side')
     .option('--unchanged', 'list objects that stay as they are, too')
     .option('--no-color', 'do not colour what is for people (also: NO_COLOR=1)')
-    .addOption(outputOption())
+    .addOption(
+      new Option('--output <format>', 'changes, for people or for a program, or whole objects')
+        .choices(outputs)
+        .default('text'),
+    )
     .addOption(logLevelOption().default('error'))
+    .addOption(logFormatOption())
     .addHelpText(
       'after',
       helpExamples({
         'operator-builder plan -f shop.yaml': 'on the cluster of your kubeconfig',
         'operator-builder plan -f config/samples/*.yaml --context staging': 'of several, elsewhere',
+        'operator-builder plan -f shop.yaml --output diff': 'as kubectl diff prints changes',
         'operator-builder plan -f shop.yaml --output json': 'for a program',
       }),
     )
@@ -93,14 +99,16 @@ async function say(
   { output, color, unchanged = false }: PlanOptions,
   context: CommandContext,
 ): Promise<void> {
-  const { stdout, env } = context;
+  const { stdout } = context;
+  const rendering = { color: color && usesColors(context, stdout), unchanged };
   if (output === 'json') {
     stdout.write(`${JSON.stringify({ plans: plans.map(forPrograms) }, undefined, 2)}\n`);
-  } else {
+  } else if (output === 'text') {
     const { renderSteps } = await import('../plan/render-steps.js');
-    const isColored = color && stdout.columns !== undefined && (env['NO_COLOR'] ?? '') === '';
-    const texts = plans.map((each) => renderSteps(each, { color: isColored, unchanged }));
-    stdout.write(texts.join('\n'));
+    stdout.write(plans.map((each) => renderSteps(each, rendering)).join('\n'));
+  } else {
+    const { renderDiff, renderYaml } = await import('../plan/render-manifests.js');
+    stdout.write((output === 'yaml' ? renderYaml : renderDiff)(plans, rendering));
   }
   if (plans.some(({ changed }) => changed)) context.setExitCode(exitCodes.changes);
   const failed = plans.find(({ error }) => error !== undefined);

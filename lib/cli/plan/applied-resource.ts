@@ -6,6 +6,7 @@ import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { createMergePatch } from '../../object/merge-patch.js';
 import { keyOf } from '../../object/object-key.js';
 import type { ResourceType } from '../../object/resource-type.js';
+import { lastAppliedAnnotation } from '../bookkeeping.js';
 
 /** How a file is applied; the options of `kubectl apply` that have these names. */
 export interface ApplyingOptions {
@@ -19,9 +20,6 @@ export interface ApplyingOptions {
   readonly namespace: string;
   readonly signal: AbortSignal;
 }
-
-/** Where kubectl notes what it applied, for want of server-side apply. */
-export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 const clientSideManager = 'kubectl-client-side-apply';
 

@@ -2,23 +2,16 @@ import omit from 'lodash/omit.js';
 import { desiredDifferences } from '../../builder/desired-differences.js';
 import type { Plan, PlannedObject, PlannedRollout } from '../../builder/index.js';
 import { rollsPods } from '../../builder/kind-traits.js';
-import { appliedHashAnnotation } from '../../builder/marks.js';
 import { updatesOnDelete } from '../../builder/rollout-state.js';
 import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
 import type { FieldChange } from '../../object/diff-by-path.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';
-import { redactChanges } from '../../object/redact.js';
+import { redactChanges, redactObject } from '../../object/redact.js';
+import { groupOf, isBuiltInGroup } from '../../object/resource-type.js';
+import { withoutBookkeeping } from '../bookkeeping.js';
 import { hashSources } from './hash-of.js';
-import { lastAppliedAnnotation } from './applied-resource.js';
 import type { PlannedObjectState } from './planned-objects.js';
-
-/** Bookkeeping that says nothing to who reads a plan. */
-const notes: readonly string[] = [appliedHashAnnotation, lastAppliedAnnotation];
-const ignore = [
-  ...serverSetFields,
-  ...notes.map((name) => `metadata.annotations[${JSON.stringify(name)}]`),
-];
 
 /** What was written in a plan, as the builder says it. @param owner - whom the plan is for */
 export function planOf(written: readonly PlannedObjectState[], owner: KubernetesObject): Plan {
@@ -42,8 +35,8 @@ function plannedObject(state: PlannedObjectState): PlannedObject {
   if (after === undefined) return { ...base, action: 'prune', changes: [] };
   if (before === undefined) return { ...base, action: 'create', changes: creationOf(state, after) };
   // Whatever the cluster's controllers say of it is no change of the operator's.
-  const ignored = state.simulated === true ? [...ignore, 'status'] : ignore;
-  const [from, to] = [withNotes(before), withNotes(after)];
+  const ignored = state.simulated === true ? [...serverSetFields, 'status'] : serverSetFields;
+  const [from, to] = [withoutBookkeeping(before), withoutBookkeeping(after)];
   const changes = redactChanges(ref.kind, diffObjects(from, to, { ignore: ignored }));
   if (recreated) {
     return { ...base, action: 'recreate', changes, reason: 'it is deleted and made again' };
@@ -51,25 +44,61 @@ function plannedObject(state: PlannedObjectState): PlannedObject {
   return { ...base, action: changes.length > 0 ? 'configure' : 'unchanged', changes };
 }
 
-/** The first annotation is not to be shown as all of them, with those that are left out. */
-function withNotes(object: UnstructuredObject): UnstructuredObject {
-  const { annotations } = object.metadata;
-  if (annotations !== undefined && Object.keys(omit(annotations, notes)).length > 0) return object;
-  return { ...object, metadata: omit(object.metadata, 'annotations') };
-}
-
-/** Every field that was wanted: defaults of the server would hide them. */
+/** Every field that is set: of a custom resource with its defaults, of others as it was wanted. */
 function creationOf(
   { wanted }: PlannedObjectState,
   after: UnstructuredObject,
 ): readonly FieldChange[] {
-  const { metadata, ...fields } = wanted ?? after;
-  const { labels, annotations = {} } = metadata;
-  const own = omit(annotations, notes);
-  const shown = { labels, ...(Object.keys(own).length > 0 && { annotations: own }) };
-  const whole = { metadata: shown, ...omit(fields, ['apiVersion', 'kind']) };
+  // The many defaults of built-in kinds would hide what was wanted.
+  const shown = wanted === undefined || !isBuiltInGroup(groupOf(after.apiVersion)) ? after : wanted;
+  const { metadata, ...fields } = withoutBookkeeping(shown);
+  const { labels, annotations } = metadata;
+  const whole = {
+    metadata: { labels, annotations },
+    ...omit(fields, ['apiVersion', 'kind', 'status']),
+  };
   return redactChanges(after.kind, desiredDifferences(whole, { metadata: {} }));
 }
+
+/** A whole object of a plan, without what only the server and tools write; a Secret without values. */
+export interface PlannedManifest {
+  readonly action: PlannedObject['action'];
+  /** As the server has it; absent: not at all. */
+  readonly before?: UnstructuredObject;
+  /** As it would be; absent: gone. */
+  readonly after?: UnstructuredObject;
+}
+
+/** Whole objects, as they are and as they would be at the end of a plan. */
+export function manifestsOf(written: readonly PlannedObjectState[]): readonly PlannedManifest[] {
+  return written
+    .filter(({ before, after }) => before ?? after)
+    .map((state) => {
+      const { before, after, simulated = false } = state;
+      // What the cluster's controllers are taken to write is no part of the plan.
+      const end = simulated && after !== undefined ? withStatusOf(after, before) : after;
+      return {
+        action: plannedObject(state).action,
+        ...(before !== undefined && { before: manifestOf(before) }),
+        ...(end !== undefined && { after: manifestOf(end, before) }),
+      };
+    });
+}
+
+function withStatusOf(
+  object: UnstructuredObject,
+  { status }: Partial<UnstructuredObject> = {},
+): UnstructuredObject {
+  const rest = omit(object, 'status') as UnstructuredObject;
+  return status === undefined ? rest : { ...rest, status };
+}
+
+function manifestOf(object: UnstructuredObject, before?: UnstructuredObject): UnstructuredObject {
+  const shown = withoutBookkeeping(redactObject(object, before));
+  return { ...shown, metadata: omit(shown.metadata, setByServer) };
+}
+
+const setByServer = serverSetFields.map((path) => path.slice('metadata.'.length));
 
 interface InPlan {
   readonly object: PlannedObject;

@@ -17,7 +17,8 @@ import { OperatorError } from '../../system/operator-error.js';
 import { applyResource } from './applied-resource.js';
 import type { ApplyingOptions } from './applied-resource.js';
 import { atRest, progressOf } from './at-rest.js';
-import { planOf } from './plan-of.js';
+import { manifestsOf, planOf } from './plan-of.js';
+import type { PlannedManifest } from './plan-of.js';
 import { PlannedObjects } from './planned-objects.js';
 import { planningClient } from './planning-client.js';
 
@@ -39,6 +40,8 @@ export interface PlanStep extends Plan {
 /** What an operator would do for a custom resource: all in all, and step by step. */
 export interface ResourcePlan extends Plan {
   readonly steps: readonly PlanStep[];
+  /** The objects of the plan as wholes. */
+  readonly manifests: readonly PlannedManifest[];
   /** Whether the operator comes to rest after the last step. */
   readonly settled: boolean;
   /** What the operator failed with, after what is planned. */
@@ -160,11 +163,12 @@ interface Steps {
   readonly steps: readonly PlanStep[];
 }
 
-function whole({ planned, owner, steps }: Steps): Plan & Pick<ResourcePlan, 'steps'> {
-  const plan = planOf([...planned.all, ...planned.keptOf(owner)], owner);
+function whole({ planned, owner, steps }: Steps): Plan & Pick<ResourcePlan, 'steps' | 'manifests'> {
+  const states = [...planned.all, ...planned.keptOf(owner)];
+  const plan = planOf(states, owner);
   const rollouts = steps.flatMap((step) => step.rollouts);
   const changed = plan.changed || steps.some((step) => step.changed);
-  return { ...plan, rollouts, changed, steps };
+  return { ...plan, rollouts, changed, steps, manifests: manifestsOf(states) };
 }
 
 function withChanges(step: Plan): Plan {

@@ -1,5 +1,4 @@
 import { isImmutablePath, rollsPods } from '../../builder/kind-traits.js';
-import { appliedHashAnnotation } from '../../builder/marks.js';
 import { updatesOnDelete } from '../../builder/rollout-state.js';
 import { describeObject } from '../../object/describe-object.js';
 import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
@@ -8,6 +7,8 @@ import type { KubernetesObject, UnstructuredObject } from '../../object/kubernet
 import { referenceTo } from '../../object/object-reference.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import { redactChanges } from '../../object/redact.js';
+import { groupOf, isBuiltInGroup } from '../../object/resource-type.js';
+import { withoutBookkeeping } from '../bookkeeping.js';
 import { hashSources } from '../plan/hash-of.js';
 import { isOperatorsOwn, usersOf } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';
@@ -30,12 +31,6 @@ export interface Comparison {
   readonly findings: readonly Finding[];
   readonly changes: readonly HarmlessChange[];
 }
-
-const notes = [appliedHashAnnotation, 'deployment.kubernetes.io/revision'];
-const ignore = [
-  ...serverSetFields,
-  ...notes.map((name) => `metadata.annotations[${JSON.stringify(name)}]`),
-];
 
 /** What is different after an upgrade, and what of that hurts. */
 export function compareStates(states: States): Comparison {
@@ -74,9 +69,12 @@ interface Surroundings {
 
 function judge({ from, to }: Kept, { states, touched }: Surroundings): Comparison {
   const ref = referenceOf(to);
-  const ignored = isBuiltIn(to) ? [...ignore, 'status'] : ignore;
+  const ignored = isBuiltIn(to) ? [...serverSetFields, 'status'] : serverSetFields;
   const isRemade = states.remade?.some(({ uid }) => uid === to.metadata.uid) === true;
-  const all = redactChanges(to.kind, diffObjects(from, to, { ignore: ignored }));
+  const differences = diffObjects(withoutBookkeeping(from), withoutBookkeeping(to), {
+    ignore: ignored,
+  });
+  const all = redactChanges(to.kind, differences);
   // Those are told as what is refused.
   const changes = isRemade ? all.filter(({ path }) => !isImmutablePath(to, path)) : all;
   if (from.metadata.uid !== to.metadata.uid && !isRemade)
@@ -173,8 +171,7 @@ function touchedSources({ before, after }: States): readonly ObjectReference[] {
 
 /** Of custom resources the status is written by the operator. */
 function isBuiltIn({ apiVersion }: KubernetesObject): boolean {
-  const [group = ''] = apiVersion.split('/').length > 1 ? apiVersion.split('/') : [''];
-  return !group.includes('.') || group.endsWith('.k8s.io');
+  return isBuiltInGroup(groupOf(apiVersion));
 }
 
 function referenceOf(object: UnstructuredObject): ObjectReference {

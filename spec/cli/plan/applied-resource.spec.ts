@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { applyResource, lastAppliedAnnotation } from '../../../lib/cli/plan/applied-resource.js';
+import { lastAppliedAnnotation } from '../../../lib/cli/bookkeeping.js';
+import { applyResource } from '../../../lib/cli/plan/applied-resource.js';
 import type { ApplyingOptions } from '../../../lib/cli/plan/applied-resource.js';
 import type { Client } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { parseAllDocuments } from 'yaml';
+import type { PlannedManifest } from '../../../lib/cli/plan/plan-of.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { Manager } from '../../../lib/manager/index.js';
 import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
@@ -9,11 +11,17 @@ import type { CliResult } from '../cli.js';
 import { shopProject } from '../project/shop-project.js';
 import { operator } from '../project/shop/src/operator.js';
 import { Shop } from '../project/shop/src/shop.js';
+import { unknownFieldSuite } from './suite/unknown-field-suite.js';
 
 interface Planned {
   readonly action: string;
   readonly ref: { readonly kind: string; readonly name: string };
   readonly changes: readonly { path: string; from?: unknown; to?: unknown }[];
+}
+
+interface PlannedObject {
+  readonly kind: string;
+  readonly data?: unknown;
 }
 
 interface Plans {
@@ -100,9 +108,69 @@ describe('operator-builder plan', () => {
     expect({ code, stderr }).to.deep.equal({ code: 2, stderr: '' });
     expect(stdout).to.include('Plan for Shop default/a');
     expect(stdout).to.include('+ Deployment default/web create');
-    expect(stdout).to.include('+ data: {"greeting":"hello"}');
-    expect(stdout).to.include('"image":"shop:2"');
+    expect(stdout).to.include('+ data.greeting: "hello"');
+    expect(stdout).to.include('spec.template.spec.containers[name=web].image: "shop:2"');
     expect(stdout).to.include('3 to create');
+  });
+
+  it('shows the defaults of a resource that is made, and every field in full', async () => {
+    const greeting = `${'x'.repeat(250)}\nand a second line`;
+    const { stdout } = await plan({ greeting });
+    expect(stdout)
+      .to.include('    + spec.replicas: 1\n')
+      .and.include('    + spec.image: "shop:1"\n');
+    const block = `    + data.greeting: |\n        ${greeting.replace('\n', '\n        ')}\n`;
+    expect(stdout).to.include(block).and.not.include('…');
+  });
+
+  it('shows where long values differ', async () => {
+    const start = 'x'.repeat(300);
+    await reconcile({ greeting: `${start} old` });
+    const { stdout } = await plan({ greeting: `${start} new` });
+    expect(stdout).to.match(/~ data\.greeting: …x+ old" → …x+ new"\n/);
+  });
+
+  it('prints whole objects as YAML, with defaults and without what only servers write', async () => {
+    const { code, stdout, stderr } = await plan({ greeting: 'hello' }, '--output', 'yaml');
+    expect({ code, stderr }).to.deep.equal({ code: 2, stderr: '' });
+    const documents = parseAllDocuments(stdout).map((each) => each.toJS() as PlannedObject);
+    expect(documents.map(({ kind }) => kind)).to.have.members(['Shop', 'Deployment', 'ConfigMap']);
+    expect(documents.find(({ kind }) => kind === 'ConfigMap')?.data).to.deep.equal({
+      greeting: 'hello',
+    });
+    expect(stdout)
+      .to.match(/^---\n# create\napiVersion: /)
+      .and.include('strategy:\n    ');
+    expect(stdout).not.to.match(/managedFields|resourceVersion|applied-hash/);
+  });
+
+  it('prints unified diffs of YAML, an object each', async () => {
+    await reconcile({ image: 'shop:1', greeting: 'hello' });
+    const { code, stdout } = await plan({ image: 'shop:2' }, '--output', 'diff');
+    expect(code).to.equal(2);
+    expect(stdout)
+      .to.include('--- apps.v1.Deployment.default.web\n+++ apps.v1.Deployment.default.web\n@@ ')
+      .and.match(/\n- +(?:- )?image: shop:1\n\+ +(?:- )?image: shop:2\n/)
+      .and.include('--- v1.ConfigMap.default.texts\n+++ /dev/null\n');
+    const same = await plan({ image: 'shop:1', greeting: 'hello' }, '--output', 'diff');
+    expect(same).to.deep.equal({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('has the whole objects in its JSON', async () => {
+    const { stdout } = await plan({ image: 'shop:2' }, '--output', 'json');
+    const { plans } = JSON.parse(stdout) as { plans: { manifests: PlannedManifest[] }[] };
+    const shops = plans[0]?.manifests.filter(({ after }) => after?.kind === 'Shop');
+    expect(shops?.map(({ action, after }) => [action, after?.['spec']])).to.deep.equal([
+      ['create', { image: 'shop:2', replicas: 1 }],
+    ]);
+  });
+
+  it('colours a pipe with FORCE_COLOR', async () => {
+    const args = ['plan', '-f', file('shop.yaml'), '--project', shopProject];
+    await writeFile(file('shop.yaml'), JSON.stringify(shop({})));
+    const kubeconfig = ['--kubeconfig', file('kubeconfig')];
+    const { stdout } = await cli([...args, ...kubeconfig], { env: { FORCE_COLOR: '1' } });
+    expect(stdout).to.include('\u001b[32m+ ');
   });
 
   it('ends with 0 and says nothing is to do when all is as it should be', async () => {
@@ -179,11 +247,7 @@ describe('operator-builder plan', () => {
     expect(stderr).to.include('error: the image is broken');
   });
 
-  it('refuses what the cluster refuses', async () => {
-    const { code, stdout, stderr } = await plan({ replicas: -1 });
-    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-    expect(stderr).to.include('spec.replicas');
-  });
+  unknownFieldSuite(plan);
 
   it('takes the files of a directory', async () => {
     await mkdir(file('shops'));
