@@ -34,6 +34,16 @@ export interface CommandContext {
   setExitCode(code: number): void;
 }
 
+/**
+ * Whether text for `output` has colours: if it is a terminal or `FORCE_COLOR` is set, and `NO_COLOR` is
+ * not set.
+ */
+export function usesColors({ env }: Pick<CommandContext, 'env'>, { columns }: TextOutput): boolean {
+  const { NO_COLOR: never = '', FORCE_COLOR: always = '' } = env;
+  if (never !== '') return false;
+  return always === '' ? columns !== undefined : always !== '0' && always !== 'false';
+}
+
 /** What the process ends with. */
 export const exitCodes = {
   success: 0,

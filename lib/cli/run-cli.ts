@@ -1,6 +1,8 @@
 import { CommanderError } from 'commander';
+import { isApiError } from '../object/api-error.js';
 import { asError } from '../system/as-error.js';
 import { isOperatorError } from '../system/operator-error.js';
+import { briefError } from './brief-error.js';
 import { exitCodes } from './command-context.js';
 import type { CommandContext } from './command-context.js';
 import { createProgram } from './program.js';
@@ -34,6 +36,7 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
 function explained(thrown: unknown, { env }: CommandContext): string {
   const error = asError(thrown);
   const trace = env['OPERATOR_BUILDER_DEBUG'] === undefined ? '' : `\n${stacksOf(error)}`;
+  if (isApiError(error)) return `${briefError(error)}${trace}`;
   if (isOperatorError(error) || trace !== '') return `${error.message}${trace}`;
   return `${error.message}\n(OPERATOR_BUILDER_DEBUG=1 shows where it comes from)`;
 }

@@ -1,9 +1,11 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConnectedClient } from './http-client.js';
-import { clientInCluster, serviceAccountDirectory } from './in-cluster.js';
+import { clientInCluster, inClusterServer, serviceAccountDirectory } from './in-cluster.js';
 import { clientFromKubeConfig } from './kube-config.js';
 import type { KubeConfigClientOptions } from './kube-config.js';
+import { readKubeConfig } from './kube-config-file.js';
+import type { KubeConfigSource } from './kube-config-file.js';
 
 /**
  * A client by controller-runtime's rules: a `path`, `text` or `context` that is given, the files
@@ -14,11 +16,34 @@ import type { KubeConfigClientOptions } from './kube-config.js';
 export async function defaultClient(
   options: KubeConfigClientOptions = {},
 ): Promise<ConnectedClient> {
-  const { path, text, context, env = process.env } = options;
+  return (await isInPod(options)) ? clientInCluster(options) : clientFromKubeConfig(options);
+}
+
+/** The cluster that {@link defaultClient} connects to, as messages name it. */
+export interface DefaultCluster {
+  /** The context of the kubeconfig; undefined in a Pod. */
+  readonly context: string | undefined;
+  /** The URL of the API server, without credentials. */
+  readonly server: string;
+}
+
+/**
+ * Names the cluster that {@link defaultClient} connects to with the same options.
+ * @throws OperatorError `InvalidKubeConfig`: there is none, or its source is broken.
+ */
+export async function defaultCluster(options: KubeConfigSource): Promise<DefaultCluster> {
+  if (await isInPod(options)) {
+    return { context: undefined, server: inClusterServer(options.env ?? process.env) };
+  }
+  const { name, cluster } = await readKubeConfig(options);
+  const { protocol, host, pathname } = new URL(cluster.server);
+  return { context: name, server: `${protocol}//${host}${pathname === '/' ? '' : pathname}` };
+}
+
+async function isInPod({ path, text, context, env = process.env }: KubeConfigSource) {
   const named = path !== undefined || text !== undefined || context !== undefined;
   const useFile = named || (env['KUBECONFIG'] ?? '') !== '';
-  if (!useFile && (await isPod(env['KUBERNETES_SERVICE_HOST']))) return clientInCluster(options);
-  return clientFromKubeConfig(options);
+  return !useFile && isPod(env['KUBERNETES_SERVICE_HOST']);
 }
 
 async function isPod(serviceHost: string | undefined): Promise<boolean> {

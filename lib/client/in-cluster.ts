@@ -49,7 +49,7 @@ export async function clientInCluster(
   const { clock = systemClock, maxConnections } = options;
   const tls = trustedCa(join(directory, 'ca.crt'));
   const credentials = tokenFile(join(directory, 'token'), clock);
-  const server = serverOf(env);
+  const server = inClusterServer(env);
   const proxy = proxyFromEnvironment(server, env);
   const transport = new UndiciTransport({ server, tls, maxConnections, proxy });
   // Both are read now, so that the error comes at the start.
@@ -59,7 +59,11 @@ export async function clientInCluster(
   return createClient({ ...omit(options, own), transport, credentials, defaultNamespace });
 }
 
-function serverOf(env: Environment): string {
+/**
+ * The API server's address, as the kubelet gives it to a Pod.
+ * @throws OperatorError `InvalidKubeConfig`: this is not a Pod.
+ */
+export function inClusterServer(env: Environment): string {
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = env;
   const missing = [
     ...(host === '' ? ['KUBERNETES_SERVICE_HOST'] : []),

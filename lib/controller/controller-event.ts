@@ -23,6 +23,8 @@ export type ReconcileOutcome = 'success' | 'requeueAfter' | 'timeout' | FailureK
 export interface ReconciledEvent {
   readonly type: 'reconciled';
   readonly controller: string;
+  /** The kind that the controller reconciles. */
+  readonly kind: string;
   /** `''`: the only one. */
   readonly cluster: string;
   readonly key: string;

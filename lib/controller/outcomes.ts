@@ -11,6 +11,9 @@ import type { ControllerCluster } from './running-cluster.js';
 import type { Trigger } from './trigger.js';
 import type { WorkItem } from './work-queue.js';
 
+/** The log message of a failed reconcile begins with this. */
+export const reconcileFailed = 'reconcile failed';
+
 /** A reconcile that has ended, or whose time has. */
 export interface EndedReconcile {
   readonly item: WorkItem;
@@ -64,7 +67,7 @@ export class Outcomes {
   }
 
   heed(ended: EndedReconcile, end: RunEnd): Heeded {
-    const { metrics, name, runtime } = this.#parts;
+    const { metrics, name, kind, runtime } = this.#parts;
     const { run } = ended;
     const heeded = this.#requeued(ended, end);
     const durationMs = run.lastedMs;
@@ -72,7 +75,8 @@ export class Outcomes {
     metrics.durations.observe(durationMs / 1000, this.#labels);
     const { reconcileID, triggers: causes } = run;
     if (runtime.onEvent !== undefined) {
-      const facts = { controller: name, ...shownKey(run.work), reconcileID, causes, durationMs };
+      const subject = { controller: name, kind, ...shownKey(run.work) };
+      const facts = { ...subject, reconcileID, causes, durationMs };
       tell(runtime, { type: 'reconciled', ...facts, ...heeded });
     }
     return heeded;
@@ -138,7 +142,7 @@ export class Outcomes {
     const fields = { error, againInMs };
     const isQuiet = isEnded || outcome === 'conflict' || outcome === 'waiting';
     if (isQuiet) ended.logger().debug(`reconcile: ${outcome}`, fields);
-    else ended.logger().error(`reconcile failed: ${outcome}`, fields);
+    else ended.logger().error(`${reconcileFailed}: ${outcome}`, fields);
     return { outcome, againInMs, error };
   }
 

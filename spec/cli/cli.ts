@@ -16,6 +16,8 @@ export interface CliSettings {
   readonly cwd?: string | undefined;
   /** @defaultValue none */
   readonly terminal?: Terminal | undefined;
+  /** The width of both outputs. @defaultValue none: they are no terminals */
+  readonly columns?: number | undefined;
 }
 
 /** What a command line came to. */
@@ -37,12 +39,13 @@ export interface RunningCli {
 /** Starts a command line, without the name of the program. */
 export function startCli(args: readonly string[], settings: CliSettings = {}): RunningCli {
   const { stdin = '', env = {}, clock = systemClock, cwd = process.cwd(), terminal } = settings;
+  const { columns } = settings;
   const out = { stdout: '', stderr: '' };
   const stop = new AbortController();
   const ended = runCli(args, {
     ...{ env, clock, cwd, terminal },
-    stdout: { write: (text) => (out.stdout += text) },
-    stderr: { write: (text) => (out.stderr += text) },
+    stdout: { columns, write: (text) => (out.stdout += text) },
+    stderr: { columns, write: (text) => (out.stderr += text) },
     readStdin: () => Promise.resolve(stdin),
     stopSignal: () => stop.signal,
   });

@@ -10,6 +10,7 @@ import { systemRandom } from '../../lib/system/random.js';
 import { scratchDirectory } from '../cli/cli.js';
 import { Shop } from '../cli/project/shop/src/shop.js';
 import { copyShopProject, replaceFile } from '../cli/run/project.js';
+import { feedSuite } from '../cli/run/suite/feed-suite.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 
 /** A bit later than at once: the API server is asked over the network. */
@@ -80,6 +81,23 @@ describe('operator-builder run on a real API server', () => {
     child.kill('SIGTERM');
     const [code] = await ended;
     expect(code, output.stderr).to.equal(0);
-    expect(output.stdout).to.equal('');
+    expect(output.stdout).to.include(`+ Deployment ${namespace}/web\n`);
+  });
+});
+
+describe('operator-builder run, its output on a real API server', () => {
+  const namespace = `feed-${systemRandom.uuid().slice(0, 8)}`;
+  let client: ConnectedClient;
+
+  after(async () => {
+    await client.delete(Namespace, { name: namespace });
+    await client.close();
+  });
+
+  feedSuite(async () => {
+    const { kubeConfigPath: kubeconfig } = await sharedControlPlane();
+    client = await clientFromKubeConfig({ path: kubeconfig });
+    await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    return { kubeconfig, client, namespace };
   });
 });

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import type { ApiServerOptions } from '../run/serve-api.js';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
-import { logLevelOption } from '../options/log-option.js';
+import { logFormatOption, logLevelOption } from '../options/log-option.js';
 import { portOf } from '../options/parsed-options.js';
 
 /** `operator-builder apiserver`. */
@@ -34,6 +34,7 @@ export function apiServerCommand(context: CommandContext): Command {
     )
     .option('--tls', 'serve over HTTPS; the kubeconfig knows whom to trust', false)
     .addOption(logLevelOption().default('warn'))
+    .addOption(logFormatOption())
     .addHelpText(
       'after',
       helpExamples({

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
 import { addClusterOptions } from '../options/cluster-options.js';
-import { logLevelOption } from '../options/log-option.js';
+import { logFormatOption, logLevelOption } from '../options/log-option.js';
 import { addProcessOptions } from '../options/manager-options.js';
 import { durationMsOf, namespacesOf, portOf } from '../options/parsed-options.js';
 import type { RunOptions } from '../run/run-options.js';
@@ -11,14 +11,14 @@ import type { RunOptions } from '../run/run-options.js';
 export function runCommand(context: CommandContext): Command {
   return addEmbeddedOptions(addProcessOptions(addClusterOptions(new Command('run'))))
     .description(
-      'Runs the operator of the project from its sources, anew whenever they change, until SIGINT or ' +
-        'SIGTERM: on the cluster of your kubeconfig, or, with --embedded, on one in this process, with ' +
-        'simulated workloads, where it is told what happens.',
+      'Runs the operator of the project from its sources, until SIGINT or SIGTERM, and restarts it when ' +
+        'they change: on the cluster of your kubeconfig, or, with --embedded, on one in this process, ' +
+        'with simulated workloads. Prints a line for each object that it changes and each failure.',
     )
     .option('--project <directory>', 'where the operator is', '.')
     .option(
       '-n, --namespace <names>',
-      'the namespaces that it looks at, separated by commas (default: all)',
+      'the namespaces that it watches, separated by commas (default: all)',
       namespacesOf,
     )
     .option('--install-crds', 'install its custom resources first (always with --embedded)')
@@ -27,8 +27,9 @@ export function runCommand(context: CommandContext): Command {
       '--webhook-certs <folder>',
       'serve its webhooks, by tls.crt and tls.key of this folder (default: not)',
     )
-    .option('--no-watch', 'do not run it anew when its sources change')
+    .option('--no-watch', 'do not restart it when its sources change')
     .addOption(logLevelOption().default('warn'))
+    .addOption(logFormatOption())
     .addHelpText(
       'after',
       helpExamples({

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { resolve } from 'node:path';
-import { exitCodes } from '../command-context.js';
+import { exitCodes, usesColors } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
-import { commandLogger, logLevelOption } from '../options/log-option.js';
+import { commandLogger, logFormatOption, logLevelOption } from '../options/log-option.js';
 import type { LogOptions } from '../options/log-option.js';
 import { outputOption } from '../options/output-option.js';
 import type { Output } from '../options/output-option.js';
@@ -39,6 +39,7 @@ export function upgradeCheckCommand(context: CommandContext): Command {
     .option('--no-color', 'do not colour what is for people (also: NO_COLOR=1)')
     .addOption(outputOption())
     .addOption(logLevelOption().default('silent'))
+    .addOption(logFormatOption())
     .addHelpText(
       'after',
       helpExamples({
@@ -56,7 +57,7 @@ async function upgradeCheck(options: UpgradeCheckOptions, context: CommandContex
   const { filesIn } = await import('../plan/files-in.js');
   const { checkUpgrade } = await import('../upgrade/check-upgrade.js');
   const signal = context.stopSignal();
-  const { stdout, env, cwd } = context;
+  const { stdout, cwd } = context;
   const resources = await readResources(await filesIn(options.filename, cwd), context);
   const compiled = (directory: string): Promise<LoadedProject> =>
     whileTelling(`the operator in ${directory} is compiled`, context, () =>
@@ -73,9 +74,8 @@ async function upgradeCheck(options: UpgradeCheckOptions, context: CommandContex
     stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
   } else {
     const { renderUpgrade } = await import('../upgrade/render-upgrade.js');
-    const isColored =
-      options.color && stdout.columns !== undefined && (env['NO_COLOR'] ?? '') === '';
-    stdout.write(renderUpgrade(report, { color: isColored }));
+    const color = options.color && usesColors(context, stdout);
+    stdout.write(renderUpgrade(report, { color }));
   }
   if (report.findings.length > 0) context.setExitCode(exitCodes.changes);
 }

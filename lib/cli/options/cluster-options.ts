@@ -31,3 +31,15 @@ export async function clusterClient(
   const { defaultClient } = await import('../../client/default-client.js');
   return defaultClient({ path, context, env, logger });
 }
+
+/** The cluster that {@link clusterClient} connects to: `context kind-dev: https://127.0.0.1:6443`. */
+export async function clusterName(
+  { kubeconfig: path, context }: ClusterOptions,
+  { env }: CommandContext,
+): Promise<string> {
+  const { defaultCluster } = await import('../../client/default-client.js');
+  const cluster = await defaultCluster({ path, context, env });
+  const place =
+    cluster.context === undefined ? 'the cluster of this Pod' : `context ${cluster.context}`;
+  return `${place}: ${cluster.server}`;
+}

@@ -1,28 +1,47 @@
 import { Option } from 'commander';
 import type { Logger } from '../../system/logger.js';
+import { usesColors } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const formats = ['text', 'json'] as const;
 
-/** How much is logged. */
+/** How much is logged, and how. */
 export interface LogOptions {
   readonly logLevel: (typeof levels)[number];
+  /** @defaultValue `text` if the standard error is a terminal, else `json` */
+  readonly logFormat?: (typeof formats)[number] | undefined;
 }
 
 /** `--log-level`. */
 export function logLevelOption(): Option {
-  return new Option('--log-level <level>', 'what is logged, as lines of JSON on the standard error')
+  return new Option('--log-level <level>', 'the least severe log lines on the standard error')
     .choices(levels)
     .default('info');
 }
 
+/** `--log-format`. */
+export function logFormatOption(): Option {
+  const what =
+    'log lines for people, or JSON for programs (default: text at a terminal, else json)';
+  return new Option('--log-format <format>', what).choices(formats);
+}
+
+/** Whether log lines are for people. */
+export function logsText({ logFormat }: LogOptions, { stderr }: CommandContext): boolean {
+  return (logFormat ?? (stderr.columns === undefined ? 'json' : 'text')) === 'text';
+}
+
 /** The logger of a command. */
-export async function commandLogger(
-  { logLevel: level }: LogOptions,
-  { stderr, env }: CommandContext,
-): Promise<Logger> {
+export async function commandLogger(options: LogOptions, context: CommandContext): Promise<Logger> {
+  const { stderr, env } = context;
+  const { logLevel: level } = options;
+  const write = (line: string): void => void stderr.write(line);
+  if (logsText(options, context)) {
+    const { textLogger } = await import('./text-logger.js');
+    return textLogger({ level, write, color: usesColors(context, stderr) });
+  }
   const { pinoLogger } = await import('../../system/pino-logger.js');
-  const destination = { write: (line: string): void => void stderr.write(line) };
   const stacks = level === 'debug' || env['OPERATOR_BUILDER_DEBUG'] !== undefined;
-  return pinoLogger({ level, destination, stacks });
+  return pinoLogger({ level, destination: { write }, stacks });
 }

@@ -2,33 +2,50 @@ import { ensureCrd, getIfExists } from '../../client/index.js';
 import type { Client } from '../../client/index.js';
 import type { OperatorDefinition } from '../../manager/index.js';
 import { isForbidden } from '../../object/api-error.js';
-import type { CustomResourceDefinition } from '../../object/kinds.js';
-import { Namespace } from '../../object/kinds.js';
+import { CustomResourceDefinition, Namespace } from '../../object/kinds.js';
 import { keyOf } from '../../object/object-key.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import { asError } from '../../system/as-error.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 
+/** A CustomResourceDefinition of an operator, and what was done to it in a cluster. */
+export interface InstalledCrd {
+  readonly name: string;
+  readonly action: 'installed' | 'updated' | 'unchanged';
+}
+
 /**
- * Installs CustomResourceDefinitions, or brings them up to date; resolves when they are served.
+ * Installs CustomResourceDefinitions, or updates them; resolves when they are served.
  * @throws OperatorError `MissingPermission`: the account may not; and what `ensureCrd` throws
  */
 export async function installCrds(
   client: Client,
   crds: readonly CustomResourceDefinition[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly InstalledCrd[]> {
+  const installed: InstalledCrd[] = [];
   for (const crd of crds) {
+    const { name } = keyOf(crd);
     try {
-      await ensureCrd(client, crd, { signal });
+      const before = await getIfExists(client, CustomResourceDefinition, { name }, { signal });
+      const after = await ensureCrd(client, crd, { signal });
+      installed.push({ name, action: actionOf(before, after) });
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      const { name } = keyOf(crd);
-      const remedy = 'have somebody who may apply config/crd, and leave --install-crds out';
+      const remedy = 'have an administrator apply config/crd, and leave --install-crds out';
       const message = `the custom resource ${name} can't be installed: ${asError(error).message}`;
       throw new OperatorError('MissingPermission', `${message} (${remedy})`, { cause: error });
     }
   }
+  return installed;
+}
+
+function actionOf(
+  before: CustomResourceDefinition | undefined,
+  after: CustomResourceDefinition,
+): InstalledCrd['action'] {
+  if (before?.metadata.uid !== after.metadata.uid) return 'installed';
+  return before?.metadata.generation === after.metadata.generation ? 'unchanged' : 'updated';
 }
 
 /**

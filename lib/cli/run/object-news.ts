@@ -4,8 +4,12 @@ import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { redactChanges } from '../../object/redact.js';
-import { groupOf } from '../../object/resource-type.js';
+import { groupOf, isBuiltInGroup } from '../../object/resource-type.js';
 import type { CommittedChange } from '../../embedded/index.js';
+import { withoutBookkeeping } from '../bookkeeping.js';
+
+/** A change of an object in a cluster. */
+export type ObjectChange = Pick<CommittedChange, 'type' | 'object' | 'previous'>;
 
 /** What is told of a change in a cluster, in a line. */
 export interface ObjectNews {
@@ -24,18 +28,14 @@ const quietKinds: ReadonlySet<string> = new Set([
 /** In every namespace. */
 const quietNames: ReadonlySet<string> = new Set(['kube-root-ca.crt', 'ServiceAccount default']);
 const systemNamespace = /^kube-/;
-const ignored = [
-  ...serverSetFields,
-  'metadata.annotations["deployment.kubernetes.io/revision"]',
-  'status',
-];
+const ignored = [...serverSetFields, 'status'];
 /** By other words, or of no interest. */
 const told = ['status.conditions', 'status.observedGeneration'];
 const mostPaths = 2;
 const longestValue = 48;
 
 /** What is to be told of a change; undefined: nothing. */
-export function newsOf(change: CommittedChange): ObjectNews | undefined {
+export function newsOf(change: ObjectChange): ObjectNews | undefined {
   const { type, object } = change;
   const { kind, metadata } = object;
   const { name = '', namespace = '' } = metadata;
@@ -75,8 +75,15 @@ function changeText(before: UnstructuredObject | undefined, after: UnstructuredO
   const status = statusText(before, after);
   // What the cluster itself makes of pods and of those that make them is too much to tell.
   if (kind === 'Pod' || kind === 'ReplicaSet' || kind === 'CustomResourceDefinition') return status;
-  const changes = redactChanges(kind, diffObjects(before, after, { ignore: ignored }));
-  return [...changedPaths(changes), status].filter((part) => part !== '').join('; ');
+  const [from, to] = [before && withoutBookkeeping(before), withoutBookkeeping(after)];
+  const changes = redactChanges(kind, diffObjects(from, to, { ignore: ignored }));
+  return [...changedPaths(specFirst(changes)), status].filter((part) => part !== '').join('; ');
+}
+
+/** Labels and annotations mostly follow from the rest of a change. */
+function specFirst(changes: readonly FieldChange[]): readonly FieldChange[] {
+  const isMetadata = ({ path }: FieldChange): boolean => path.startsWith('metadata.');
+  return [...changes.filter((change) => !isMetadata(change)), ...changes.filter(isMetadata)];
 }
 
 function changedPaths(changes: readonly FieldChange[]): readonly string[] {
@@ -101,7 +108,7 @@ function statusText(before: UnstructuredObject | undefined, after: UnstructuredO
       return [
         countText(old, now),
         ...conditionTexts(after.kind, old, now),
-        ...(isCustom(after) ? ownStatusTexts(old, now) : []),
+        ...(isBuiltInGroup(groupOf(after.apiVersion)) ? [] : ownStatusTexts(old, now)),
       ]
         .filter((part) => part !== '')
         .join('; ');
@@ -137,12 +144,6 @@ function conditionTexts(kind: string, old: Status, now: Status): readonly string
   return [...conditionsOf(now)].flatMap(([type, text]) =>
     text === before.get(type) ? [] : [text],
   );
-}
-
-/** Whether the kind is none that every cluster has. */
-function isCustom({ apiVersion }: UnstructuredObject): boolean {
-  const group = groupOf(apiVersion);
-  return group.includes('.') && !group.endsWith('.k8s.io');
 }
 
 function ownStatusTexts(old: Status, now: Status): readonly string[] {

@@ -14,7 +14,7 @@ import {
 } from './in-process-webhooks.js';
 import { keepRunning } from './keep-running.js';
 import { writeKubeConfigFile } from './kube-config-file.js';
-import { newsLines } from './news-lines.js';
+import { failureLines, newsLines } from './news-lines.js';
 import type { NewsLines } from './news-lines.js';
 import { newsOf } from './object-news.js';
 import type { OperatorRun } from './operator-run.js';
@@ -89,6 +89,7 @@ async function runBeside(stage: Stage): Promise<void> {
   const operator = cluster.client({ user: first.operator.name });
   let begun: Promise<void> | undefined;
   let failure: unknown;
+  const onFailure = failureLines(lines);
   const silence = cluster.server.loopback.subscribe((change) => {
     settling.changed(change);
     const news = newsOf(change);
@@ -110,7 +111,10 @@ async function runBeside(stage: Stage): Promise<void> {
       signal: both,
       managerOptions: (loaded) => ({
         ...managerOptions(stage, { client: operator, loaded }),
-        onEvent: settling.onEvent,
+        onEvent: (event) => {
+          settling.onEvent(event);
+          onFailure(event);
+        },
       }),
       prepare: (loaded) => prepare(stage, loaded.operator),
       onBegin,

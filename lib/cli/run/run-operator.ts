@@ -1,20 +1,18 @@
 import { resolve } from 'node:path';
 import type { Client } from '../../client/index.js';
+import { reconcileFailed } from '../../controller/outcomes.js';
 import { certificateFiles } from '../../manager/index.js';
 import type { ManagerOptions } from '../../manager/index.js';
 import type { Logger } from '../../system/logger.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import { whenAborted } from '../../system/when-aborted.js';
 import type { CommandContext } from '../command-context.js';
-import { clusterClient } from '../options/cluster-options.js';
-import { commandLogger } from '../options/log-option.js';
+import { commandLogger, logsText } from '../options/log-option.js';
 import { managerOptionsOf } from '../options/manager-options.js';
 import { loadOperator } from '../project/load-operator.js';
 import type { LoadedProject } from '../project/load-operator.js';
 import { UsageError } from '../usage-error.js';
 import { whileTelling } from '../while-telling.js';
-import { installCrds, refuseUnserved } from './custom-resources.js';
-import { keepRunning } from './keep-running.js';
 import type { KeepRunning } from './keep-running.js';
 import type { RunOptions } from './run-options.js';
 
@@ -32,7 +30,7 @@ export async function runOperator(options: RunOptions, context: CommandContext):
   refuseContradictions(options);
   const signal = context.stopSignal();
   try {
-    const logger = await commandLogger(options, context);
+    const logger = withoutFailures(await commandLogger(options, context), options, context);
     const first = await Promise.race([load(options, context), whenAborted(signal)]);
     // A module of the operator may wait for what never comes.
     if (first === undefined) return;
@@ -40,30 +38,26 @@ export async function runOperator(options: RunOptions, context: CommandContext):
     if (options.embedded === true) {
       const { runEmbedded } = await import('./run-embedded.js');
       await runEmbedded(running);
-    } else await runOnCluster(running);
+    } else {
+      const { runOnCluster } = await import('./run-on-cluster.js');
+      await runOnCluster(running);
+    }
   } catch (error) {
     // It was told to stop before all had begun.
     if (!signal.aborted || !isOperatorError(error, 'Aborted')) throw error;
   }
 }
 
-async function runOnCluster(running: Running): Promise<void> {
-  const { options, context, first, logger, signal } = running;
-  const client = await clusterClient(options, context, logger);
-  try {
-    await keepRunning(first, {
-      ...keptRunning(running),
-      managerOptions: (loaded) => managerOptions(running, { client, loaded }),
-      prepare: async ({ operator }) => {
-        const { resources = [] } = operator;
-        const crds = resources.map(({ crd }) => crd);
-        if (options.installCrds === true) await installCrds(client, crds, signal);
-        else await refuseUnserved(client, operator, signal);
-      },
-    });
-  } finally {
-    await client.close();
-  }
+/** `logger`; for people without the failures of reconciles, which are lines of the feed. */
+function withoutFailures(logger: Logger, options: RunOptions, context: CommandContext): Logger {
+  if (!logsText(options, context) || options.logLevel === 'debug') return logger;
+  return {
+    ...logger,
+    error: (message, fields) => {
+      if (!message.startsWith(reconcileFailed)) logger.error(message, fields);
+    },
+    child: (fields) => withoutFailures(logger.child(fields), options, context),
+  };
 }
 
 /** What does not depend on where it runs. */

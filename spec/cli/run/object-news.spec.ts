@@ -39,6 +39,24 @@ describe('What is told of a cluster', () => {
       .and.not.match(/c2Vj|bmV3/);
   });
 
+  it('has the spec before labels and annotations, and no annotations of tools', () => {
+    const metadata = (version: string): Fields => ({
+      ...{ name: 'a', namespace: 'shop', labels: { version } },
+      annotations: { 'operator-builder.io/applied-hash': version, team: version },
+    });
+    const [from, to] = [
+      { metadata: metadata('1'), spec: { replicas: 1 } },
+      { metadata: metadata('2'), spec: { replicas: 2 } },
+    ];
+    expect(detailOf(told('apps/v1', 'Deployment', from, to))).to.equal(
+      'spec.replicas: 1 → 2; metadata.labels.version: "1" → "2"; 1 more',
+    );
+    const unmarked = { metadata: { name: 'a', namespace: 'shop' } };
+    const hash = { 'operator-builder.io/applied-hash': '1' };
+    const marked = { metadata: { ...unmarked.metadata, annotations: hash } };
+    expect(told('apps/v1', 'Deployment', unmarked, marked)).to.equal(undefined);
+  });
+
   it('has how far workloads and custom resources are', () => {
     const status = (fields: Fields): Fields => ({ status: fields });
     const ready = { type: 'Ready', status: 'True', reason: 'Done' };

@@ -9,7 +9,7 @@ import { cli, scratchDirectory, startCli } from '../cli.js';
 import type { CliResult, RunningCli } from '../cli.js';
 import { shopProject } from '../project/shop-project.js';
 import { Shop } from '../project/shop/src/shop.js';
-import { copyShopProject, replaceFile } from './project.js';
+import { copyShopProject, operatorWithWebhook, replaceFile } from './project.js';
 
 const shop = (spec: object): string =>
   JSON.stringify({
@@ -67,8 +67,11 @@ describe('operator-builder run --embedded', () => {
   it('ends with what is wrong where the operator does not get there', async () => {
     await writeFile(file('broken.yaml'), shop({ image: 'broken' }));
     const broken = ['-f', file('broken.yaml'), '--until-settled', '--settle-timeout', '1s'];
-    const { code, stderr } = await run(...broken, '--log-level', 'silent');
+    const { code, stdout, stderr } = await run(...broken, '--log-level', 'silent');
     expect(code).to.equal(1);
+    const failures = stdout.split('\n').filter((line) => line.startsWith('! '));
+    expect(failures[0]).to.equal('! Shop default/a: the image is broken (again in 5 ms)');
+    expect(failures.length, stdout).to.be.at.most(2);
     expect(stderr).to.equal(
       'error: the operator has not settled in 1 s: shop fails at default/a: the image is broken\n',
     );
@@ -238,21 +241,3 @@ async function writeShop(project: string): Promise<void> {
   const operator = await readFile(`${project}/src/operator.ts`, 'utf8');
   await replaceFile(`${project}/src/operator.ts`, operator.replace('./shop.js', './goods/shop.js'));
 }
-
-const operatorWithWebhook = `
-import { allowed, denied, validatingWebhook } from 'operator-builder';
-import type { OperatorDefinition } from 'operator-builder';
-import { shopController } from './controllers/shop-controller.js';
-import { Shop } from './shop.js';
-
-export const operator: OperatorDefinition = {
-  name: 'shops',
-  resources: [Shop],
-  webhooks: [
-    validatingWebhook(Shop, ({ object }) =>
-      object?.spec.image === 'none' ? denied('no image') : allowed(),
-    ),
-  ],
-  setup: (manager) => void manager.add(shopController()),
-};
-`;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { ensureCrd } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
@@ -8,6 +9,8 @@ import { cli, scratchDirectory, startCli } from '../cli.js';
 import type { CliResult, RunningCli } from '../cli.js';
 import { shopProject } from '../project/shop-project.js';
 import { Shop } from '../project/shop/src/shop.js';
+import { copyShopProject, operatorWithWebhook } from './project.js';
+import { feedSuite } from './suite/feed-suite.js';
 
 const users = { 'a-clerk': 'clerk' };
 
@@ -52,7 +55,7 @@ describe('operator-builder run', () => {
     expect(stderr).to.match(
       /^error: the custom resource shops\.shops\.example can't be installed: /,
     );
-    expect(stderr).to.include('User "clerk" cannot').and.include('have somebody');
+    expect(stderr).to.include('User "clerk" cannot').and.include('have an administrator');
     expect(stderr.trimEnd().split('\n')).to.have.length(1);
   });
 
@@ -68,7 +71,9 @@ describe('operator-builder run', () => {
     });
     running.stop();
     const { code, stdout, stderr } = await running.ended;
-    expect({ code, stdout }, stderr).to.deep.equal({ code: 0, stdout: '' });
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.include('namespaces: all\n').and.include('shops.shops.example (installed)\n');
+    expect(stdout).to.include('+ ConfigMap default/texts\n');
     expect(cluster.server.openWatches).to.equal(0);
   });
 
@@ -92,9 +97,75 @@ describe('operator-builder run', () => {
     expect(elsewhere.stderr).to.include('contexts has no "prod" (there are: embedded)');
   });
 
+  it('watches nothing for its feed but the kinds of the controllers', async () => {
+    const since = cluster.requests.mark();
+    running = startCli(argsOf('kubeconfig', '--install-crds', '-n', 'default'));
+    await eventually(() => expect(cluster.server.openWatches).to.equal(3));
+    const watched = cluster.requests.since(since).entries.filter(({ verb }) => verb === 'watch');
+    expect(watched.map(({ resource }) => resource)).to.have.members([
+      ...['shops', 'deployments', 'configmaps'],
+    ]);
+  });
+
+  it('says that webhooks are not served, and how to serve them', async () => {
+    const project = file('with-webhook');
+    await copyShopProject(project);
+    await writeFile(file('with-webhook/src/operator.ts'), operatorWithWebhook);
+    const where = ['--kubeconfig', file('kubeconfig'), '--install-crds'];
+    running = startCli(['run', '--project', project, ...where]);
+    const says = 'webhooks: 1 declared, not served; serve them by --webhook-certs <folder>';
+    await eventually(() => expect(running?.written().stdout).to.include(says));
+  });
+
+  it('logs lines for people at a terminal, JSON for programs elsewhere or on request', async () => {
+    const missing = { kind: 'Shop', metadata: { name: 'loud', namespace: 'default' } };
+    const shop = { ...missing, apiVersion: Shop.apiVersion, spec: { image: 'broken' } };
+    await cluster.client().apply(shop, { fieldManager: 'spec', force: true });
+    const failure = '! Shop default/loud: the image is broken (again in 5 ms)\n';
+    const logged = async (args: readonly string[], columns?: number): Promise<string> => {
+      running = startCli(argsOf('kubeconfig', '--install-crds', ...args), { columns });
+      const cli = running;
+      await eventually(() =>
+        expect(stripVTControlCharacters(cli.written().stdout)).to.include(failure),
+      );
+      cli.stop();
+      return (await cli.ended).stderr;
+    };
+    expect(await logged([]))
+      .to.include('{"level":"error"')
+      .and.include('"name":"loud"');
+    expect(await logged([], 100))
+      .not.to.include('{')
+      .and.not.include('broken');
+    expect(await logged(['--log-format', 'json'], 100)).to.include('{"level":"error"');
+    const debug = await logged(['--log-level', 'debug', '--log-format', 'text']);
+    expect(debug).to.include('! Shop default/loud: reconcile failed: error: the image is broken');
+    expect(debug).to.match(/\n {4}at .*shop-controller/);
+    await cluster
+      .client()
+      .patch(
+        Shop,
+        { name: 'loud', namespace: 'default' },
+        { type: 'merge', body: { spec: { image: 'shop:1' } } },
+      );
+  });
+
   it('is told to stop before it has begun', async () => {
     running = startCli(argsOf('kubeconfig', '--install-crds'));
     running.stop();
     expect(await running.ended).to.include({ code: 0 });
+  });
+});
+
+describe('operator-builder run, on an API server that listens', () => {
+  const file = scratchDirectory();
+  let cluster: EmbeddedCluster;
+
+  after(() => cluster.stop());
+
+  feedSuite(async () => {
+    cluster = await EmbeddedCluster.start({ port: 0 });
+    await cluster.writeKubeConfig(file('kubeconfig'));
+    return { kubeconfig: file('kubeconfig'), client: cluster.client(), namespace: 'default' };
   });
 });

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../command-context.js';
 import { helpExamples } from '../../help-examples.js';
 import { addClusterOptions } from '../../options/cluster-options.js';
 import type { ClusterOptions } from '../../options/cluster-options.js';
-import { logLevelOption } from '../../options/log-option.js';
+import { logFormatOption, logLevelOption } from '../../options/log-option.js';
 import type { LogOptions } from '../../options/log-option.js';
 import { addProcessOptions } from '../../options/manager-options.js';
 import type { ProcessOptions } from '../../options/manager-options.js';
@@ -30,6 +30,7 @@ export function apiServerCommand(context: CommandContext): Command {
     .option('--keys <directory>', 'what `declarative keys` made: HTTPS, and tokens')
     .option('--no-install-crd', 'do not install the custom resource operators.dcontroller.io')
     .addOption(logLevelOption())
+    .addOption(logFormatOption())
     .addHelpText(
       'after',
       helpExamples({

@@ -4,7 +4,7 @@ import { helpExamples } from '../../help-examples.js';
 import type { FileOperator } from '../../operator-files.js';
 import { addClusterOptions } from '../../options/cluster-options.js';
 import type { ClusterOptions } from '../../options/cluster-options.js';
-import { logLevelOption } from '../../options/log-option.js';
+import { logFormatOption, logLevelOption } from '../../options/log-option.js';
 import type { LogOptions } from '../../options/log-option.js';
 import { addProcessOptions } from '../../options/manager-options.js';
 import type { ProcessOptions } from '../../options/manager-options.js';
@@ -37,6 +37,7 @@ export function runCommand(context: CommandContext): Command {
     .option('--api-server-host <address>', 'where to; without keys only to this machine')
     .option('--api-server-keys <directory>', 'what `declarative keys` made: HTTPS, and tokens')
     .addOption(logLevelOption())
+    .addOption(logFormatOption())
     .addHelpText(
       'after',
       helpExamples({

@@ -1,0 +1,248 @@
+import { compareResourceVersions } from '../../cache/index.js';
+import type { Client, WatchEvent, WatchOptions, WriteOptions } from '../../client/client.js';
+import { forwarding } from '../../client/forwarding.js';
+import type { KubernetesObject, ObjectKey, ObjectList } from '../../object/kubernetes-object.js';
+import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf, groupOf } from '../../object/resource-type.js';
+import type { GroupKind, TypeReference } from '../../object/resource-type.js';
+import type { ObjectChange } from './object-news.js';
+
+/** The newest version of an object that a client has received. */
+interface KnownObject {
+  readonly object: UnstructuredObject;
+  readonly isGone?: boolean;
+  /** Its last change, if it is not reported: the object may turn out to be the operator's. */
+  readonly unreported?: ObjectChange | undefined;
+}
+
+/**
+ * The changes of an operator's objects, as they pass its client: what it writes, and what its watches
+ * show of its custom resources, of the objects that these own, and of what it has written.
+ *
+ * ## Guarantees
+ * - A change is reported once: by the answer to the write or by the watch, whichever comes first.
+ * - No request is sent for it: what the operator neither watches nor writes is not reported.
+ */
+export class ObservedObjects {
+  readonly #onChange: (change: ObjectChange) => void;
+  readonly #known = new Map<string, KnownObject>();
+  readonly #written = new Set<string>();
+  #kinds: ReadonlySet<string> = new Set();
+
+  constructor(onChange: (change: ObjectChange) => void) {
+    this.#onChange = onChange;
+  }
+
+  /** Sets the custom resources of the operator. */
+  use(resources: readonly GroupKind[]): void {
+    this.#kinds = new Set(resources.map(({ group, kind }) => `${group}/${kind}`));
+  }
+
+  /** An object that was read: no change. */
+  read(object: KubernetesObject): void {
+    const known = this.#known.get(idOf(object));
+    if (known === undefined || isNewer(object, known)) this.#keep({ object: plain(object) });
+  }
+
+  /** An event of a watch. */
+  watched(type: ObjectChange['type'], object: KubernetesObject): void {
+    const known = this.#known.get(idOf(object));
+    // The first event of what was neither listed nor added: what has changed is unknown.
+    if (known === undefined && type === 'MODIFIED') {
+      this.read(object);
+      return;
+    }
+    if (known !== undefined) {
+      const isKnown = isSame(object, known);
+      // From before the deletion, or the deletion itself.
+      if (isKnown && known.isGone === true) return;
+      if (!isNewer(object, known) && !(isKnown && type === 'DELETED')) return;
+    }
+    this.#changed(changeOf(type, plain(object), known), this.#isOwn(object));
+  }
+
+  /** The answer to a write. */
+  wrote(type: ObjectChange['type'], object: KubernetesObject): void {
+    const { uid } = object.metadata;
+    // Reviews are answered, not stored.
+    if (uid === undefined) return;
+    // Events are written once, and never read.
+    if (object.kind === 'Event') {
+      this.#onChange({ type, object: plain(object) });
+      return;
+    }
+    this.#written.add(uid);
+    const known = this.#known.get(idOf(object));
+    if (known === undefined && type === 'MODIFIED') {
+      // It was never read: what the write has changed is unknown.
+      this.#keep({ object: plain(object) });
+    } else if (known === undefined || isNewer(object, known)) {
+      this.#changed(changeOf(type, plain(object), known), true);
+    } else if (known.unreported !== undefined) {
+      this.#keep({ ...known, unreported: undefined });
+      this.#onChange(known.unreported);
+    }
+  }
+
+  /** A deletion. @param left - the object, if finalizers or its grace period keep it */
+  deleted(type: TypeReference<KubernetesObject>, key: ObjectKey, left?: KubernetesObject): void {
+    if (left !== undefined) {
+      this.wrote('MODIFIED', left);
+      return;
+    }
+    const { kind } = type;
+    const { namespace, name } = key;
+    const metadata = { name, ...(namespace !== undefined && { namespace }) };
+    const named = { apiVersion: apiVersionOf(type), kind, metadata };
+    const known = this.#known.get(idOf(named));
+    if (known?.isGone === true) {
+      if (known.unreported !== undefined) this.#onChange(known.unreported);
+      return;
+    }
+    this.#changed({ type: 'DELETED', object: known?.object ?? named }, true);
+  }
+
+  #changed(change: ObjectChange, isOwn: boolean): void {
+    const { type, object } = change;
+    const isGone = type === 'DELETED';
+    this.#keep({ object, isGone, unreported: isOwn ? undefined : change });
+    if (isOwn) this.#onChange(change);
+  }
+
+  #keep(known: KnownObject): void {
+    this.#known.set(idOf(known.object), known);
+  }
+
+  #isOwn({ apiVersion, kind, metadata }: KubernetesObject): boolean {
+    const { uid = '', ownerReferences = [] } = metadata;
+    if (this.#written.has(uid) || this.#kinds.has(`${groupOf(apiVersion)}/${kind}`)) return true;
+    return ownerReferences.some((owner) =>
+      this.#kinds.has(`${groupOf(owner.apiVersion)}/${owner.kind}`),
+    );
+  }
+}
+
+/** `client`, of which `objects` sees each object that passes. */
+export function observed(client: Client, objects: ObservedObjects): Client {
+  return {
+    ...forwarding(client),
+    ...observedWrites(client, objects),
+    get: async (type, key, options = {}) => {
+      const object = await client.get(type, key, options);
+      if (isWhole(options)) objects.read(object);
+      return object;
+    },
+    list: async (type, options = {}) => {
+      const list = await client.list(type, options);
+      if (isWhole(options)) for (const object of list.items) objects.read(object);
+      return list;
+    },
+    pages: (type, options = {}) => {
+      const pages = client.pages(type, options);
+      return isWhole(options) ? observedPages(pages, objects) : pages;
+    },
+    watch: (type, options = {}) => {
+      const events = client.watch(type, options);
+      return isWhole(options) ? observedEvents(events, objects, options) : events;
+    },
+  };
+}
+
+type Writes = Pick<Client, 'create' | 'update' | 'patch' | 'apply' | 'delete'>;
+
+function observedWrites(client: Client, objects: ObservedObjects): Writes {
+  return {
+    create: async (object, options = {}) => {
+      const created = await client.create(object, options);
+      if (isStored(options)) objects.wrote('ADDED', created);
+      return created;
+    },
+    update: async (object, options = {}) => {
+      const updated = await client.update(object, options);
+      if (isStored(options)) objects.wrote('MODIFIED', updated);
+      return updated;
+    },
+    patch: async (type, key, patch, options = {}) => {
+      const patched = await client.patch(type, key, patch, options);
+      if (isStored(options)) objects.wrote('MODIFIED', patched);
+      return patched;
+    },
+    apply: async (object, options = {}) => {
+      const applied = await client.apply(object, options);
+      if (isStored(options)) objects.wrote(applied.created ? 'ADDED' : 'MODIFIED', applied.object);
+      return applied;
+    },
+    delete: async (type, key, options = {}) => {
+      const left = await client.delete(type, key, options);
+      if (options.dryRun !== true) objects.deleted(type, key, left);
+      return left;
+    },
+  };
+}
+
+async function* observedPages<T extends KubernetesObject>(
+  pages: AsyncIterable<ObjectList<T>>,
+  objects: ObservedObjects,
+): AsyncGenerator<ObjectList<T>, void> {
+  for await (const page of pages) {
+    for (const object of page.items) objects.read(object);
+    yield page;
+  }
+}
+
+async function* observedEvents<T extends KubernetesObject>(
+  events: AsyncIterable<WatchEvent<T>>,
+  objects: ObservedObjects,
+  { resourceVersion, sendInitialEvents = false }: WatchOptions,
+): AsyncGenerator<WatchEvent<T>, void> {
+  let isListing = sendInitialEvents || resourceVersion === undefined;
+  for await (const event of events) {
+    if (event.type === 'BOOKMARK') isListing &&= !event.initialEventsEnd;
+    else if (isListing) objects.read(event.object);
+    else objects.watched(event.type, event.object);
+    yield event;
+  }
+}
+
+/** Whether the answer is the object itself, with all that it has. */
+function isWhole(options: {
+  readonly metadataOnly?: boolean | undefined;
+  readonly subresource?: string | undefined;
+}): boolean {
+  return options.metadataOnly !== true && options.subresource === undefined;
+}
+
+/** Whether the answer to a write is the object as it is stored now. */
+function isStored({ dryRun = false, subresource = 'status', parent }: WriteOptions): boolean {
+  return !dryRun && subresource === 'status' && parent === undefined;
+}
+
+function changeOf(
+  type: ObjectChange['type'],
+  object: UnstructuredObject,
+  known: KnownObject | undefined,
+): ObjectChange {
+  if (type === 'DELETED') return { type, object };
+  const isKnown = known !== undefined && known.isGone !== true && isSame(object, known);
+  // A watch shows an object that comes to match its selector as added.
+  return isKnown ? { type: 'MODIFIED', object, previous: known.object } : { type: 'ADDED', object };
+}
+
+function isSame({ metadata }: KubernetesObject, known: KnownObject): boolean {
+  return metadata.uid === known.object.metadata.uid;
+}
+
+function isNewer(object: KubernetesObject, known: KnownObject): boolean {
+  const [version, other] = [object.metadata, known.object.metadata];
+  const order = compareResourceVersions(version.resourceVersion, other.resourceVersion);
+  return order === undefined || order > 0;
+}
+
+function idOf({ apiVersion, kind, metadata }: KubernetesObject): string {
+  const { namespace = '', name = '' } = metadata;
+  return `${groupOf(apiVersion)}/${kind} ${namespace}/${name}`;
+}
+
+function plain(object: KubernetesObject): UnstructuredObject {
+  return object as UnstructuredObject;
+}

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { briefError, durationText } from '../../lib/cli/brief-error.js';
+import { ApiError } from '../../lib/object/api-error.js';
+import type { StatusCause } from '../../lib/object/api-error.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+
+const web = { verb: 'apply', kind: 'Deployment', namespace: 'shop', name: 'web', status: 422 };
+
+function refused(message: string, causes: StatusCause[], context = web): ApiError {
+  return new ApiError({ reason: 'Invalid', message, details: { causes } }, context);
+}
+
+const field = 'spec.template.spec.containers';
+const required = refused(`Deployment.apps "web" is invalid: ${field}: Required value`, [
+  { reason: 'FieldValueRequired', message: 'Required value', field },
+]);
+
+describe('briefError', () => {
+  it('names the object, the status, and each refused field with the reason', () => {
+    expect(briefError(required)).to.equal(
+      `apply Deployment shop/web: 422 ${field}: Required value`,
+    );
+  });
+
+  it('has the answer of the server in the place of an error around it', () => {
+    const message = `Deployment shop/web can't be applied as it is: ${required.message}`;
+    const around = new OperatorError('Terminal', message, { cause: required });
+    expect(briefError(around)).to.equal(briefError(required));
+  });
+
+  it('leaves out the object that the line begins with', () => {
+    expect(briefError(required, 'Deployment shop/web')).to.equal(`422 ${field}: Required value`);
+    expect(briefError(new Error('Shop a: the till is full'), 'Shop a')).to.equal(
+      'the till is full',
+    );
+  });
+
+  it('finds the unknown field in an answer that quotes the whole object', () => {
+    const object = JSON.stringify({ spec: { replica: 3, text: 'x'.repeat(1_500) } });
+    const why = `Invalid value: ${JSON.stringify(object)}: strict decoding error: unknown field "spec.replica"`;
+    const error = refused(`"" is invalid: patch: ${why}`, [{ field: 'patch', message: why }]);
+    expect(briefError(error)).to.equal(
+      'apply Deployment shop/web: 422 unknown field "spec.replica" (correct the name, or leave the field out)',
+    );
+  });
+
+  it('cuts long values, not the reason behind them', () => {
+    const message = `Invalid value: "${'x'.repeat(500)}": must be no more than 63 characters`;
+    const text = briefError(refused('invalid', [{ field: 'metadata.name', message }]));
+    expect(text).to.match(
+      /metadata\.name: Invalid value: "x+…: must be no more than 63 characters$/,
+    );
+    expect(text.length).to.be.below(200);
+  });
+
+  it('is one line for several errors, without what only waited for another', () => {
+    const waited = new OperatorError('DependencyFailed', 'Service shop/web: not applied');
+    const all = new AggregateError(
+      [required, new Error('one\n  two'), waited, required],
+      'several',
+    );
+    expect(briefError(all)).to.equal(
+      `apply Deployment shop/web: 422 ${field}: Required value; one two`,
+    );
+  });
+
+  it('keeps the remedy of answers that name no field', () => {
+    const body = { reason: 'Forbidden', message: 'User "a" cannot list' };
+    const context = { verb: 'list', kind: 'Pod', status: 403 };
+    expect(briefError(new ApiError(body, context))).to.equal(
+      'list Pod: 403 Forbidden: User "a" cannot list (check the RBAC rules of this operator)',
+    );
+  });
+
+  for (const [ms, text] of [
+    [20, '20 ms'],
+    [1_280, '1.3 s'],
+    [5_000, '5 s'],
+    [1_000_000, '17 min'],
+  ] as const) {
+    it(`writes ${ms} milliseconds as ${text}`, () => {
+      expect(durationText(ms)).to.equal(text);
+    });
+  }
+});

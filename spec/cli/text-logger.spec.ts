@@ -1,0 +1,57 @@
+import { expect } from 'chai';
+import { usesColors } from '../../lib/cli/command-context.js';
+import { textLogger } from '../../lib/cli/options/text-logger.js';
+import type { Logger } from '../../lib/system/logger.js';
+
+function logged(level: 'debug' | 'info', log: (logger: Logger) => void): string {
+  let text = '';
+  log(textLogger({ level, color: false, write: (line) => (text += line) }));
+  return text;
+}
+
+describe('Log lines for people', () => {
+  const shop = { controller: 'shop', kind: 'Shop', namespace: 'default', name: 'a' };
+
+  it('begin with the object, and end with the next attempt', () => {
+    const text = logged('info', (logger) => {
+      const fields = { error: new Error('the till\nis full'), againInMs: 20 };
+      logger.child({ ...shop, reconcileID: '1' }).error('reconcile failed', fields);
+    });
+    expect(text).to.equal(
+      '! Shop default/a: reconcile failed: the till is full (again in 20 ms)\n',
+    );
+  });
+
+  it('are left out below the level, and have other fields behind', () => {
+    const text = logged('info', (logger) => {
+      logger.debug('not this');
+      logger.child({ controller: 'shop' }).info('watches', { kinds: ['a'], port: 1 });
+    });
+    expect(text).to.equal('· shop: watches kinds=["a"] port=1\n');
+  });
+
+  it('have the stack and the reconcile at the level debug', () => {
+    const text = logged('debug', (logger) => {
+      logger.child({ ...shop, reconcileID: '1' }).warn('late', { error: new TypeError('no till') });
+    });
+    expect(text).to.match(/^! Shop default\/a: late: no till controller=shop reconcileID=1\n/);
+    expect(text).to.match(/\nTypeError: no till\n {4}at /);
+  });
+});
+
+describe('Colours', () => {
+  for (const [env, columns, wanted] of [
+    [{}, 80, true],
+    [{}, undefined, false],
+    [{ FORCE_COLOR: '1' }, undefined, true],
+    [{ FORCE_COLOR: '0' }, 80, false],
+    [{ NO_COLOR: '1' }, 80, false],
+    [{ NO_COLOR: '1', FORCE_COLOR: '1' }, undefined, false],
+    [{ NO_COLOR: '' }, 80, true],
+  ] as const) {
+    const where = columns === undefined ? 'in a pipe' : 'at a terminal';
+    it(`are ${wanted ? 'used' : 'not used'} ${where} with ${JSON.stringify(env)}`, () => {
+      expect(usesColors({ env }, { columns, write: () => undefined })).to.equal(wanted);
+    });
+  }
+});
