@@ -249,6 +249,31 @@ describe('defineResource', () => {
       },
       'conversion: is missing, and .status differs between the served versions v1 and v2',
     ],
+    [
+      'a loss of required fields by pruning',
+      {
+        versions: [
+          { ...v1, storage: true },
+          {
+            name: 'v2',
+            schema: s.object({ spec: s.object({ text: s.string(), label: s.string() }) }),
+          },
+        ],
+        conversion: 'prune',
+      },
+      "conversion: is 'prune', and .spec.label differs between the served versions v1 and v2",
+    ],
+    [
+      'other types of a field that is pruned',
+      {
+        versions: [
+          { ...v1, storage: true },
+          { name: 'v2', schema: s.object({ spec: s.object({ text: s.integer() }) }) },
+        ],
+        conversion: 'prune',
+      },
+      "conversion: is 'prune', and .spec.text differs",
+    ],
   ];
   for (const [title, change, message] of bad) {
     it(`refuses ${title}`, () => {
@@ -258,6 +283,32 @@ describe('defineResource', () => {
       expect(define).to.throw().with.property('code', 'InvalidDefinition');
     });
   }
+
+  it('lets versions differ in optional fields where their loss is accepted', () => {
+    const more = s.object({
+      spec: s.object({
+        text: s.string(),
+        label: s.optional(s.string()),
+        size: s.defaulted(s.integer(), 1),
+      }),
+    });
+    const Thing = defineResource({
+      group: 'example.com',
+      kind: 'Thing',
+      versions: [
+        { ...v1, storage: true },
+        { name: 'v2', schema: more, status: s.object({}) },
+      ],
+      conversion: 'prune',
+    });
+    expect(Thing.crd.spec).not.to.have.property('conversion');
+    const metadata = { name: 'a' };
+    const object = { apiVersion: 'example.com/v2', kind: 'Thing', metadata, spec: { text: 'a' } };
+    expect(Thing.convert(object, 'example.com/v1')).to.deep.equal({
+      ...object,
+      apiVersion: 'example.com/v1',
+    });
+  });
 
   it('needs no conversion where versions validate differently, or one of them is served', () => {
     const stricter = s.object({ spec: s.object({ text: s.string({ minLength: 1 }) }) });

@@ -152,7 +152,9 @@ function scaleProblems(
 }
 
 function conversionProblems({ conversion, versions }: ResolvedDefinition): DefinitionProblem[] {
-  if (conversion === undefined) return unconvertedProblems(versions);
+  if (conversion === undefined || conversion === 'prune') {
+    return unconvertedProblems(versions, conversion);
+  }
   const { hub, spokes } = conversion;
   const names = versions.map(({ name }) => name);
   const missing = names.filter((name) => name !== hub && spokes[name] === undefined);
@@ -172,32 +174,54 @@ function conversionProblems({ conversion, versions }: ResolvedDefinition): Defin
 }
 
 // Without a conversion the API server only changes apiVersion: what one version lacks is dropped.
-function unconvertedProblems(versions: readonly ResolvedVersion[]): DefinitionProblem[] {
+function unconvertedProblems(
+  versions: readonly ResolvedVersion[],
+  conversion: 'prune' | undefined,
+): DefinitionProblem[] {
   const served = versions.filter((version) => version.served);
   const [first, ...others] = served;
   if (first === undefined) return [];
+  const isPruned = conversion === 'prune';
   return others.flatMap((other) => {
+    const hasBoth = first.status !== undefined && other.status !== undefined;
     const pairs = [
-      [first.schema, other.schema, ''],
-      [first.status, other.status, '.status'],
-    ] as const;
+      [first.schema, other.schema, ''] as const,
+      ...(isPruned && !hasBoth ? [] : [[first.status, other.status, '.status'] as const]),
+    ];
     const path = pairs
-      .map(([one, two, at]) => differingPath(one, two, at))
+      .map(([one, two, at]) => differingPath(one, two, { path: at, isPruned }))
       .find((found) => found !== undefined);
     if (path === undefined) return [];
     const what = `${path} differs between the served versions ${first.name} and ${other.name}`;
-    const remedy = 'give a conversion, or the same fields to both, or serve one of them only';
-    return problemAt('conversion', `is missing, and ${what}: objects would lose data; ${remedy}`);
+    return problemAt('conversion', isPruned ? prunedProblem(what) : missingConversion(what));
   });
 }
 
-/** The first path whose fields two schemas do not share; what only validates may differ. */
+function missingConversion(what: string): string {
+  const remedies = [
+    'give a conversion (operator-builder create webhook --conversion makes the place for it)',
+    'or the same fields to both, or serve one of them only',
+    "or accept the loss of optional fields by conversion: 'prune'",
+  ];
+  return `is missing, and ${what}: objects would lose data; ${remedies.join(', ')}`;
+}
+
+function prunedProblem(what: string): string {
+  const only = 'versions may differ in optional fields only';
+  return `is 'prune', and ${what}: ${only}; make it optional, or give functions that convert`;
+}
+
+/**
+ * The first path whose fields two schemas do not share; what only validates may differ. If pruned,
+ * optional fields may be missing on one side.
+ */
 function differingPath(
   one: TypedSchema<unknown> | undefined,
   other: TypedSchema<unknown> | undefined,
-  path: string,
+  at: { readonly path: string; readonly isPruned: boolean },
 ): string | undefined {
   if (one === other) return undefined;
+  const { path } = at;
   const here = path === '' ? '.' : path;
   if (one === undefined || other === undefined) return here;
   const isSame = shapeKeywords.every((keyword) => one[keyword] === other[keyword]);
@@ -205,16 +229,21 @@ function differingPath(
   const names = new Set(
     [one, other].flatMap(({ properties = {} }: Schema) => Object.keys(properties)),
   );
-  const members = [...names].map(
-    (name) => [memberIn(one, name), memberIn(other, name), `${path}.${name}`] as const,
-  );
+  const members = [...names]
+    .filter((name) => !(at.isPruned && isOptionalOfOne(one, other, name)))
+    .map((name) => [memberIn(one, name), memberIn(other, name), `${path}.${name}`] as const);
   const inner = [
     [one.items, other.items, `${path}[]`] as const,
     [valuesOf(one), valuesOf(other), `${path}.*`] as const,
   ];
   return [...members, ...inner]
-    .map(([own, theirs, at]) => differingPath(own, theirs, at))
+    .map(([own, theirs, place]) => differingPath(own, theirs, { ...at, path: place }))
     .find((found) => found !== undefined);
+}
+
+function isOptionalOfOne(one: Schema, other: Schema, name: string): boolean {
+  const owners = [one, other].filter((schema) => memberIn(schema, name) !== undefined);
+  return owners.length === 1 && !owners.some(({ required = [] }) => required.includes(name));
 }
 
 const shapeKeywords = [

@@ -22,7 +22,9 @@ export function convertObject(
   }
   if (object.kind !== kind) throw invalid(object, `is no ${kind}`);
   if (object.apiVersion === desiredApiVersion) return copyJson(object);
-  if (conversion === undefined) return { ...copyJson(object), apiVersion: desiredApiVersion };
+  if (conversion === undefined || conversion === 'prune') {
+    return { ...copyJson(object), apiVersion: desiredApiVersion };
+  }
   const [from, to] = [versionOf(object.apiVersion), versionOf(desiredApiVersion)];
   const { hub, spokes } = conversion;
   const step = (name: string, way: 'toHub' | 'fromHub', given: KubernetesObject) => {

@@ -21,7 +21,7 @@ export interface ResolvedDefinition {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly versions: readonly ResolvedVersion[];
-  readonly conversion: AnyConversion | undefined;
+  readonly conversion: AnyConversion | 'prune' | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 }

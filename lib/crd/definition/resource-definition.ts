@@ -129,8 +129,12 @@ export interface ResourceDefinition<
   readonly selectableFields?: readonly string[] | undefined;
   /** Of versions that have none of their own. @defaultValue no scale subresource */
   readonly scale?: ScaleDefinition | undefined;
-  /** @defaultValue versions differ in nothing but their name */
-  readonly conversion?: ConversionDefinition<V, H> | undefined;
+  /**
+   * How objects of one version become objects of another. `'prune'`: the API server changes
+   * `apiVersion` only, so that **a write through one version drops the optional fields that it lacks**.
+   * @defaultValue versions have the same fields
+   */
+  readonly conversion?: ConversionDefinition<V, H> | 'prune' | undefined;
   /** @defaultValue none */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** @defaultValue none */
@@ -141,7 +145,7 @@ export interface ResourceDefinition<
 export type AnyResourceDefinition = Omit<
   ResourceDefinition<readonly VersionDefinition[], string>,
   'conversion'
-> & { readonly conversion?: AnyConversion | undefined };
+> & { readonly conversion?: AnyConversion | 'prune' | undefined };
 
 /** A {@link ConversionDefinition} whose types do not matter any more. */
 export interface AnyConversion {
