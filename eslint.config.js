@@ -115,6 +115,9 @@ export default tseslint.config(
       globals: { process: 'readonly', console: 'readonly' },
     },
   },
-  { files: ['eslint.config.js'], rules: { 'import-x/no-default-export': 'off' } },
+  {
+    files: ['eslint.config.js', 'templates/init/_eslint.config.js'],
+    rules: { 'import-x/no-default-export': 'off' },
+  },
   prettier,
 );

@@ -26,7 +26,7 @@ function foreignDeployment(namespace: string): Deployment {
   const labels = { app: 'foreign' };
   const containers = [{ name: 'app', image: 'registry.example/foreign:1' }];
   return {
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'taken', namespace } },
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'shop-taken', namespace } },
     spec: {
       replicas: 0,
       selector: { matchLabels: labels },

@@ -143,7 +143,7 @@ describe('The roles that operator-builder manifests makes, on a real API server'
         operator.check();
         const { status = {} } = (await admin.get(type, key)) as { readonly status?: Status };
         expect(isReady(status), JSON.stringify(status) + operator.output).to.equal(true);
-        const { spec } = await admin.get(Deployment, key);
+        const { spec } = await admin.get(Deployment, { ...key, name: `shop-${key.name}` });
         expect(spec?.template.spec?.containers[0]?.image).to.equal(image);
       }, 60_000);
     // Discovery lists the kind a moment later.

@@ -16,7 +16,7 @@ const labels = { app: 'foreign' };
 const foreignDeployment: Deployment = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
-  metadata: { name: 'taken', namespace: 'default' },
+  metadata: { name: 'kindname-taken', namespace: 'default' },
   spec: {
     selector: { matchLabels: labels },
     template: {
@@ -46,7 +46,8 @@ test('KindName: an object becomes a Deployment, and says whether it is ready', a
     const { status } = await client.get(KindName, key);
     assert.ok(isConditionTrue(status?.conditions, 'Ready'));
   });
-  const made = await client.get(Deployment, { name: key.name, namespace: 'default' });
+  const deployment = { name: `kindname-${key.name}`, namespace: 'default' };
+  const made = await client.get(Deployment, deployment);
   assert.equal(made.spec?.replicas, 2);
   assert.equal(made.status?.readyReplicas, 2);
 

@@ -31,7 +31,7 @@ test('KindName: a configuration is deployed, says so, and takes all with it', as
     const { status } = await client.get(KindName, key);
     assert.equal(status?.phase, 'Deployed');
   });
-  const deployment = { name: key.name, namespace: 'default' };
+  const deployment = { name: `kindname-${key.name}`, namespace: 'default' };
   const made = await client.get(Deployment, deployment);
   assert.equal(made.status?.readyReplicas, 2);
 

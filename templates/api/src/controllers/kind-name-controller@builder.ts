@@ -60,7 +60,8 @@ function deploy(
     signal,
   })
     .deployment({
-      name: key.name,
+      // Objects of other kinds may have the same name.
+      name: `kindname-${key.name}`,
       replicas,
       podSpec: { containers: [{ name: 'app', image }] },
     })

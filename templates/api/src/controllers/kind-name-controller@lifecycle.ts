@@ -18,7 +18,9 @@ const builder = new ResourceBuilder({ commonLabels: { 'app.kubernetes.io/name': 
 
 /** Every object that there should be, in the order in which they are made. */
 function allResources({ metadata, spec }: KindName): readonly KubernetesObject[] {
-  const { name = '', namespace = 'default' } = metadata;
+  const { namespace = 'default' } = metadata;
+  // Objects of other kinds may have the same name.
+  const name = `kindname-${metadata.name ?? ''}`;
   // A name may have 253 characters, a label and the name of a Service 63.
   const label = labelValueOf(name);
   const matchLabels = { app: label };
@@ -30,7 +32,10 @@ function allResources({ metadata, spec }: KindName): readonly KubernetesObject[]
   const ports = [{ name: 'http', port: 80, targetPort: 'http' }];
   return [
     builder.deployment({
-      ...{ name, namespace, matchLabels, replicas: spec.replicas },
+      name,
+      namespace,
+      matchLabels,
+      replicas: spec.replicas,
       podSpec: { containers: [container] },
     }),
     builder.service({ name: label, namespace, matchLabels, spec: { ports } }),

@@ -8,13 +8,15 @@ import { KindName } from '../api/v99alpha99/kind-name.js';
 const frameworkName = 'kindname';
 
 /** What an object becomes. */
-function deploymentOf({ metadata: { name = '', namespace }, spec }: KindName): Deployment {
+function deploymentOf({ metadata, spec }: KindName): Deployment {
+  // Objects of other kinds may have the same name.
+  const name = `kindname-${metadata.name ?? ''}`;
   // A name may have 253 characters, a label 63.
   const matchLabels = { app: labelValueOf(name) };
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name, namespace: namespace ?? 'default' },
+    metadata: { name, namespace: metadata.namespace ?? 'default' },
     spec: {
       replicas: spec.replicas,
       selector: { matchLabels },
