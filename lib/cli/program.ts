@@ -5,6 +5,7 @@ import { apiServerCommand } from './commands/apiserver.js';
 import { buildInstallerCommand } from './commands/build-installer.js';
 import { completionCommand } from './commands/completion.js';
 import { createCommand } from './commands/create.js';
+import { deleteCommand } from './commands/delete.js';
 import { declarativeCommand } from './commands/declarative/declarative.js';
 import { graphCommand } from './commands/graph.js';
 import { helmCommand } from './commands/helm.js';
@@ -12,6 +13,7 @@ import { helpCommand } from './commands/help.js';
 import { initCommand } from './commands/init.js';
 import { manifestsCommand } from './commands/manifests.js';
 import { planCommand } from './commands/plan.js';
+import { upgradeProjectCommand } from './commands/upgrade-project.js';
 import { upgradeCheckCommand } from './commands/upgrade-check.js';
 import { runCommand } from './commands/run.js';
 
@@ -24,10 +26,12 @@ export function createProgram(context: CommandContext): Command {
     .enablePositionalOptions()
     .addCommand(initCommand(context))
     .addCommand(createCommand(context))
+    .addCommand(deleteCommand(context))
     .addCommand(manifestsCommand(context))
     .addCommand(runCommand(context))
     .addCommand(planCommand(context))
     .addCommand(upgradeCheckCommand(context))
+    .addCommand(upgradeProjectCommand(context))
     .addCommand(buildInstallerCommand(context))
     .addCommand(helmCommand(context))
     .addCommand(graphCommand(context))

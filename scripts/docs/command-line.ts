@@ -37,7 +37,7 @@ Results go to the standard output, everything else to the standard error. A comm
 | ---- | ------------------------------------------------------------------------------------ |
 | 0    | it did what was asked; a command that runs until SIGINT or SIGTERM was told to end    |
 | 1    | it could not be done, or the command line is wrong; the message says what helps       |
-| 2    | of \`plan\`: something would change; of \`upgrade-check\`: there are findings            |
+| 2    | of \`plan\`: something would change; of \`upgrade-check\`: there are findings; of \`upgrade-project\`: conflicts |
 | 130  | it was interrupted before it was done: nothing that is half done is left              |
 
 With \`OPERATOR_BUILDER_DEBUG=1\` in the environment an error shows where it comes from.`;

@@ -20,7 +20,11 @@ export function createApiCommand(context: CommandContext): Command {
     .addOption(choice('--resource [wanted]', 'the schema, the CRD, a sample and roles'))
     .addOption(choice('--controller [wanted]', 'the controller, and a test of it'))
     .addOption(choice('--namespaced [wanted]', 'objects are in namespaces'))
-    .option('--no-resource', 'the kind is there already')
+    .option('--no-resource', 'only a controller: the project has the kind, or others define it')
+    .option(
+      '--crd-file <file>',
+      'with --no-resource: the CustomResourceDefinition of a kind of another operator',
+    )
     .option('--no-controller', 'without a controller')
     .option('--no-namespaced', 'the kind is one of the whole cluster')
     .addOption(
@@ -35,6 +39,8 @@ export function createApiCommand(context: CommandContext): Command {
           'a kind with a controller',
         'operator-builder create api --group shop --version v1 --kind Shop':
           'a second version of it',
+        'operator-builder create api --group apps --version v1 --kind Deployment --no-resource':
+          'a controller of a built-in kind; the group of Pods is core',
         'operator-builder create api --group shop --version v1 --kind Fleet --no-namespaced --dry-run':
           'what a kind of the whole cluster would be',
       }),
@@ -42,11 +48,13 @@ export function createApiCommand(context: CommandContext): Command {
     .action(async (options: Unasked<CreateApiOptions, Named>, command: Command) => {
       // Loaded here: `--help` has no need of it.
       const { createApi } = await import('../scaffold/create-api.js');
+      const { recordProject } = await import('../scaffold/render-project.js');
       const { askMissing } = await import('../prompts/ask-missing.js');
       const { apiQuestions } = await import('../prompts/scaffold-questions.js');
       const questions = await apiQuestions(options, context);
       const asked = await askMissing(options, questions, { command, context });
-      await createApi({ ...options, ...asked } as CreateApiOptions, context);
+      const all = { ...options, ...asked } as CreateApiOptions;
+      await recordProject(await createApi(all, context), all, context);
     });
 }
 

@@ -33,9 +33,11 @@ export function createWebhookCommand(context: CommandContext): Command {
     .action(async (options: Unasked<CreateWebhookOptions, Named>, command: Command) => {
       // Loaded here: `--help` has no need of it.
       const { createWebhook } = await import('../scaffold/create-webhook.js');
+      const { recordProject } = await import('../scaffold/render-project.js');
       const { chooseKind } = await import('../prompts/scaffold-questions.js');
       const chosen = await chooseKind(options, { command, context });
-      await createWebhook({ ...options, ...chosen } as CreateWebhookOptions, context);
+      const all = { ...options, ...chosen } as CreateWebhookOptions;
+      await recordProject(await createWebhook(all, context), all, context);
     });
 }
 

@@ -37,10 +37,12 @@ export function initCommand(context: CommandContext): Command {
     .action(async (options: Unasked<InitOptions, 'domain'>, command: Command) => {
       // Loaded here: `--help` has no need of it.
       const { initProject } = await import('../scaffold/init-project.js');
+      const { recordProject } = await import('../scaffold/render-project.js');
       const { askMissing } = await import('../prompts/ask-missing.js');
       const { initQuestions } = await import('../prompts/scaffold-questions.js');
       const questions = initQuestions(options, context);
       const asked = await askMissing(options, questions, { command, context });
-      await initProject({ ...options, ...asked } as InitOptions, context);
+      const all = { ...options, ...asked } as InitOptions;
+      await recordProject(await initProject(all, context), all, context);
     });
 }

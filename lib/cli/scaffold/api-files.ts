@@ -4,13 +4,14 @@ import { namespacedRolesPath, rolePath } from '../manifests/role-path.js';
 import { valuesOf } from './api-values.js';
 import type { ApiParts } from './api-values.js';
 import { withCrdVersion } from './crd-version.js';
-import { withCurrentSchema, withCurrentSpec } from './current-schema.js';
+import { withCurrentSchema } from './current-schema.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
 import { textIfExists } from './plan-files.js';
 import type { WantedFile } from './plan-files.js';
-import { isSameKind } from './project-file.js';
+import { isSameKind, wholeGroup } from './project-file.js';
 import type { Project, ProjectResource } from './project-file.js';
+import { definedNow, sampleContent, withContent } from './sample-content.js';
 import { spokeInsertion } from './spokes.js';
 import { readTemplate } from './template.js';
 import type { TemplateFile } from './template.js';
@@ -43,7 +44,7 @@ export async function apiFiles(
 }
 
 /** What `operator-builder manifests` will make of it, of a project that can't be loaded yet. */
-async function mergedRole(
+export async function mergedRole(
   folder: string,
   files: readonly TemplateFile[],
 ): Promise<readonly WantedFile[]> {
@@ -72,15 +73,16 @@ export async function versionFiles(
   );
   const bare = await bareFiles(project, first);
   const files = await readTemplate('version', { ...values, words });
+  const named = { group: wholeGroup(project, first), kind: first.kind };
+  const sample = await sampleContent(folder, first, await definedNow(folder, named));
   const current = async (path: string, further: string): Promise<string> => {
-    const same = path
-      .replace(`/${resource.version}/`, `/${first.version}/`)
-      .replace(`_${resource.version}_`, `_${first.version}_`);
+    if (path.startsWith('config/samples/')) return sample ? withContent(further, sample) : further;
+    const same = path.replace(`/${resource.version}/`, `/${first.version}/`);
     const own = await textIfExists(join(folder, same));
-    if (own === undefined) return further;
-    if (path.startsWith('config/samples/')) return withCurrentSpec(own, further);
-    const template = bare.get(same) ?? '';
-    return withCurrentSchema({ own, template, further, first: first.version });
+    const versions = { first: first.version, version: resource.version };
+    return own === undefined
+      ? further
+      : withCurrentSchema({ own, path: same, further, ...versions });
   };
   const wanted = files.map(async ({ path, text }): Promise<WantedFile> => {
     const before = bare.get(path);

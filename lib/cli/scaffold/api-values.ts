@@ -1,4 +1,6 @@
+import { builtInType } from './built-in-kinds.js';
 import { camelCase, kebabCase } from './names.js';
+import { wholeGroup } from './project-file.js';
 import type { Project, ProjectResource } from './project-file.js';
 import type { TemplateValues } from './template.js';
 
@@ -22,15 +24,30 @@ export function valuesOf(
     scope === 'Cluster' ? 'cluster-scoped' : 'namespaced',
     ...(parts.withController ? ['controller', `controller-${style}`] : []),
     ...(parts.withResource ? ['resource'] : []),
+    ...(builtInType(resource) === undefined ? ['custom'] : []),
   ];
   return {
     words: {
       ...{ 'operator-name': project.name, 'domain.example': project.domain, groupname: group },
       ...{ KindName: kind, kindName: camelCase(kind), 'kind-name': kebabCase(kind) },
       ...{ kindname: kind.toLowerCase(), kindnames: plural, v99alpha99: version },
+      ...groupWords(project, resource),
       ...{ V99alpha99: version.charAt(0).toUpperCase() + version.slice(1), Namespaced: scope },
     },
     conditions: new Set(conditions),
     style,
+  };
+}
+
+/** The group of a foreign kind has no domain of the project, and may be empty. */
+function groupWords(project: Project, resource: ProjectResource): Readonly<Record<string, string>> {
+  if (resource.external !== true) return {};
+  const group = wholeGroup(project, resource);
+  const apiVersion = group === '' ? resource.version : `${group}/${resource.version}`;
+  const whole = 'groupname.domain.example';
+  return {
+    [whole]: group,
+    [`${whole}/v99alpha99`]: apiVersion,
+    [`${whole}/v98alpha98`]: apiVersion,
   };
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { CommandContext } from '../command-context.js';
 import { planFiles } from './plan-files.js';
-import type { PlanOptions, WantedFile } from './plan-files.js';
+import type { PlanOptions, PlannedFile, WantedFile } from './plan-files.js';
 import { reportText } from './report.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
 import { writeFiles } from './write-files.js';
@@ -16,14 +16,15 @@ export interface Scaffold {
 /** Options of {@link carryOut}. */
 export interface CarryOutOptions extends ScaffoldOptions, Pick<PlanOptions, 'outside'> {}
 
-/** Writes all that is wanted, or nothing, and says so. */
+/** Writes all that is wanted, or nothing, and says so. Returns the files. */
 export async function carryOut(
   { wanted, next }: Scaffold,
   { directory, dryRun, force, output, outside }: CarryOutOptions,
   context: CommandContext,
-): Promise<void> {
+): Promise<readonly PlannedFile[]> {
   const folder = resolve(context.cwd, directory);
   const files = await planFiles(wanted, { folder, force, outside });
   if (!dryRun) await writeFiles(folder, files, context.stopSignal());
   context.stdout.write(reportText({ folder, dryRun, files, next }, output));
+  return files;
 }

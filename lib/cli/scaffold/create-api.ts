@@ -1,9 +1,20 @@
 import type { CommandContext } from '../command-context.js';
 import { UsageError } from '../usage-error.js';
 import { apiFiles, versionFiles } from './api-files.js';
+import { builtInType } from './built-in-kinds.js';
 import { carryOut } from './carry-out.js';
-import { checkGroup, checkKind, checkPlural, checkVersion, englishPlural } from './names.js';
+import { foreignFiles, foreignKind } from './foreign-kind.js';
+import {
+  checkGroup,
+  checkKind,
+  checkKindName,
+  checkPlural,
+  checkVersion,
+  englishPlural,
+} from './names.js';
 import { openProject } from './open-project.js';
+import type { OpenProject } from './open-project.js';
+import type { PlannedFile } from './plan-files.js';
 import { partInsertions } from './project-parts.js';
 import { isSameKind, projectFileName, withResource } from './project-file.js';
 import type { Project, ProjectResource } from './project-file.js';
@@ -20,6 +31,8 @@ export interface CreateApiOptions extends ScaffoldOptions {
   readonly controller: boolean;
   readonly namespaced: boolean;
   readonly style: Style;
+  /** With `--no-resource`: the CustomResourceDefinition of a kind of another operator. */
+  readonly crdFile?: string | undefined;
 }
 
 /**
@@ -27,8 +40,16 @@ export interface CreateApiOptions extends ScaffoldOptions {
  * @throws UsageError a name is none, or what is asked for can't be.
  * @throws OperatorError `InvalidConfig`: there is no project, or a file of it can't be changed.
  */
-export async function createApi(options: CreateApiOptions, context: CommandContext): Promise<void> {
-  const { folder, path, text, project } = await openProject(options, context);
+export async function createApi(
+  options: CreateApiOptions,
+  context: CommandContext,
+): Promise<readonly PlannedFile[]> {
+  const opened = await openProject(options, context);
+  const { folder, path, text, project } = opened;
+  const own = project.resources.find((one) => isSameKind(one, options));
+  if (!options.resource && (own === undefined || own.external === true)) {
+    return createForeignApi(opened, options, context);
+  }
   checkNames(options, project);
   const added = addedTo(project, options);
   const { resource } = added;
@@ -42,7 +63,44 @@ export async function createApi(options: CreateApiOptions, context: CommandConte
     ...inParts,
     { type: 'edited', path: projectFileName, text: noted } as const,
   ];
-  await carryOut({ wanted, next: nextSteps(added) }, options, context);
+  return carryOut({ wanted, next: nextSteps(added) }, options, context);
+}
+
+/** Adds a controller of a kind that others define. */
+async function createForeignApi(
+  { folder, path, text, project }: OpenProject,
+  options: CreateApiOptions,
+  context: CommandContext,
+): Promise<readonly PlannedFile[]> {
+  refuseForeign(options, project);
+  const { resource, definition } = await foreignKind(options, context.cwd);
+  refuseTwins(project.resources, resource);
+  const controlled = { ...resource, controller: options.style };
+  const noted = withResource(text, controlled, path);
+  const wanted = [
+    ...(await foreignFiles(project, { resource: controlled, definition }, folder)),
+    { type: 'edited', path: projectFileName, text: noted } as const,
+  ];
+  return carryOut({ wanted, next: ['npm test', 'npm run deploy'] }, options, context);
+}
+
+/** @throws UsageError there can't be such a controller, or it is there already */
+function refuseForeign(options: CreateApiOptions, { resources }: Project): void {
+  const { version, kind, controller, style, force } = options;
+  if (!controller) throw nothingToDo();
+  checkVersion(version);
+  checkKindName(kind);
+  if (builtInType(options) === undefined) checkKind(kind);
+  if (style !== 'builder') {
+    throw new UsageError(`--style ${style}: only own kinds have one; leave it out for ${kind}`);
+  }
+  const own = resources.find((one) => isSameKind(one, options));
+  if (own?.controller === undefined || force) return;
+  throw new UsageError(`${kind} has a controller already: --force overwrites it`);
+}
+
+function nothingToDo(): UsageError {
+  return new UsageError('--no-resource and --no-controller: nothing is left to do');
 }
 
 /** What is added to a project. */
@@ -64,6 +122,9 @@ function addedTo({ resources }: Project, options: CreateApiOptions): Added {
   const { plural = englishPlural(kind.toLowerCase()) } = options;
   const scope = namespaced ? 'Namespaced' : 'Cluster';
   refuseTwins(resources, { group, kind, plural });
+  if (resources.some((one) => one.external === true && isSameKind(one, options))) {
+    throw new UsageError(`others define ${kind} of ${group}: give --no-resource`);
+  }
   const first = resources.find((one) => isSameKind(one, { group, kind }));
   if (!options.resource) return controllerOf(first, options);
   const named = { group, version, kind };
@@ -89,7 +150,7 @@ function controllerOf(
   first: ProjectResource | undefined,
   { kind, group, version, controller, style, force }: CreateApiOptions,
 ): Added {
-  if (!controller) throw new UsageError('--no-resource and --no-controller: nothing is left to do');
+  if (!controller) throw nothingToDo();
   if (first?.version !== version) {
     const remedy = 'leave --no-resource out, and it is made';
     throw new UsageError(`the project has no ${kind} ${version} of ${group}: ${remedy}`);

@@ -1,7 +1,9 @@
 import type { CommandContext } from '../command-context.js';
 import { UsageError } from '../usage-error.js';
+import { builtInType } from './built-in-kinds.js';
 import { carryOut } from './carry-out.js';
 import { openProject } from './open-project.js';
+import type { PlannedFile } from './plan-files.js';
 import { isSameKind, projectFileName, webhookWords, withResource } from './project-file.js';
 import type { Project, ProjectWebhooks } from './project-file.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
@@ -26,7 +28,7 @@ export interface CreateWebhookOptions extends ScaffoldOptions {
 export async function createWebhook(
   options: CreateWebhookOptions,
   context: CommandContext,
-): Promise<void> {
+): Promise<readonly PlannedFile[]> {
   const { folder, path, text, project } = await openProject(options, context);
   const subject = subjectOf(project, options);
   const asked = askedOf(subject, options);
@@ -40,7 +42,7 @@ export async function createWebhook(
   );
   const wanted = [...files, { type: 'edited', path: projectFileName, text: noted } as const];
   const next = ['npm test', 'npm run deploy'];
-  await carryOut({ wanted, next }, options, context);
+  return carryOut({ wanted, next }, options, context);
 }
 
 /** @throws UsageError the project has no such version. */
@@ -52,6 +54,12 @@ function subjectOf(
   const [first, ...others] = versions;
   const resource = versions.find((one) => one.version === version);
   if (first !== undefined && resource !== undefined) return { project, resource, first, others };
+  const builtIn = builtInType({ group, version, kind });
+  if (builtIn !== undefined) {
+    const scope = builtIn.namespaced ? 'Namespaced' : 'Cluster';
+    const own = { group, version, kind, plural: builtIn.plural, scope, external: true } as const;
+    return { project, resource: own, first: own, others: [] };
+  }
   const command = `operator-builder create api --group ${group} --version ${version} --kind ${kind}`;
   throw new UsageError(
     `the project has no ${kind} ${version} of ${group}; make it first: ${command}`,
@@ -76,6 +84,9 @@ function askedOf(
   if (twice.length > 0 && !options.force) {
     const remedy = 'its code is yours by now; --force overwrites it';
     throw new UsageError(`${kind} ${version} has ${twice.join(' and ')} already: ${remedy}`);
+  }
+  if (options.conversion && resource.external === true) {
+    throw new UsageError(`--conversion: others define ${kind}, and convert it`);
   }
   if (options.conversion && others.length === 0) {
     const remedy = 'add another by operator-builder create api, before';

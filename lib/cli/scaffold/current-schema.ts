@@ -1,80 +1,137 @@
-import { inspect } from 'node:util';
-import omit from 'lodash/omit.js';
-import { isMap, parseAllDocuments, parseDocument } from 'yaml';
-import { isJsonObject } from '../../object/json.js';
-import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { OperatorError } from '../../system/operator-error.js';
+import { importText, importsIn, localName } from './import-statements.js';
 
-/** The file of a kind's first version, and the one that a template makes of a further version. */
+/** The file of a kind, and the one that a template makes of a further version. */
 export interface SchemaTexts {
   /** As the user has it. */
   readonly own: string;
-  /** As the template has the first version. */
-  readonly template: string;
+  /** Of `own`, for messages. */
+  readonly path: string;
   /** As the template has the further version. */
   readonly further: string;
-  /** Name of the first version. */
+  /** Name of the version in `own`. */
   readonly first: string;
+  /** Name of the further version. */
+  readonly version: string;
 }
 
 /**
- * Returns the file of a further version with the schema that the first one has now: a schema of its own
- * would lose data without a conversion. As the template has it, where the schema is not changed or
- * can't be found between the imports and `defineResource`.
+ * Returns the file of a further version with all that the first version has now: its entry in
+ * `versions`, and the code above `defineResource`. Fields of its own would lose data without a conversion.
+ * @throws OperatorError `InvalidConfig`: the file has no entry of the version.
  */
-export function withCurrentSchema({ own, template, further, first }: SchemaTexts): string {
-  const [current, before] = [schemaPart(own), schemaPart(template)];
-  if (current === undefined || before === undefined || current === before) return further;
-  if (!further.includes(before)) return further;
-  const imports = importsOf(own, current, first).filter((line) => !further.includes(line));
-  const copied = further.replace(before, () => current);
-  return imports.length === 0 ? copied : `${imports.join('\n')}\n${copied}`;
+export function withCurrentSchema(texts: SchemaTexts): string {
+  const { own, path, further, first, version } = texts;
+  const code = own.replaceAll('\r\n', '\n');
+  const entry = entryOf(code, first);
+  if (entry === undefined) {
+    const remedy = `list it there as { name: '${first}', schema: … }, and run the command again`;
+    const what = `${path}: the versions of defineResource have no object with name '${first}'`;
+    throw new OperatorError('InvalidConfig', `${what}; ${remedy}`);
+  }
+  const properties = entry.filter((property) => !/^(?:name|storage)\s*:/.test(property));
+  const above = codeAbove(code);
+  const members = [`name: '${version}'`, ...properties].map((property) => `  ${property},`);
+  const definition = definitionIn(further).replace(
+    /\{\n.*?\n\}/s,
+    () => `{\n${members.join('\n')}\n}`,
+  );
+  const body = [...(above === '' ? [] : [above]), definition].join('\n\n');
+  return `${importsFor(body, { code, further, first })}\n\n${body}`;
 }
 
-/** Schemas stand between the marker of the imports and the resource with its comment. */
-function schemaPart(text: string): string | undefined {
-  const [, part] =
-    /\+operator-builder:scaffold:imports\r?\n(.*?)(?:\/\*\*(?:(?!\*\/).)*\*\/\s*)?export const \w+ = defineResource\(/s.exec(
-      text,
-    ) ?? [];
-  return part?.trim();
+/** From the comment of the version to the end. */
+function definitionIn(further: string): string {
+  return further.slice(further.indexOf('/** The version '));
 }
 
-const taken: ReadonlySet<string> = new Set(['s', 'defineResource', 'ObjectOf']);
+const resource = /^(?:\/\*\*(?:(?!\*\/).)*\*\/\s*)?export const \w+ = defineResource\(/ms;
+const anyImport = /^import\b[^;]*;[ \t]*\n/gm;
+const markers = /^.*\+operator-builder:scaffold:.*\n/gm;
 
-/** The imports that a part of a file needs, for a file in the folder of another version. */
-function importsOf(text: string, part: string, first: string): readonly string[] {
-  return [...text.matchAll(/^import [^;]*? from '([^']+)';$/gms)].flatMap(([line, from = '']) => {
-    const [, list = ''] = /\{([^}]*)\}/s.exec(line) ?? [];
-    const names = list.split(',').map((name) => name.trim().replace(/^.* as /, ''));
-    const used = names.filter((name) => name !== '' && !taken.has(name));
-    if (!used.some((name) => new RegExp(`\\b${name}\\b`).test(part))) return [];
-    return [from.startsWith('./') ? line.replace(`'./`, `'../${first}/`) : line];
+/** The code between the imports and the resource with its comment. */
+function codeAbove(code: string): string {
+  const end = resource.exec(code)?.index ?? 0;
+  return code.slice(0, end).replaceAll(anyImport, '').replaceAll(markers, '').trim();
+}
+
+/** The imports that code needs, for a file in the folder of another version. */
+function importsFor(
+  body: string,
+  {
+    code,
+    further,
+    first,
+  }: { readonly code: string; readonly further: string; readonly first: string },
+): string {
+  const used = body.replaceAll(opaque, (found) => (found.startsWith('`') ? found : ''));
+  const isUsed = (name: string): boolean => new RegExp(`(?<![\\w$])${name}(?![\\w$])`).test(used);
+  const ofVersions = importsIn(further).filter(({ names }) =>
+    names.some((one) => localName(one) === 'VersionDefinition'),
+  );
+  const needed = [...importsIn(code), ...ofVersions].flatMap(({ from, names }) => {
+    const wanted = names.filter((one) => isUsed(localName(one)));
+    const moved = from.replace(/^\.\//, `../${first}/`);
+    return wanted.length === 0 ? [] : [importText({ from: moved, names: wanted })];
   });
+  // Default imports and namespaces, as they are.
+  const others = [...code.matchAll(/^import (?:type )?(?:\* as )?(\w+) from '[^']+';$/gm)]
+    .filter(([, name = '']) => isUsed(name))
+    .map(([line]) => line.replace(`'./`, `'../${first}/`));
+  return [...needed, ...others].join('\n');
 }
 
-/** Returns a sample of a further version with the spec of the first one's sample. */
-export function withCurrentSpec(own: string, further: string): string {
-  const current = parseDocument(checkYamlDepth(own, 'sample'));
-  const document = parseDocument(further);
-  if (current.errors.length > 0 || !isMap(current.contents) || !current.has('spec')) return further;
-  document.set('spec', current.get('spec'));
-  return document.toString({ lineWidth: 0 });
+/** The properties of a version's entry; undefined: there is no such entry. */
+function entryOf(code: string, version: string): readonly string[] | undefined {
+  const start = resource.exec(code)?.index ?? code.length;
+  const list = /\bversions:\s*\[/.exec(code.slice(start));
+  if (list === null) return undefined;
+  const place = start + list.index + list[0].length;
+  const entries = partsOf(code, place).map((part) => code.slice(...part).trim());
+  for (const entry of entries.map(withoutComment)) {
+    if (!entry.startsWith('{')) continue;
+    const properties = partsOf(entry, 1).map((part) => withoutComment(entry.slice(...part)));
+    const isNamed = properties.some((one) =>
+      new RegExp(`^name:\\s*['"\`]${version}['"\`]`).test(one),
+    );
+    if (isNamed) return properties.filter((one) => one !== '').map(outdented);
+  }
+  return undefined;
 }
 
-const contentOfTests = /^const content: object = .*;$/m;
+/** Comments before a part stay with the first version. */
+function withoutComment(text: string): string {
+  return text.replace(/^(?:\s|\/\/.*\n|\/\*(?:(?!\*\/)[^])*\*\/)*/, '').trimEnd();
+}
 
-/**
- * Returns a test with the content of a kind's sample, since the schema may no longer have the fields of
- * the template. As the template has it, where there is no such sample.
- */
-export function withSampleContent(text: string, sample: string | undefined, kind: string): string {
-  const documents = parseAllDocuments(checkYamlDepth(sample ?? '', 'sample'));
-  const found = [...documents]
-    .filter(({ errors }) => errors.length === 0)
-    .map((document) => document.toJS() as unknown)
-    .find((object) => isJsonObject(object) && object['kind'] === kind);
-  if (!isJsonObject(found)) return text;
-  const content = omit(found, ['apiVersion', 'kind', 'metadata', 'status']);
-  const literal = inspect(content, { depth: null, maxArrayLength: null, maxStringLength: null });
-  return text.replace(contentOfTests, () => `const content: object = ${literal};`);
+/** Lines below the first, as far to the left as a property of a constant stands. */
+function outdented(property: string): string {
+  const [first = '', ...lines] = property.split('\n');
+  const [, indentation = ''] = /^( *)/.exec(lines.at(-1) ?? '') ?? [];
+  const own = new RegExp(`^ {0,${indentation.length}}`);
+  return [first, ...lines.map((line) => line.replace(own, '  '))].join('\n');
+}
+
+/** Where quotes, comments and regular expressions stand, brackets and commas count for nothing. */
+const opaque =
+  /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/.*|\/\*[^]*?\*\/|(?<=[(,=:[!&|?{};]\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+\//g;
+
+/** The parts between commas, from a place behind an opening bracket to the closing one. */
+function partsOf(text: string, place: number): readonly (readonly [start: number, end: number])[] {
+  const code = text.replaceAll(opaque, (found) => ' '.repeat(found.length));
+  const parts: (readonly [number, number])[] = [];
+  let depth = 0;
+  let start = place;
+  for (let at = place; at < code.length; at++) {
+    const character = code[at] ?? '';
+    if ('([{'.includes(character)) depth++;
+    const isEnd = depth === 0 && ')]}'.includes(character);
+    if (isEnd || (depth === 0 && character === ',')) {
+      parts.push([start, at]);
+      start = at + 1;
+    }
+    if (isEnd) return parts;
+    if (')]}'.includes(character)) depth--;
+  }
+  return [];
 }

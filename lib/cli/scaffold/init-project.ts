@@ -7,6 +7,7 @@ import { fileError, whileWriting } from '../file-error.js';
 import { carryOut } from './carry-out.js';
 import { checkDomain, checkProjectName } from './names.js';
 import { checkPackageOptions, packageSource } from './package-options.js';
+import type { PlannedFile } from './plan-files.js';
 import { projectFileName, withParts } from './project-file.js';
 import { partFiles, partsOf } from './project-parts.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
@@ -36,7 +37,10 @@ const ofRepository = /^\.|\.md$|^(?!PROJECT$)[A-Z]+(?:\.txt)?$/;
  * Makes a project.
  * @throws UsageError a name is none. OperatorError `InvalidConfig`: the folder is not empty.
  */
-export async function initProject(options: InitOptions, context: CommandContext): Promise<void> {
+export async function initProject(
+  options: InitOptions,
+  context: CommandContext,
+): Promise<readonly PlannedFile[]> {
   const folder = resolve(context.cwd, options.directory);
   const { domain, name = basename(folder) } = options;
   const isGiven = options.name !== undefined;
@@ -59,10 +63,11 @@ export async function initProject(options: InitOptions, context: CommandContext)
   });
   const kind = '--group <group> --version v1alpha1 --kind <Kind>';
   const next = ['npm install', `npx operator-builder create api ${kind}`, 'npm test'];
-  await carryOut({ wanted, next }, options, context);
-  if (tarball === undefined || options.dryRun) return;
+  const written = await carryOut({ wanted, next }, options, context);
+  if (tarball === undefined || options.dryRun) return written;
   const place = join(folder, basename(tarball));
   await whileWriting(place, () => copyFile(tarball, place));
+  return written;
 }
 
 /** The files of a project without kinds. */
@@ -70,7 +75,10 @@ export function initFiles(
   project: Readonly<Record<'name' | 'domain', string>>,
 ): Promise<readonly TemplateFile[]> {
   const { name, domain } = project;
-  const words = { 'operator-name': name, 'domain.example': domain };
+  const words = {
+    ...{ 'operator-name': name, 'domain.example': domain },
+    'version-of-cli': packageVersion,
+  };
   return readTemplate('init', { words, conditions: new Set() });
 }
 

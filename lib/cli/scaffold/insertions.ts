@@ -1,9 +1,8 @@
 import { OperatorError } from '../../system/operator-error.js';
+import { isImported, withImported } from './import-statements.js';
 
 /** How a line begins, after the characters of a comment, above which lines are inserted. */
 const markerWord = '+operator-builder:scaffold:';
-
-const importOfOneLine = /^import .*;$/;
 
 /** Lines to be inserted above a marker. */
 export interface Insertion {
@@ -46,7 +45,8 @@ export function insertionsOf(bare: string, more: string): readonly Insertion[] {
 /** Inserts what is not there yet, indented as the text's markers are. */
 export function insert(text: string, insertions: readonly Insertion[]): Inserted {
   const present = new Set(trimmedLines(text));
-  const wanted = insertions.filter(({ lines }) => !lines.every((line) => present.has(line.trim())));
+  const isThere = (line: string): boolean => present.has(line.trim()) || isImported(text, line);
+  const wanted = insertions.filter(({ lines }) => !lines.every(isThere));
   const marked = wanted.reduce(withMarker, text);
   const markers = new Set(trimmedLines(marked));
   const missing = wanted.filter(({ marker }) => !markers.has(marker));
@@ -76,17 +76,21 @@ function withMarker(text: string, { marker }: Insertion): string {
   return lines.toSpliced(end + 1, 0, `${indentation}${marker}${ending}`).join('\n');
 }
 
+/** What is imported may be of use to more than one, and each module is imported once. */
 function withInsertion(text: string, { marker, lines, indentation }: Insertion): string {
-  const before = text.split('\n');
-  const present = new Set(before.map((line) => line.trim()));
+  const importing = lines.reduce(
+    (changed, line) =>
+      isImported(changed, line) ? changed : (withImported(changed, line) ?? changed),
+    text,
+  );
+  const before = importing.split('\n');
   const place = before.findIndex((line) => line.trim() === marker);
   const found = before[place] ?? '';
   const own = indentationAt(before, place);
   // Files of Windows end their lines with two characters.
   const ending = found.endsWith('\r') ? '\r' : '';
   const added = lines
-    // What is imported may be of use to more than one.
-    .filter((line) => !(importOfOneLine.test(line) && present.has(line)))
+    .filter((line) => !isImported(importing, line))
     .map((line) => own + line.slice(indentation.length) + ending);
   return before.toSpliced(place, 0, ...added).join('\n');
 }

@@ -24,7 +24,8 @@ const takenKinds: readonly string[] = [
     'Resource',
   ],
   ...['ResourceBuilder', 'ResourceContext', 'ResourceRouter', 'ResourceSet', 'Service'],
-  ...['VersionDefinition', 'VersionObject', 'Webhook'],
+  ...['VersionDefinition', 'VersionObject', 'Webhook', 'AdmissionWebhookOptions', 'Logger'],
+  ...['CustomResourceDefinition', 'Namespace', 'ResourceType'],
 ];
 
 /**

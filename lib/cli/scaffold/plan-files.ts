@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { OperatorError } from '../../system/operator-error.js';
 import { fileError } from '../file-error.js';
+import { withMergedImports } from './import-statements.js';
 import { insert, missingMarkers } from './insertions.js';
 import type { Insertion } from './insertions.js';
 
@@ -71,8 +72,9 @@ export async function planFiles(
       planned.push(keptFile(file, before));
       continue;
     }
-    const { path, text } = file;
-    const action = actionOf(file, before);
+    const { path } = file;
+    const text = path.endsWith('.ts') ? withMergedImports(file.text) : file.text;
+    const action = actionOf(file.type, text, before);
     if (action === 'overwrite' && !force) taken.push(path);
     planned.push({ path, text, before, action });
   }
@@ -104,10 +106,7 @@ function goingFile(path: string, before: string): PlannedFile {
   return { path, text: '', before, action: 'delete' };
 }
 
-function actionOf(
-  { type, text }: Exclude<WantedFile, { type: 'insert' | 'delete' }>,
-  before?: string,
-) {
+function actionOf(type: 'whole' | 'default' | 'edited', text: string, before?: string) {
   if (before === undefined) return 'create';
   if (before === text) return 'keep';
   return type === 'edited' ? 'change' : 'overwrite';

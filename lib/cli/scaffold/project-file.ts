@@ -27,6 +27,8 @@ export interface ProjectResource {
   readonly kind: string;
   readonly plural: string;
   readonly scope: 'Namespaced' | 'Cluster';
+  /** Whether others define the kind: a built-in one, or one of another operator. `group` is whole then. */
+  readonly external?: boolean | undefined;
   /** Of the controller, with the first version of a kind; undefined: there is none. */
   readonly controller?: Style | undefined;
   /** Undefined: there are none. */
@@ -48,6 +50,10 @@ export const webhookWords = ['defaulting', 'validation', 'conversion'] as const;
 export interface Project {
   readonly name: string;
   readonly domain: string;
+  /** Version of the program whose templates the project was made by, or brought up to date with. */
+  readonly cliVersion?: string | undefined;
+  /** Parts that not every project has. @defaultValue none */
+  readonly parts?: readonly string[] | undefined;
   readonly resources: readonly ProjectResource[];
 }
 
@@ -59,7 +65,7 @@ export interface Project {
  */
 export function parseProject(text: string, path: string): Project {
   const content: unknown = documentOf(text, path).toJS();
-  const { layout: found, name, domain, resources } = recordOf(content);
+  const { layout: found, name, domain, cliVersion, parts, resources } = recordOf(content);
   if (found !== layout) {
     fail(path, `want layout: ${layout}, got ${JSON.stringify(found)}: is it another tool's?`);
   }
@@ -67,6 +73,8 @@ export function parseProject(text: string, path: string): Project {
   const project = {
     name: textOf('name', name, path),
     domain: textOf('domain', domain, path),
+    ...(cliVersion !== undefined && { cliVersion: textOf('cliVersion', cliVersion, path) }),
+    ...(Array.isArray(parts) && { parts: parts.map((one) => textOf('parts', one, path)) }),
     resources: resources.map((one: unknown, index) =>
       resourceOf(recordOf(one), (field) => `resources[${index}].${field}`, path),
     ),
@@ -114,6 +122,36 @@ export function withResource(text: string, resource: ProjectResource, path: stri
   return text.includes('\r\n') ? changed.replaceAll(/\r?\n/g, '\r\n') : changed;
 }
 
+/** The text of a project's file without a kind. */
+export function withoutKind(
+  text: string,
+  kind: Pick<ProjectResource, 'group' | 'kind'>,
+  path: string,
+): string {
+  const document = documentOf(text, path);
+  const { resources } = parseProject(text, path);
+  for (const [index, one] of [...resources.entries()].toReversed()) {
+    if (isSameKind(one, kind)) document.deleteIn(['resources', index]);
+  }
+  return document.toString({ lineWidth: 0 });
+}
+
+/** The text of a project's file that has another version of the program. */
+export function withCliVersion(text: string, version: string, path: string): string {
+  const document = documentOf(text, path);
+  document.set('cliVersion', version);
+  return document.toString({ lineWidth: 0 });
+}
+
+/** The group of a kind as a cluster knows it; empty for the core group. */
+export function wholeGroup(
+  { domain }: Pick<Project, 'domain'>,
+  { group, external }: Pick<ProjectResource, 'group' | 'external'>,
+): string {
+  if (external !== true) return `${group}.${domain}`;
+  return group === 'core' ? '' : group;
+}
+
 /** The text of a project's file that says which parts the project was made with. */
 export function withParts(text: string, parts: readonly string[], path: string): string {
   if (parts.length === 0) return text;
@@ -151,9 +189,12 @@ function resourceOf(
   path: string,
 ): ProjectResource {
   const text = (field: string): string => textOf(at(field), entry[field], path);
-  const { scope, controller, webhooks } = entry;
+  const { scope, controller, webhooks, external } = entry;
   if (scope !== 'Namespaced' && scope !== 'Cluster') {
     return fail(path, `${at('scope')}: want Namespaced or Cluster, got ${JSON.stringify(scope)}`);
+  }
+  if (external !== undefined && external !== true) {
+    fail(path, `${at('external')}: want true, or no such line, got ${JSON.stringify(external)}`);
   }
   const style = styles.find((one) => one === controller);
   if (controller !== undefined && style === undefined) {
@@ -165,6 +206,7 @@ function resourceOf(
     kind: text('kind'),
     plural: text('plural'),
     scope,
+    ...(external === true && { external }),
     controller: style,
     ...(webhooks !== undefined && { webhooks: webhooksOf(webhooks, at('webhooks'), path) }),
   };

@@ -13,6 +13,7 @@ import type { RoleRule } from '../manifests/role-rules.js';
 import { webhookManifestFiles } from '../manifests/webhook-manifests.js';
 import { textIfExists } from './plan-files.js';
 import type { WantedFile } from './plan-files.js';
+import { wholeGroup } from './project-file.js';
 import type { WebhookScaffold } from './webhook-files.js';
 import { laterName } from './webhook-values.js';
 
@@ -36,11 +37,14 @@ export async function webhookConfig(scaffold: WebhookScaffold): Promise<readonly
 function webhooksOf(scaffold: WebhookScaffold): readonly Webhook[] {
   const { project, resource, wanted, others, first } = scaffold;
   const { kind, plural, version, scope } = resource;
-  const group = `${resource.group}.${project.domain}`;
+  const group = wholeGroup(project, resource);
   const type = { group, version, kind, plural, namespaced: scope === 'Namespaced' };
   const later = laterName(scaffold);
-  const named = (letter: string): AdmissionWebhookOptions =>
-    later === '' ? {} : { name: `${letter}${kind.toLowerCase()}${later}.${group}` };
+  const optIn = { [`${project.name}.${project.domain}/webhooks`]: 'enabled' };
+  const named = (letter: string): AdmissionWebhookOptions => ({
+    ...(later !== '' && { name: `${letter}${kind.toLowerCase()}${later}.${group}` }),
+    ...(resource.external === true && { namespaceSelector: { matchLabels: optIn } }),
+  });
   const versions = [first, ...others].map((one) => one.version);
   const convertible = { group, kind, plural, versions, convert: <T>(object: T): T => object };
   return [

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import isEqual from 'lodash/isEqual.js';
 import uniqWith from 'lodash/uniqWith.js';
-import { withSampleContent } from './current-schema.js';
+import { foreignTest, ofBuiltIn, testDefinition } from './foreign-kind.js';
 import { initFiles } from './init-project.js';
 import { insertionsOf } from './insertions.js';
 import { textIfExists } from './plan-files.js';
 import type { WantedFile } from './plan-files.js';
-import { webhookWords } from './project-file.js';
-import type { ProjectWebhooks } from './project-file.js';
+import { webhookWords, wholeGroup } from './project-file.js';
+import type { ProjectResource, ProjectWebhooks } from './project-file.js';
+import { definedNow, sampleContent, withContentOfTest } from './sample-content.js';
 import { spokesOf } from './spokes.js';
 import { readTemplate } from './template.js';
 import type { TemplateFile } from './template.js';
@@ -52,17 +53,33 @@ export async function webhookFiles(scaffold: WebhookScaffold): Promise<readonly 
 
 /** Tests create objects as the samples of their versions are. */
 async function withSamples(
-  { resource, first, folder }: WebhookScaffold,
+  { project, resource, first, folder }: WebhookScaffold,
   texts: Texts,
 ): Promise<Texts> {
+  if (resource.external === true) return foreignTexts(resource, folder, texts);
+  const named = { group: wholeGroup(project, first), kind: first.kind };
+  const crd = await definedNow(folder, named);
   const entries = [...texts].map(async ([path, text]) => {
     if (!path.startsWith('test/')) return [path, text] as const;
-    const { group, version, kind } = conversionFile.test(path) ? first : resource;
-    const name = `${group}_${version}_${kind.toLowerCase()}.yaml`;
-    const sample = await textIfExists(join(folder, 'config/samples', name));
-    return [path, withSampleContent(text, sample, kind)] as const;
+    const version = conversionFile.test(path) ? first : resource;
+    const sample = await sampleContent(folder, version, crd);
+    return [path, sample === undefined ? text : withContentOfTest(text, sample)] as const;
   });
   return new Map(await Promise.all(entries));
+}
+
+/** Of a kind that others define, there is no sample. */
+async function foreignTexts(
+  resource: ProjectResource,
+  folder: string,
+  texts: Texts,
+): Promise<Texts> {
+  const definition = await testDefinition(folder, resource);
+  const entries = [...texts].map(([path, text]) => {
+    const whole = path.startsWith('test/') ? foreignTest(text, resource, definition) : text;
+    return [path, ofBuiltIn(whole, resource)] as const;
+  });
+  return new Map(entries);
 }
 
 /** Texts by paths. */

@@ -26,8 +26,13 @@ export function webhookValues(
   return {
     words: { ...words, v98alpha98: first.version, V98alpha98: capitalized(first.version) },
     conditions: new Set([...conditions, ...own.map(([word]) => word), ...admission]),
-    style: isFirst ? 'first' : 'later',
+    style: styleOf(resource, isFirst),
   };
+}
+
+function styleOf({ external }: ProjectResource, isFirst: boolean): string {
+  if (external === true) return 'foreign';
+  return isFirst ? 'first' : 'later';
 }
 
 /** Whether the operator completes objects, or decides about them. */

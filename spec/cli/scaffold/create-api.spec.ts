@@ -114,13 +114,69 @@ describe('operator-builder create api', () => {
     expect(made).to.include({ code: 0, stderr: '' });
     const texts = await textsIn(file('edited-schema'));
     expect(texts['src/api/v2/shop.ts'])
-      .to.match(/^import \{ owner \} from '\.\.\/v1\/owner\.js';\n/)
+      .to.match(/^import \{ owner \} from '\.\.\/v1\/owner\.js';$/m)
       .and.include('const spec = s.object({\n  owner,');
     const sample = parse(texts['config/samples/shop_v2_shop.yaml'] ?? '') as object;
     expect(sample).to.have.property('apiVersion', 'shop.example.com/v2');
     expect(sample).to.have.nested.property('spec.owner', 'jane');
     // It is loaded: versions with different fields would be refused.
     expect(await cli([...manifests, '--check'])).to.include({ code: 0, stderr: '' });
+  });
+
+  it('adds a version with the whole entry of the first one, and a sample of its schema', async () => {
+    await makeProject(file('entry'), ['Shop', 'v1', '--no-controller']);
+    const path = file('entry/src/api/v1/shop.ts');
+    const text = await readFile(path, 'utf8');
+    const own = `    {
+      name: 'v1', // stored, { as yet
+      storage: true,
+      schema: s.object({
+        spec: s.object({
+          size: s.integer({ minimum: smallest }),
+          zone: s.string({ pattern: '^[a-z]{2}-[0-9],$' }),
+          engine: s.string({ enum: ['fast', 'cheap'] }),
+        }),
+      }),
+      status: s.object({ size: s.optional(s.integer()) }),
+      scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' },
+      selectableFields: ['.spec.zone'],
+      printerColumns: [{ name: 'Zone', type: 'string', jsonPath: '.spec.zone' }],
+    },`;
+    const edited = text
+      .replace(/const spec = [^]*?\n\}\);\n/, 'const smallest = 3;\n')
+      .replace(/const status = [^]*?\n\}\);\n\n/, '')
+      .replace(/ {4}\{ name: 'v1', .*/, () => own)
+      .replace(/ {2}printerColumns: \[\n {4}[^]*?\n {2}\],\n/, '');
+    await writeFile(path, edited);
+    linkPackages(file('entry'));
+    const manifests = ['manifests', '--project', file('entry')];
+    expect(await cli(manifests)).to.include({ code: 0, stderr: '' });
+    expect(await createApi(file('entry'), 'Shop', 'v2')).to.include({ code: 0, stderr: '' });
+    expect(await cli([...manifests, '--check'])).to.include({ code: 0, stderr: '' });
+    const texts = await textsIn(file('entry'));
+    expect(texts['src/api/v2/shop.ts'])
+      .to.match(/^import \{ s, type VersionDefinition, type VersionObject \} from 'operator/)
+      .and.include("  name: 'v2',\n  schema: s.object({\n    spec: s.object({\n");
+    const { spec } = parse(texts['config/crd/bases/shop.example.com_shops.yaml'] ?? '') as Crd;
+    const [v1, v2] = spec.versions;
+    expect(v2).to.deep.equal({ ...v1, name: 'v2', storage: false });
+    // The sample of the template lacks what the schema requires.
+    expect(parse(texts['config/samples/shop_v2_shop.yaml'] ?? ''))
+      .to.have.property('spec')
+      .that //
+      .deep.equals({ size: 3, zone: 'aa-0,', engine: 'fast' });
+  });
+
+  it('refuses a version where the first one is not found, and writes nothing', async () => {
+    await makeProject(file('no-entry'), ['Shop', 'v1']);
+    const path = file('no-entry/src/api/v1/shop.ts');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace("name: 'v1'", 'name: nameOfVersion'));
+    const before = await textsIn(file('no-entry'));
+    const { code, stderr } = await createApi(file('no-entry'), 'Shop', 'v2');
+    expect(code).to.equal(1);
+    expect(stderr).to.include('src/api/v1/shop.ts: the versions of defineResource have no object');
+    expect(await textsIn(file('no-entry'))).to.deep.equal(before);
   });
 
   it('adds a controller later, once', async () => {

@@ -72,7 +72,9 @@ describe('operator-builder create webhook', () => {
     const texts = await textsIn(file('all'));
     expect(texts['src/operator.ts'])
       .to.match(/webhooks: \[\n {4}\.\.\.shopV1alpha1Webhooks,\n {4}conversionWebhook\(Shop\),\n/)
-      .and.match(/import \{ conversionWebhook \} from 'operator-builder';\n/);
+      .and.match(
+        /import \{ type OperatorDefinition, conversionWebhook \} from 'operator-builder';\n/,
+      );
     expect(texts['src/operator.ts']?.match(/import \{ Shop \}/g)).to.have.length(1);
     const project = parse(texts['PROJECT'] ?? '') as { resources: { webhooks?: object }[] };
     expect(project.resources.map(({ webhooks }) => webhooks)).to.deep.equal([
@@ -150,7 +152,7 @@ describe('operator-builder create webhook', () => {
     }
     const code = await readFile(webhook, 'utf8');
     expect(code).to.include('false /* mine */').and.include('validatingWebhook(Pot, (');
-    expect(code.match(/import \{ allowed \}/g)).to.have.length(1);
+    expect(code.match(/ from 'operator-builder';/g)).to.have.length(1);
     const texts = await textsIn(file('own'));
     expect(texts['config/webhook/service.yaml']).to.match(/^# mine\n/);
     expect(texts['src/operator.ts']?.match(/\.\.\.potV1Webhooks/g)).to.have.length(1);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
+import { packageVersion } from '../../../lib/client/user-agent.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { makeProject, textsIn } from './project.js';
 
@@ -20,6 +21,7 @@ describe('operator-builder init', () => {
     ]);
     expect(parse(texts['PROJECT'] ?? '')).to.deep.equal({
       ...{ layout: 'operator-builder/v1', name: 'shops', domain: 'example.com', resources: [] },
+      cliVersion: packageVersion,
     });
     expect(texts['src/operator.ts']).to.include("name: 'shops'");
     const all = Object.entries(texts).flat().join('\n');

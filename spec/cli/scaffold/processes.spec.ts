@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { styles } from '../../../lib/cli/scaffold/styles.js';
-import { scratchDirectory } from '../cli.js';
+import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
-import { createWebhook, makeProject } from './project.js';
+import { createApi, createWebhook, makeProject } from './project.js';
 
 const run = promisify(execFile);
 
@@ -29,6 +30,36 @@ describe('The operator that npm run build makes', () => {
       expect(stdout).to.match(/^Usage: shops \[options\]/);
     });
   }
+
+  it('has sources that npm run lint and npm run typecheck accept', async () => {
+    const folder = file('lint');
+    const kinds = [...styles.entries()].map(([index, style]) => [`Kind${index}`, 'v1', style]);
+    await makeProject(
+      folder,
+      ...kinds.map(([kind = '', version = '', style = '']) => {
+        return [kind, version, '--style', style];
+      }),
+    );
+    await createApi(folder, 'Kind0', 'v2');
+    const flags = ['--defaulting', '--validation'];
+    await createWebhook(folder, 'Kind0', 'v1', ...flags, '--conversion');
+    await createWebhook(folder, 'Kind0', 'v2', ...flags);
+    for (const [group, kind] of [
+      ['core', 'Pod'],
+      ['open.example.io', 'Widget'],
+    ] as const) {
+      const named = ['--group', group, '--version', 'v1', '--kind', kind, '-C', folder];
+      await cli(['create', 'api', ...named, '--no-resource']);
+      await cli(['create', 'webhook', ...named, ...flags]);
+    }
+    linkPackages(folder);
+    const tools = ['@eslint', 'eslint', 'typescript-eslint'];
+    for (const name of tools)
+      await symlink(resolve('node_modules', name), `${folder}/node_modules/${name}`);
+    const inProject = { cwd: folder };
+    await run(process.execPath, ['node_modules/eslint/bin/eslint.js', '.'], inProject);
+    await run(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit'], inProject);
+  });
 
   it('has the schemas of built-in types', async () => {
     const folder = file('schemas');

@@ -47,12 +47,13 @@ export async function holdTo(folder: string, ...namespaces: readonly string[]): 
   await writeFiles(folder, files, new AbortController().signal);
 }
 
-/** The texts of all files below a folder, by their paths. */
+/** The texts of all files below a folder, by their paths, but for the record of the templates. */
 export async function textsIn(folder: string): Promise<Readonly<Record<string, string>>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.includes('/.operator-builder/'))
     .toSorted();
   const texts = paths.map(async (path) => {
     return [path.slice(folder.length + 1), await readFile(path, 'utf8')] as const;

@@ -8,6 +8,8 @@ const createdBy = 'groupname.domain.example/created-by';
 /** Content that the schema accepts: keep it in step with config/samples. */
 const content: object = { spec: { image: 'registry.example/app:1', replicas: 2 } };
 
+type Annotations = Readonly<Record<string, string>>;
+
 let cluster: EmbeddedCluster;
 let served: Awaited<ReturnType<typeof serveLocalWebhooks>>;
 
@@ -21,9 +23,10 @@ after(async () => {
   await cluster.stop();
 });
 
-function newKindName(name: string, annotations: Readonly<Record<string, string>>): KindName {
+function newKindName(name: string, annotations: Annotations): KindName {
   const metadata = {
-    ...{ name, annotations },
+    name,
+    annotations,
     // +operator-builder:if namespaced
     namespace: 'default',
     // +operator-builder:end
@@ -42,12 +45,11 @@ test('KindName v98alpha98: says who has made it', async () => {
 
 test('KindName v98alpha98: keeps who has made it', async () => {
   const client = cluster.client({ user: 'jane' });
-  const made = await client.create<KindName>(newKindName('kept', { [createdBy]: 'jane' }));
-  const annotations = { [createdBy]: 'joe' };
-  await assert.rejects(
-    client.update<KindName>({ ...made, metadata: { ...made.metadata, annotations } }),
-    /can't be changed/,
-  );
+  const object = newKindName('kept', { [createdBy]: 'jane' });
+  const made = await client.create<KindName>(object);
+  const metadata = { ...made.metadata, annotations: { [createdBy]: 'joe' } };
+  const changed = client.update<KindName>({ ...made, metadata });
+  await assert.rejects(changed, /can't be changed/);
 });
 // +operator-builder:end
 // +operator-builder:scaffold:tests

@@ -9,6 +9,8 @@ const createdBy = 'groupname.domain.example/created-by';
 /** Content that the schema accepts: keep it in step with config/samples. */
 const content: object = { spec: { image: 'registry.example/app:1', replicas: 2 } };
 
+type Annotations = Readonly<Record<string, string>>;
+
 let cluster: EmbeddedCluster;
 let served: Awaited<ReturnType<typeof serveLocalWebhooks>>;
 
@@ -22,12 +24,10 @@ after(async () => {
   await cluster.stop();
 });
 
-function newKindName(
-  name: string,
-  annotations: Readonly<Record<string, string>>,
-): KindNameV99alpha99 {
+function newKindName(name: string, annotations: Annotations): KindNameV99alpha99 {
   const metadata = {
-    ...{ name, annotations },
+    name,
+    annotations,
     // +operator-builder:if namespaced
     namespace: 'default',
     // +operator-builder:end
@@ -51,14 +51,11 @@ test('KindName v99alpha99: says who has made it', async () => {
 
 test('KindName v99alpha99: keeps who has made it', async () => {
   const client = cluster.client({ user: 'jane' });
-  const made = await client.create<KindNameV99alpha99>(
-    newKindName('kept', { [createdBy]: 'jane' }),
-  );
-  const annotations = { [createdBy]: 'joe' };
-  await assert.rejects(
-    client.update<KindNameV99alpha99>({ ...made, metadata: { ...made.metadata, annotations } }),
-    /can't be changed/,
-  );
+  const object = newKindName('kept', { [createdBy]: 'jane' });
+  const made = await client.create<KindNameV99alpha99>(object);
+  const metadata = { ...made.metadata, annotations: { [createdBy]: 'joe' } };
+  const changed = client.update<KindNameV99alpha99>({ ...made, metadata });
+  await assert.rejects(changed, /can't be changed/);
 });
 // +operator-builder:end
 // +operator-builder:scaffold:tests

@@ -1,0 +1,202 @@
+import { join, resolve } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { isJsonObject } from '../../object/json.js';
+import type { CustomResourceDefinition } from '../../object/kinds.js';
+import { dns1123SubdomainProblem } from '../../object/names.js';
+import type { ResourceType } from '../../object/resource-type.js';
+import type { Schema } from '../../object/schema.js';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
+
+import { UsageError } from '../usage-error.js';
+import { mergedRole } from './api-files.js';
+import { valuesOf } from './api-values.js';
+import { builtInContent, builtInType } from './built-in-kinds.js';
+import { initFiles } from './init-project.js';
+import { insertionsOf } from './insertions.js';
+import { minimalValue } from './minimal-value.js';
+import { englishPlural, kebabCase } from './names.js';
+import { textIfExists } from './plan-files.js';
+import type { WantedFile } from './plan-files.js';
+import type { Project, ProjectResource } from './project-file.js';
+import { withContentOfTest } from './sample-content.js';
+import { readTemplate } from './template.js';
+import { typeText } from './type-text.js';
+
+/** Names a kind that a project does not define. */
+export interface ForeignOptions {
+  /** Whole; `core` for the group of Pods. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural?: string | undefined;
+  readonly namespaced: boolean;
+  /** The file of its CustomResourceDefinition. */
+  readonly crdFile?: string | undefined;
+}
+
+/** A kind that a project does not define: a built-in one, or one of another operator. */
+export interface ForeignKind {
+  readonly resource: ProjectResource;
+  /** The definition that tests install; undefined for built-in kinds. */
+  readonly definition: CustomResourceDefinition | undefined;
+}
+
+/**
+ * Finds out where a kind is served that a project does not define.
+ * @param cwd - where a relative `crdFile` begins
+ * @throws UsageError it is not built in, and neither a definition nor a whole group is given
+ */
+export async function foreignKind(options: ForeignOptions, cwd: string): Promise<ForeignKind> {
+  const { group, version, kind, crdFile } = options;
+  const builtIn = builtInType(options);
+  if (builtIn !== undefined) {
+    const { plural, namespaced } = builtIn;
+    return { resource: resourceOf(options, { plural, namespaced }), definition: undefined };
+  }
+  if (crdFile !== undefined) {
+    const definition = await definitionIn(resolve(cwd, crdFile), options);
+    const { names, scope } = definition.spec;
+    const where = { plural: names.plural, namespaced: scope === 'Namespaced' };
+    return { resource: resourceOf(options, where), definition };
+  }
+  if (!group.includes('.') || dns1123SubdomainProblem(group) !== undefined) {
+    const what = `the project has no ${kind} ${version} of ${group}, and none is built in`;
+    const remedy =
+      'leave --no-resource out, and it is made; or give the whole group of a kind of another operator';
+    throw new UsageError(`${what}: ${remedy}`);
+  }
+  const { plural = englishPlural(kind.toLowerCase()), namespaced } = options;
+  const resource = resourceOf(options, { plural, namespaced });
+  return { resource, definition: openDefinition(resource) };
+}
+
+function resourceOf(
+  { group, version, kind }: ForeignOptions,
+  { plural, namespaced }: Pick<ResourceType, 'plural' | 'namespaced'>,
+): ProjectResource {
+  const scope = namespaced ? 'Namespaced' : 'Cluster';
+  return { group, version, kind, plural, scope, external: true };
+}
+
+/** @throws UsageError the file has no definition of the kind and version */
+async function definitionIn(
+  path: string,
+  { group, version, kind }: ForeignOptions,
+): Promise<CustomResourceDefinition> {
+  const text = await textIfExists(path);
+  if (text === undefined) throw new UsageError(`--crd-file: there is no ${path}`);
+  const documents = [...parseAllDocuments(checkYamlDepth(text, path))];
+  const found = documents
+    .filter(({ errors }) => errors.length === 0)
+    .map((document) => document.toJS() as unknown)
+    .filter((one) => isJsonObject(one) && one['kind'] === 'CustomResourceDefinition')
+    .map((one) => one as CustomResourceDefinition)
+    .find(({ spec }) => spec.group === group && spec.names.kind === kind);
+  if (found?.spec.versions.some(({ name }) => name === version) === true) return found;
+  const what = `has no CustomResourceDefinition with ${kind} ${version} of ${group}`;
+  throw new UsageError(`--crd-file: ${path} ${what}; give the group as the file has it`);
+}
+
+/** A definition that accepts every object of a kind. */
+function openDefinition({ group, version, kind, plural, scope }: ProjectResource) {
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: open, status: open } } };
+  const names = { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` };
+  const versions = [
+    { name: version, served: true, storage: true, schema, subresources: { status: {} } },
+  ];
+  const metadata = { name: `${plural}.${group}` };
+  const spec = { group, scope, names, versions };
+  return {
+    ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata, spec },
+  } as CustomResourceDefinition;
+}
+
+/** What a controller of a foreign kind adds to a project. */
+export async function foreignFiles(
+  project: Project,
+  { resource, definition }: ForeignKind,
+  folder: string,
+): Promise<readonly WantedFile[]> {
+  const values = valuesOf(project, resource);
+  const files = await readTemplate('foreign', values);
+  const bare = new Map((await initFiles(project)).map(({ path, text }) => [path, text]));
+  const before = bare.get('src/operator.ts') ?? '';
+  const wanted = files.flatMap(({ path, text }): WantedFile[] => {
+    if (path.startsWith('config/')) return [];
+    if (path === 'src/operator.ts') {
+      return [{ type: 'insert', path, insertions: insertionsOf(before, text) }];
+    }
+    if (path.startsWith('src/api/')) {
+      const typed = withFields(text, resource, definition);
+      return definition === undefined ? [] : [{ type: 'whole', path, text: typed }];
+    }
+    const whole = path.startsWith('test/') ? foreignTest(text, resource, definition) : text;
+    return [{ type: 'whole', path, text: ofBuiltIn(whole, resource) }];
+  });
+  return [...wanted, ...definitionFile(resource, definition), ...(await mergedRole(folder, files))];
+}
+
+function definitionFile(
+  { kind }: ProjectResource,
+  definition: CustomResourceDefinition | undefined,
+): readonly WantedFile[] {
+  if (definition === undefined) return [];
+  const text = `${JSON.stringify(definition, undefined, 2)}\n`;
+  return [{ type: 'whole', path: `test/crds/${kebabCase(kind)}.json`, text }];
+}
+
+/** The type of a foreign kind, with the fields that its definition has. */
+function withFields(
+  text: string,
+  { version, scope }: ProjectResource,
+  definition: CustomResourceDefinition | undefined,
+): string {
+  const { properties = {} } = schemaOf(definition, version);
+  const scoped = scope === 'Cluster' ? text.replace('namespaced: true', 'namespaced: false') : text;
+  return ['spec', 'status'].reduce((changed, name) => {
+    const field = `readonly ${name}?: `;
+    const own = typeText(properties[name] ?? {}, '  ');
+    return changed.replace(`${field}Readonly<Record<string, unknown>>;`, () => `${field}${own};`);
+  }, scoped);
+}
+
+function schemaOf(definition: CustomResourceDefinition | undefined, version: string): Schema {
+  const found = definition?.spec.versions.find(({ name }) => name === version);
+  return (found?.schema?.openAPIV3Schema ?? {}) as Schema;
+}
+
+/** Returns a test whose objects the API server accepts. */
+export function foreignTest(
+  text: string,
+  resource: ProjectResource,
+  definition: CustomResourceDefinition | undefined,
+): string {
+  if (definition === undefined) {
+    return withContentOfTest(text, { content: builtInContent(resource.kind), document: undefined });
+  }
+  const made = minimalValue(schemaOf(definition, resource.version));
+  const { spec } = (isJsonObject(made) ? made : {}) as { readonly spec?: unknown };
+  return withContentOfTest(text, { content: { spec: spec ?? {} }, document: undefined });
+}
+
+/** Returns code that has its type from the package, where the kind is built in. */
+export function ofBuiltIn(text: string, resource: ProjectResource): string {
+  if (builtInType(resource) === undefined) return text;
+  const file = `/api/${resource.version}/${kebabCase(resource.kind)}.js'`;
+  return text
+    .replaceAll(
+      new RegExp(`from '[./a-z]*${file.replaceAll('.', '\\.')}`, 'g'),
+      "from 'operator-builder'",
+    )
+    .replace('EmbeddedCluster.start({ crds: [definition] })', 'EmbeddedCluster.start()');
+}
+
+/** Reads the definition that the tests of a foreign kind install; undefined for built-in kinds. */
+export async function testDefinition(
+  folder: string,
+  { kind }: ProjectResource,
+): Promise<CustomResourceDefinition | undefined> {
+  const text = await textIfExists(join(folder, `test/crds/${kebabCase(kind)}.json`));
+  return text === undefined ? undefined : (JSON.parse(text) as CustomResourceDefinition);
+}

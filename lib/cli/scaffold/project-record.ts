@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { packageVersion } from '../../client/user-agent.js';
+import { textIfExists } from './plan-files.js';
+import type { PlannedFile, WantedFile } from './plan-files.js';
+import { projectFileName } from './project-file.js';
+import type { Project } from './project-file.js';
+
+/** A file of a project, as templates made it. */
+export interface RecordedFile {
+  /** Text of the templates: the common ancestor when newer templates are merged. */
+  readonly text: string;
+  /** Hash of what was written; it differs where a file was made of the user's schema or sample, too. */
+  readonly hash: string;
+}
+
+/** A record by the paths of its files. */
+export type ProjectRecord = ReadonlyMap<string, RecordedFile>;
+
+const folderName = '.operator-builder/templates';
+const ending = '.txt';
+
+/** Files that `operator-builder manifests` generates, and PROJECT, have no record. */
+const generated =
+  /^config\/(?:crd\/bases\/|rbac\/(?:leader_election_)?role\.yaml$|webhook\/manifests\.yaml$|default\/conversion_in_)/;
+
+/** Whether `operator-builder manifests` generates a file. */
+export function isGeneratedPath(path: string): boolean {
+  return generated.test(path);
+}
+
+/** Whether templates are merged into a file when they are newer. */
+export function isRecorded(path: string): boolean {
+  return (
+    path !== projectFileName && !isGeneratedPath(path) && !path.startsWith('.operator-builder/')
+  );
+}
+
+/** Hash of a file's text, whichever way its lines end. */
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex');
+}
+
+/** Reads the record of a project; files that can't be read count as not recorded. */
+export async function readRecord(folder: string): Promise<ProjectRecord> {
+  const root = join(folder, folderName);
+  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+  const record = new Map<string, RecordedFile>();
+  for (const file of files) {
+    const recorded = parsed((await textIfExists(file)) ?? '');
+    const path = file
+      .slice(root.length + 1, -ending.length)
+      .split(sep)
+      .join('/');
+    if (recorded !== undefined) record.set(path, recorded);
+  }
+  return record;
+}
+
+/** What a record is brought up to date with. */
+export interface RecordUpdate {
+  /** The project as it is now. */
+  readonly project: Project;
+  /** All its files, rendered from the templates of this version. */
+  readonly rendered: ReadonlyMap<string, string>;
+  /** Files that the command writes. */
+  readonly written: readonly PlannedFile[];
+}
+
+/** The files of a record that change with a command. */
+export async function recordFiles(
+  folder: string,
+  { project, rendered, written }: RecordUpdate,
+): Promise<readonly WantedFile[]> {
+  const before = await readRecord(folder);
+  // With newer templates the ancestors of former files stay what they were.
+  const isSameVersion = project.cliVersion === packageVersion;
+  const planned = new Map(written.map((file) => [file.path, file]));
+  const paths = [...rendered.keys()].filter(isRecorded);
+  const changed = paths.flatMap((path): WantedFile[] => {
+    const old = before.get(path);
+    const fresh = rendered.get(path) ?? '';
+    const text = isSameVersion ? fresh : (old?.text ?? fresh);
+    const own = planned.get(path);
+    const isOurs = own !== undefined && isWholly(own, old);
+    const hash = isOurs ? hashOf(own.text) : (old?.hash ?? hashOf(text));
+    if (old?.text === text && old.hash === hash) return [];
+    return [{ type: 'edited', path: placeOf(path), text: printed({ text, hash }) }];
+  });
+  const gone = [...before.keys()].filter((path) => !rendered.has(path));
+  return [...changed, ...gone.map((path) => ({ type: 'delete', path: placeOf(path) }) as const)];
+}
+
+/** Whether nothing of a file is the user's. */
+function isWholly({ action, before }: PlannedFile, old: RecordedFile | undefined): boolean {
+  if (action === 'create' || action === 'overwrite') return true;
+  return before !== undefined && hashOf(before) === old?.hash;
+}
+
+function placeOf(path: string): string {
+  return `${folderName}/${path}${ending}`;
+}
+
+/** Compressed, so that searches in the project do not find every line twice. */
+function printed({ text, hash }: RecordedFile): string {
+  const lines =
+    gzipSync(text, { level: 9 })
+      .toString('base64')
+      .match(/.{1,100}/g) ?? [];
+  return [hash, ...lines, ''].join('\n');
+}
+
+function parsed(file: string): RecordedFile | undefined {
+  const [hash = '', ...lines] = file.split('\n').map((line) => line.trim());
+  try {
+    return { hash, text: gunzipSync(Buffer.from(lines.join(''), 'base64')).toString() };
+  } catch {
+    // Damaged, or in conflict: as if it were not there.
+    return undefined;
+  }
+}

@@ -1,0 +1,157 @@
+import { join, resolve } from 'node:path';
+import isEqual from 'lodash/isEqual.js';
+import merge from 'lodash/merge.js';
+import omit from 'lodash/omit.js';
+import { isMap, parseAllDocuments } from 'yaml';
+import type { Document } from 'yaml';
+import { defaultFields } from '../../crd/validation/default-fields.js';
+import { FieldErrors } from '../../crd/validation/field-errors.js';
+import { prune } from '../../crd/validation/prune.js';
+import { validateResource } from '../../crd/validation/validate-resource.js';
+import { isJsonObject } from '../../object/json.js';
+import type { CustomResourceDefinition } from '../../object/kinds.js';
+import type { Schema } from '../../object/schema.js';
+import { checkYamlDepth } from '../../object/yaml-depth.js';
+import { loadOperator } from '../project/load-operator.js';
+import { minimalValue } from './minimal-value.js';
+import { textIfExists } from './plan-files.js';
+import type { ProjectResource } from './project-file.js';
+
+/** What an object has beside apiVersion, kind, metadata and status. */
+type Content = Readonly<Record<string, unknown>>;
+
+/** Content of a kind's objects that its schema accepts, and the sample that it comes from. */
+export interface SampleContent {
+  readonly content: Content;
+  /** Has the comments; undefined: the project has no sample. */
+  readonly document: Document | undefined;
+}
+
+/**
+ * Returns the CustomResourceDefinition that the sources of a project define for a kind now; undefined
+ * where they can't be loaded, as before `npm install`.
+ */
+export async function definedNow(
+  folder: string,
+  { group, kind }: { readonly group: string; readonly kind: string },
+): Promise<CustomResourceDefinition | undefined> {
+  try {
+    const { operator } = await loadOperator(resolve(folder));
+    return operator.resources?.find((one) => one.group === group && one.kind === kind)?.crd;
+  } catch {
+    // Code of the user may throw anything. The project's files are all that is left to go by.
+    return undefined;
+  }
+}
+
+/**
+ * Returns content for objects of a version: the project's sample, completed or replaced by a minimal
+ * object where the schema refuses it. Undefined: there is neither a sample nor a definition.
+ */
+export async function sampleContent(
+  folder: string,
+  { group, version, kind }: ProjectResource,
+  crd: CustomResourceDefinition | undefined,
+): Promise<SampleContent | undefined> {
+  const path = `config/samples/${group}_${version}_${kind.toLowerCase()}.yaml`;
+  const document = documentOf((await textIfExists(join(folder, path))) ?? '', kind);
+  const own = document === undefined ? undefined : contentOf(document);
+  const schema = schemaOf(crd, version);
+  if (schema === undefined) return own && { content: own, document };
+  return { content: acceptedContent(own ?? {}, schema), document };
+}
+
+function documentOf(text: string, kind: string): Document | undefined {
+  const documents = parseAllDocuments(checkYamlDepth(text, 'sample'));
+  return [...documents].find(
+    (one) => one.errors.length === 0 && isMap(one.contents) && one.get('kind') === kind,
+  );
+}
+
+function contentOf(document: Document): Content {
+  return omit(document.toJS() as Content, ['apiVersion', 'kind', 'metadata', 'status']);
+}
+
+function schemaOf(crd: CustomResourceDefinition | undefined, version: string): Schema | undefined {
+  const found = crd?.spec.versions.find(({ name }) => name === version);
+  return found?.schema?.openAPIV3Schema as Schema | undefined;
+}
+
+function acceptedContent(own: Content, schema: Schema): Content {
+  const whole = omit(minimalValue(schema) as Content, ['apiVersion', 'kind', 'metadata', 'status']);
+  const { value } = prune(own, schema);
+  const completed = merge(structuredClone(whole), value);
+  return [own, completed].find((one) => isAccepted(one, schema)) ?? whole;
+}
+
+function isAccepted(content: Content, schema: Schema): boolean {
+  const { value, unknownFields } = prune(content, schema);
+  if (unknownFields.length > 0 || !isJsonObject(value)) return false;
+  defaultFields(value, schema);
+  const errors = new FieldErrors();
+  const named = { apiVersion: 'example.com/v1', kind: 'Sample', metadata: { name: 'sample' } };
+  validateResource({ ...named, ...value }, { schema, errors });
+  return errors.empty;
+}
+
+/** Returns a sample with some content, and the comments that it has in another sample. */
+export function withContent(text: string, { content, document: own }: SampleContent): string {
+  const [document] = parseAllDocuments(checkYamlDepth(text, 'sample'));
+  if (document === undefined) return text;
+  const before = own === undefined ? {} : contentOf(own);
+  document.delete('spec');
+  for (const [name, value] of Object.entries(content)) {
+    const isSame = isEqual(before[name], value);
+    document.set(name, isSame ? own?.get(name, true) : document.createNode(value));
+  }
+  return document.toString({ lineWidth: 0 });
+}
+
+const contentOfTests = /^const content: object = .*;$/m;
+
+/** Returns a test whose objects have some content. */
+export function withContentOfTest(text: string, { content }: SampleContent): string {
+  const line = `const content: object = ${literalOf(content, { indentation: '', taken: 25 })};`;
+  return text.replace(contentOfTests, () => line);
+}
+
+interface Place {
+  readonly indentation: string;
+  /** Columns that are taken beside the literal. */
+  readonly taken: number;
+}
+
+/** A literal in the form of Prettier. */
+function literalOf(value: unknown, { indentation, taken }: Place): string {
+  const short = shortLiteral(value);
+  const isLong = indentation.length + taken + short.length > 100;
+  if (!isLong || value === null || typeof value !== 'object') return short;
+  const inner = `${indentation}  `;
+  const lines = Array.isArray(value)
+    ? value.map((one: unknown) => literalOf(one, { indentation: inner, taken: 1 }))
+    : Object.entries(value).map(([name, one]) => {
+        const key = `${keyOf(name)}: `;
+        return key + literalOf(one, { indentation: inner, taken: key.length + 1 });
+      });
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  return `${open}\n${lines.map((line) => `${inner}${line},\n`).join('')}${indentation}${close}`;
+}
+
+function shortLiteral(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
+  if (Array.isArray(value)) return `[${value.map(shortLiteral).join(', ')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(
+    ([name, one]) => `${keyOf(name)}: ${shortLiteral(one)}`,
+  );
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}
+
+function keyOf(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name);
+}
+
+function quoted(text: string): string {
+  const json = JSON.stringify(text);
+  return text.includes("'") ? json : `'${json.slice(1, -1).replaceAll('\\"', '"')}'`;
+}

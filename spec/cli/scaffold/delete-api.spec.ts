@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { readFile, writeFile } from 'node:fs/promises';
+import { cli, scratchDirectory } from '../cli.js';
+import type { CliResult } from '../cli.js';
+import { linkPackages } from '../project/project-copy.js';
+import { createWebhook, makeProject, textsIn } from './project.js';
+
+function deleteApi(folder: string, kind: string, ...more: string[]): Promise<CliResult> {
+  return cli(['delete', 'api', '--group', 'shop', '--kind', kind, '-C', folder, ...more]);
+}
+
+describe('operator-builder delete api', () => {
+  const file = scratchDirectory();
+
+  it('takes out all that create api and create webhook have made of a kind', async () => {
+    const folder = file('whole');
+    await makeProject(folder, ['Pot', 'v1', '--style', 'resources']);
+    linkPackages(folder);
+    const before = await textsIn(folder);
+    await makeProject(
+      file('other'),
+      ['Pot', 'v1', '--style', 'resources'],
+      ['Shop'],
+      ['Shop', 'v1'],
+    );
+    const flags = ['--defaulting', '--validation', '--conversion'];
+    await createWebhook(file('other'), 'Shop', 'v1alpha1', ...flags);
+    linkPackages(file('other'));
+    const dry = await deleteApi(file('other'), 'Shop', '--dry-run');
+    expect(dry.stdout).to.include('would delete src/api/v1alpha1/shop.ts');
+    const { code, stderr, stdout } = await deleteApi(file('other'), 'Shop');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.include('deleted src/webhooks/v1alpha1/shop-webhook.ts');
+    expect(await cli(['manifests', '--project', file('other')])).to.include({
+      code: 0,
+      stderr: '',
+    });
+    expect(await textsIn(file('other'))).to.deep.equal(before);
+  });
+
+  it('leaves what the user has changed, and says so', async () => {
+    const folder = file('changed');
+    await makeProject(folder, ['Shop'], ['Pot', 'v1']);
+    const controller = `${folder}/src/controllers/shop-controller.ts`;
+    await writeFile(controller, `// mine\n${await readFile(controller, 'utf8')}`);
+    const operator = `${folder}/src/operator.ts`;
+    const text = await readFile(operator, 'utf8');
+    await writeFile(operator, `// mine\n${text}`);
+    const { code, stdout } = await deleteApi(folder, 'Shop');
+    expect(code).to.equal(0);
+    expect(stdout)
+      .to.include('  rm src/controllers/shop-controller.ts  # it has changes of yours')
+      .and.include('changed src/operator.ts');
+    const texts = await textsIn(folder);
+    expect(texts['src/controllers/shop-controller.ts']).to.match(/^\/\/ mine\n/);
+    expect(texts).not.to.include.keys('src/api/v1alpha1/shop.ts');
+    expect(texts['src/operator.ts'])
+      .to.match(/^\/\/ mine\n/)
+      .and.not.match(/Shop/);
+    expect(texts['src/operator.ts']).to.include('setupPotController(manager);');
+  });
+
+  it('takes out a version that was made of an edited schema', async () => {
+    const folder = file('derived');
+    await makeProject(folder, ['Shop', 'v1']);
+    const schema = `${folder}/src/api/v1/shop.ts`;
+    await writeFile(
+      schema,
+      (await readFile(schema, 'utf8')).replace('minLength: 1', 'minLength: 2'),
+    );
+    await cli([
+      'create',
+      'api',
+      '--group',
+      'shop',
+      '--version',
+      'v2',
+      '--kind',
+      'Shop',
+      '-C',
+      folder,
+    ]);
+    const { stdout } = await deleteApi(folder, 'Shop');
+    expect(stdout).to.include('deleted src/api/v2/shop.ts').and.include('rm src/api/v1/shop.ts');
+  });
+
+  it('refuses a kind that the project does not have', async () => {
+    await makeProject(file('none'), ['Shop']);
+    const { code, stderr } = await deleteApi(file('none'), 'Pot');
+    expect(code).to.equal(1);
+    expect(stderr).to.include('has no Pot of shop; want one of Shop of shop');
+  });
+});

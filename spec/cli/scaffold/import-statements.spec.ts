@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { withImported, withMergedImports } from '../../../lib/cli/scaffold/import-statements.js';
+
+describe('Import statements of generated code', () => {
+  it('import each module once, values and types together', () => {
+    const text = [
+      `import { a } from 'one';`,
+      `import type { B } from 'one';`,
+      `import { c } from './two.js';`,
+      `import { d, a } from 'one';`,
+      '',
+      'a(c);',
+    ].join('\n');
+    expect(withMergedImports(text)).to.equal(
+      `import { a, type B, d } from 'one';\nimport { c } from './two.js';\n\na(c);`,
+    );
+  });
+
+  it('break where a line would be too long, and only there', () => {
+    const names = ['aLongName', 'anotherLongName', 'aThirdLongName', 'andTheFourthOne', 'five'];
+    const long = `import {\n${names.map((name) => `  ${name},\n`).join('')}} from 'a-module';\n`;
+    expect(withMergedImports(long)).to.equal(`import { ${names.join(', ')} } from 'a-module';\n`);
+    const all = `import { ${names.join(', ')} } from './a/longer/path/to/a/module.js';\n`;
+    expect(withMergedImports(all)).to.match(/^import \{\n {2}aLongName,\n[^]*\n\} from/);
+  });
+
+  it('leave what has comments, defaults or other names as it is', () => {
+    for (const text of [
+      `import {\n  a, // mine\n} from 'one';\nimport { b } from 'two';\n`,
+      `import one from 'one';\nimport * as all from 'one';\nimport 'one';\n`,
+    ]) {
+      expect(withMergedImports(text)).to.equal(text);
+    }
+    expect(withImported(`import one from 'one';\n`, `import { a } from 'one';`)).to.equal(
+      undefined,
+    );
+  });
+
+  it('keep the line ends of Windows', () => {
+    const text = `import { a } from 'one';\r\na();\r\n`;
+    expect(withImported(text, `import type { B } from 'one';`)).to.equal(
+      `import { a, type B } from 'one';\r\na();\r\n`,
+    );
+  });
+});

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { recordFiles } from '../../../lib/cli/scaffold/project-record.js';
+import { parseProject } from '../../../lib/cli/scaffold/project-file.js';
+import { planFiles } from '../../../lib/cli/scaffold/plan-files.js';
+import { writeFiles } from '../../../lib/cli/scaffold/write-files.js';
+import { packageVersion } from '../../../lib/client/user-agent.js';
+import { cli, scratchDirectory } from '../cli.js';
+import type { CliResult } from '../cli.js';
+import { makeProject, textsIn } from './project.js';
+
+function upgrade(folder: string, ...more: readonly string[]): Promise<CliResult> {
+  return cli(['upgrade-project', '-C', folder, ...more]);
+}
+
+describe('operator-builder upgrade-project', () => {
+  const file = scratchDirectory();
+
+  /** A project of this version becomes one whose templates had other texts, as if an older version had made it. */
+  async function makeOld(
+    folder: string,
+    changes: Readonly<Record<string, (text: string) => string>>,
+  ): Promise<void> {
+    await makeProject(folder, ['Shop', 'v1']);
+    const path = `${folder}/PROJECT`;
+    const project = parseProject(await readFile(path, 'utf8'), path);
+    const texts = Object.entries(await textsIn(folder)).map(([name, text]) => {
+      return [name, changes[name]?.(text) ?? text] as const;
+    });
+    const written = texts.map(([name, text]) => {
+      return { path: name, text, before: undefined, action: 'create' } as const;
+    });
+    await writeFiles(folder, written, new AbortController().signal);
+    const record = await recordFiles(folder, { project, rendered: new Map(texts), written });
+    const files = await planFiles(record, { folder, force: true });
+    await writeFiles(folder, files, new AbortController().signal);
+    await edit(path, (text) => text.replace(`cliVersion: ${packageVersion}`, 'cliVersion: 0.0.1'));
+  }
+
+  async function edit(path: string, change: (text: string) => string): Promise<void> {
+    const text = await readFile(path, 'utf8');
+    expect(change(text)).not.to.equal(text);
+    await writeFile(path, change(text));
+  }
+
+  it('changes nothing in a project of this version', async () => {
+    const folder = file('same');
+    await makeProject(
+      folder,
+      ['Shop', 'v1'],
+      ['Shop', 'v2'],
+      ['Pot', 'v1', '--style', 'lifecycle'],
+    );
+    const before = await textsIn(folder);
+    const { code, stderr } = await upgrade(folder, '--force');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(await textsIn(folder)).to.deep.equal(before);
+  });
+
+  it('merges what is new in the templates with what the user has changed', async () => {
+    const folder = file('merged');
+    await makeOld(folder, {
+      'src/main.ts': (text) => text.replace('a clean stop on SIGTERM', 'an old remark'),
+      Dockerfile: (text) => text.replace('not as root', 'as root'),
+    });
+    await edit(`${folder}/src/main.ts`, (text) =>
+      text.replace('readCommandLine(', 'myCommandLine('),
+    );
+    const { code, stderr, stdout } = await upgrade(folder, '--force');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.include('changed Dockerfile').and.include('changed src/main.ts');
+    const texts = await textsIn(folder);
+    expect(texts['src/main.ts'])
+      .to.include('a clean stop on SIGTERM')
+      .and.include('myCommandLine(')
+      .and.not.include('<<<<<<<');
+    expect(texts['Dockerfile']).to.include('not as root');
+    expect(texts['PROJECT']).to.include(`cliVersion: ${packageVersion}`);
+    const again = await upgrade(folder, '--force');
+    expect(again.stdout).not.to.include('changed src');
+  });
+
+  it('marks conflicts as git does, lists them, and ends with 2', async () => {
+    const folder = file('conflict');
+    const remark = 'a clean stop on SIGTERM';
+    await makeOld(folder, { 'src/main.ts': (text) => text.replace(remark, 'an old remark') });
+    await edit(`${folder}/src/main.ts`, (text) => text.replace('an old remark', 'my remark'));
+    const { code, stdout } = await upgrade(folder, '--force');
+    expect(code).to.equal(2);
+    expect(stdout).to.include('edit src/main.ts  # it has conflicts');
+    const text = await readFile(`${folder}/src/main.ts`, 'utf8');
+    expect(text).to.match(
+      /^<<<<<<< yours\n.*my remark.*\n=======\n.*SIGTERM.*\n>>>>>>> templates\n/,
+    );
+  });
+
+  it('adds files that are new, and removes those that are gone, but for changed ones', async () => {
+    const folder = file('files');
+    await makeOld(folder, {});
+    const path = `${folder}/PROJECT`;
+    const project = parseProject(await readFile(path, 'utf8'), path);
+    const gone = ['src/gone.ts', 'src/mine.ts'].map((name) => [name, 'export {};\n'] as const);
+    const texts = Object.entries(await textsIn(folder)).filter(([name]) => name !== 'Dockerfile');
+    const rendered = new Map([...texts, ...gone]);
+    const same = { ...project, cliVersion: packageVersion };
+    const record = await recordFiles(folder, { project: same, rendered, written: [] });
+    const files = await planFiles(record, { folder, force: true });
+    await writeFiles(folder, files, new AbortController().signal);
+    await writeFile(`${folder}/src/gone.ts`, 'export {};\n');
+    await writeFile(`${folder}/src/mine.ts`, 'export const mine = 1;\n');
+    await rm(`${folder}/Dockerfile`);
+    const { stdout } = await upgrade(folder, '--force');
+    expect(stdout)
+      .to.include('created Dockerfile')
+      .and.include('deleted src/gone.ts')
+      .and.include('rm src/mine.ts  # the templates have it no longer');
+  });
+
+  it('refuses a project that is not committed, and one without a record', async () => {
+    const folder = file('refused');
+    await makeProject(folder);
+    const uncommitted = await upgrade(folder);
+    expect(uncommitted.code).to.equal(1);
+    expect(uncommitted.stderr).to.include('commit first, or give --force');
+    await rm(`${folder}/.operator-builder`, { recursive: true });
+    const { stderr } = await upgrade(folder, '--force');
+    expect(stderr).to.include('has no record of the templates that it was made by');
+  });
+});

@@ -1,0 +1,49 @@
+import { allowed } from 'operator-builder';
+import type { AdmissionWebhookOptions, Webhook } from 'operator-builder';
+import { KindName } from '../../api/v98alpha98/kind-name.js';
+// +operator-builder:if defaulting
+import { mutated, mutatingWebhook } from 'operator-builder';
+// +operator-builder:end
+// +operator-builder:if validation
+import { denied, validatingWebhook } from 'operator-builder';
+// +operator-builder:end
+// +operator-builder:scaffold:imports
+
+const createdBy = 'operator-name.domain.example/created-by';
+
+// The kind is not the operator's: while it is down, nobody could write objects of namespaces without the
+// label either, its own pods included.
+const options: AdmissionWebhookOptions = {
+  namespaceSelector: { matchLabels: { 'operator-name.domain.example/webhooks': 'enabled' } },
+};
+
+/** Webhooks for objects of KindName. */
+export const kindNameV98alpha98Webhooks: readonly Webhook[] = [
+  // +operator-builder:if defaulting
+  // Completes an object before it is validated and stored; it may be called twice for one.
+  mutatingWebhook(
+    KindName,
+    ({ object, operation, user }) => {
+      if (object === undefined || operation !== 'CREATE') return allowed();
+      const annotations = { ...object.metadata.annotations, [createdBy]: user.username };
+      return mutated({ ...object, metadata: { ...object.metadata, annotations } });
+    },
+    options,
+  ),
+  // +operator-builder:end
+  // +operator-builder:if validation
+  // Decides whether an object may be stored. It changes nothing, and is quick: a user waits.
+  validatingWebhook(
+    KindName,
+    ({ object, oldObject }) => {
+      const before = oldObject?.metadata.annotations?.[createdBy];
+      const after = object?.metadata.annotations?.[createdBy];
+      if (before === undefined || before === after) return allowed();
+      const causes = [{ field: 'metadata.annotations', message: `${createdBy} stays as it is` }];
+      return denied(`the annotation ${createdBy} can't be changed`, { causes });
+    },
+    options,
+  ),
+  // +operator-builder:end
+  // +operator-builder:scaffold:webhooks
+];
