@@ -11,6 +11,7 @@ export const floors = [
   ['builder'],
   ['controller'],
   ['manager'],
+  ['operator'],
   ['declarative', 'lifecycle', 'resource'],
   ['cli', 'testing'],
 ];

@@ -472,6 +472,27 @@ export type {
   WorkItem,
   WorkQueueOptions,
 } from './controller/index.js';
+export { Operator, conditionsOf, patchStatus } from './operator/index.js';
+export type {
+  BuildHandler,
+  ControllerStyle,
+  FinalizeHandler,
+  ForOptions,
+  KindsOf,
+  ObjectContext,
+  OperatorBuilderOptions,
+  OperatorContext,
+  OperatorController,
+  OperatorOptions,
+  OperatorRunOptions,
+  PatchStatusOptions,
+  ReconcileEnd,
+  ReconcileHandler,
+  StatusDraft,
+  StatusFields,
+  StatusUpdate,
+  StyledController,
+} from './operator/index.js';
 export {
   LeaderElector,
   LeaseForbiddenError,

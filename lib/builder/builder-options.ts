@@ -14,6 +14,7 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Resolved } from '../system/resolved.js';
 import type { ImmutablePolicy } from './link.js';
+import type { ObjectResult } from './results.js';
 
 /** Options of {@link Builder}. */
 export interface BuilderOptions<Order extends string = string> {
@@ -46,6 +47,11 @@ export interface BuilderOptions<Order extends string = string> {
    * kind that the builder has a method for, each ten minutes, and in between those that the owner has
    */
   readonly owns?: readonly TypeReference<KubernetesObject>[] | undefined;
+  /**
+   * Refuse a link whose kind `owns` does not name: `InvalidOption` where it is chained.
+   * @defaultValue false
+   */
+  readonly onlyOwned?: boolean | undefined;
   /** The same as `owns`. */
   readonly kinds?: readonly TypeReference<KubernetesObject>[] | undefined;
   /** @defaultValue 'fail' */
@@ -75,6 +81,8 @@ export interface BuilderOptions<Order extends string = string> {
    * @defaultValue half of the objects owned, at least 5, but never all of them
    */
   readonly maxDeletions?: number | `${number}%` | undefined;
+  /** Called with the result of each object that did not fail. @defaultValue nothing is called */
+  readonly onResult?: ((result: ObjectResult) => void) | undefined;
   /** Where Kubernetes events on the owner go. @defaultValue nowhere */
   readonly recorder?: Recorder | undefined;
   /** Where events within this process go. @defaultValue nowhere */
@@ -119,6 +127,7 @@ export interface BuilderSettings {
   readonly namespace: string | undefined;
   readonly scope: string | undefined;
   readonly owns: readonly TypeReference<KubernetesObject>[] | undefined;
+  readonly onlyOwned: boolean;
   readonly onImmutable: ImmutablePolicy;
   readonly adopt: boolean;
   readonly adoptManagers: readonly string[];
@@ -127,6 +136,7 @@ export interface BuilderSettings {
   readonly orderCreation: boolean;
   readonly maxDeletions: DeletionLimit;
   readonly pruneClaims: boolean | undefined;
+  readonly onResult: ((result: ObjectResult) => void) | undefined;
   readonly recorder: Recorder | undefined;
   readonly emitter: OperatorEvents | undefined;
   readonly clock: Clock;
@@ -149,7 +159,7 @@ export type DeletionLimit = (objects: {
 export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings {
   const { client, owner, controllerName, labels = {}, rolloutOrder } = options;
   const { onImmutable = 'fail', adopt = false, adoptManagers = [], hashPrefixes = {} } = options;
-  const { rollout = 'ordered', orderCreation = false } = options;
+  const { rollout = 'ordered', orderCreation = false, onlyOwned = false } = options;
   const {
     maxDeletions,
     recorder,
@@ -164,12 +174,13 @@ export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings 
   checkScope(options.scope);
   const resolved = {
     ...{ client, owner, controllerName, labels, owns: visitedKinds(options), scope: options.scope },
-    ...{ onImmutable, adopt, adoptManagers, recorder, emitter },
+    ...{ onlyOwned, onImmutable, adopt, adoptManagers, recorder, emitter },
     ...{ rolloutOrder, rollout: resolveRollout(rollout), orderCreation },
     ...{ clock, logger, signal },
     namespace: namespaceOf(owner, options.namespace),
     maxDeletions: resolveMaxDeletions(maxDeletions),
     pruneClaims: options.pruneClaims,
+    onResult: options.onResult,
     hashPrefixes: { configMap, secret },
   };
   refuseUnknownOptions<BuilderOptions>('Builder', options, { ...resolved, kinds: true });

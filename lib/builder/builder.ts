@@ -1,8 +1,11 @@
+import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { apiVersionOf } from '../object/resource-type.js';
+import { OperatorError } from '../system/operator-error.js';
 import type { InternalStore } from '../store/internal-store.js';
 import { resolveBuilderOptions } from './builder-options.js';
 import type { BuilderOptions, BuilderSettings } from './builder-options.js';
-import type { ChainedName, ChainNames, NoNames, WithName } from './chain-names.js';
+import type { ChainedName, ChainNames, NoNames, Owning, WithName } from './chain-names.js';
 import { configMapLink, secretLink } from './kinds/configuration.js';
 import type { ConfigMapOptions, SecretOptions } from './kinds/configuration.js';
 import { cronJobLink, jobLink } from './kinds/jobs.js';
@@ -70,19 +73,19 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   configMap<const Name extends string>(
-    options: ConfigMapOptions<Name>,
+    options: ConfigMapOptions<Name> & Owning<Names, 'ConfigMap'>,
   ): BuilderChain<WithName<Names, 'configMap', Name>> {
     return this.#with(configMapLink(options));
   }
 
   secret<const Name extends string>(
-    options: SecretOptions<Name>,
+    options: SecretOptions<Name> & Owning<Names, 'Secret'>,
   ): BuilderChain<WithName<Names, 'secret', Name>> {
     return this.#with(secretLink(options));
   }
 
   service<const Name extends string>(
-    options: ServiceOptions<Name>,
+    options: ServiceOptions<Name> & Owning<Names, 'Service'>,
   ): BuilderChain<WithName<Names, 'service', Name>> {
     return this.#with(serviceLink(options));
   }
@@ -91,7 +94,9 @@ export class BuilderChain<Names extends ChainNames> {
     const Name extends string,
     const Ref extends string = string,
     const NodeType extends string = never,
-  >(options: DeploymentOptions<Names, Name, Ref, NodeType>): WithWorkload<Names, Name, NodeType> {
+  >(
+    options: DeploymentOptions<Names, Name, Ref, NodeType> & Owning<Names, 'Deployment'>,
+  ): WithWorkload<Names, Name, NodeType> {
     return this.#with(deploymentLink(options));
   }
 
@@ -101,7 +106,8 @@ export class BuilderChain<Names extends ChainNames> {
     const NodeType extends string = never,
     const ServiceName extends string = string,
   >(
-    options: StatefulSetOptions<Names, Name, Ref, NodeType, ServiceName>,
+    options: StatefulSetOptions<Names, Name, Ref, NodeType, ServiceName> &
+      Owning<Names, 'StatefulSet'>,
   ): WithWorkload<Names, Name, NodeType> {
     return this.#with(statefulSetLink(options));
   }
@@ -110,7 +116,9 @@ export class BuilderChain<Names extends ChainNames> {
     const Name extends string,
     const Ref extends string = string,
     const NodeType extends string = never,
-  >(options: DaemonSetOptions<Names, Name, Ref, NodeType>): WithWorkload<Names, Name, NodeType> {
+  >(
+    options: DaemonSetOptions<Names, Name, Ref, NodeType> & Owning<Names, 'DaemonSet'>,
+  ): WithWorkload<Names, Name, NodeType> {
     return this.#with(daemonSetLink(options));
   }
 
@@ -118,47 +126,55 @@ export class BuilderChain<Names extends ChainNames> {
    * Its template is immutable and a finished Job must not run again: a changed ConfigMap leaves it. Nor
    * does it run again where `ttlSecondsAfterFinished` has it deleted, before its `spec` changes.
    */
-  job(options: JobOptions<Names>): BuilderChain<Names> {
+  job(options: JobOptions<Names> & Owning<Names, 'Job'>): BuilderChain<Names> {
     return this.#with(jobLink(options));
   }
 
   /** The next run sees a changed ConfigMap; the running one goes on as it is. */
-  cronJob(options: CronJobOptions<Names>): BuilderChain<Names> {
+  cronJob(options: CronJobOptions<Names> & Owning<Names, 'CronJob'>): BuilderChain<Names> {
     return this.#with(cronJobLink(options));
   }
 
   /** Outlives its owner unless `whenOwnerDeleted` is `delete`, and is not pruned unless `prune`. */
   persistentVolumeClaim<const Name extends string>(
-    options: PersistentVolumeClaimOptions<Name>,
+    options: PersistentVolumeClaimOptions<Name> & Owning<Names, 'PersistentVolumeClaim'>,
   ): BuilderChain<WithName<Names, 'claim', Name>> {
     return this.#with(persistentVolumeClaimLink(options));
   }
 
-  networkPolicy(options: NetworkPolicyOptions): BuilderChain<Names> {
+  networkPolicy(
+    options: NetworkPolicyOptions & Owning<Names, 'NetworkPolicy'>,
+  ): BuilderChain<Names> {
     return this.#with(networkPolicyLink(options));
   }
 
-  serviceAccount(options: ServiceAccountOptions): BuilderChain<Names> {
+  serviceAccount(
+    options: ServiceAccountOptions & Owning<Names, 'ServiceAccount'>,
+  ): BuilderChain<Names> {
     return this.#with(serviceAccountLink(options));
   }
 
-  role(options: RoleOptions): BuilderChain<Names> {
+  role(options: RoleOptions & Owning<Names, 'Role'>): BuilderChain<Names> {
     return this.#with(roleLink(options));
   }
 
-  roleBinding(options: RoleBindingOptions): BuilderChain<Names> {
+  roleBinding(options: RoleBindingOptions & Owning<Names, 'RoleBinding'>): BuilderChain<Names> {
     return this.#with(roleBindingLink(options));
   }
 
-  ingress(options: IngressOptions): BuilderChain<Names> {
+  ingress(options: IngressOptions & Owning<Names, 'Ingress'>): BuilderChain<Names> {
     return this.#with(ingressLink(options));
   }
 
-  podDisruptionBudget(options: PodDisruptionBudgetOptions): BuilderChain<Names> {
+  podDisruptionBudget(
+    options: PodDisruptionBudgetOptions & Owning<Names, 'PodDisruptionBudget'>,
+  ): BuilderChain<Names> {
     return this.#with(podDisruptionBudgetLink(options));
   }
 
-  horizontalPodAutoscaler(options: HorizontalPodAutoscalerOptions): BuilderChain<Names> {
+  horizontalPodAutoscaler(
+    options: HorizontalPodAutoscalerOptions & Owning<Names, 'HorizontalPodAutoscaler'>,
+  ): BuilderChain<Names> {
     return this.#with(horizontalPodAutoscalerLink(options));
   }
 
@@ -260,9 +276,20 @@ export class BuilderChain<Names extends ChainNames> {
   }
 
   #with<Next extends ChainNames>(link: Link): BuilderChain<Next> {
+    this.#refuseUnowned(link);
     const next = this.#copy<Next>();
     next.#links = [...this.#links, link];
     return next;
+  }
+
+  #refuseUnowned({ object }: Link): void {
+    const { onlyOwned, owns = [] } = this.#settings;
+    const { apiVersion, kind } = object;
+    const isOwned = owns.some((type) => type.kind === kind && apiVersionOf(type) === apiVersion);
+    if (!onlyOwned || isOwned) return;
+    const remedy = `add ${kind} (${apiVersion}) to owns(…) of the controller`;
+    const message = `${describeObject(object)}: the controller does not own its kind; ${remedy}`;
+    throw new OperatorError('InvalidOption', message);
   }
 }
 

@@ -5,6 +5,8 @@ export interface ChainNames {
   readonly service: string;
   readonly claim: string;
   readonly workload: string;
+  /** The kinds that the chain may make; `string`: any. */
+  readonly owned: string;
   /** The node types of the workloads. */
   readonly nodeType: string;
   /** The node types that `rolloutOrder` of the options names; `string` where it was not given. */
@@ -12,13 +14,17 @@ export interface ChainNames {
 }
 
 /** The names of a chain that is only beginning. */
-export interface NoNames<Order extends string = string> extends ChainNames {
+export interface NoNames<
+  Order extends string = string,
+  Owned extends string = string,
+> extends ChainNames {
   readonly configMap: never;
   readonly secret: never;
   readonly service: never;
   readonly claim: never;
   readonly workload: never;
   readonly nodeType: never;
+  readonly owned: Owned;
   readonly order: Order;
 }
 
@@ -40,3 +46,13 @@ export type ChainedName<Known extends string, Given extends string> = string ext
   : Given extends Known
     ? Given
     : Known;
+
+/**
+ * A condition on the options of a link: anything where the chain may make objects of `Kind`, else a
+ * property that no options have and whose name is the remedy.
+ */
+export type Owning<Names extends ChainNames, Kind extends string> = string extends Names['owned']
+  ? unknown
+  : Kind extends Names['owned']
+    ? unknown
+    : { readonly [Remedy in `add ${Kind} to owns(…)`]: never };

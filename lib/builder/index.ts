@@ -1,7 +1,7 @@
 export { Builder } from './builder.js';
 export type { BuilderChain } from './builder.js';
 export type { BuilderClient, BuilderOptions, HashPrefixes } from './builder-options.js';
-export type { ChainedName, ChainNames, NoNames, WithName } from './chain-names.js';
+export type { ChainedName, ChainNames, NoNames, Owning, WithName } from './chain-names.js';
 export type {
   ChainReferences,
   Container,

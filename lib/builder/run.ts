@@ -226,6 +226,7 @@ export class Run {
       pending(referenceTo(candidate.object), `is not pruned yet: ${reason}`, again),
     );
     const outcomes = [...(await Promise.all(deleted)), ...kept];
+    for (const outcome of outcomes) this.#report(outcome);
     await pruneRuns(this.#context, chain);
     return outcomes;
   }
@@ -242,9 +243,14 @@ export class Run {
     return found;
   }
 
+  #report(outcome: Outcome): void {
+    if (!isFailed(outcome)) this.#context.settings.onResult?.(outcome.result);
+  }
+
   #note(outcome: Outcome): Outcome {
     const ref = isFailed(outcome) ? outcome.ref : outcome.result.ref;
     if (isFailed(outcome)) reportFailure(this.#context, ref, outcome.error);
+    this.#report(outcome);
     this.#outcomes.set(refId(ref), outcome);
     return outcome;
   }

@@ -9,6 +9,8 @@ import type { HotLoopOptions } from './hot-loop-detector.js';
 export interface ControllerOptions {
   /** For logs and metrics; no two controllers of a process may share it. @defaultValue the kind, in lower case */
   readonly name?: string | undefined;
+  /** Reporter of the events of `context.recorder`, a qualified name. @defaultValue `name` */
+  readonly reportingController?: string | undefined;
   /** How many keys are reconciled at once; a whole number, at least 1. @defaultValue 1 */
   readonly maxConcurrentReconciles?: number | undefined;
   /**
@@ -30,6 +32,7 @@ export interface ControllerOptions {
 /** {@link ControllerOptions}, resolved. */
 export interface ResolvedControllerOptions {
   readonly name: string;
+  readonly reportingController: string;
   readonly maxConcurrentReconciles: number;
   readonly reconcileTimeoutMs: number;
   readonly backoff: BackoffOptions;
@@ -39,7 +42,8 @@ export interface ResolvedControllerOptions {
 
 /** The names of {@link ControllerOptions}. */
 export const controllerOptionNames: OptionNames<ControllerOptions> = {
-  ...{ name: true, maxConcurrentReconciles: true, reconcileTimeoutMs: true },
+  ...{ name: true, reportingController: true },
+  ...{ maxConcurrentReconciles: true, reconcileTimeoutMs: true },
   ...{ backoff: true, hotLoop: true, onEvent: true },
 };
 
@@ -53,6 +57,7 @@ export function resolveControllerOptions(
 ): ResolvedControllerOptions {
   refuseUnknownOptions('controller options', options, controllerOptionNames);
   const { name = kind.toLowerCase(), maxConcurrentReconciles = 1 } = options;
+  const { reportingController = name } = options;
   const { reconcileTimeoutMs = Infinity, backoff = {}, hotLoop = {}, onEvent } = options;
   const refuse = (what: string): never => {
     throw new OperatorError('InvalidOption', `controller ${name}: ${what}`);
@@ -64,5 +69,8 @@ export function resolveControllerOptions(
   if (!(reconcileTimeoutMs > 0)) {
     refuse(`reconcileTimeoutMs ${reconcileTimeoutMs}: want more than 0`);
   }
-  return { name, maxConcurrentReconciles, reconcileTimeoutMs, backoff, hotLoop, onEvent };
+  return {
+    ...{ name, reportingController, maxConcurrentReconciles, reconcileTimeoutMs },
+    ...{ backoff, hotLoop, onEvent },
+  };
 }

@@ -14,6 +14,8 @@ import type { WorkQueue } from './work-queue.js';
 /** What the parts of one running controller share. */
 export interface ControllerParts {
   readonly name: string;
+  /** Reporter of events. */
+  readonly reportingController: string;
   readonly kind: string;
   /** The kinds that it makes objects of. */
   readonly owns: readonly TypeReference<KubernetesObject>[];

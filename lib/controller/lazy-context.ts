@@ -1,4 +1,6 @@
+import type { Recorder } from '../events/recorder.js';
 import type { ObjectKey } from '../object/kubernetes-object.js';
+import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import type { Span } from '../system/tracer.js';
 import type { ReconcileClient } from './reconcile-client.js';
@@ -10,6 +12,8 @@ import type { Trigger } from './trigger.js';
 interface Makers {
   readonly client: () => ReconcileClient;
   readonly logger: () => Logger;
+  readonly recorder: () => Recorder;
+  readonly clock: Clock;
   readonly span: Span;
   /** @defaultValue false */
   readonly planning?: boolean;
@@ -19,7 +23,7 @@ interface Makers {
 const untold: Trigger = { type: 'source', source: 'unknown' };
 
 /**
- * The context of a run. Its signal, logger and client are made when they are first read: together they
+ * The context of a run. Its signal, logger, recorder and client are made when they are first read: together they
  * cost as much as the rest of a reconcile, and not every one needs them. They are properties of its
  * own all the same, so that a context can be spread.
  */
@@ -31,9 +35,11 @@ export class LazyContext implements ReconcileContext {
   readonly moreTriggers: number;
   readonly reconcileID: string;
   readonly span: Span;
+  readonly clock: Clock;
   readonly planning: boolean;
   declare readonly signal: AbortSignal;
   declare readonly logger: Logger;
+  declare readonly recorder: Recorder;
   declare readonly client: ReconcileClient;
   readonly #run: ReconcileRun;
   readonly #makers: Makers;
@@ -49,11 +55,13 @@ export class LazyContext implements ReconcileContext {
     this.moreTriggers = known.more;
     this.reconcileID = run.reconcileID;
     this.span = makers.span;
+    this.clock = makers.clock;
     this.planning = makers.planning ?? false;
     this.#run = run;
     this.#makers = makers;
     Object.defineProperty(this, 'signal', LazyContext.#signalProperty);
     Object.defineProperty(this, 'logger', LazyContext.#loggerProperty);
+    Object.defineProperty(this, 'recorder', LazyContext.#recorderProperty);
     Object.defineProperty(this, 'client', LazyContext.#clientProperty);
   }
 
@@ -64,6 +72,10 @@ export class LazyContext implements ReconcileContext {
 
   static readonly #loggerProperty = ownProperty(function (this: LazyContext) {
     return this.#makers.logger();
+  });
+
+  static readonly #recorderProperty = ownProperty(function (this: LazyContext) {
+    return this.#makers.recorder();
   });
 
   static readonly #clientProperty = ownProperty(function (this: LazyContext) {

@@ -1,6 +1,8 @@
 import type { Client } from '../client/client.js';
 import { fenced } from '../client/fenced.js';
 import type { Fence } from '../client/fence.js';
+import { silentRecorder } from '../events/recorder.js';
+import type { Recorder } from '../events/recorder.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { keyOf, keyString } from '../object/object-key.js';
 import type { Logger } from '../system/logger.js';
@@ -40,7 +42,10 @@ export class ReconcileContexts {
     // At once: a reconcile stays in the term that it began in, for what it has read is of that term.
     const fences = this.#fencesOf(run);
     const client = (): ReconcileClient => this.#clientOf(run, cluster, { fences, span });
-    return new LazyContext(run, { client, logger, span });
+    const { reportingController, runtime } = this.#parts;
+    const recorder = (): Recorder => cluster.recorder?.(reportingController) ?? silentRecorder;
+    const { clock } = runtime;
+    return new LazyContext(run, { client, logger, recorder, clock, span });
   }
 
   /** The logger of a run, which names it. */

@@ -1,4 +1,6 @@
 import type { Client } from '../client/client.js';
+import { silentRecorder } from '../events/recorder.js';
+import type { Recorder } from '../events/recorder.js';
 import type { ObjectKey } from '../object/kubernetes-object.js';
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
@@ -27,6 +29,8 @@ export interface SingleReconcile {
   readonly planning?: boolean | undefined;
   /** Ends it. @defaultValue none */
   readonly signal?: AbortSignal | undefined;
+  /** Where its events go. @defaultValue nowhere */
+  readonly recorder?: Recorder | undefined;
   /** @defaultValue the machine's */
   readonly clock?: Clock | undefined;
   /** @defaultValue the machine's */
@@ -42,7 +46,11 @@ export async function reconcileOnce(
 ): Promise<Result> {
   const { type, options, reconciler } = definition;
   const { key, planning = false, signal, clock = systemClock } = reconcile;
-  const { random = systemRandom, logger: parent = silentLogger } = reconcile;
+  const {
+    recorder = silentRecorder,
+    random = systemRandom,
+    logger: parent = silentLogger,
+  } = reconcile;
   const reconcileID = random.uuid();
   const facts = { controller: options.name, kind: type.kind, ...key, reconcileID };
   const triggers = { triggers: [], more: 0 };
@@ -58,7 +66,10 @@ export async function reconcileOnce(
     observe: () => () => undefined,
   });
   const logger = parent.child(facts);
-  const making = { client: () => client, logger: () => logger, span: noSpan, planning };
+  const making = {
+    ...{ client: () => client, logger: () => logger, recorder: () => recorder },
+    ...{ clock, span: noSpan, planning },
+  };
   const running = run.run(
     () => reconciler(new LazyContext(run, making)),
     options.reconcileTimeoutMs,

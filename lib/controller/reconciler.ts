@@ -1,4 +1,6 @@
+import type { Recorder } from '../events/recorder.js';
 import type { ObjectKey } from '../object/kubernetes-object.js';
+import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import type { Span } from '../system/tracer.js';
 import type { ReconcileClient } from './reconcile-client.js';
@@ -17,6 +19,13 @@ export interface ReconcileContext {
   readonly logger: Logger;
   /** Reads from the cache what is cached; its calls end with `signal`, then it refuses to write. */
   readonly client: ReconcileClient;
+  /**
+   * Records events about objects of `cluster`; reported by the controller, see
+   * `ControllerOptions.reportingController`. Silent while planning.
+   */
+  readonly recorder: Recorder;
+  /** The clock of the controller: in tests a virtual one. */
+  readonly clock: Clock;
   /** The first of `triggers`. */
   readonly trigger: Trigger;
   /** What caused this reconcile: at least one trigger, at most ten. */

@@ -15,6 +15,8 @@ export interface Done {
 export interface RequeueAfter {
   readonly type: 'requeueAfter';
   readonly afterMs: number;
+  /** What the object waits for; an `Operator` shows it in the object's conditions. */
+  readonly message?: string | undefined;
 }
 
 const doneResult: Done = Object.freeze({ type: 'done' });
@@ -26,10 +28,16 @@ export function done(): Done {
 
 /**
  * Again after `afterMs` milliseconds.
+ * @param message - what the object waits for, for its conditions; without it the object is ready, and
+ * only looked at again
  * @throws OperatorError `InvalidOption`: `afterMs` is not above 0. To try again at once is to throw.
  */
-export function requeueAfter(afterMs: number): RequeueAfter {
-  return checkedResult({ type: 'requeueAfter', afterMs });
+export function requeueAfter(afterMs: number, message?: string): RequeueAfter {
+  return checkedResult({
+    type: 'requeueAfter',
+    afterMs,
+    ...(message !== undefined && { message }),
+  });
 }
 
 /**

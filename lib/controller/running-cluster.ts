@@ -1,5 +1,6 @@
 import type { Cache } from '../cache/cache.js';
 import type { Client } from '../client/client.js';
+import type { Recorder } from '../events/recorder.js';
 import type { KubernetesObject, ObjectKey } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Logger } from '../system/logger.js';
@@ -15,6 +16,8 @@ export interface ControllerCluster {
   /** Mostly a `cachedClient` of `cache`. */
   readonly client: Client;
   readonly cache: Cache;
+  /** The recorder of events about objects of the cluster, by reporter. @defaultValue a silent one */
+  readonly recorder?: ((reportingController: string) => Recorder) | undefined;
 }
 
 /** How one source of a controller is doing. */
@@ -40,16 +43,18 @@ export class RunningCluster implements ControllerCluster {
   readonly name: string;
   readonly client: Client;
   readonly cache: Cache;
+  readonly recorder: ControllerCluster['recorder'];
   readonly #started: { readonly name: string; readonly source: StartedSource }[] = [];
   readonly #ending = new AbortController();
   /** What was added before it was synced; undefined: it is. */
   #early: Map<string, AddOptions> | undefined = new Map<string, AddOptions>();
   #problem: unknown;
 
-  constructor({ name, client, cache }: ControllerCluster) {
+  constructor({ name, client, cache, recorder }: ControllerCluster) {
     this.name = name;
     this.client = client;
     this.cache = cache;
+    this.recorder = recorder;
   }
 
   get isSynced(): boolean {

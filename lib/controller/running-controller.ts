@@ -69,6 +69,7 @@ export class RunningController {
     this.#runs = new ActiveRuns(clock);
     this.#parts = {
       name,
+      reportingController: definition.options.reportingController,
       kind: definition.type.kind,
       owns: ownedTypes(definition),
       hotLoops: hotLoop === false ? undefined : new HotLoopDetector(clock, hotLoop),

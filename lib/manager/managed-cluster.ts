@@ -3,18 +3,21 @@ import type { CacheOptions } from '../cache/cache-options.js';
 import { cachedClient } from '../cache/cached-client.js';
 import type { CachedClient } from '../cache/cached-client.js';
 import type { Client } from '../client/client.js';
+import type { ControllerCluster } from '../controller/running-cluster.js';
 import type { QuarantinedObject } from '../cache/quarantine.js';
 import { fenced } from '../client/fenced.js';
 import type { Fence } from '../client/fence.js';
 import { EventRecorder } from '../events/event-recorder.js';
 import { eventName } from '../events/new-event.js';
-import type { ObjectEvent } from '../events/recorder.js';
+import { silentRecorder } from '../events/recorder.js';
+import type { ObjectEvent, Recorder } from '../events/recorder.js';
 import { hashObject } from '../hash/hash-object.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import { withMetricLabels } from '../system/labelled-metrics.js';
 import type { Metrics } from '../system/metrics.js';
 import type { Random } from '../system/random.js';
+import { endRecorder } from './recorder-end.js';
 
 /** What of which kinds a manager caches; see `CacheOptions` for each field. */
 export type ManagerCacheOptions = Pick<
@@ -54,7 +57,10 @@ export class ManagedCluster {
   readonly unfenced: CachedClient;
   /** Reads the cache; its writes are fenced. */
   readonly client: CachedClient;
-  #recorder: EventRecorder | undefined;
+  readonly #newRecorder: (controllerName: string) => EventRecorder;
+  readonly #recorders = new Map<string, EventRecorder>();
+  readonly #clock: Clock;
+  #hasStopped = false;
 
   constructor(cluster: ManagerCluster, parts: ManagedClusterParts) {
     const { name, client, cacheOptions = parts.cacheOptions } = cluster;
@@ -66,27 +72,47 @@ export class ManagedCluster {
     this.cacheOptions = cacheOptions;
     this.given = client;
     const onQuarantined = (object: QuarantinedObject): void => {
-      const controllerName = 'operator-builder';
-      // Not fenced: sharded replicas and those of `phase: 'replica'` lead nothing, but reconcile.
-      const options = { client, controllerName, clock, random, metrics, logger };
-      this.#recorder ??= new EventRecorder(options);
-      this.#recorder.record(quarantineEvent(object));
+      this.recorder('operator-builder').record(quarantineEvent(object));
     };
+    this.#clock = clock;
+    // Not fenced: sharded replicas and those of `phase: 'replica'` lead nothing, but reconcile.
+    this.#newRecorder = (controllerName) =>
+      new EventRecorder({ client, controllerName, clock, random, metrics, logger });
     const reading = { client, clock, random, metrics, logger, onQuarantined };
     this.cache = new Cache({ ...cacheOptions, ...reading });
     this.unfenced = cachedClient(client, this.cache, { clock });
     this.client = cachedClient(fenced(client, fence), this.cache, { clock });
   }
 
-  /** Ends its watches, and the events about what they showed. */
+  /**
+   * The recorder of events about its objects, the same one for each reporter.
+   * @throws OperatorError `InvalidOption`: `reportingController` is not a qualified name.
+   */
+  recorder(reportingController: string): Recorder {
+    const known = this.#recorders.get(reportingController);
+    if (known !== undefined) return known;
+    if (this.#hasStopped) return silentRecorder;
+    const recorder = this.#newRecorder(reportingController);
+    this.#recorders.set(reportingController, recorder);
+    return recorder;
+  }
+
+  /** Ends its watches. */
   async stop(): Promise<void> {
     await this.cache.stop();
-    await this.#recorder?.stop();
+  }
+
+  /** Writes the events that wait, within a time limit, and stops. */
+  async stopRecorders(): Promise<void> {
+    this.#hasStopped = true;
+    const recorders = [...this.#recorders.values()];
+    await Promise.all(recorders.map((recorder) => endRecorder(recorder, this.#clock)));
   }
 
   /** What controllers run on. */
-  get forControllers(): { readonly name: string; readonly client: Client; readonly cache: Cache } {
-    return { name: this.name, client: this.unfenced, cache: this.cache };
+  get forControllers(): ControllerCluster {
+    const { name, unfenced: client, cache } = this;
+    return { name, client, cache, recorder: (reporter) => this.recorder(reporter) };
   }
 }
 

@@ -78,6 +78,8 @@ export function entryName(entry: ManagerEntry): string {
 export class ManagerEntries implements Iterable<ManagerEntry> {
   readonly #entries = new Set<ManagerEntry>();
   readonly #leaving = new Set<ManagerEntry>();
+  /** Whether something was given a recorder of events. */
+  writesEvents = false;
 
   /** Those that were taken out and have not ended. */
   get leaving(): readonly ManagerEntry[] {

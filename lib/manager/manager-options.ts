@@ -27,6 +27,8 @@ import type { OptionNames } from '../system/known-options.js';
 export interface ManagerOptions {
   /** The cluster that the controllers work on. Give this or `clusters`; it stays the caller's. */
   readonly client?: Client | undefined;
+  /** Reporter of the events of `manager.recorder`: a qualified name. @defaultValue 'operator-builder' */
+  readonly name?: string | undefined;
   /** Several clusters, at least one; the first is home: leases, events and reviews go there. */
   readonly clusters?: readonly ManagerCluster[] | undefined;
   /** What of which kinds is cached. @defaultValue everything of the kinds that are watched */
@@ -90,6 +92,7 @@ export type ManagerWebhookOptions = Omit<WebhookServerOptions, 'clock' | 'logger
 
 /** {@link ManagerOptions}, resolved. */
 export interface ResolvedManagerOptions {
+  readonly name: string;
   /** The first is home. */
   readonly clusters: readonly [ManagerCluster, ...ManagerCluster[]];
   readonly cacheOptions: ManagerCacheOptions;
@@ -126,13 +129,13 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
     if (!(value >= 0)) throw invalid(`${name} ${value}: want 0 or more`);
   }
   const { health = false, metrics = false, inspector = false, webhooks, tracer, shards } = options;
-  const { rbacPreflight = 'warn', requires = [] } = options;
+  const { name = 'operator-builder', rbacPreflight = 'warn', requires = [] } = options;
   const resolved = {
     clusters: clustersOf(options),
     health: health === false ? undefined : resolveHealthOptions(health),
     metrics: metrics === false ? undefined : resolveMetricsOptions(metrics),
     inspector: inspector === false ? undefined : resolveInspectorOptions(inspector),
-    ...{ webhooks, rbacPreflight, requires, tracer, shards },
+    ...{ name, webhooks, rbacPreflight, requires, tracer, shards },
     ...{ leaderElection, cacheOptions, whenLeadershipIsLost, onEvent, clock, random, logger },
     ...durations,
   };

@@ -21,6 +21,7 @@ import type {
 } from './manager-entries.js';
 import type { ResolvedManagerOptions } from './manager-options.js';
 import type { ElectionStatus, ManagerPhase } from './manager-status.js';
+import { eventAccess } from './recorder-end.js';
 import { RunnableGroup, unwindMs } from './runnable-group.js';
 import type { RunnablePhase } from './runnable.js';
 
@@ -193,6 +194,7 @@ export class ManagerRun {
     const groups = Object.values(this.#controllers);
     await Promise.all(groups.map((group) => group.removeCluster(cluster.name, graceMs)));
     await cluster.stop();
+    await cluster.stopRecorders();
   }
 
   async #removeController({ phase, controller }: ControllerEntry, graceMs: number): Promise<void> {
@@ -229,7 +231,11 @@ export class ManagerRun {
         logger: options.logger,
         clusters: clusters.byName.values(),
       },
-      required: [...options.requires, ...[...entries].flatMap(({ requires }) => requires)],
+      required: [
+        ...options.requires,
+        ...[...entries].flatMap(({ requires }) => requires),
+        ...(entries.writesEvents ? eventAccess : []),
+      ],
       requiredAtHome: [
         ...electionAccess(options.leaderElection),
         ...(options.webhooks?.certificates.access ?? []),
@@ -313,6 +319,8 @@ export class ManagerRun {
     await clusters.left();
     await this.#endAll([], [webhook.stop(leftMs())]);
     await this.#endAll([], [server.stop(leftMs())]);
+    // The reason why an operator stops is often in its last event.
+    await Promise.all(clusters.all.map((cluster) => cluster.stopRecorders()));
   }
 
   /** Waits for `work` and for runnables; one that has not ended is a failure. */

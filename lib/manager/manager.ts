@@ -3,7 +3,6 @@ import type { CachedClient } from '../cache/cached-client.js';
 import { ChangeNotifier } from '../cache/change-notifier.js';
 import type { Client } from '../client/client.js';
 import type { Controller } from '../controller/controller.js';
-import { EventRecorder } from '../events/event-recorder.js';
 import type { Recorder } from '../events/recorder.js';
 import type { Metrics } from '../system/metrics.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
@@ -15,7 +14,7 @@ import { resolveHealthOptions } from './health/health-options.js';
 import type { HealthCheck } from './health-check.js';
 import { RecentReconciles, bindInspector } from './inspector/index.js';
 import { LateMetrics } from './late-metrics.js';
-import { eventAccess, recorderEnd } from './recorder-end.js';
+import { eventAccess } from './recorder-end.js';
 import { electionAccess, leadershipOf } from './leadership.js';
 import type { Leadership } from './leadership.js';
 import { ManagedCluster } from './managed-cluster.js';
@@ -66,7 +65,6 @@ export class Manager {
   readonly #home: ManagedCluster;
   readonly #entries = new ManagerEntries();
   readonly #changes = new ChangeNotifier();
-  readonly #recorders = new Map<string, Recorder>();
   readonly #health: ManagerHealth;
   #sharding: Sharding | undefined;
   #run: ManagerRun | undefined;
@@ -119,15 +117,14 @@ export class Manager {
    * @throws OperatorError `InvalidOption`: that is no qualified name.
    */
   eventRecorder(controllerName: string): Recorder {
-    const known = this.#recorders.get(controllerName);
-    if (known !== undefined) return known;
-    const { clock, random, logger } = this.#options;
-    const client = this.#home.given;
-    const parts = { clock, random, logger, metrics: this.metrics };
-    const recorder = new EventRecorder({ client, controllerName, ...parts });
-    this.#recorders.set(controllerName, recorder);
-    this.add(recorderEnd(controllerName, recorder, clock), { requires: eventAccess });
+    const recorder = this.#home.recorder(controllerName);
+    this.#entries.writesEvents = true;
     return recorder;
+  }
+
+  /** The recorder of the manager itself, by its `name`; see {@link Manager.eventRecorder}. */
+  get recorder(): Recorder {
+    return this.eventRecorder(this.#options.name);
   }
 
   /** How far it is. */
@@ -283,7 +280,8 @@ export class Manager {
       entry.type === 'controller' ? controllerAccess(entry) : entry.requires,
     );
     // A cache that is filled may have to report objects in quarantine.
-    const events = this.controllers.length === 0 ? [] : eventAccess;
+    const writesEvents = this.#entries.writesEvents || this.controllers.length > 0;
+    const events = writesEvents ? eventAccess : [];
     const needed = neededAccess(this.#home, [...declared, ...requires, ...events]);
     const { access = [] } = this.#options.webhooks?.certificates ?? {};
     return mergedAccess([...needed, ...electionAccess(leaderElection), ...access]);

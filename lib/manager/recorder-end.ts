@@ -27,11 +27,19 @@ export function recorderEnd(
     run: async ({ signal, ready }) => {
       ready();
       await whenAborted(signal);
-      const flushed = new AbortController();
-      const late = sleep(clock, graceMs, flushed.signal).catch(() => undefined);
-      await Promise.race([recorder.flush(), late]);
-      flushed.abort();
-      await recorder.stop();
+      await endRecorder(recorder, clock);
     },
   };
+}
+
+/** Writes the events that wait, within a time limit, and stops the recorder. */
+export async function endRecorder(
+  recorder: Pick<EventRecorder, 'flush' | 'stop'>,
+  clock: Clock,
+): Promise<void> {
+  const flushed = new AbortController();
+  const late = sleep(clock, graceMs, flushed.signal).catch(() => undefined);
+  await Promise.race([recorder.flush(), late]);
+  flushed.abort();
+  await recorder.stop();
 }

@@ -106,6 +106,14 @@ export class CustomResource<out T extends KubernetesObject, in I>
   }
 
   /**
+   * The schema of `status` as it was defined, built-in types not put in; undefined where there is none.
+   * @param version - @defaultValue the one that objects are stored in
+   */
+  statusSchema(version: string = this.version): Schema | undefined {
+    return this.#definition.versions.find(({ name }) => name === version)?.status;
+  }
+
+  /**
    * Checks a version's name without its schema, which may be large.
    * @throws OperatorError `InvalidOption`: there is no such version
    */

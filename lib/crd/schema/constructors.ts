@@ -314,6 +314,21 @@ function conditions(): TypedSchema<Conditions, Conditions, 'optional'> {
   return optional(array(builtIn('Condition'), { listType: 'map', listMapKeys: ['type'] }));
 }
 
+type StatusProperties = {
+  readonly observedGeneration: TypedSchema<number, number, 'optional'>;
+  readonly conditions: ReturnType<typeof conditions>;
+};
+
+function status<P extends Properties = Record<never, never>>(
+  properties?: P,
+): Required<ObjectValue<StatusProperties & P>, ObjectInput<StatusProperties & P>> {
+  const usual: StatusProperties = {
+    observedGeneration: optional(integer({ format: 'int64' })),
+    conditions: conditions(),
+  };
+  return object({ ...usual, ...properties } as StatusProperties & P);
+}
+
 function typed<T>(schema: Schema): Required<T> {
   return schema;
 }
@@ -366,6 +381,8 @@ export const s = {
   builtIn,
   /** The usual `status.conditions`: a list map by `type`, optional. */
   conditions,
+  /** The usual `status`: `observedGeneration`, `conditions`, and properties of your own. */
+  status,
   /** A schema that is written out, with a type that is vouched for. */
   typed,
 } as const;

@@ -1,0 +1,123 @@
+import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
+import { isApiError } from '../object/api-error.js';
+import { failureKindOf } from '../controller/failure.js';
+import type { ObjectResult } from '../builder/results.js';
+import type { ConditionUpdate } from '../object/conditions.js';
+import { describeObject } from '../object/describe-object.js';
+import { asError } from '../system/as-error.js';
+import { isOperatorError } from '../system/operator-error.js';
+
+/** The end of a reconcile, as {@link conditionsOf} shows it. */
+export interface ReconcileEnd {
+  /** The results of a builder. @defaultValue none */
+  readonly results?: readonly ObjectResult[] | undefined;
+  /** What the reconcile waits for beside its results. @defaultValue nothing */
+  readonly waitsFor?: string | undefined;
+  /** The error that ended the reconcile. @defaultValue none */
+  readonly error?: unknown;
+  /** `metadata.generation` of the object that was reconciled. */
+  readonly observedGeneration?: number | undefined;
+}
+
+const longestMessage = 1_000;
+const mostSubjects = 3;
+
+/**
+ * Returns the conditions `Ready`, `Progressing` and `Degraded` for the end of a reconcile. kstatus, and
+ * so `kubectl wait --for=condition=Ready`, Argo CD and Flux, read them as they are.
+ *
+ * | end | Ready | Progressing | Degraded |
+ * | --- | --- | --- | --- |
+ * | all is as desired | True `Reconciled` | False | False |
+ * | an object is pending, a rollout goes on, `waitsFor` | False `Waiting`, `RollingOut` | True | False |
+ * | a rollout is stuck | False `RolloutStuck` | False | True `RolloutStuck` |
+ * | an error that is retried | False, the error's code | True `Retrying` | True, the code |
+ * | an error that no retry helps | False, the error's code | False, the code | True, the code |
+ */
+export function conditionsOf(end: ReconcileEnd): readonly ConditionUpdate[] {
+  const { observedGeneration } = end;
+  const generation = observedGeneration === undefined ? {} : { observedGeneration };
+  return (end.error === undefined ? progressOf(end) : failureOf(end.error)).map((update) => ({
+    ...update,
+    message: (update.message ?? '').slice(0, longestMessage),
+    ...generation,
+  }));
+}
+
+/** Conditions of an object that is being deleted and whose clean-up goes on. */
+export function deletingConditions(message: string): readonly ConditionUpdate[] {
+  return [
+    { type: 'Ready', status: 'False', reason: 'Deleting', message },
+    { type: 'Progressing', status: 'True', reason: 'Deleting', message },
+    { type: 'Degraded', status: 'False', reason: 'Deleting', message: '' },
+  ];
+}
+
+function progressOf({ results = [], waitsFor }: ReconcileEnd): readonly ConditionUpdate[] {
+  const stuck = results.filter(({ rollout }) => rollout?.state === 'stuck');
+  if (stuck.length > 0) {
+    const message = listed(stuck.map(rolloutText));
+    const [reason, status] = ['RolloutStuck', 'False'] as const;
+    return [
+      { type: 'Ready', status, reason, message },
+      { type: 'Progressing', status, reason, message },
+      { type: 'Degraded', status: 'True', reason, message },
+    ];
+  }
+  const rolling = results.filter(({ rollout }) => rollout?.state === 'progressing');
+  const pending = results.filter(({ operation }) => operation === 'pending');
+  const waits = [
+    ...(waitsFor === undefined ? [] : [waitsFor]),
+    ...pending.map(({ ref, reason = 'pending' }) => `${describeObject(ref)} ${reason}`),
+  ];
+  const healthy = { type: 'Degraded', status: 'False', reason: 'Healthy', message: '' } as const;
+  if (waits.length === 0 && rolling.length === 0) {
+    const reason = 'Reconciled';
+    return [
+      { type: 'Ready', status: 'True', reason, message: 'all objects are as desired' },
+      { type: 'Progressing', status: 'False', reason, message: '' },
+      healthy,
+    ];
+  }
+  const reason = rolling.length > 0 ? 'RollingOut' : 'Waiting';
+  const message = listed([...rolling.map(rolloutText), ...waits]);
+  return [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Progressing', status: 'True', reason, message },
+    healthy,
+  ];
+}
+
+function failureOf(error: unknown): readonly ConditionUpdate[] {
+  const { message } = asError(error);
+  const reason = failureReasonOf(error);
+  const progressing =
+    failureKindOf(error) === 'terminal'
+      ? ({ status: 'False', reason } as const)
+      : ({ status: 'True', reason: 'Retrying' } as const);
+  return [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Progressing', ...progressing, message },
+    { type: 'Degraded', status: 'True', reason, message },
+  ];
+}
+
+/** The server's reason of a refusal, the code of an error of this package, else `ReconcileFailed`. */
+function failureReasonOf(error: unknown): string {
+  const first: unknown = isReconcileFailed(error) ? error.errors[0] : error;
+  // What a builder has explained, and what a user has made terminal.
+  const isWrapped = isOperatorError(first, 'Terminal') && first.cause !== undefined;
+  const cause = isWrapped ? first.cause : first;
+  if (isApiError(cause) && cause.reason !== '') return cause.reason;
+  if (isOperatorError(cause) && cause.code !== 'Terminal') return cause.code;
+  return 'ReconcileFailed';
+}
+
+function rolloutText({ ref, rollout }: ObjectResult): string {
+  return `${describeObject(ref)}: ${rollout?.message ?? 'rolling out'}`;
+}
+
+function listed(texts: readonly string[]): string {
+  const rest = texts.length - mostSubjects;
+  return [...texts.slice(0, mostSubjects), ...(rest > 0 ? [`${rest} more`] : [])].join('; ');
+}

@@ -1,0 +1,366 @@
+import { Builder } from '../builder/builder.js';
+import type { NoNames } from '../builder/chain-names.js';
+import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
+import { requeueAfterOf } from '../builder/results.js';
+import type { ObjectResult } from '../builder/results.js';
+import { addFinalizer, removeFinalizer } from '../client/finalizers.js';
+import { getIfExists } from '../client/get-if-exists.js';
+import { failureKindOf } from '../controller/failure.js';
+import { commonPauseAnnotations, pauseToTell, pausedBy } from '../controller/pause.js';
+import type { ReconcileContext } from '../controller/reconciler.js';
+import { done, requeueAfter } from '../controller/result.js';
+import type { Result } from '../controller/result.js';
+import { LruMap } from '../events/lru-map.js';
+import { OperatorEvents } from '../events/operator-events.js';
+import { isNotFound } from '../object/api-error.js';
+import { findCondition } from '../object/conditions.js';
+import type { ConditionUpdate } from '../object/conditions.js';
+import { describeObject } from '../object/describe-object.js';
+import { keyOf } from '../object/object-key.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { TypeReference } from '../object/resource-type.js';
+import { asError } from '../system/as-error.js';
+import { OperatorError, isOperatorError } from '../system/operator-error.js';
+import { conditionsOf, deletingConditions } from './conditions.js';
+import type {
+  BuildHandler,
+  FinalizeHandler,
+  ForOptions,
+  ObjectContext,
+  OperatorContext,
+  OwnedTypes,
+  ReconcileHandler,
+  StatusDraft,
+} from './contexts.js';
+import { patchStatus, statusConditions } from './status.js';
+import type { StatusUpdate } from './status.js';
+
+/** Remembers the failures that builders have recorded as events, so that none is recorded twice. */
+export class FailureReports {
+  /** The events of all builders of an operator. */
+  readonly events = new OperatorEvents();
+  readonly #reported = new WeakSet();
+
+  constructor() {
+    this.events.on('failed', ({ error }) => {
+      if (error instanceof Error) this.#reported.add(error);
+    });
+  }
+
+  has(error: unknown): boolean {
+    if (isReconcileFailed(error)) return true;
+    if (!isOperatorError(error)) return false;
+    return [error, error.cause].some((each) => each instanceof Error && this.#reported.has(each));
+  }
+}
+
+/** A controller of an operator, as its links have described it. */
+export interface ControllerPlan<T extends KubernetesObject> {
+  readonly operatorName: string;
+  readonly type: TypeReference<T>;
+  readonly owns: OwnedTypes;
+  readonly handler:
+    | { readonly type: 'builds'; readonly handle: BuildHandler<T, string> }
+    | { readonly type: 'reconciles'; readonly handle: ReconcileHandler<T, string> };
+  readonly finalize: FinalizeHandler<T> | undefined;
+  readonly finalizer: string;
+  /** Undefined: no status is written. */
+  readonly status: { readonly atomicConditions: boolean; readonly generation: boolean } | undefined;
+  readonly builderOptions: ForOptions<T>['builder'];
+  readonly reports: FailureReports;
+}
+
+/** The end of a reconcile that wrote no status yet. */
+interface ObjectEnd {
+  readonly result: Result;
+  readonly conditions: readonly ConditionUpdate[];
+  /** Whether fields and conditions of the user that were not set have to stay. */
+  readonly keepOthers: boolean;
+}
+
+const rememberedWrites = 10_000;
+/** A status write wakes every watcher of the object: a message that only counts on must not do so often. */
+const messageIntervalMs = 5_000;
+
+interface StatusWrite {
+  readonly resourceVersion: string | undefined;
+  readonly atMs: number;
+}
+
+/**
+ * Reconciles the objects of one controller of an operator.
+ *
+ * ## Flow
+ * Read the object; nothing to do where it is gone. Paused: show it. Being deleted: run `finalizes`,
+ * then remove the finalizer. Else add the finalizer where `finalizes` is there, run the handler, write
+ * the status, requeue as the results ask.
+ *
+ * ## Guarantees
+ * - An error shows in the conditions and in a Warning before it is thrown to the controller, which
+ *   retries. Conflicts and waits are no errors: they show nowhere.
+ * - Nothing is sent for an object whose state and status are as wanted.
+ */
+export class ObjectReconciler<T extends KubernetesObject> {
+  readonly #plan: ControllerPlan<T>;
+  readonly #written = new LruMap<string, StatusWrite>(rememberedWrites);
+
+  constructor(plan: ControllerPlan<T>) {
+    this.#plan = plan;
+  }
+
+  async reconcile(context: ReconcileContext): Promise<Result> {
+    const { client, key, signal } = context;
+    const object = await getIfExists(client, this.#plan.type, key, { signal });
+    if (object === undefined) return done();
+    const pausing = pausedBy(object, commonPauseAnnotations);
+    if (pausing !== undefined) return this.#pause(object, pausing, context);
+    if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, context);
+    const { finalize, finalizer } = this.#plan;
+    const guarded =
+      finalize === undefined ? object : await addFinalizer(client, object, { finalizer, signal });
+    return this.#handle(guarded, context);
+  }
+
+  /** Whether `object` is as this process left it by its last status write: no reason to reconcile. */
+  isOwnStatusWrite(old: T, object: T): boolean {
+    const { uid = '', resourceVersion, generation, deletionTimestamp } = object.metadata;
+    const last = this.#written.get(uid);
+    return (
+      last !== undefined &&
+      last.resourceVersion === resourceVersion &&
+      old.metadata.generation === generation &&
+      old.metadata.deletionTimestamp === deletionTimestamp &&
+      isSameMap(old.metadata.labels, object.metadata.labels) &&
+      isSameMap(old.metadata.annotations, object.metadata.annotations)
+    );
+  }
+
+  async #pause(object: T, by: string, context: ReconcileContext): Promise<Result> {
+    const told = pauseToTell(object, statusConditions(object), by);
+    if (told === undefined) return done();
+    await this.#write(object, { conditions: [told] }, { context, keepOthers: true });
+    return done();
+  }
+
+  async #handle(object: T, context: ReconcileContext): Promise<Result> {
+    const draft = new Draft<T>(object);
+    const results = new Map<string, ObjectResult>();
+    const parts = { context, draft, results };
+    let end: ObjectEnd;
+    try {
+      end = await this.#run(object, parts);
+    } catch (error) {
+      return this.#fail(object, error, parts);
+    }
+    const { conditions, keepOthers } = end;
+    const againMs = await this.#write(object, draft.over({ conditions }), { context, keepOthers });
+    return soonest(end.result, againMs);
+  }
+
+  async #run(object: T, { context, draft, results }: HandlerParts<T>): Promise<ObjectEnd> {
+    const { handler } = this.#plan;
+    const onResult = (result: ObjectResult): void => {
+      results.set(describeObject(result.ref), result);
+    };
+    let chain: Builder<NoNames> | undefined;
+    const newChain = (): Builder<NoNames> => this.#newChain({ ...context, object }, onResult);
+    const given: OperatorContext<T> = {
+      ...{ ...context, object, status: draft },
+      get builder() {
+        return (chain ??= newChain());
+      },
+    };
+    const returned =
+      handler.type === 'builds'
+        ? await reconcileChain(await handler.handle(given), object)
+        : await handler.handle(given);
+    const all = [...results.values()];
+    const waitsFor = returned?.type === 'requeueAfter' ? returned.message : undefined;
+    const conditions = conditionsOf({ results: all, waitsFor, ...this.#observed(object) });
+    const result = soonest(returned ?? done(), requeueAfterOf(all));
+    return { result, conditions, keepOthers: waitsFor !== undefined };
+  }
+
+  #newChain(
+    { object, client, recorder, logger, signal, clock }: Omit<ObjectContext<T>, 'status'>,
+    onResult: (result: ObjectResult) => void,
+  ): Builder<NoNames> {
+    const { operatorName: controllerName, owns, builderOptions = {}, reports } = this.#plan;
+    const own = typeof builderOptions === 'function' ? builderOptions(object) : builderOptions;
+    return new Builder({
+      ...own,
+      ...{ client, owner: object, controllerName, owns, onlyOwned: true },
+      ...{ recorder, logger, signal, clock },
+      emitter: reports.events,
+      onResult: (result) => {
+        onResult(result);
+        own.onResult?.(result);
+      },
+    });
+  }
+
+  async #fail(object: T, error: unknown, parts: HandlerParts<T>): Promise<never> {
+    const { context, draft } = parts;
+    const kind = failureKindOf(error);
+    // A reconcile that was stopped, or whose time is over, may not write.
+    if (kind === 'conflict' || kind === 'waiting' || context.signal.aborted) throw error;
+    if (!this.#plan.reports.has(error)) {
+      const { message: note } = asError(error);
+      const event = { type: 'Warning', reason: 'ReconcileFailed', action: 'Reconcile' } as const;
+      context.recorder.record({ ...event, regarding: object, note });
+    }
+    const conditions = conditionsOf({ error, ...this.#observed(object) });
+    try {
+      await this.#write(object, draft.over({ conditions }), { context, keepOthers: true });
+    } catch (unwritten) {
+      // The first error is the one to be reported.
+      context.logger.warn('status not written', { error: unwritten });
+    }
+    throw error;
+  }
+
+  async #finalize(object: T, context: ReconcileContext): Promise<Result> {
+    const { finalize, finalizer } = this.#plan;
+    const { client, signal } = context;
+    if (object.metadata.finalizers?.includes(finalizer) !== true) return done();
+    const draft = new Draft<T>(object);
+    const parts = { context, draft, results: new Map<string, ObjectResult>() };
+    let returned: Result | void;
+    try {
+      returned = await finalize?.({ ...context, object, status: draft });
+    } catch (error) {
+      return this.#fail(object, error, parts);
+    }
+    if (returned?.type === 'requeueAfter') {
+      const conditions = deletingConditions(returned.message ?? 'the clean-up is not finished');
+      const update = draft.over({ conditions: this.#withGeneration(object, conditions) });
+      const againMs = await this.#write(object, update, { context, keepOthers: true });
+      return soonest(returned, againMs);
+    }
+    await removeFinalizer(client, await this.#latest(object, context), { finalizer, signal });
+    return done();
+  }
+
+  /** The object as it is after the writes of `finalizes`, for a finalizer is removed by its version. */
+  async #latest(object: T, { client, signal }: ReconcileContext): Promise<T> {
+    const now = await getIfExists(client, this.#plan.type, keyOf(object), { signal });
+    return now?.metadata.uid === object.metadata.uid && now !== undefined ? now : object;
+  }
+
+  /** @returns milliseconds after which a changed message may be written; undefined: nothing is left */
+  async #write(
+    object: T,
+    update: StatusUpdate,
+    { context, keepOthers }: { readonly context: ReconcileContext; readonly keepOthers: boolean },
+  ): Promise<number | undefined> {
+    const { status, operatorName: fieldManager } = this.#plan;
+    if (status === undefined) return undefined;
+    const { client, clock, signal } = context;
+    const { uid = '', generation } = object.metadata;
+    const waitMs = this.#messageWaitMs(object, update, clock.monotonicMs());
+    if (waitMs > 0) return waitMs;
+    const observed = status.generation && generation !== undefined;
+    const fields = { ...update.fields, ...(observed && { observedGeneration: generation }) };
+    const { atomicConditions } = status;
+    const options = { fieldManager, keepOthers, atomicConditions, clock, signal };
+    try {
+      const written = await patchStatus(client, object, { ...update, fields }, options);
+      if (written === object) return undefined;
+      const { resourceVersion } = written.metadata;
+      this.#written.set(uid, { resourceVersion, atMs: clock.monotonicMs() });
+    } catch (error) {
+      // Deleted meanwhile: there is no status to write.
+      if (!isNotFound(error)) throw error;
+    }
+    return undefined;
+  }
+
+  /** How long a write has to wait that changes only messages, in milliseconds. */
+  #messageWaitMs(object: T, { conditions = [], fields = {} }: StatusUpdate, nowMs: number): number {
+    const last = this.#written.get(object.metadata.uid ?? '');
+    if (last === undefined || Object.keys(fields).length > 0) return 0;
+    const live = statusConditions(object);
+    const updates = conditions.map((update) => [update, findCondition(live, update.type)] as const);
+    const isSameState = updates.every(
+      ([update, current]) =>
+        current !== undefined &&
+        (['status', 'reason', 'observedGeneration'] as const).every(
+          (field) => update[field] === current[field],
+        ),
+    );
+    const hasNewMessage = updates.some(([{ message = '' }, old]) => message !== old?.message);
+    return isSameState && hasNewMessage ? last.atMs + messageIntervalMs - nowMs : 0;
+  }
+
+  #observed(object: T): { readonly observedGeneration?: number } {
+    const { generation } = object.metadata;
+    return generation === undefined ? {} : { observedGeneration: generation };
+  }
+
+  #withGeneration(object: T, updates: readonly ConditionUpdate[]): readonly ConditionUpdate[] {
+    return updates.map((update) => ({ ...update, ...this.#observed(object) }));
+  }
+}
+
+/** What one call of a handler is given, and leaves. */
+interface HandlerParts<T extends KubernetesObject> {
+  readonly context: ReconcileContext;
+  readonly draft: Draft<T>;
+  /** The last result of each object. */
+  readonly results: Map<string, ObjectResult>;
+}
+
+/** The status that a handler sets. */
+class Draft<T extends KubernetesObject> implements StatusDraft<T> {
+  readonly #generation: number | undefined;
+  readonly #conditions = new Map<string, ConditionUpdate>();
+  #fields: Readonly<Record<string, unknown>> = {};
+
+  constructor({ metadata }: T) {
+    this.#generation = metadata.generation;
+  }
+
+  set(fields: object): void {
+    const taken = ['conditions', 'observedGeneration'].find((name) => name in fields);
+    if (taken !== undefined) {
+      const remedy = taken === 'conditions' ? 'use setCondition' : 'the operator sets it';
+      throw new OperatorError('InvalidOption', `status.set: ${taken} can't be set; ${remedy}`);
+    }
+    this.#fields = { ...this.#fields, ...fields };
+  }
+
+  setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void {
+    const observed = this.#generation === undefined ? {} : { observedGeneration: this.#generation };
+    this.#conditions.set(condition.type, { ...condition, ...observed });
+  }
+
+  /** The draft over what the operator writes itself. */
+  over({ conditions = [] }: StatusUpdate): StatusUpdate {
+    const own = conditions.filter(({ type }) => !this.#conditions.has(type));
+    return { conditions: [...own, ...this.#conditions.values()], fields: this.#fields };
+  }
+}
+
+async function reconcileChain(chain: unknown, object: KubernetesObject): Promise<undefined> {
+  const isChain = typeof chain === 'object' && chain !== null && 'reconcile' in chain;
+  if (!isChain) {
+    const message = `builds for ${describeObject(object)}: want the chain to be returned, got ${typeof chain}`;
+    throw new OperatorError('InvalidOption', `${message}; return builder.configMap(…)`);
+  }
+  await (chain as Builder).reconcile();
+  return undefined;
+}
+
+function soonest(result: Result, afterMs: number | undefined): Result {
+  if (afterMs === undefined) return result;
+  if (result.type === 'done') return requeueAfter(afterMs);
+  return { ...result, afterMs: Math.min(result.afterMs, afterMs) };
+}
+
+function isSameMap(
+  one: Readonly<Record<string, string>> = {},
+  other: Readonly<Record<string, string>> = {},
+): boolean {
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key]);
+}

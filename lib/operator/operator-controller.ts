@@ -1,0 +1,288 @@
+import { controllerFor } from '../controller/controller-builder.js';
+import type { ControllerBuilder, WatchKindOptions } from '../controller/controller-builder.js';
+import type { ControllerOptions } from '../controller/controller-options.js';
+import type { Mapper } from '../controller/handlers.js';
+import { onEvents } from '../controller/predicates.js';
+import type { Source } from '../controller/source.js';
+import { builderAccess } from '../manager/access/builder-access.js';
+import type { RequiredAccess } from '../manager/access/required-access.js';
+import type { Added, ManagerAddOptions } from '../manager/manager-entries.js';
+import type { Manager } from '../manager/manager.js';
+import { eventAccess } from '../manager/recorder-end.js';
+import { isJsonObject } from '../object/json.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { groupOfType } from '../object/resource-type.js';
+import type { TypeReference } from '../object/resource-type.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import { OperatorError } from '../system/operator-error.js';
+import type {
+  BuildHandler,
+  FinalizeHandler,
+  ForOptions,
+  KindsOf,
+  OwnedTypes,
+  ReconcileHandler,
+} from './contexts.js';
+import { ObjectReconciler } from './object-reconciler.js';
+import type { ControllerPlan, FailureReports } from './object-reconciler.js';
+
+/** Another way to reconcile, such as resource chains or a lifecycle; for `uses`. */
+export interface ControllerStyle<T extends KubernetesObject> {
+  /** Adds the controller, and all that it needs, to a manager. */
+  addTo(manager: Manager, controller: StyledController<T>): void;
+}
+
+/** What an operator says of a controller to the style that runs it. */
+export interface StyledController<T extends KubernetesObject> {
+  readonly operatorName: string;
+  readonly name: string;
+  readonly type: TypeReference<T>;
+  readonly owns: OwnedTypes;
+  readonly options: ControllerOptions;
+  /** Adds the watches that the links have described. */
+  readonly configure: (controller: ControllerBuilder) => ControllerBuilder;
+  readonly requires: readonly RequiredAccess[];
+  readonly place: Pick<ManagerAddOptions, 'phase' | 'shards'>;
+}
+
+/** The parts of an operator that its controllers share. */
+export interface OperatorParts {
+  readonly name: string;
+  readonly reports: FailureReports;
+}
+
+type Handling<T extends KubernetesObject> =
+  ControllerPlan<T>['handler'] | { readonly type: 'uses'; readonly style: ControllerStyle<T> };
+
+/**
+ * Describes how the objects of a kind are reconciled; see {@link Operator.for}. Every link changes the
+ * description and returns it, with the kinds that are owned in its type.
+ */
+export class OperatorController<T extends KubernetesObject, Owned extends string = never> {
+  readonly #operatorName: string;
+  readonly #reports: FailureReports;
+  readonly #type: TypeReference<T>;
+  readonly #options: ForOptions<T>;
+  readonly #owns: TypeReference<KubernetesObject>[] = [];
+  readonly #links: ((controller: ControllerBuilder) => ControllerBuilder)[] = [];
+  readonly #requires: RequiredAccess[] = [];
+  #controllerOptions: ControllerOptions = {};
+  #place: Pick<ManagerAddOptions, 'phase' | 'shards'> = {};
+  #handling: Handling<T> | undefined;
+  #finalize: FinalizeHandler<T> | undefined;
+
+  /** @internal Use {@link Operator.for}. */
+  constructor(operator: OperatorParts, type: TypeReference<T>, options: ForOptions<T>) {
+    refuseUnknownOptions<ForOptions<T>>(`for(${type.kind})`, options, {
+      ...{ name: true, status: true, finalizer: true, builder: true },
+    });
+    this.#operatorName = operator.name;
+    this.#reports = operator.reports;
+    this.#type = type;
+    this.#options = options;
+  }
+
+  /** The kind that is reconciled. */
+  get type(): TypeReference<T> {
+    return this.#type;
+  }
+
+  /**
+   * Names the kinds that the controller makes objects of, all of them: they are watched, pruned, part of
+   * its role, and what `builder` can chain.
+   */
+  owns<const R extends OwnedTypes>(...types: R): OperatorController<T, Owned | KindsOf<R[number]>> {
+    for (const type of types) {
+      this.#link((controller) => controller.owns(type));
+      this.#owns.push(type);
+    }
+    return this as unknown as OperatorController<T, Owned | KindsOf<R[number]>>;
+  }
+
+  /** Reconciles the objects that `mapper` names when an object of `type` changes. */
+  watches<W extends KubernetesObject>(
+    type: TypeReference<W>,
+    mapper: Mapper<W>,
+    options?: WatchKindOptions<W>,
+  ): this {
+    return this.#link((controller) => controller.watches(type, mapper, options));
+  }
+
+  /** Reconciles the objects that another source names: a timer, a stream, a callback. */
+  from(source: Source): this {
+    return this.#link((controller) => controller.from(source));
+  }
+
+  /** Sets options of the controller, such as `maxConcurrentReconciles`. */
+  withOptions(options: Omit<ControllerOptions, 'name' | 'reportingController'>): this {
+    this.#controllerOptions = { ...this.#controllerOptions, ...options };
+    return this;
+  }
+
+  /**
+   * Sets where the controller runs: on the leader, on every replica, or its keys spread over all of
+   * them. @defaultValue on the leader
+   */
+  runsOn(place: 'leader' | 'replica' | 'shards'): this {
+    this.#place = place === 'shards' ? { shards: true } : { phase: place };
+    return this;
+  }
+
+  /** Names what the handlers do beside watching, owning and writing the status: for its role. */
+  requires(...access: readonly RequiredAccess[]): this {
+    this.#requires.push(...access);
+    return this;
+  }
+
+  /**
+   * Reconciles by a chain: everything that `handler` returns is applied, and what is no longer in it is
+   * pruned.
+   */
+  builds(handler: BuildHandler<T, Owned>): this {
+    // The kinds that are owned are checked at run time, too.
+    const handle = handler as unknown as BuildHandler<T, string>;
+    return this.#handled('builds', { type: 'builds', handle });
+  }
+
+  /** Reconciles by code of your own, step by step. */
+  reconciles(handler: ReconcileHandler<T, Owned>): this {
+    const handle = handler as unknown as ReconcileHandler<T, string>;
+    return this.#handled('reconciles', { type: 'reconciles', handle });
+  }
+
+  /** Reconciles by another style: `resourceChain(…)`, `lifecycle(…)`. */
+  uses(style: ControllerStyle<T>): this {
+    return this.#handled('uses', { type: 'uses', style });
+  }
+
+  /**
+   * Cleans up before an object goes, by a finalizer that the operator adds and removes. Without it
+   * garbage collection takes what the object owns.
+   */
+  finalizes(handler: FinalizeHandler<T>): this {
+    if (typeof handler !== 'function')
+      this.#refuse(`finalizes: want a function, got ${typeof handler}`);
+    this.#finalize = handler;
+    return this;
+  }
+
+  /**
+   * Adds the controller to a manager; `Operator.setup` does so.
+   * @throws OperatorError `InvalidOption`: nothing says how it reconciles.
+   */
+  addTo(manager: Manager): Added | undefined {
+    const handling = this.#handling;
+    if (handling === undefined) {
+      return this.#refuse('nothing reconciles it; add builds(…), reconciles(…) or uses(…)');
+    }
+    if (handling.type !== 'uses') return this.#addReconciler(manager, handling);
+    if (this.#finalize !== undefined) {
+      this.#refuse('finalizes is for builds and reconciles; the style cleans up by itself');
+    }
+    handling.style.addTo(manager, this.#styled());
+    return undefined;
+  }
+
+  #addReconciler(manager: Manager, handler: ControllerPlan<T>['handler']): Added {
+    const plan: ControllerPlan<T> = {
+      ...{ operatorName: this.#operatorName, type: this.#type, owns: this.#owns, handler },
+      ...{ finalize: this.#finalize, finalizer: this.#finalizer() },
+      ...{ status: this.#status(), builderOptions: this.#options.builder, reports: this.#reports },
+    };
+    const reconciler = new ObjectReconciler(plan);
+    const predicate = onEvents<T>({
+      updated: ({ old, object }) => !reconciler.isOwnStatusWrite(old, object),
+    });
+    const { name, options, configure, requires, place } = this.#styled();
+    // Its own applied fields of the status say which of them it no longer sets.
+    const watch = { predicate, keepManagedFields: plan.status !== undefined };
+    const controller = configure(controllerFor(this.#type, watch)).withOptions({
+      ...options,
+      name,
+    });
+    return manager.add(
+      controller.complete((context) => reconciler.reconcile(context)),
+      { ...place, requires: [...this.#access(plan), ...requires] },
+    );
+  }
+
+  #access({ status, finalize }: ControllerPlan<T>): readonly RequiredAccess[] {
+    const type = this.#type;
+    return [
+      ...(status === undefined ? [] : [{ type, subresource: 'status', verbs: ['patch'] } as const]),
+      ...(finalize === undefined ? [] : [{ type, verbs: ['patch'] } as const]),
+      ...builderAccess(this.#owns),
+      ...eventAccess,
+    ];
+  }
+
+  #styled(): StyledController<T> {
+    const { name = this.#type.kind.toLowerCase() } = this.#options;
+    const reportingController = this.#operatorName;
+    return {
+      ...{ name, operatorName: this.#operatorName, type: this.#type, owns: this.#owns },
+      options: { ...this.#controllerOptions, reportingController },
+      configure: (controller) => this.#links.reduce((all, link) => link(all), controller),
+      ...{ requires: this.#requires, place: this.#place },
+    };
+  }
+
+  #finalizer(): string {
+    const group = groupOfType(this.#type);
+    const { finalizer } = this.#options;
+    return finalizer ?? `${group === '' ? 'operator-builder.io' : group}/${this.#operatorName}`;
+  }
+
+  #status(): ControllerPlan<T>['status'] {
+    const schema = statusProperties(this.#type);
+    const wanted = this.#options.status;
+    if (wanted === false || (wanted === undefined && schema?.['conditions'] === undefined)) {
+      return undefined;
+    }
+    if (schema === undefined) return { atomicConditions: false, generation: true };
+    const { conditions, observedGeneration } = schema;
+    if (conditions === undefined) {
+      const remedy = 'give the version the status s.status(), or leave the option status out';
+      return this.#refuse(`status: the schema of the status has no conditions; ${remedy}`);
+    }
+    const isMap = isJsonObject(conditions) && conditions['x-kubernetes-list-type'] === 'map';
+    return { atomicConditions: !isMap, generation: observedGeneration !== undefined };
+  }
+
+  #link(link: (controller: ControllerBuilder) => ControllerBuilder): this {
+    // Bad input is refused where it is given, not when a manager is set up.
+    link(controllerFor(this.#type));
+    this.#links.push(link);
+    return this;
+  }
+
+  #handled(by: string, handling: Handling<T>): this {
+    const given: unknown = handling.type === 'uses' ? handling.style : handling.handle;
+    const wanted = handling.type === 'uses' ? 'object' : 'function';
+    if (typeof given !== wanted) this.#refuse(`${by}: want a ${wanted}, got ${typeof given}`);
+    if (this.#handling !== undefined) {
+      this.#refuse(
+        `${by}: ${this.#handling.type} says already how it is reconciled; keep one of them`,
+      );
+    }
+    this.#handling = handling;
+    return this;
+  }
+
+  #refuse(problem: string): never {
+    throw new OperatorError('InvalidOption', `for(${this.#type.kind}): ${problem}`);
+  }
+}
+
+/** The properties of the status of a resource of `defineResource`; undefined: its schema is not known. */
+function statusProperties(
+  type: TypeReference<KubernetesObject>,
+): Readonly<Record<string, unknown>> | undefined {
+  if (!('statusSchema' in type) || typeof type.statusSchema !== 'function') return undefined;
+  const { version } = type as { readonly version: string };
+  const schema: unknown = (type as { statusSchema: (version: string) => unknown }).statusSchema(
+    version,
+  );
+  const properties = isJsonObject(schema) ? schema['properties'] : undefined;
+  return isJsonObject(properties) ? properties : {};
+}

@@ -1,0 +1,134 @@
+import type { Controller } from '../controller/controller.js';
+import type { OperatorEvents } from '../events/operator-events.js';
+import type { ManagerAddOptions } from '../manager/manager-entries.js';
+import type { Manager } from '../manager/manager.js';
+import type { ManagerOptions } from '../manager/manager-options.js';
+import type { OperatorDefinition, OperatorResource } from '../manager/operator-definition.js';
+import type { Runnable } from '../manager/runnable.js';
+import type { Webhook } from '../manager/webhooks/webhook.js';
+import { dns1123LabelProblem } from '../object/names.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { TypeReference } from '../object/resource-type.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+import { OperatorError } from '../system/operator-error.js';
+import type { ForOptions } from './contexts.js';
+import { FailureReports } from './object-reconciler.js';
+import { OperatorController } from './operator-controller.js';
+import { runOperator } from './run-operator.js';
+import type { OperatorRunOptions } from './run-operator.js';
+
+/** Options of {@link Operator}. */
+export interface OperatorOptions {
+  /** Custom resources that no controller here reconciles, but whose CRDs are the operator's. @defaultValue none */
+  readonly resources?: readonly OperatorResource[] | undefined;
+  /** What the API server is to ask it. @defaultValue none */
+  readonly webhooks?: readonly Webhook[] | undefined;
+  /** What of which kinds is cached. @defaultValue everything of the kinds that are watched */
+  readonly cacheOptions?: ManagerOptions['cacheOptions'];
+}
+
+/**
+ * An operator: kinds, and how their objects are reconciled. Status conditions, Events, finalizers,
+ * pausing, pruning, RBAC rules, health, metrics and leader election come with it.
+ *
+ * @example
+ * ```ts
+ * const operator = new Operator('tenant-operator');
+ * operator
+ *   .for(Tenant)
+ *   .owns(ConfigMap)
+ *   .builds(({ object, builder }) => builder.configMap({ name: 'env', data: object.spec.env }));
+ * await operator.run();
+ * ```
+ */
+export class Operator implements OperatorDefinition {
+  /** Field manager, reporter of Events, and a part of the names of its objects. */
+  readonly name: string;
+  readonly webhooks: readonly Webhook[];
+  readonly cacheOptions: ManagerOptions['cacheOptions'];
+  readonly #resources: readonly OperatorResource[];
+  readonly #controllers: { readonly type: unknown; addTo(manager: Manager): unknown }[] = [];
+  readonly #reports = new FailureReports();
+  readonly #added: ((manager: Manager) => void)[] = [];
+
+  /**
+   * @param name - a DNS label. Keep it: what was written under another name stays behind.
+   * @throws OperatorError `InvalidOption`: the name is not a DNS label, or an option is unknown.
+   */
+  constructor(name: string, options: OperatorOptions = {}) {
+    const problem =
+      typeof name === 'string' ? dns1123LabelProblem(name) : `is of type ${typeof name}`;
+    if (problem !== undefined) {
+      throw new OperatorError('InvalidOption', `Operator: name ${JSON.stringify(name)} ${problem}`);
+    }
+    const { resources = [], webhooks = [], cacheOptions } = options;
+    refuseUnknownOptions<OperatorOptions>('Operator', options, {
+      resources,
+      webhooks,
+      cacheOptions,
+    });
+    this.name = name;
+    this.webhooks = webhooks;
+    this.cacheOptions = cacheOptions;
+    this.#resources = resources;
+  }
+
+  /** What its builders do, for listeners in this process. */
+  get events(): OperatorEvents {
+    return this.#reports.events;
+  }
+
+  /** Its custom resources: those that its controllers reconcile, and those of the options. */
+  get resources(): readonly OperatorResource[] {
+    const own = this.#controllers.map(({ type }) => type).filter(isResource);
+    return [...new Set([...own, ...this.#resources])];
+  }
+
+  /**
+   * Begins to describe a controller: how the objects of a kind are reconciled. Where the schema of the
+   * kind has them, the operator writes the conditions `Ready`, `Progressing` and `Degraded`, and
+   * `observedGeneration`.
+   */
+  for<T extends KubernetesObject>(
+    type: TypeReference<T>,
+    options: ForOptions<T> = {},
+  ): OperatorController<T> {
+    if (typeof type?.kind !== 'string') {
+      const remedy = 'give a resource of defineResource, a built-in kind, or { apiVersion, kind }';
+      throw new OperatorError('InvalidOption', `Operator.for: there is no type: ${remedy}`);
+    }
+    const { name } = this;
+    const controller = new OperatorController<T>({ name, reports: this.#reports }, type, options);
+    this.#controllers.push(controller);
+    return controller;
+  }
+
+  /** Runs something beside the controllers: a controller of `controllerFor`, or a runnable. */
+  add(item: Controller | Runnable, options?: ManagerAddOptions): this {
+    this.#added.push((manager) => void manager.add(item, options));
+    return this;
+  }
+
+  /**
+   * Adds everything to a manager; `run` and the command line do so.
+   * @throws OperatorError `InvalidOption`: there is a kind that nothing reconciles.
+   */
+  setup(manager: Manager): void {
+    for (const controller of this.#controllers) controller.addTo(manager);
+    for (const add of this.#added) add(manager);
+  }
+
+  /**
+   * Runs until SIGINT or SIGTERM comes, or `signal` is aborted. In a cluster: one of its replicas leads,
+   * health, metrics and webhooks are served, logs are JSON lines. At a terminal: none of that, and
+   * readable lines.
+   * @throws as `Manager.run` does.
+   */
+  async run(options: OperatorRunOptions = {}): Promise<void> {
+    await runOperator(this, options);
+  }
+}
+
+function isResource(type: unknown): type is OperatorResource {
+  return typeof type === 'object' && type !== null && 'crd' in type;
+}

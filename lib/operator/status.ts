@@ -1,0 +1,151 @@
+import isEqual from 'lodash/isEqual.js';
+import type { Client } from '../client/client.js';
+import type { ConditionUpdate, Condition } from '../object/conditions.js';
+import { findCondition, setCondition } from '../object/conditions.js';
+import { describeObject } from '../object/describe-object.js';
+import { fieldElement, keyElement } from '../object/field-path.js';
+import type { FieldSet } from '../object/field-set.js';
+import { jsonCopy } from '../object/json-copy.js';
+import { isJsonObject } from '../object/json.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import { appliedFields } from '../object/managed-fields.js';
+import { systemClock } from '../system/clock.js';
+import type { Clock } from '../system/clock.js';
+import { refuseUnknownOptions } from '../system/known-options.js';
+
+/** The part of a status that one field manager owns. */
+export interface StatusUpdate {
+  /** Conditions, one of each type. @defaultValue none */
+  readonly conditions?: readonly ConditionUpdate[] | undefined;
+  /** Other fields of the status, by name; a field that is undefined is not set. @defaultValue none */
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Options of {@link patchStatus}. */
+export interface PatchStatusOptions {
+  /** Owner of the written fields: the name of the operator. */
+  readonly fieldManager: string;
+  /**
+   * Keep the fields and conditions that `fieldManager` applied before and the update does not name,
+   * instead of removing them. @defaultValue false
+   */
+  readonly keepOthers?: boolean | undefined;
+  /**
+   * The schema has `conditions` as a plain list, not as a map by `type`: the list is written as a
+   * whole, guarded by the object's resourceVersion. @defaultValue false
+   */
+  readonly atomicConditions?: boolean | undefined;
+  /** For `lastTransitionTime`. @defaultValue the machine's */
+  readonly clock?: Clock | undefined;
+  /** Ends the call. @defaultValue none */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Writes the status of an object by server-side apply: only the fields of `fieldManager`, so that
+ * conditions and fields of other writers stay. Sends nothing where the status is as wanted, and keeps
+ * `lastTransitionTime` of a condition whose status does not change.
+ * @param object - as it was read, with `managedFields` where fields that are no longer set have to go:
+ * its uid guards the write
+ * @returns the object as it is now; `object` itself where nothing was sent
+ * @throws ApiError 409 (`isConflict`): another object has the name now. 404: it is gone.
+ * @throws OperatorError `InvalidValue`: a field is not JSON.
+ */
+export async function patchStatus<T extends KubernetesObject>(
+  client: Client,
+  object: T,
+  update: StatusUpdate,
+  options: PatchStatusOptions,
+): Promise<T> {
+  const { fieldManager, keepOthers = false, atomicConditions = false, clock, signal } = options;
+  const names = { fieldManager, keepOthers, atomicConditions, clock, signal };
+  refuseUnknownOptions<PatchStatusOptions>('patchStatus', options, names);
+  const live = statusOf(object);
+  const owned = ownedStatus(object, fieldManager);
+  const given = jsonCopy(update.fields ?? {}, `status of ${describeObject(object)}`);
+  const kept = keepOthers ? pick(live.fields, owned.fields) : {};
+  const fields = { ...kept, ...given };
+  const base = atomicConditions
+    ? live.conditions
+    : live.conditions.filter(({ type }) => keepOthers && owned.conditions.has(type));
+  const conditions = desiredConditions(base, live.conditions, update, clock ?? systemClock);
+  const types = conditions.map(({ type }) => type);
+  const isSame =
+    Object.entries(fields).every(([name, value]) => isEqual(value, live.fields[name])) &&
+    conditions.every((each) => isEqual(each, findCondition(live.conditions, each.type))) &&
+    [...owned.fields].every((name) => name in fields) &&
+    (atomicConditions || [...owned.conditions].every((type) => types.includes(type)));
+  if (isSame) return object;
+  const { apiVersion, kind } = object;
+  const { name, namespace, uid, resourceVersion } = object.metadata;
+  const guard = atomicConditions && resourceVersion !== undefined ? { resourceVersion } : {};
+  const status = { ...fields, ...(conditions.length > 0 && { conditions }) };
+  const applied: KubernetesObject & { readonly status: object } = {
+    ...{ apiVersion, kind, status },
+    metadata: {
+      ...(name !== undefined && { name }),
+      ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { uid }),
+      ...guard,
+    },
+  };
+  const write = { fieldManager, subresource: 'status', force: true, signal };
+  const answer = await client.apply<KubernetesObject>(applied, write);
+  return answer.object as T;
+}
+
+/** The conditions in the status of an object; none where these have another shape. */
+export function statusConditions(object: KubernetesObject): readonly Condition[] {
+  return statusOf(object).conditions;
+}
+
+interface LiveStatus {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly conditions: readonly Condition[];
+}
+
+function statusOf(object: KubernetesObject): LiveStatus {
+  const { status } = object as { readonly status?: unknown };
+  const { conditions, ...fields } = isJsonObject(status) ? status : {};
+  return { fields, conditions: Array.isArray(conditions) ? (conditions as Condition[]) : [] };
+}
+
+/** The names of the fields, and the types of the conditions, that a manager has applied. */
+interface OwnedStatus {
+  readonly fields: ReadonlySet<string>;
+  readonly conditions: ReadonlySet<string>;
+}
+
+function ownedStatus(object: KubernetesObject, manager: string): OwnedStatus {
+  const set = appliedFields(object, manager, { subresource: 'status' });
+  const status = set?.below(fieldElement('status'));
+  const { fields, conditions } = statusOf(object);
+  const isOwned = (element: Parameters<FieldSet['below']>[0], among = status): boolean =>
+    among !== undefined && (among.has([element]) || !among.below(element).isEmpty);
+  const list = status?.below(fieldElement('conditions'));
+  const names = Object.keys(fields).filter((name) => isOwned(fieldElement(name)));
+  const types = conditions
+    .map(({ type }) => type)
+    .filter((type) => isOwned(keyElement({ type }), list));
+  return { fields: new Set(names), conditions: new Set(types) };
+}
+
+function desiredConditions(
+  base: readonly Condition[],
+  live: readonly Condition[],
+  { conditions = [] }: StatusUpdate,
+  clock: Clock,
+): readonly Condition[] {
+  return conditions.reduce((list: readonly Condition[], update) => {
+    const current = findCondition(live, update.type);
+    const known = current === undefined || findCondition(list, update.type) !== undefined;
+    return setCondition(known ? list : [...list, current], update, clock);
+  }, base);
+}
+
+function pick(
+  fields: Readonly<Record<string, unknown>>,
+  names: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => names.has(name)));
+}

@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import { done } from '../../lib/controller/index.js';
+import { defineResource, s } from '../../lib/crd/index.js';
+import { ConfigMap, Deployment, Secret } from '../../lib/object/kinds.js';
+import { Manager } from '../../lib/manager/index.js';
+import { Operator } from '../../lib/operator/index.js';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { Tenant, podSpec } from './suite/stage.js';
+
+describe('Operator', () => {
+  let cluster: EmbeddedCluster;
+
+  before(async () => {
+    cluster = await EmbeddedCluster.start();
+  });
+
+  after(() => cluster.stop());
+
+  const managed = (operator: Operator): Manager => {
+    const manager = new Manager({ client: cluster.client() });
+    operator.setup(manager);
+    return manager;
+  };
+
+  describe('what is said once', () => {
+    it('gives the resources, the kinds that are watched, and the rules of the role', () => {
+      const operator = new Operator('tenants');
+      operator
+        .for(Tenant)
+        .owns(ConfigMap, Deployment)
+        .builds(({ builder }) => builder.configMap({ name: 'env' }))
+        .finalizes(() => undefined);
+      expect(operator.resources).to.deep.equal([Tenant]);
+      const manager = managed(operator);
+      const kinds = manager.controllers[0]?.kinds.map(({ type, role }) => `${role} ${type.kind}`);
+      expect(kinds).to.deep.equal(['reconciled Tenant', 'owned ConfigMap', 'owned Deployment']);
+      const rules = manager.requiredAccess().map(({ type, subresource = '', verbs }) => {
+        const kind = subresource === '' ? type.kind : `${type.kind}/${subresource}`;
+        return `${kind}: ${[...verbs].sort().join(' ')}`;
+      });
+      expect(rules).to.have.members([
+        'Tenant: get list patch watch',
+        'Tenant/status: patch',
+        'Tenant/finalizers: update',
+        'ConfigMap: create delete get list patch watch',
+        'Deployment: create delete get list patch watch',
+        'Pod: list',
+        'Event: create patch',
+      ]);
+    });
+
+    it('makes a link of a kind that is not owned a type error', () => {
+      const operator = new Operator('tenants');
+      operator
+        .for(Tenant)
+        .owns(ConfigMap, Deployment)
+        .builds(({ builder }) => {
+          const chain = builder.configMap({ name: 'env' }).deployment({ name: 'web', podSpec });
+          // @ts-expect-error Secret is not owned
+          chain.secret({ name: 'keys' });
+          // @ts-expect-error no ConfigMap of this name is chained
+          chain.deployment({ name: 'b', podSpec: ({ envFromConfigMap: from }) => from('envs') });
+          return chain;
+        });
+      operator
+        .for(Tenant, { name: 'other' })
+        // @ts-expect-error nothing is owned
+        .builds(({ builder }) => builder.configMap({ name: 'env' }));
+      operator
+        .for(Tenant, { name: 'third' })
+        .owns({ apiVersion: 'v1', kind: 'Secret' }, Tenant)
+        .builds(({ builder, object, status }) => {
+          status.set({ endpoint: 'https://acme.example' });
+          // @ts-expect-error the schema of the status has no such field
+          status.set({ endpiont: 'https://acme.example' });
+          return builder.secret({ name: 'keys', stringData: object.spec.env });
+        });
+    });
+  });
+
+  describe('the status', () => {
+    const resource = (status: Parameters<typeof s.object>[0] | undefined) =>
+      defineResource({
+        ...{ group: 'front.example', kind: 'Box' },
+        versions: [
+          {
+            ...{ name: 'v1', schema: s.object({ spec: s.object({}) }) },
+            ...(status !== undefined && { status: s.object(status) }),
+          },
+        ],
+      });
+
+    const writesStatus = (type: ReturnType<typeof resource>, status?: boolean): boolean => {
+      const operator = new Operator('boxes');
+      operator.for(type, { status }).reconciles(() => done());
+      return managed(operator)
+        .requiredAccess()
+        .some(({ subresource, verbs }) => subresource === 'status' && verbs.length === 1);
+    };
+
+    it('is written where the schema has conditions, and left alone elsewhere', () => {
+      expect(writesStatus(resource({ conditions: s.conditions() }))).to.equal(true);
+      expect(writesStatus(resource({ phase: s.optional(s.string()) }))).to.equal(false);
+      expect(writesStatus(resource(undefined))).to.equal(false);
+      expect(writesStatus(resource({ conditions: s.conditions() }), false)).to.equal(false);
+    });
+
+    it('is refused where it is asked for and the schema has no conditions', () => {
+      expect(() => writesStatus(resource(undefined), true)).to.throw(
+        'for(Box): status: the schema of the status has no conditions; give the version the status s.status(), or leave the option status out',
+      );
+    });
+  });
+
+  it('refuses a description that makes no sense, where it is given', () => {
+    const operator = new Operator('tenants');
+    const refused = (work: () => unknown): string => {
+      try {
+        work();
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return 'accepted';
+    };
+    expect(refused(() => new Operator('Not a name'))).to.contain('Operator: name "Not a name"');
+    expect(refused(() => operator.for(undefined as never))).to.contain('there is no type');
+    expect(refused(() => operator.for(Tenant, { nmae: 'a' } as never))).to.contain(
+      'unknown option "nmae"',
+    );
+    expect(refused(() => operator.for(Tenant).owns(undefined as never))).to.contain(
+      'owns: there is no type',
+    );
+    expect(refused(() => operator.for(Tenant).builds({} as never))).to.contain(
+      'builds: want a function, got object',
+    );
+    const twice = operator.for(Tenant).reconciles(() => done());
+    expect(refused(() => twice.reconciles(() => done()))).to.contain(
+      'reconciles says already how it is reconciled',
+    );
+    const unfinished = new Operator('unfinished');
+    unfinished.for(Secret).owns(ConfigMap);
+    expect(refused(() => managed(unfinished))).to.contain(
+      'for(Secret): nothing reconciles it; add builds(…), reconciles(…) or uses(…)',
+    );
+  });
+});

@@ -1,0 +1,354 @@
+import { expect } from 'chai';
+import { requeueAfter } from '../../../lib/controller/index.js';
+import { isNotFound } from '../../../lib/object/api-error.js';
+import { findCondition } from '../../../lib/object/conditions.js';
+import { ConfigMap, Deployment, Secret, Service, StatefulSet } from '../../../lib/object/kinds.js';
+import type { Operator } from '../../../lib/operator/index.js';
+import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
+import { operatorName, podSpec, Stage, Tenant } from './stage.js';
+
+/** The front door, on a real server and on the embedded one. */
+export function operatorSuite(newTarget: NewTarget): void {
+  let target: BuilderTarget;
+  let stage: Stage;
+
+  before(async () => {
+    target = await newTarget();
+  });
+
+  beforeEach(async () => {
+    stage = await Stage.open(target);
+  });
+
+  afterEach(() => stage.stop());
+
+  after(() => target.close());
+
+  describe('builds', () => {
+    const buildsFour = (operator: Operator): void => {
+      operator
+        .for(Tenant)
+        .owns(ConfigMap, Service, StatefulSet, Deployment)
+        .builds(({ object, builder }) =>
+          builder
+            .configMap({ name: 'env', data: object.spec.env })
+            .service({ name: 'server', workload: 'server', spec: { ports: [{ port: 80 }] } })
+            .statefulSet({
+              name: 'server',
+              replicas: object.spec.replicas,
+              podSpec: ({ envFromConfigMap }) => ({
+                containers: [{ ...podSpec.containers[0]!, envFrom: [envFromConfigMap('env')] }],
+              }),
+            })
+            .deployment({ name: 'console', replicas: object.spec.replicas, podSpec }),
+        );
+    };
+
+    it('makes four objects by four writes, shows Ready, and then sends nothing', async () => {
+      buildsFour(stage.operator);
+      stage.start();
+      const { metadata } = await stage.create('acme', { replicas: 1, env: { A: '1' } });
+      const ready = await stage.condition('acme', 'Ready', 'True');
+      expect(ready).to.deep.include({
+        reason: 'Reconciled',
+        message: 'all objects are as desired',
+      });
+      const writes = await stage.writes();
+      const own = writes.filter((resource) => resource !== 'tenants').sort();
+      expect(own).to.deep.equal(['configmaps', 'deployments', 'services', 'statefulsets']);
+      const { status } = await stage.get('acme');
+      expect(status?.observedGeneration).to.equal(metadata.generation);
+      expect(findCondition(status?.conditions, 'Degraded')?.status).to.equal('False');
+      expect(findCondition(status?.conditions, 'Progressing')?.status).to.equal('False');
+      // The cluster's controllers are at rest when these are.
+      await target.eventually(async () => {
+        await stage.requests();
+        await stage.change('acme', {
+          metadata: { annotations: { touched: `${stage.reconciles}` } },
+        });
+        await stage.reconciled();
+        expect(await stage.requests()).to.deep.equal([]);
+      });
+      expect(await stage.events('acme')).to.include.members([
+        `Normal Created: Created ConfigMap ${stage.namespace}/env`,
+        `Normal Created: Created StatefulSet ${stage.namespace}/server`,
+      ]);
+    });
+
+    it('shows in Ready, Degraded and a Warning why the server refused an object, until it is right', async () => {
+      stage.operator
+        .for(Tenant)
+        .owns(ConfigMap, Secret)
+        .builds(({ object, builder }) =>
+          builder
+            .configMap({ name: 'env', data: object.spec.env })
+            .secret({ name: 'keys', stringData: { key: 'value' } }),
+        );
+      stage.start();
+      await stage.create('acme', { env: { 'not a key': '1' } });
+      const ready = await stage.condition('acme', 'Ready', 'False');
+      expect(ready.reason).to.equal('Invalid');
+      expect(ready.message).to.contain('data[not a key]: Invalid value');
+      await stage.condition('acme', 'Degraded', 'True');
+      await target.eventually(async () => {
+        const warnings = (await stage.events('acme')).filter((each) => each.startsWith('Warning'));
+        expect(warnings).to.have.length(1);
+        expect(warnings[0]).to.contain(`ConfigMap ${stage.namespace}/env`);
+      });
+      expect(await stage.names(Secret)).to.deep.equal(['keys']);
+      // The status is written once, not with each retry.
+      await stage.requests();
+      await stage.change('acme', { metadata: { annotations: { touched: 'yes' } } });
+      await stage.reconciled();
+      expect(await stage.writes()).to.not.include('tenants');
+      await stage.change('acme', { spec: { env: { 'not a key': null, key: '1' } } });
+      await stage.condition('acme', 'Ready', 'True');
+      await stage.condition('acme', 'Degraded', 'False');
+    });
+
+    it('prunes what is no longer chained, and the last object of a kind', async () => {
+      stage.operator
+        .for(Tenant)
+        .owns(ConfigMap, Secret)
+        .builds(({ object, builder }) =>
+          builder
+            .configMap({ name: 'env', data: object.spec.env })
+            .when('secret' in object.spec.env, (chain) =>
+              chain.secret({ name: 'keys', stringData: object.spec.env }),
+            ),
+        );
+      stage.start();
+      await stage.create('acme', { env: { secret: '1' } });
+      await stage.condition('acme', 'Ready', 'True');
+      expect(await stage.names(Secret)).to.deep.equal(['keys']);
+      await stage.change('acme', { spec: { env: { secret: null, other: '1' } } });
+      await target.eventually(async () => expect(await stage.names(Secret)).to.deep.equal([]));
+      await stage.condition('acme', 'Ready', 'True');
+    });
+
+    it('refuses a link of a kind that it does not own, and says which to add', async () => {
+      stage.operator
+        .for(Tenant)
+        .owns(ConfigMap)
+        .builds(({ builder }) =>
+          builder.object({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys' } }),
+        );
+      stage.start();
+      await stage.create('acme');
+      const { reason, message } = await stage.condition('acme', 'Ready', 'False');
+      expect(reason).to.equal('InvalidOption');
+      expect(message).to.equal(
+        'Secret keys: the controller does not own its kind; add Secret (v1) to owns(…) of the controller',
+      );
+      await target.eventually(async () => {
+        expect(await stage.events('acme')).to.deep.equal([`Warning ReconcileFailed: ${message}`]);
+      });
+    });
+
+    it('shows an error of the handler, and recovers', async () => {
+      let isBroken = true;
+      stage.operator
+        .for(Tenant)
+        .owns(ConfigMap)
+        .builds(({ builder }) => {
+          if (isBroken) throw new Error('the licence server does not answer');
+          return builder.configMap({ name: 'env' });
+        });
+      stage.start();
+      await stage.create('acme');
+      const { reason, message } = await stage.condition('acme', 'Ready', 'False');
+      expect({ reason, message }).to.deep.equal({
+        reason: 'ReconcileFailed',
+        message: 'the licence server does not answer',
+      });
+      expect((await stage.condition('acme', 'Progressing', 'True')).reason).to.equal('Retrying');
+      isBroken = false;
+      await stage.change('acme', { metadata: { annotations: { touched: 'yes' } } });
+      await stage.condition('acme', 'Ready', 'True');
+    });
+  });
+
+  it('writes nothing after a restart', async () => {
+    const describe = ({ operator }: Stage): void => {
+      operator
+        .for(Tenant)
+        .owns(ConfigMap)
+        .builds(({ object, builder, status }) => {
+          status.set({ endpoint: 'https://acme.example' });
+          return builder.configMap({ name: 'env', data: object.spec.env });
+        });
+    };
+    describe(stage);
+    stage.start();
+    await stage.create('acme', { env: { A: '1' } });
+    await stage.condition('acme', 'Ready', 'True');
+    await stage.stop();
+    const next = await Stage.after(stage);
+    describe(next);
+    next.start();
+    await next.reconciled();
+    await next.stop();
+    expect(await next.writes()).to.deep.equal([]);
+  });
+
+  describe('the status', () => {
+    it('has the fields that the last reconcile set, and keeps those of other writers', async () => {
+      stage.operator
+        .for(Tenant)
+        .owns(ConfigMap)
+        .builds(({ object, builder, status }) => {
+          const { host } = object.spec.env;
+          if (host !== undefined) status.set({ endpoint: host });
+          if (host !== undefined) {
+            status.setCondition({ type: 'Exposed', status: 'True', reason: 'HostSet' });
+          }
+          if (host === 'broken') throw new Error('broken');
+          return builder.configMap({ name: 'env', data: object.spec.env });
+        });
+      stage.start();
+      await stage.create('acme', { env: { host: 'acme.example' } });
+      await stage.condition('acme', 'Ready', 'True');
+      const backup = {
+        ...{ type: 'BackedUp', status: 'True', reason: 'Done', message: '' },
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      };
+      await target.admin.apply(
+        {
+          ...{ apiVersion: 'front.example/v1', kind: 'Tenant', metadata: stage.key('acme') },
+          status: { conditions: [backup] },
+        } as never,
+        { subresource: 'status', fieldManager: 'backup' },
+      );
+      const types = async (): Promise<readonly string[]> =>
+        ((await stage.get('acme')).status?.conditions ?? []).map(({ type }) => type).sort();
+      expect((await stage.get('acme')).status?.endpoint).to.equal('acme.example');
+      const own = ['Degraded', 'Progressing', 'Ready'];
+      expect(await types()).to.have.members([...own, 'BackedUp', 'Exposed']);
+      // A failure leaves them.
+      await stage.change('acme', { spec: { env: { host: 'broken' } } });
+      await stage.condition('acme', 'Ready', 'False');
+      expect(await types()).to.have.members([...own, 'BackedUp', 'Exposed']);
+      await stage.change('acme', { spec: { env: { host: null } } });
+      await stage.condition('acme', 'Ready', 'True');
+      const { status } = await stage.get('acme');
+      expect(status).to.not.have.property('endpoint');
+      expect(await types()).to.have.members([...own, 'BackedUp']);
+    });
+
+    it('comes back after somebody has changed it', async () => {
+      stage.operator
+        .for(Tenant)
+        .owns(ConfigMap)
+        .builds(({ builder }) => builder.configMap({ name: 'env' }));
+      stage.start();
+      await stage.create('acme');
+      await stage.condition('acme', 'Ready', 'True');
+      const patch = { type: 'merge', body: { status: { conditions: [] } } } as const;
+      await target.admin.patch(Tenant, stage.key('acme'), patch, { subresource: 'status' });
+      await stage.condition('acme', 'Ready', 'True');
+    });
+  });
+
+  it('leaves a paused object alone, and goes on when it is not paused', async () => {
+    stage.operator
+      .for(Tenant)
+      .owns(ConfigMap)
+      .builds(({ object, builder }) => builder.configMap({ name: 'env', data: object.spec.env }));
+    stage.start();
+    await stage.create('acme', { env: { A: '1' } });
+    await stage.condition('acme', 'Ready', 'True');
+    const paused = (value: string | null): object => ({
+      metadata: { annotations: { 'operator-builder.io/paused': value } },
+    });
+    await stage.change('acme', paused('true'));
+    await stage.condition('acme', 'Paused', 'True');
+    await stage.change('acme', { spec: { env: { A: '2' } } });
+    await stage.reconciled();
+    const data = async (): Promise<unknown> =>
+      (await target.admin.get(ConfigMap, stage.key('env'))).data;
+    expect(await data()).to.deep.equal({ A: '1' });
+    await stage.change('acme', paused(null));
+    await stage.condition('acme', 'Ready', 'True');
+    const { status } = await stage.get('acme');
+    expect(findCondition(status?.conditions, 'Paused')).to.equal(undefined);
+    expect(await data()).to.deep.equal({ A: '2' });
+  });
+
+  describe('finalizes', () => {
+    it('cleans up before the object goes, and shows what it waits for', async () => {
+      const cleaned: string[] = [];
+      let backups = 2;
+      stage.operator
+        .for(Tenant)
+        .owns(ConfigMap)
+        .builds(({ builder }) => builder.configMap({ name: 'env' }))
+        .finalizes(({ object }) => {
+          cleaned.push(object.metadata.name ?? '');
+          return backups > 0 ? requeueAfter(1_000, `waits for ${backups} backups`) : undefined;
+        });
+      stage.start();
+      await stage.create('acme');
+      await stage.condition('acme', 'Ready', 'True');
+      expect((await stage.get('acme')).metadata.finalizers).to.deep.equal([
+        `front.example/${operatorName}`,
+      ]);
+      await target.admin.delete(Tenant, stage.key('acme'));
+      const { reason, message } = await stage.condition('acme', 'Ready', 'False');
+      expect({ reason, message }).to.deep.equal({
+        reason: 'Deleting',
+        message: 'waits for 2 backups',
+      });
+      backups = 0;
+      await stage.change('acme', { metadata: { annotations: { touched: 'yes' } } });
+      await target.eventually(() => isGone(stage));
+      expect(cleaned.every((name) => name === 'acme')).to.equal(true);
+    });
+
+    it('takes the finalizer of an earlier release away, where there is nothing to clean up', async () => {
+      stage.operator
+        .for(Tenant)
+        .owns(ConfigMap)
+        .builds(({ builder }) => builder.configMap({ name: 'env' }));
+      const metadata = {
+        ...stage.key('acme'),
+        finalizers: [`front.example/${operatorName}`],
+      };
+      await target.admin.create<Tenant>(Tenant.object({ metadata, spec: {} }));
+      stage.start();
+      await stage.condition('acme', 'Ready', 'True');
+      await target.admin.delete(Tenant, stage.key('acme'));
+      await target.eventually(() => isGone(stage));
+    });
+  });
+
+  it('reconciles step by step, and shows the results of all steps', async () => {
+    const results: string[] = [];
+    stage.operator
+      .for(Tenant)
+      .owns(ConfigMap, Deployment)
+      .reconciles(async ({ object, builder }) => {
+        const chain = builder
+          .configMap({ name: 'env', data: object.spec.env })
+          .deployment({ name: 'web', replicas: object.spec.replicas, podSpec });
+        await chain.reconcileConfigMap();
+        const deployed = await chain.reconcileDeployOrSts();
+        await chain.reconcileStore();
+        results.push(...deployed.map(({ operation, ref }) => `${operation} ${ref.kind}`));
+      });
+    stage.start();
+    await stage.create('acme', { replicas: 1 });
+    await stage.condition('acme', 'Ready', 'True');
+    expect(results[0]).to.equal('created Deployment');
+    expect(await stage.names(Deployment)).to.deep.equal(['web']);
+  });
+}
+
+async function isGone(stage: Stage): Promise<void> {
+  try {
+    await stage.get('acme');
+  } catch (error) {
+    if (isNotFound(error)) return;
+    throw error;
+  }
+  throw new Error('it is still there');
+}
