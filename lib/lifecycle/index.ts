@@ -15,6 +15,8 @@ export { setLifecycleCondition } from './conditions/set-lifecycle-condition.js';
 export type { LifecycleConditionUpdate } from './conditions/set-lifecycle-condition.js';
 export type { PauseAnnotations } from '../controller/pause.js';
 export type { CrManager } from './cr-manager.js';
+export { lifecycle } from './lifecycle.js';
+export type { LifecycleOptions } from './lifecycle.js';
 export { lifecycleController } from './lifecycle-controller.js';
 export type { LifecycleControllerOptions } from './lifecycle-controller.js';
 export { phases } from './lifecycle-status.js';

@@ -4,6 +4,8 @@ import { ChangeNotifier } from '../cache/change-notifier.js';
 import type { Client } from '../client/client.js';
 import type { Controller } from '../controller/controller.js';
 import type { Recorder } from '../events/recorder.js';
+import type { Clock } from '../system/clock.js';
+import type { Logger } from '../system/logger.js';
 import type { Metrics } from '../system/metrics.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
@@ -93,6 +95,16 @@ export class Manager {
   /** Where everything here registers its metrics; yours are welcome. */
   get metrics(): Metrics {
     return this.#metrics;
+  }
+
+  /** The clock of everything that runs here: in tests a virtual one. */
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
+  /** The logger of the manager. */
+  get logger(): Logger {
+    return this.#options.logger;
   }
 
   /** Reads the cache of the first cluster; writes are refused while this process does not lead. */

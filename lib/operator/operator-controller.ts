@@ -39,7 +39,7 @@ export interface StyledController<T extends KubernetesObject> {
   readonly type: TypeReference<T>;
   readonly owns: OwnedTypes;
   readonly options: ControllerOptions;
-  /** Adds the watches that the links have described. */
+  /** Adds the watches that the links have described beside `owns`. */
   readonly configure: (controller: ControllerBuilder) => ControllerBuilder;
   readonly requires: readonly RequiredAccess[];
   readonly place: Pick<ManagerAddOptions, 'phase' | 'shards'>;
@@ -93,7 +93,8 @@ export class OperatorController<T extends KubernetesObject, Owned extends string
    */
   owns<const R extends OwnedTypes>(...types: R): OperatorController<T, Owned | KindsOf<R[number]>> {
     for (const type of types) {
-      this.#link((controller) => controller.owns(type));
+      // Bad input is refused where it is given.
+      controllerFor(this.#type).owns(type);
       this.#owns.push(type);
     }
     return this as unknown as OperatorController<T, Owned | KindsOf<R[number]>>;
@@ -196,10 +197,11 @@ export class OperatorController<T extends KubernetesObject, Owned extends string
     const { name, options, configure, requires, place } = this.#styled();
     // Its own applied fields of the status say which of them it no longer sets.
     const watch = { predicate, keepManagedFields: plan.status !== undefined };
-    const controller = configure(controllerFor(this.#type, watch)).withOptions({
-      ...options,
-      name,
-    });
+    const owning = this.#owns.reduce(
+      (builder, type) => builder.owns(type),
+      controllerFor(this.#type, watch),
+    );
+    const controller = configure(owning).withOptions({ ...options, name });
     return manager.add(
       controller.complete((context) => reconciler.reconcile(context)),
       { ...place, requires: [...this.#access(plan), ...requires] },

@@ -40,6 +40,8 @@ export type {
   ResourceContext,
   StepName,
 } from './resource-context.js';
+export { resourceChain } from './resource-chain.js';
+export type { ResourceChainOptions } from './resource-chain.js';
 export { ResourceFailedError, isResourceFailed } from './resource-failed-error.js';
 export { ResourceRouter } from './resource-router.js';
 export type { ResourceRouterOptions } from './resource-router.js';

@@ -1,4 +1,9 @@
 import { operatorSuite } from '../operator/suite/operator-suite.js';
+import { operatorStylesSuite } from '../operator/suite/styles-suite.js';
 import { clusterTarget } from './cluster-target.js';
 
 describe('Operator on a real API server', () => operatorSuite(clusterTarget));
+
+describe('The styles of an Operator on a real API server', () => {
+  operatorStylesSuite(clusterTarget);
+});

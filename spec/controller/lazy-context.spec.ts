@@ -43,7 +43,7 @@ describe('the context of a reconcile', () => {
       const spread = { ...context };
       expect(spread).to.have.all.keys(
         ...['key', 'cluster', 'signal', 'logger', 'client', 'trigger', 'triggers'],
-        ...['moreTriggers', 'reconcileID', 'span', 'planning'],
+        ...['moreTriggers', 'reconcileID', 'span', 'planning', 'recorder', 'clock'],
       );
       expect(spread.client).to.equal(context.client);
       expect(spread.signal).to.equal(context.signal);

@@ -1,4 +1,9 @@
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
 import { operatorSuite } from './suite/operator-suite.js';
+import { operatorStylesSuite } from './suite/styles-suite.js';
 
 describe('Operator on the embedded server', () => operatorSuite(embeddedTarget));
+
+describe('The styles of an Operator on the embedded server', () => {
+  operatorStylesSuite(embeddedTarget);
+});

@@ -4,10 +4,6 @@ import type { ManagerOptions } from '../../manager/manager-options.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { groupOfType } from '../../object/resource-type.js';
 import type { ResourceType, TypeReference } from '../../object/resource-type.js';
-import { systemClock } from '../../system/clock.js';
-import type { Clock } from '../../system/clock.js';
-import { silentLogger } from '../../system/logger.js';
-import type { Logger } from '../../system/logger.js';
 import { systemRandom } from '../../system/random.js';
 import type { Random } from '../../system/random.js';
 import { isViewGroup } from './routed-client.js';
@@ -37,20 +33,16 @@ export class DeclarativeManager extends Manager {
   readonly viewWriters = new ViewWriters();
   /** What its controllers write. @internal */
   readonly targetWrites = new TargetWrites();
-  readonly clock: Clock;
   readonly random: Random;
-  readonly logger: Logger;
   readonly #scope: CacheScope;
   #hasRun = false;
 
   private constructor(options: ManagerOptions, views: Views) {
     super(options);
     this.#scope = options.cacheOptions ?? {};
-    const { clock = systemClock, random = systemRandom, logger = silentLogger } = options;
+    const { random = systemRandom } = options;
     this.views = views;
-    this.clock = clock;
     this.random = random;
-    this.logger = logger;
   }
 
   /** @throws OperatorError `InvalidOption`: as `Manager`. */

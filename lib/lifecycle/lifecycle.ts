@@ -1,0 +1,71 @@
+import { groupOfType } from '../object/resource-type.js';
+import type { ControllerStyle } from '../operator/index.js';
+import type { CrManager } from './cr-manager.js';
+import { lifecycleController } from './lifecycle-controller.js';
+import type { LifecycleObject } from './lifecycle-status.js';
+import { LifecycleReconciler } from './reconciler/lifecycle-reconciler.js';
+import type { LifecycleReconcilerOptions } from './reconciler/lifecycle-reconciler-options.js';
+
+/** Options of {@link lifecycle}. */
+export interface LifecycleOptions<CR extends LifecycleObject>
+  extends
+    Partial<
+      Omit<LifecycleReconcilerOptions<CR>, 'crManager' | 'client' | 'recorder' | 'clock' | 'logger'>
+    >,
+    Pick<CrManager<CR>, 'isCreating' | 'status' | 'withStatus'> {
+  /** The version of what is deployed, a semantic one: an object of an older one is upgraded. */
+  readonly version: string;
+  /**
+   * Returns every object that there should be for a configuration, complete, in the order in which they
+   * are made. Objects of kinds that the controller owns and that are no longer returned are pruned.
+   */
+  readonly resources: CrManager<CR>['getAllResources'];
+}
+
+/**
+ * Installs, upgrades, watches over and removes a whole system for each object of an operator's
+ * controller. Name the kinds of earlier releases in `owns` as well, so that their objects are pruned.
+ *
+ * @example
+ * ```ts
+ * operator
+ *   .for(Website)
+ *   .owns(Deployment, Service)
+ *   .uses(lifecycle({ version: '1.2.0', resources: (website) => [deploymentOf(website)] }));
+ * ```
+ */
+export function lifecycle<CR extends LifecycleObject>(
+  options: LifecycleOptions<CR>,
+): ControllerStyle<CR> {
+  const { version, resources, isCreating, status, withStatus, ...others } = options;
+  return {
+    addTo: (manager, { name, operatorName, type, owns, options: controller, ...links }) => {
+      const { client, clock, logger } = manager;
+      const crManager: CrManager<CR> = {
+        ...{ type, getAllResources: resources, getDependantResourceTypes: () => owns },
+        ...(isCreating !== undefined && { isCreating }),
+        ...(status !== undefined && { status }),
+        ...(withStatus !== undefined && { withStatus }),
+      };
+      const group = groupOfType(type);
+      const reconciler = new LifecycleReconciler<CR>({
+        ...{
+          namespace: process.env['POD_NAMESPACE'] ?? 'default',
+          finalizer: finalizerOf(group, name),
+        },
+        ...others,
+        ...{ crManager, client, clock, logger },
+        recorder: manager.eventRecorder(operatorName),
+      });
+      const settings = { ...controller, name, operatorVersion: version };
+      manager.add(lifecycleController(reconciler, settings, links.configure), {
+        ...links.place,
+        requires: [...reconciler.requires, ...links.requires],
+      });
+    },
+  };
+}
+
+function finalizerOf(group: string, name: string): string {
+  return `${group === '' ? name : `${name}.${group}`}/lifecycle`;
+}
