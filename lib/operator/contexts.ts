@@ -23,7 +23,7 @@ type LiteralOf<K> = K extends string ? (string extends K ? never : K) : never;
 /** The fields of an object's status that a reconciler may set. */
 export type StatusFields<T> = T extends { status?: infer S }
   ? Partial<Omit<NonNullable<S>, 'conditions' | 'observedGeneration'>>
-  : Record<never, never>;
+  : never;
 
 /**
  * The part of an object's status that this reconcile decides, beside the conditions that the operator
@@ -56,6 +56,9 @@ export interface OperatorContext<
   readonly builder: Builder<NoNames<string, Owned>>;
 }
 
+/** The end of a handler: nothing to add, or a result. */
+export type Handled = Result | undefined | Promise<Result | undefined>;
+
 /** Returns the chain of the objects that an object should have. */
 export type BuildHandler<T extends KubernetesObject, Owned extends string> = (
   context: OperatorContext<T, Owned>,
@@ -67,15 +70,13 @@ export type BuildHandler<T extends KubernetesObject, Owned extends string> = (
  */
 export type ReconcileHandler<T extends KubernetesObject, Owned extends string> = (
   context: OperatorContext<T, Owned>,
-) => Result | void | Promise<Result | void>;
+) => Handled;
 
 /**
  * Cleans up for an object that is being deleted, before it goes. `requeueAfter(ms, message)`: not
  * finished, called again. It must cope with a clean-up that an earlier call began.
  */
-export type FinalizeHandler<T extends KubernetesObject> = (
-  context: ObjectContext<T>,
-) => Result | void | Promise<Result | void>;
+export type FinalizeHandler<T extends KubernetesObject> = (context: ObjectContext<T>) => Handled;
 
 /** Options of the builder of an object that an operator does not decide itself. */
 export type OperatorBuilderOptions = Omit<

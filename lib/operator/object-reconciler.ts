@@ -170,10 +170,9 @@ export class ObjectReconciler<T extends KubernetesObject> {
         return (chain ??= newChain());
       },
     };
-    const returned =
-      handler.type === 'builds'
-        ? await reconcileChain(await handler.handle(given), object)
-        : await handler.handle(given);
+    let returned: Result | undefined;
+    if (handler.type === 'reconciles') returned = await handler.handle(given);
+    else await reconcileChain(await handler.handle(given), object);
     const all = [...results.values()];
     const waitsFor = returned?.type === 'requeueAfter' ? returned.message : undefined;
     const conditions = conditionsOf({ results: all, waitsFor, ...this.#observed(object) });
@@ -225,7 +224,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     if (object.metadata.finalizers?.includes(finalizer) !== true) return done();
     const draft = new Draft<T>(object);
     const parts = { context, draft, results: new Map<string, ObjectResult>() };
-    let returned: Result | void;
+    let returned: Result | undefined;
     try {
       returned = await finalize?.({ ...context, object, status: draft });
     } catch (error) {
@@ -341,14 +340,13 @@ class Draft<T extends KubernetesObject> implements StatusDraft<T> {
   }
 }
 
-async function reconcileChain(chain: unknown, object: KubernetesObject): Promise<undefined> {
+async function reconcileChain(chain: unknown, object: KubernetesObject): Promise<void> {
   const isChain = typeof chain === 'object' && chain !== null && 'reconcile' in chain;
   if (!isChain) {
     const message = `builds for ${describeObject(object)}: want the chain to be returned, got ${typeof chain}`;
     throw new OperatorError('InvalidOption', `${message}; return builder.configMap(…)`);
   }
   await (chain as Builder).reconcile();
-  return undefined;
 }
 
 function soonest(result: Result, afterMs: number | undefined): Result {

@@ -58,7 +58,52 @@ type Handling<T extends KubernetesObject> =
  * Describes how the objects of a kind are reconciled; see {@link Operator.for}. Every link changes the
  * description and returns it, with the kinds that are owned in its type.
  */
-export class OperatorController<T extends KubernetesObject, Owned extends string = never> {
+export interface OperatorController<T extends KubernetesObject, Owned extends string = never> {
+  /** The kind that is reconciled. */
+  readonly type: TypeReference<T>;
+  /**
+   * Names the kinds that the controller makes objects of, all of them: they are watched, pruned, part of
+   * its role, and what `builder` can chain.
+   */
+  owns<const R extends OwnedTypes>(...types: R): OperatorController<T, Owned | KindsOf<R[number]>>;
+  /** Reconciles the objects that `mapper` names when an object of `type` changes. */
+  watches<W extends KubernetesObject>(
+    type: TypeReference<W>,
+    mapper: Mapper<W>,
+    options?: WatchKindOptions<W>,
+  ): this;
+  /** Reconciles the objects that another source names: a timer, a stream, a callback. */
+  from(source: Source): this;
+  /** Sets options of the controller, such as `maxConcurrentReconciles`. */
+  withOptions(options: Omit<ControllerOptions, 'name' | 'reportingController'>): this;
+  /**
+   * Sets where the controller runs: on the leader, on every replica, or its keys spread over all of
+   * them. @defaultValue on the leader
+   */
+  runsOn(place: 'leader' | 'replica' | 'shards'): this;
+  /** Names what the handlers do beside watching, owning and writing the status: for its role. */
+  requires(...access: readonly RequiredAccess[]): this;
+  /**
+   * Reconciles by a chain: everything that `handler` returns is applied, and what is no longer in it is
+   * pruned.
+   */
+  builds(handler: BuildHandler<T, Owned>): this;
+  /** Reconciles by code of your own, step by step. */
+  reconciles(handler: ReconcileHandler<T, Owned>): this;
+  /** Reconciles by another style: `resourceChain(…)`, `lifecycle(…)`. */
+  uses(style: ControllerStyle<T>): this;
+  /**
+   * Cleans up before an object goes, by a finalizer that the operator adds and removes. Without it
+   * garbage collection takes what the object owns.
+   */
+  finalizes(handler: FinalizeHandler<T>): this;
+}
+
+/** The links of one controller, and how they are added to a manager. */
+export class ControllerLinks<
+  T extends KubernetesObject,
+  Owned extends string,
+> implements OperatorController<T, Owned> {
   readonly #operatorName: string;
   readonly #reports: FailureReports;
   readonly #type: TypeReference<T>;
@@ -82,25 +127,19 @@ export class OperatorController<T extends KubernetesObject, Owned extends string
     this.#options = options;
   }
 
-  /** The kind that is reconciled. */
   get type(): TypeReference<T> {
     return this.#type;
   }
 
-  /**
-   * Names the kinds that the controller makes objects of, all of them: they are watched, pruned, part of
-   * its role, and what `builder` can chain.
-   */
   owns<const R extends OwnedTypes>(...types: R): OperatorController<T, Owned | KindsOf<R[number]>> {
     for (const type of types) {
       // Bad input is refused where it is given.
       controllerFor(this.#type).owns(type);
       this.#owns.push(type);
     }
-    return this as unknown as OperatorController<T, Owned | KindsOf<R[number]>>;
+    return this;
   }
 
-  /** Reconciles the objects that `mapper` names when an object of `type` changes. */
   watches<W extends KubernetesObject>(
     type: TypeReference<W>,
     mapper: Mapper<W>,
@@ -109,57 +148,40 @@ export class OperatorController<T extends KubernetesObject, Owned extends string
     return this.#link((controller) => controller.watches(type, mapper, options));
   }
 
-  /** Reconciles the objects that another source names: a timer, a stream, a callback. */
   from(source: Source): this {
     return this.#link((controller) => controller.from(source));
   }
 
-  /** Sets options of the controller, such as `maxConcurrentReconciles`. */
   withOptions(options: Omit<ControllerOptions, 'name' | 'reportingController'>): this {
     this.#controllerOptions = { ...this.#controllerOptions, ...options };
     return this;
   }
 
-  /**
-   * Sets where the controller runs: on the leader, on every replica, or its keys spread over all of
-   * them. @defaultValue on the leader
-   */
   runsOn(place: 'leader' | 'replica' | 'shards'): this {
     this.#place = place === 'shards' ? { shards: true } : { phase: place };
     return this;
   }
 
-  /** Names what the handlers do beside watching, owning and writing the status: for its role. */
   requires(...access: readonly RequiredAccess[]): this {
     this.#requires.push(...access);
     return this;
   }
 
-  /**
-   * Reconciles by a chain: everything that `handler` returns is applied, and what is no longer in it is
-   * pruned.
-   */
   builds(handler: BuildHandler<T, Owned>): this {
     // The kinds that are owned are checked at run time, too.
     const handle = handler as unknown as BuildHandler<T, string>;
     return this.#handled('builds', { type: 'builds', handle });
   }
 
-  /** Reconciles by code of your own, step by step. */
   reconciles(handler: ReconcileHandler<T, Owned>): this {
     const handle = handler as unknown as ReconcileHandler<T, string>;
     return this.#handled('reconciles', { type: 'reconciles', handle });
   }
 
-  /** Reconciles by another style: `resourceChain(…)`, `lifecycle(…)`. */
   uses(style: ControllerStyle<T>): this {
     return this.#handled('uses', { type: 'uses', style });
   }
 
-  /**
-   * Cleans up before an object goes, by a finalizer that the operator adds and removes. Without it
-   * garbage collection takes what the object owns.
-   */
   finalizes(handler: FinalizeHandler<T>): this {
     if (typeof handler !== 'function')
       this.#refuse(`finalizes: want a function, got ${typeof handler}`);

@@ -13,8 +13,9 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { ForOptions } from './contexts.js';
 import { FailureReports } from './object-reconciler.js';
-import { OperatorController } from './operator-controller.js';
-import { runOperator } from './run-operator.js';
+import { ControllerLinks } from './operator-controller.js';
+import type { OperatorController } from './operator-controller.js';
+import { operatorMain, runOperator } from './run-operator.js';
 import type { OperatorRunOptions } from './run-operator.js';
 
 /** Options of {@link Operator}. */
@@ -93,12 +94,17 @@ export class Operator implements OperatorDefinition {
     type: TypeReference<T>,
     options: ForOptions<T> = {},
   ): OperatorController<T> {
-    if (typeof type?.kind !== 'string') {
+    // Plain JavaScript, or a circle of imports, may give nothing.
+    if (typeof (type as Partial<typeof type> | undefined)?.kind !== 'string') {
       const remedy = 'give a resource of defineResource, a built-in kind, or { apiVersion, kind }';
       throw new OperatorError('InvalidOption', `Operator.for: there is no type: ${remedy}`);
     }
     const { name } = this;
-    const controller = new OperatorController<T>({ name, reports: this.#reports }, type, options);
+    const controller = new ControllerLinks<T, never>(
+      { name, reports: this.#reports },
+      type,
+      options,
+    );
     this.#controllers.push(controller);
     return controller;
   }
@@ -126,6 +132,15 @@ export class Operator implements OperatorDefinition {
    */
   async run(options: OperatorRunOptions = {}): Promise<void> {
     await runOperator(this, options);
+  }
+
+  /**
+   * Runs as a program: reads the command line (`--help` shows it), prints an error as one line, and sets
+   * the exit code.
+   * @param args - @defaultValue those of the process
+   */
+  async main(args: readonly string[] = process.argv.slice(2)): Promise<void> {
+    await operatorMain(this, args);
   }
 }
 

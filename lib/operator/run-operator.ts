@@ -1,41 +1,227 @@
 import type { Client } from '../client/client.js';
 import { defaultClient } from '../client/default-client.js';
+import type { ConnectedClient } from '../client/http-client.js';
+import type { KubeConfigClientOptions } from '../client/kube-config.js';
+import { missingAccess } from '../manager/access/missing-access.js';
+import type { RequiredAccess } from '../manager/access/required-access.js';
+import { electionAccess } from '../manager/leadership.js';
 import { Manager } from '../manager/manager.js';
 import type { ManagerOptions } from '../manager/manager-options.js';
+import type { MetricsOptions } from '../manager/metrics/metrics-options.js';
 import type { OperatorDefinition } from '../manager/operator-definition.js';
+import { operatorWebhooks } from '../manager/operator-webhooks.js';
+import { certificateFiles } from '../manager/webhooks/certificate-files.js';
+import type { CertificateSource } from '../manager/webhooks/certificate-source.js';
+import { generatedCertificates } from '../manager/webhooks/generated-certificates.js';
+import { errorMessage } from '../system/as-error.js';
 import { pinoLogger } from '../system/pino-logger.js';
 import type { Logger } from '../system/logger.js';
+import { OperatorError } from '../system/operator-error.js';
+import { readCommandLine, usageOf } from './command-line.js';
+import type { CommandLine } from './command-line.js';
 
-/** Options of {@link Operator.run}. */
-export interface OperatorRunOptions extends Omit<ManagerOptions, 'client' | 'clusters' | 'name'> {
+/** Options of {@link Operator.run}: those of a manager, of which it decides most by where it runs. */
+export interface OperatorRunOptions extends Omit<
+  ManagerOptions,
+  'client' | 'clusters' | 'name' | 'leaderElection'
+> {
   /** @defaultValue by controller-runtime's rules: `KUBECONFIG`, the Pod's account, `~/.kube/config` */
   readonly client?: Client | undefined;
   /** Stops it. @defaultValue SIGINT and SIGTERM do */
   readonly signal?: AbortSignal | undefined;
+  /** `false`: no election. @defaultValue in a cluster, where the role allows it, a Lease of the operator's name */
+  readonly leaderElection?: ManagerOptions['leaderElection'] | false;
 }
 
-/** Runs an operator in a manager of its own. */
+/** Where an operator runs. */
+interface Place {
+  readonly client: Client;
+  readonly logger: Logger;
+  /** In a Pod, with its account. */
+  readonly isCluster: boolean;
+  /** The operator's own namespace; undefined: not known. */
+  readonly namespace: string | undefined;
+  /** Undefined: no registry is wanted. */
+  readonly registry: MetricsOptions['registry'];
+}
+
+/** Runs an operator in a manager of its own, as `Operator.run` says. */
 export async function runOperator(
   operator: OperatorDefinition,
   options: OperatorRunOptions,
+  line: CommandLine = readCommandLine([]),
 ): Promise<void> {
-  const { client: given, signal, logger = pinoLogger(), ...settings } = options;
-  const { client, close } = await clientOf(given, logger);
+  const { client: given, signal, logger = pinoLogger({ level: line.logLevel }), ...own } = options;
+  const isCluster = given === undefined && isPod(line);
+  const isMeasured =
+    line.metrics && own.metrics !== false && (isCluster || line.metricsPort !== undefined);
+  const { registry, metrics } = isMeasured ? await newRegistry() : nothing;
+  const { client, opened } = await clientOf(given, { path: line.kubeconfig, logger, metrics });
+  const namespace = line.namespace ?? namespaceOf(opened?.defaultNamespace, isCluster);
+  const place = { client, logger, isCluster, namespace, registry };
   try {
     const { name, cacheOptions } = operator;
-    const manager = new Manager({ cacheOptions, ...settings, name, client, logger });
+    const settings = await settingsOf(operator, line, place);
+    const { leaderElection = settings.leaderElection, ...others } = own;
+    const manager = new Manager({
+      ...{ ...settings, cacheOptions, ...others, name, client, logger },
+      leaderElection: leaderElection === false ? undefined : leaderElection,
+    });
     await operator.setup(manager);
     await (signal === undefined ? manager.runUntilSignal() : manager.run(signal));
   } finally {
-    await close();
+    await opened?.close();
   }
 }
 
+/** Runs an operator as a program, as `Operator.main` says. */
+export async function operatorMain(
+  operator: OperatorDefinition,
+  args: readonly string[],
+): Promise<void> {
+  try {
+    const line = readCommandLine(args);
+    if (line.help) process.stdout.write(usageOf(operator.name));
+    else await runOperator(operator, {}, line);
+  } catch (error) {
+    process.stderr.write(`${errorMessage(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function isPod({ kubeconfig }: CommandLine): boolean {
+  const { KUBECONFIG = '', KUBERNETES_SERVICE_HOST = '' } = process.env;
+  return kubeconfig === undefined && KUBECONFIG === '' && KUBERNETES_SERVICE_HOST !== '';
+}
+
+function namespaceOf(account: string | undefined, isCluster: boolean): string | undefined {
+  const { POD_NAMESPACE = '' } = process.env;
+  if (POD_NAMESPACE !== '') return POD_NAMESPACE;
+  return isCluster ? account : undefined;
+}
+
+/** The client, and the one of it that has to be closed. */
 async function clientOf(
   given: Client | undefined,
-  logger: Logger,
-): Promise<{ readonly client: Client; readonly close: () => Promise<void> }> {
-  if (given !== undefined) return { client: given, close: () => Promise.resolve() };
-  const client = await defaultClient({ logger });
-  return { client, close: () => client.close() };
+  options: KubeConfigClientOptions,
+): Promise<{ readonly client: Client; readonly opened?: ConnectedClient }> {
+  if (given !== undefined) return { client: given };
+  const opened = await defaultClient(options);
+  return { client: opened, opened };
+}
+
+const nothing = { registry: undefined, metrics: undefined };
+
+async function newRegistry() {
+  const [{ Registry }, { promMetrics }] = await Promise.all([
+    import('prom-client'),
+    import('../system/prom-metrics.js'),
+  ]);
+  const registry = new Registry();
+  return { registry, metrics: promMetrics(registry) };
+}
+
+type Settings = Pick<ManagerOptions, 'health' | 'metrics' | 'webhooks' | 'leaderElection'>;
+
+async function settingsOf(
+  operator: OperatorDefinition,
+  line: CommandLine,
+  place: Place,
+): Promise<Settings> {
+  const { client, logger, isCluster, namespace } = place;
+  const { healthPort, webhookPort: port, webhookCertDir: certificateFolder } = line;
+  const [leaderElection, metrics] = await Promise.all([
+    electionOf(operator, line, place),
+    metricsOf(operator, line, place),
+  ]);
+  const webhooks = { client, namespace, port, certificateFolder, logger };
+  return {
+    ...{ leaderElection, metrics },
+    health: isCluster || healthPort !== undefined ? { port: healthPort } : false,
+    webhooks: line.webhooks ? operatorWebhooks(operator, webhooks) : undefined,
+  };
+}
+
+async function electionOf(
+  { name }: OperatorDefinition,
+  { leaderElect }: CommandLine,
+  place: Place,
+): Promise<ManagerOptions['leaderElection']> {
+  const { isCluster, namespace } = place;
+  if (leaderElect === false || (leaderElect === undefined && !isCluster)) return undefined;
+  if (namespace === undefined) {
+    if (leaderElect === undefined) return undefined;
+    const remedy = 'give --namespace, or set the variable POD_NAMESPACE';
+    throw new OperatorError(
+      'InvalidOption',
+      `--leader-elect: the namespace is not known; ${remedy}`,
+    );
+  }
+  const election = { name, namespace };
+  if (leaderElect === true) return election;
+  const isAllowed = await mayDo('leader election', electionAccess(election), place);
+  return isAllowed ? election : undefined;
+}
+
+async function metricsOf(
+  { name }: OperatorDefinition,
+  line: CommandLine,
+  place: Place,
+): Promise<MetricsOptions | false> {
+  const { registry, namespace, client, isCluster } = place;
+  const { metricsPort, metricsAuth, metricsCertDir: folder } = line;
+  if (registry === undefined) return false;
+  if (metricsAuth === true && namespace === undefined && folder === undefined) {
+    const remedy = 'give --namespace, or --metrics-cert-dir';
+    throw new OperatorError(
+      'InvalidOption',
+      `--metrics-auth: the namespace is not known; ${remedy}`,
+    );
+  }
+  const own = namespace === undefined ? undefined : ownCertificate(name, namespace, client);
+  const certificate = folder === undefined ? own : certificateFiles({ folder });
+  const wantsReview = metricsAuth ?? isCluster;
+  const isReviewed =
+    wantsReview &&
+    certificate !== undefined &&
+    (metricsAuth === true ||
+      (await mayDo('authenticated metrics', reviewAccess(certificate), place)));
+  if (isReviewed) return { registry, port: metricsPort ?? 8443, access: 'reviewed', certificate };
+  // Without the rights to ask who scrapes, metrics are served where they were asked for only.
+  const isWanted = metricsPort !== undefined || metricsAuth === false;
+  const plain = folder === undefined ? {} : { certificate };
+  return isWanted ? { registry, port: metricsPort ?? 8080, ...plain } : { registry, serve: false };
+}
+
+function reviewAccess({ access = [] }: CertificateSource): readonly RequiredAccess[] {
+  const review = (group: string, kind: string, plural: string): RequiredAccess => ({
+    type: { group, version: 'v1', kind, plural, namespaced: false },
+    verbs: ['create'],
+  });
+  return [
+    review('authentication.k8s.io', 'TokenReview', 'tokenreviews'),
+    review('authorization.k8s.io', 'SubjectAccessReview', 'subjectaccessreviews'),
+    ...access,
+  ];
+}
+
+function ownCertificate(operator: string, namespace: string, client: Client): CertificateSource {
+  const name = `${operator}-metrics-certificates`;
+  const dnsNames = [`${operator}-controller-manager-metrics.${namespace}.svc`];
+  return generatedCertificates({ client, secret: { namespace, name }, dnsNames });
+}
+
+/** Whether the role of the operator allows `access`; a warning says what it lacks. */
+async function mayDo(
+  what: string,
+  access: readonly RequiredAccess[],
+  { client, logger }: Place,
+): Promise<boolean> {
+  const missing = await missingAccess(client, access);
+  if (missing.length === 0) return true;
+  const rights = missing.map(({ verb, resource, group }) =>
+    group === '' ? `${verb} ${resource}` : `${verb} ${resource}.${group}`,
+  );
+  logger.warn(`${what} is off: the role lacks rights`, { missing: rights });
+  return false;
 }

@@ -40,7 +40,7 @@ export function resourceChain<T extends KubernetesObject>(
   const { initContext, deletionOrder, ...framework } = options;
   const isSets = chain.length > 0 && chain.every((each) => each instanceof ResourceSet);
   const resourceSets = isSets
-    ? (chain as readonly ResourceSet<T>[])
+    ? chain
     : [
         new ResourceSet<T>({
           ...{ name: 'v1', handles: () => true, initContext, deletionOrder },

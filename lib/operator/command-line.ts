@@ -1,0 +1,104 @@
+import { parseArgs } from 'node:util';
+import { OperatorError } from '../system/operator-error.js';
+
+const levels = ['debug', 'info', 'warn', 'error'] as const;
+
+/** Severities of log lines. */
+export type LogLevel = (typeof levels)[number];
+
+/** The options of a command line; undefined: not given. */
+export interface CommandLine {
+  readonly help: boolean;
+  readonly kubeconfig: string | undefined;
+  readonly namespace: string | undefined;
+  readonly leaderElect: boolean | undefined;
+  readonly healthPort: number | undefined;
+  readonly metrics: boolean;
+  readonly metricsPort: number | undefined;
+  readonly metricsAuth: boolean | undefined;
+  readonly metricsCertDir: string | undefined;
+  readonly webhooks: boolean;
+  readonly webhookPort: number | undefined;
+  readonly webhookCertDir: string | undefined;
+  readonly logLevel: LogLevel;
+}
+
+/** Help for the command line of the operator `name`. */
+export function usageOf(name: string): string {
+  return `Usage: ${name} [options]
+
+  --kubeconfig FILE        the cluster to work on (default: KUBECONFIG, in-cluster, or ~/.kube/config)
+  --namespace NAME         namespace of the operator: of its Lease, its certificates, the Service of its
+                           webhooks (default: POD_NAMESPACE, or that of the Pod's account)
+  --leader-elect           let one of several replicas work (default in a cluster, where the role allows it)
+  --no-leader-elect        work at once
+  --health-port PORT       serve /healthz and /readyz (default in a cluster: 8081)
+  --metrics-port PORT      serve /metrics (default in a cluster: 8443, 8080 without --metrics-auth)
+  --metrics-auth           serve HTTPS, to callers that may get /metrics (default in a cluster)
+  --no-metrics-auth        serve HTTP to everyone
+  --metrics-cert-dir DIR   folder of tls.crt and tls.key (default: the operator makes a certificate)
+  --no-metrics             serve no metrics
+  --webhook-port PORT      serve the webhooks, if there are any (default: 9443)
+  --webhook-cert-dir DIR   folder of tls.crt and tls.key (default: the operator makes a certificate)
+  --no-webhooks            serve no webhooks
+  --log-level LEVEL        debug, info, warn or error (default: info)
+  --help                   show this
+`;
+}
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+const on = { type: 'boolean', default: true } as const;
+const options = {
+  ...{ kubeconfig: text, namespace: text, 'leader-elect': flag, 'health-port': text },
+  ...{ metrics: on, 'metrics-port': text, 'metrics-auth': flag },
+  ...{ 'metrics-cert-dir': text, webhooks: on },
+  ...{ 'webhook-port': text, 'webhook-cert-dir': text },
+  'log-level': { type: 'string', default: 'info' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+/**
+ * Reads the command line of an operator that runs as a program.
+ * @throws OperatorError `InvalidOption`: an option is unknown, or its value is invalid.
+ */
+export function readCommandLine(args: readonly string[]): CommandLine {
+  const values = valuesOf(args);
+  return {
+    help: values.help,
+    kubeconfig: values.kubeconfig,
+    namespace: values.namespace,
+    leaderElect: values['leader-elect'],
+    healthPort: portOf('--health-port', values['health-port']),
+    metrics: values.metrics,
+    metricsPort: portOf('--metrics-port', values['metrics-port']),
+    metricsAuth: values['metrics-auth'],
+    metricsCertDir: values['metrics-cert-dir'],
+    webhooks: values.webhooks,
+    webhookPort: portOf('--webhook-port', values['webhook-port']),
+    webhookCertDir: values['webhook-cert-dir'],
+    logLevel: levelOf(values['log-level']),
+  };
+}
+
+function valuesOf(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowNegative: true }).values;
+  } catch (cause) {
+    const message = `${(cause as Error).message}; --help shows the options`;
+    throw new OperatorError('InvalidOption', message, { cause });
+  }
+}
+
+function portOf(option: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
+  throw new OperatorError('InvalidOption', `${option}: want 0 to 65535, got ${given}`);
+}
+
+function levelOf(given: string): LogLevel {
+  const found = levels.find((level) => level === given);
+  if (found !== undefined) return found;
+  const message = `--log-level: want ${levels.join(', ')}, got ${given}`;
+  throw new OperatorError('InvalidOption', message);
+}
