@@ -1,3 +1,4 @@
+import isEqual from 'lodash/isEqual.js';
 import { Builder } from '../builder/builder.js';
 import type { NoNames } from '../builder/chain-names.js';
 import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
@@ -17,7 +18,7 @@ import { findCondition } from '../object/conditions.js';
 import type { ConditionUpdate } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';
 import { keyOf } from '../object/object-key.js';
-import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { KubernetesObject, ManagedFieldsEntry } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { asError } from '../system/as-error.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
@@ -82,9 +83,24 @@ const rememberedWrites = 10_000;
 /** A status write wakes every watcher of the object: a message that only counts on must not do so often. */
 const messageIntervalMs = 5_000;
 
+/** The last status write of an object. */
 interface StatusWrite {
-  readonly resourceVersion: string | undefined;
   readonly atMs: number;
+  /** It was sent, and not answered yet. @defaultValue false */
+  readonly isSent?: boolean;
+  readonly resourceVersion?: string | undefined;
+}
+
+/** What tells a status write of `manager` from other changes of an object. */
+function statusWrite({ metadata }: KubernetesObject, manager: string) {
+  const { managedFields = [] } = metadata;
+  const isOwn = (entry: ManagedFieldsEntry): boolean =>
+    entry.manager === manager && entry.subresource === 'status';
+  const others = managedFields.filter((entry) => !isOwn(entry));
+  return {
+    time: managedFields.find(isOwn)?.time,
+    others: { ...metadata, resourceVersion: '', managedFields: others },
+  };
 }
 
 /**
@@ -102,6 +118,7 @@ interface StatusWrite {
  */
 export class ObjectReconciler<T extends KubernetesObject> {
   readonly #plan: ControllerPlan<T>;
+  /** The last status write of each object, by uid. */
   readonly #written = new LruMap<string, StatusWrite>(rememberedWrites);
 
   constructor(plan: ControllerPlan<T>) {
@@ -121,18 +138,20 @@ export class ObjectReconciler<T extends KubernetesObject> {
     return this.#handle(guarded, context);
   }
 
-  /** Whether `object` is as this process left it by its last status write: no reason to reconcile. */
+  /**
+   * Whether all that changed from `old` to `object` is the status that this process wrote: no reason to
+   * reconcile. The resourceVersion of the answer says so; where the watch is faster than the answer, the
+   * new time of this operator's entry in `managedFields` does.
+   */
   isOwnStatusWrite(old: T, object: T): boolean {
-    const { uid = '', resourceVersion, generation, deletionTimestamp } = object.metadata;
-    const last = this.#written.get(uid);
-    return (
-      last !== undefined &&
-      last.resourceVersion === resourceVersion &&
-      old.metadata.generation === generation &&
-      old.metadata.deletionTimestamp === deletionTimestamp &&
-      isSameMap(old.metadata.labels, object.metadata.labels) &&
-      isSameMap(old.metadata.annotations, object.metadata.annotations)
-    );
+    const last = this.#written.get(object.metadata.uid ?? '');
+    if (last === undefined) return false;
+    const manager = this.#plan.operatorName;
+    const [before, after] = [statusWrite(old, manager), statusWrite(object, manager)];
+    const isOurs =
+      last.resourceVersion === object.metadata.resourceVersion ||
+      (last.isSent === true && after.time !== undefined && after.time !== before.time);
+    return isOurs && isEqual(before.others, after.others);
   }
 
   async #pause(object: T, by: string, context: ReconcileContext): Promise<Result> {
@@ -262,14 +281,19 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const fields = { ...update.fields, ...(observed && { observedGeneration: generation }) };
     const { atomicConditions } = status;
     const options = { fieldManager, keepOthers, atomicConditions, clock, signal };
+    const before = this.#written.get(uid);
+    let next = before;
+    this.#written.set(uid, { atMs: before?.atMs ?? -Infinity, isSent: true });
     try {
       const written = await patchStatus(client, object, { ...update, fields }, options);
-      if (written === object) return undefined;
       const { resourceVersion } = written.metadata;
-      this.#written.set(uid, { resourceVersion, atMs: clock.monotonicMs() });
+      if (written !== object) next = { atMs: clock.monotonicMs(), resourceVersion };
     } catch (error) {
       // Deleted meanwhile: there is no status to write.
       if (!isNotFound(error)) throw error;
+    } finally {
+      if (next === undefined) this.#written.delete(uid);
+      else this.#written.set(uid, next);
     }
     return undefined;
   }
@@ -353,12 +377,4 @@ function soonest(result: Result, afterMs: number | undefined): Result {
   if (afterMs === undefined) return result;
   if (result.type === 'done') return requeueAfter(afterMs);
   return { ...result, afterMs: Math.min(result.afterMs, afterMs) };
-}
-
-function isSameMap(
-  one: Readonly<Record<string, string>> = {},
-  other: Readonly<Record<string, string>> = {},
-): boolean {
-  const keys = Object.keys(one);
-  return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key]);
 }

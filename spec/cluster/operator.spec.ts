@@ -1,4 +1,5 @@
 import { operatorSuite } from '../operator/suite/operator-suite.js';
+import { readmeSuite } from '../operator/suite/readme-suite.js';
 import { operatorStylesSuite } from '../operator/suite/styles-suite.js';
 import { clusterTarget } from './cluster-target.js';
 
@@ -7,3 +8,5 @@ describe('Operator on a real API server', () => operatorSuite(clusterTarget));
 describe('The styles of an Operator on a real API server', () => {
   operatorStylesSuite(clusterTarget);
 });
+
+describe('The example of the README on a real API server', () => readmeSuite(clusterTarget));

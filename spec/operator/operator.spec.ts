@@ -1,5 +1,6 @@
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
 import { operatorSuite } from './suite/operator-suite.js';
+import { readmeSuite } from './suite/readme-suite.js';
 import { operatorStylesSuite } from './suite/styles-suite.js';
 
 describe('Operator on the embedded server', () => operatorSuite(embeddedTarget));
@@ -7,3 +8,5 @@ describe('Operator on the embedded server', () => operatorSuite(embeddedTarget))
 describe('The styles of an Operator on the embedded server', () => {
   operatorStylesSuite(embeddedTarget);
 });
+
+describe('The example of the README on the embedded server', () => readmeSuite(embeddedTarget));

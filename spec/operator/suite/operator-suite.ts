@@ -63,10 +63,11 @@ export function operatorSuite(newTarget: NewTarget): void {
       // The cluster's controllers are at rest when these are.
       await target.eventually(async () => {
         await stage.requests();
-        await stage.change('acme', {
-          metadata: { annotations: { touched: `${stage.reconciles}` } },
-        });
-        await stage.reconciled();
+        await stage.reconciledAfter(() =>
+          stage.change('acme', {
+            metadata: { annotations: { touched: `${stage.reconciles}` } },
+          }),
+        );
         expect(await stage.requests()).to.deep.equal([]);
       });
       expect(await stage.events('acme')).to.include.members([
@@ -98,8 +99,9 @@ export function operatorSuite(newTarget: NewTarget): void {
       expect(await stage.names(Secret)).to.deep.equal(['keys']);
       // The status is written once, not with each retry.
       await stage.requests();
-      await stage.change('acme', { metadata: { annotations: { touched: 'yes' } } });
-      await stage.reconciled();
+      await stage.reconciledAfter(() =>
+        stage.change('acme', { metadata: { annotations: { touched: 'yes' } } }),
+      );
       expect(await stage.writes()).to.not.include('tenants');
       await stage.change('acme', { spec: { env: { 'not a key': null, key: '1' } } });
       await stage.condition('acme', 'Ready', 'True');
@@ -185,8 +187,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     await stage.stop();
     const next = await Stage.after(stage);
     describe(next);
-    next.start();
-    await next.reconciled();
+    await next.reconciledAfter(async () => next.start());
     await next.stop();
     expect(await next.writes()).to.deep.equal([]);
   });
@@ -262,8 +263,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     });
     await stage.change('acme', paused('true'));
     await stage.condition('acme', 'Paused', 'True');
-    await stage.change('acme', { spec: { env: { A: '2' } } });
-    await stage.reconciled();
+    await stage.reconciledAfter(() => stage.change('acme', { spec: { env: { A: '2' } } }));
     const data = async (): Promise<unknown> =>
       (await target.admin.get(ConfigMap, stage.key('env'))).data;
     expect(await data()).to.deep.equal({ A: '1' });

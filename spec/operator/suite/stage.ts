@@ -139,9 +139,10 @@ export class Stage {
     return all.map(({ resource }) => resource);
   }
 
-  /** Resolves when `count` more reconciles have ended. */
-  async reconciled(count = 1): Promise<void> {
-    const wanted = this.reconciles + count;
+  /** Resolves when one more reconcile has ended than before `work`. */
+  async reconciledAfter(work: () => Promise<unknown>): Promise<void> {
+    const wanted = this.reconciles + 1;
+    await work();
     await this.target.eventually(() =>
       this.reconciles >= wanted
         ? Promise.resolve()

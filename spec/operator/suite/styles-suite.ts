@@ -55,7 +55,10 @@ export function operatorStylesSuite(newTarget: NewTarget): void {
         },
       ],
     });
-    stage.operator.for(Tenant).owns(ConfigMap).uses(resourceChain([env]));
+    stage.operator
+      .for(Tenant)
+      .owns(ConfigMap)
+      .uses(resourceChain([env]));
     stage.start();
     await stage.create('acme', { env: { A: '1' } });
     await stage.condition('acme', 'Ready', 'True');
