@@ -319,14 +319,16 @@ type StatusProperties = {
   readonly conditions: ReturnType<typeof conditions>;
 };
 
-function status<P extends Properties = Record<never, never>>(
-  properties?: P,
-): Required<ObjectValue<StatusProperties & P>, ObjectInput<StatusProperties & P>> {
+function status(): Required<ObjectValue<StatusProperties>, ObjectInput<StatusProperties>>;
+function status<P extends Properties>(
+  properties: P,
+): Required<ObjectValue<StatusProperties & P>, ObjectInput<StatusProperties & P>>;
+function status(properties: Properties = {}): Required<unknown> {
   const usual: StatusProperties = {
     observedGeneration: optional(integer({ format: 'int64' })),
     conditions: conditions(),
   };
-  return object({ ...usual, ...properties } as StatusProperties & P);
+  return object({ ...usual, ...properties });
 }
 
 function typed<T>(schema: Schema): Required<T> {
