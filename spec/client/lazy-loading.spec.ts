@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process';
 import { expect } from 'chai';
+import { build } from 'esbuild';
 import { promisify } from 'node:util';
+
+/** The part of undici that the transport begins with. */
+const undici = 'undici/lib/dispatcher/client.js';
 
 const run = promisify(execFile);
 const client = new URL('../../lib/client/index.ts', import.meta.url).href;
@@ -21,12 +25,26 @@ async function without(packages: readonly string[], script: string): Promise<str
   return (await run(process.execPath, args)).stdout.trim();
 }
 
+/** A script that prints the namespace of a client, or the code and message of its error. */
+function connecting(user: object): string {
+  const text = JSON.stringify({
+    'current-context': 'a',
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+    clusters: [{ name: 'a', cluster: { server: 'https://a' } }],
+    users: [{ name: 'a', user }],
+  });
+  return `
+    const { clientFromKubeConfig } = await import(${JSON.stringify(client)});
+    await clientFromKubeConfig({ text: ${JSON.stringify(text)} }).then(
+      ({ defaultNamespace }) => console.log(defaultNamespace),
+      ({ code, message }) => console.log(code, message),
+    );`;
+}
+
 describe('loading the client', () => {
   it('loads neither undici nor client-node nor yaml', async () => {
     const script = `console.log(typeof (await import(${JSON.stringify(client)})).createClient)`;
-    expect(await without(['undici', 'yaml', '@kubernetes/client-node'], script)).to.equal(
-      'function',
-    );
+    expect(await without([undici, 'yaml', '@kubernetes/client-node'], script)).to.equal('function');
   });
 
   it('loads undici at the first request', async () => {
@@ -35,20 +53,35 @@ describe('loading the client', () => {
       const transport = new UndiciTransport({ server: 'http://127.0.0.1:1' });
       const request = { method: 'GET', path: '/', headers: {} };
       await transport.request(request).catch((error) => console.log(error.message));`;
-    expect(await without(['undici'], script)).to.contain('loaded undici');
+    expect(await without([undici], script)).to.contain(`loaded ${undici}`);
   });
 
-  it('loads no client-node for a kubeconfig with a token', async () => {
-    const text = JSON.stringify({
-      'current-context': 'a',
-      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-      clusters: [{ name: 'a', cluster: { server: 'https://a' } }],
-      users: [{ name: 'a', user: { token: 'abc' } }],
+  const users: readonly (readonly [title: string, user: object])[] = [
+    ['a token', { token: 'abc' }],
+    ['a password', { username: 'a', password: 'b' }],
+    ['an exec plugin', { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'a' } }],
+    ['no credentials', {}],
+  ];
+  for (const [title, user] of users) {
+    it(`loads no client-node for a kubeconfig with ${title}`, async () => {
+      expect(await without(['@kubernetes/client-node'], connecting(user))).to.equal('default');
     });
-    const script = `
-      const { clientFromKubeConfig } = await import(${JSON.stringify(client)});
-      const text = ${JSON.stringify(text)};
-      console.log((await clientFromKubeConfig({ text })).defaultNamespace);`;
-    expect(await without(['@kubernetes/client-node'], script)).to.equal('default');
+  }
+
+  it('names the remedy where an auth-provider needs client-node and it is not installed', async () => {
+    const script = connecting({ 'auth-provider': { name: 'oidc', config: {} } });
+    expect(await without(['@kubernetes/client-node'], script)).to.match(
+      /^InvalidKubeConfig .*auth-provider oidc needs the package @kubernetes\/client-node.*\(use .*exec plugin, or install it/,
+    );
+  });
+
+  it('hides client-node from bundlers', async () => {
+    const { metafile } = await build({
+      ...{ entryPoints: ['lib/client/index.ts'], bundle: true, platform: 'node', format: 'esm' },
+      ...{ metafile: true, write: false, external: ['@opentelemetry/api'] },
+    });
+    const inputs = Object.keys(metafile.inputs);
+    expect(inputs.some((path) => path.includes('node_modules/undici/'))).to.equal(true);
+    expect(inputs.filter((path) => path.includes('@kubernetes'))).to.deep.equal([]);
   });
 });
