@@ -8,7 +8,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { readGoTypes } from './go-types.js';
-import type { GoPackage, GoTypes } from './go-types.js';
+import type { FieldNumbers, GoPackage, GoTypes } from './go-types.js';
 
 interface Document {
   paths?: Record<string, unknown>;
@@ -30,7 +30,8 @@ function main(dump: string): void {
   const core = read('discovery-api.json') as { items: unknown[] };
   const groups = read('discovery-apis.json') as { items: unknown[] };
   const paths = [...documents].map(([path, document]) => [path, document.paths]);
-  const names = ['bootstrap-roles', 'discovery', 'go-types', 'paths'];
+  const names = ['bootstrap-roles', 'discovery', 'field-numbers', 'go-types', 'paths'];
+  const go = goTypes(version.gitVersion, definitionNames(documents));
   writeModule('apiserver/data/documents.ts', {
     name: 'packedDocuments',
     doc: 'Documents of a real API server by name',
@@ -38,7 +39,8 @@ function main(dump: string): void {
     entries: {
       'bootstrap-roles': bootstrapRoles(read),
       discovery: { version, core: core.items, groups: groups.items },
-      'go-types': goTypes(version.gitVersion, definitionNames(documents)),
+      'field-numbers': go.numbers,
+      'go-types': go.types,
       paths: Object.fromEntries(paths) as unknown,
     },
   });
@@ -104,7 +106,10 @@ const importPaths: readonly (readonly [RegExp, string])[] = [
   [/^io\.k8s\.api\.(.*)$/, 'k8s.io/api/'],
 ];
 
-function goTypes(release: string, definitions: readonly string[]): GoTypes {
+function goTypes(
+  release: string,
+  definitions: readonly string[],
+): { readonly types: GoTypes; readonly numbers: FieldNumbers } {
   const moduleVersion = release.replace(/^v1\./, 'v0.');
   const cache = execFileSync('go', ['env', 'GOMODCACHE'], { encoding: 'utf8' }).trim();
   const packages = new Map<string, GoPackage>();
@@ -126,7 +131,9 @@ function goTypes(release: string, definitions: readonly string[]): GoTypes {
     }
   }
   const all = readGoTypes([...packages.values()]);
-  return withoutUnreachable(all, definitions);
+  const types = withoutUnreachable(all.types, definitions);
+  const kept = Object.entries(all.numbers).filter(([name]) => name in types);
+  return { types, numbers: Object.fromEntries(kept) };
 }
 
 /** Drops what no served definition leads to (internal lists, options of other packages). */

@@ -11,6 +11,12 @@ export type GoStruct = Readonly<Record<string, string>>;
 /** Every type of the API by its qualified name (`core/v1.Pod`): a struct, or the type it stands for. */
 export type GoTypes = Record<string, GoStruct | string>;
 
+/**
+ * The numbers that Kubernetes' protobuf form gives the fields of a struct, in the order of the struct's
+ * fields; 0: it is not in that form. Structs whose fields are numbered from 1 on are left out.
+ */
+export type FieldNumbers = Record<string, readonly number[]>;
+
 /** A Go package to read: its directory and the short name that qualifies its types. */
 export interface GoPackage {
   readonly directory: string;
@@ -19,22 +25,27 @@ export interface GoPackage {
 }
 
 /** Reads the type declarations of `packages`; generated code and tests are left out. */
-export function readGoTypes(packages: readonly GoPackage[]): GoTypes {
+export function readGoTypes(packages: readonly GoPackage[]): {
+  readonly types: GoTypes;
+  readonly numbers: FieldNumbers;
+} {
   const names = new Map(packages.map((pack) => [pack.importPath, pack.name]));
   const types: GoTypes = {};
+  const numbers: FieldNumbers = {};
   for (const pack of packages) {
     for (const file of readdirSync(pack.directory)) {
       if (!file.endsWith('.go') || /_test\.go$|^zz_|generated/.test(file)) continue;
-      readFile(readFileSync(join(pack.directory, file), 'utf8'), { pack, names, types });
+      readFile(readFileSync(join(pack.directory, file), 'utf8'), { pack, names, types, numbers });
     }
   }
-  return types;
+  return { types, numbers };
 }
 
 interface Reading {
   readonly pack: GoPackage;
   readonly names: ReadonlyMap<string, string>;
   readonly types: GoTypes;
+  readonly numbers: FieldNumbers;
 }
 
 function readFile(source: string, reading: Reading): void {
@@ -45,8 +56,16 @@ function readFile(source: string, reading: Reading): void {
     const open = /^type (\w+) struct \{$/.exec(line);
     if (open?.[1] !== undefined) {
       const fields: Record<string, string> = {};
-      while (lines[++at] !== '}') readField(lines[at] ?? '', fields, qualify);
-      reading.types[`${reading.pack.name}.${open[1]}`] = fields;
+      const numbered = new Map<string, number>();
+      while (lines[++at] !== '}') {
+        const name = readField(lines[at] ?? '', fields, qualify);
+        const [, number = '0'] = /protobuf:"[^",]*,(\d+),/.exec(lines[at] ?? '') ?? [];
+        if (name !== undefined) numbered.set(name, Number(number));
+      }
+      const name = `${reading.pack.name}.${open[1]}`;
+      reading.types[name] = fields;
+      const list = Object.keys(fields).map((field) => numbered.get(field) ?? 0);
+      if (!isInOrder(Object.keys(fields), list)) reading.numbers[name] = list;
       continue;
     }
     const empty = /^type (\w+) struct ?\{\}$/.exec(line);
@@ -58,21 +77,30 @@ function readFile(source: string, reading: Reading): void {
   }
 }
 
+/** Whether a reader can compute the numbers: they count from 1, without the type's own fields. */
+function isInOrder(fields: readonly string[], numbers: readonly number[]): boolean {
+  const own = fields[0] === '.TypeMeta' ? 1 : 0;
+  return numbers.every((number, at) => number === at + 1 - own);
+}
+
+/** @returns the name of the field; undefined: the line has none */
 function readField(
   line: string,
   fields: Record<string, string>,
   qualify: (type: string) => string,
-): void {
+): string | undefined {
   const field = /^\t(\w+)\s+(\S+)\s+`json:"([^"]*)"/.exec(line);
   const embedded = /^\t([\w.*]+)\s+`json:"([^"]*)"/.exec(line);
   const type = field?.[2] ?? embedded?.[1];
   const tag = field?.[3] ?? embedded?.[2];
-  if (type === undefined || tag === undefined) return;
+  if (type === undefined || tag === undefined) return undefined;
   const [name = '', ...options] = tag.split(',');
-  if (name === '-') return;
+  if (name === '-') return undefined;
   const flags = `${options.includes('omitempty') ? '?' : ''}${options.includes('omitzero') ? '0' : ''}`;
-  if (options.includes('inline')) fields[`.${type.split('.').at(-1) ?? ''}`] = qualify(type);
-  else fields[name] = qualify(type) + flags;
+  const isInline = options.includes('inline');
+  const key = isInline ? `.${type.split('.').at(-1) ?? ''}` : name;
+  fields[key] = qualify(type) + (isInline ? '' : flags);
+  return key;
 }
 
 const basic = /^(string|bool|byte|int\d*|uint\d*|float\d+|any|interface\{\}|rune)$/;

@@ -9,7 +9,7 @@ import { depthLimit } from '../writes/decode-object.js';
 import type { RawObject } from '../writes/decode-object.js';
 import { jsonProblem } from './json-problem.js';
 import { scanJson } from './json-scan.js';
-import { reviewFromProtobuf } from './protobuf-reviews.js';
+import { objectFromProtobuf } from './protobuf-objects.js';
 
 /** The largest body that is read, in bytes: the limit of the real server. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
@@ -53,7 +53,7 @@ export function refuseObject(kind: string): Refusal {
 export const refusePatch: Refusal = (problem) => badRequest(`error decoding patch: ${problem}`);
 
 /**
- * Parses a body of JSON or YAML, by its media type; of reviews of the client also protobuf.
+ * Parses a body of JSON or YAML, by its media type; objects of built-in kinds also in protobuf.
  * @throws StatusError 400 malformed or too deep, 413 too large, 415 of another type.
  */
 export function readObjectBody(request: TransportRequest, refuse: Refusal): Body {
@@ -63,7 +63,7 @@ export function readObjectBody(request: TransportRequest, refuse: Refusal): Body
   const protobuf = 'application/vnd.kubernetes.protobuf';
   const { body } = request;
   if (type === protobuf && body !== undefined && typeof body !== 'string') {
-    const value = reviewFromProtobuf(body);
+    const value = objectFromProtobuf(body);
     if (value !== undefined) return { value, duplicates: [], text: '' };
   }
   throw unsupportedMediaType([...objectMediaTypes, protobuf]);

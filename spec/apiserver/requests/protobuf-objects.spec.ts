@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Decoding } from '../../../lib/apiserver/go-json/decoding.js';
+import { goType } from '../../../lib/apiserver/go-json/go-types.js';
+import { definitionName, goTypeName } from '../../../lib/apiserver/kinds/definition-name.js';
+import { objectFromProtobuf } from '../../../lib/apiserver/requests/protobuf-objects.js';
+import { groupOf, versionOf } from '../../../lib/object/resource-type.js';
+import { Api, deployments } from '../api.js';
+import { protobufSamples } from './protobuf-samples.js';
+
+/** What kubectl 1.32 sends for `auth can-i get healthview`. */
+const recorded = Buffer.from(
+  '6b387300' +
+    '0a320a17617574686f72697a6174696f6e2e6b38732e696f2f7631' +
+    '121753656c665375626a656374416363657373526576696577' +
+    '125a0a100a0012001a0022002a0032003800420012' +
+    '3c0a3a0a0764656661756c7412036765741a18' +
+    '73686f702e766965772e64636f6e74726f6c6c65722e696f' +
+    '22002a0a6865616c74687669657732003a001a080800' +
+    '12001a0020001a002200',
+  'hex',
+);
+
+/** What kubectl 1.32 sends for `create deployment web --image=nginx --replicas=0`. */
+const createDeployment =
+  'azhzAAoVCgdhcHBzL3YxEgpEZXBsb3ltZW50EqsBCh8KA3dlYhIAGgAiACoAMgA4AEIAWgoKA2FwcBIDd2ViEnoIABIM' +
+  'CgoKA2FwcBIDd2ViGmAKHAoAEgAaACIAKgAyADgAQgBaCgoDYXBwEgN3ZWISQBIiCgVuZ2lueBIFbmdpbngqAEIAagBy' +
+  'AIABAIgBAJABAKIBABoAMgBCAEoAUgBYAGAAaACCAQCKAQCaAQDCAQAiAgoAKAA4ABoMCAAQABgAIAAoADgAGgAiAA==';
+
+describe('objectFromProtobuf', () => {
+  it('reads what kubectl sends', () => {
+    const read = objectFromProtobuf(recorded);
+    expect(read).to.include({
+      ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },
+    });
+    expect(read?.['spec']).to.deep.equal({
+      resourceAttributes: {
+        ...{ namespace: 'default', verb: 'get', group: 'shop.view.dcontroller.io' },
+        ...{ version: '', resource: 'healthview', subresource: '', name: '' },
+      },
+    });
+  });
+
+  for (const [name, { protobuf, json }] of Object.entries(protobufSamples)) {
+    it(`reads each field of ${name} as in JSON`, () => {
+      const { apiVersion, kind } = json;
+      const definition = definitionName(groupOf(apiVersion), versionOf(apiVersion), kind);
+      const type = goType(goTypeName(definition));
+      const decoded = (object: unknown): unknown => type.decode(object, new Decoding());
+      const read = objectFromProtobuf(Buffer.from(protobuf, 'base64'));
+      expect(decoded(read)).to.deep.equal(decoded(json));
+    });
+  }
+
+  it('lets kubectl create a Deployment', async () => {
+    const api = new Api();
+    const { status } = await api.raw({
+      method: 'POST',
+      path: `${deployments}?fieldManager=kubectl-create&fieldValidation=Strict`,
+      headers: { 'content-type': 'application/vnd.kubernetes.protobuf' },
+      body: Buffer.from(createDeployment, 'base64'),
+    });
+    expect(status).to.equal(201);
+    const { body } = await api.get(`${deployments}/web`);
+    expect(body.metadata.labels).to.deep.equal({ app: 'web' });
+    expect(body['spec']).to.deep.include({ replicas: 0, revisionHistoryLimit: 10 });
+    expect(body['spec']).not.to.have.any.keys('paused', 'minReadySeconds');
+    expect(body.metadata.managedFields).to.have.length(1);
+    expect(JSON.stringify(body.metadata.managedFields)).not.to.include('f:paused');
+  });
+
+  it('reads nothing of other kinds, of other forms and of what is cut off', () => {
+    const other = Buffer.from(recorded);
+    other.write('X', other.indexOf('SelfSubjectAccessReview'));
+    for (const bytes of [
+      other,
+      Buffer.from('{}'),
+      recorded.subarray(4),
+      recorded.subarray(0, 60),
+    ]) {
+      expect(objectFromProtobuf(bytes)).to.equal(undefined);
+    }
+  });
+
+  it('throws for no bytes at all', () => {
+    const bytes = fc.uint8Array({ maxLength: 100 });
+    const property = fc.property(bytes, fc.nat(recorded.length), (some, from) => {
+      const mixed = Buffer.concat([recorded.subarray(0, from), some]);
+      objectFromProtobuf(mixed);
+    });
+    fc.assert(property);
+  });
+});
