@@ -8,8 +8,9 @@ import { AdmissionPolicies } from './admission/admission-policies.js';
 import { WebhookConfigurations } from './admission/webhook-configurations.js';
 import { attributesOf } from './auth/access-attributes.js';
 import { AccessControl } from './auth/access-control.js';
-import { accessForbidden, allowAll } from './auth/authorizer.js';
+import { allowAll, refusalOf } from './auth/authorizer.js';
 import { identify } from './auth/asking.js';
+import type { Authorizer } from './auth/authorizer.js';
 import type { Asker, Asking } from './auth/asking.js';
 import { createBootstrapRoles } from './auth/bootstrap-roles.js';
 import { admit, websiteGuard } from './auth/listener-access.js';
@@ -168,12 +169,13 @@ export class EmbeddedApiServer {
   /**
    * A way in without a socket.
    * @param user - who asks, in place of a bearer token; whoever shows none is the administrator.
+   * @param authorizer - decides what the user may do. @defaultValue the server's roles, if it has any
    */
-  transport(user?: string | UserOptions): Transport {
+  transport(user?: string | UserOptions, authorizer?: Authorizer): Transport {
     const known = userInfoOf(user ?? administrator.username);
     return inProcessTransport((request) => {
       const shown = user === undefined && 'authorization' in request.headers;
-      return this.#handleAs(request, shown ? {} : { known });
+      return this.#handleAs(request, shown ? { authorizer } : { known, authorizer });
     });
   }
 
@@ -303,9 +305,7 @@ export class EmbeddedApiServer {
 
   #denied(info: RequestInfo, { user, authorizer }: Asker): StatusError | undefined {
     if (authorizer === allowAll) return undefined;
-    const attributes = attributesOf(info);
-    const { allowed, reason } = authorizer.authorize(user, attributes);
-    return allowed ? undefined : accessForbidden(user, attributes, reason);
+    return refusalOf(authorizer, user, attributesOf(info));
   }
 
   async #answerResource({

@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { EmbeddedApiServer } from '../apiserver/index.js';
-import type { Faults, RequestLog, StoreSnapshot } from '../apiserver/index.js';
+import type { Authorizer, Faults, RequestLog, StoreSnapshot } from '../apiserver/index.js';
 import { startControllers } from '../apiserver/controllers/index.js';
 import type { Controllers } from '../apiserver/controllers/index.js';
 import { createClient } from '../client/index.js';
@@ -30,6 +30,11 @@ export interface EmbeddedClientOptions extends ClientSettings {
   readonly user?: string | undefined;
   /** Groups of the user, beside `system:authenticated`. @defaultValue those that its name implies */
   readonly groups?: readonly string[] | undefined;
+  /**
+   * Decides what the client may do, whatever the other clients may. @defaultValue the roles of the
+   * cluster, if it was started with `rbac`
+   */
+  readonly authorizer?: Authorizer | undefined;
 }
 
 /** Options of {@link EmbeddedCluster.settled}. */
@@ -125,13 +130,13 @@ export class EmbeddedCluster<C extends Clock = Clock> {
 
   /** A client without a socket. It is closed with the cluster. */
   client(options: EmbeddedClientOptions = {}): ConnectedClient {
-    const { user, groups, ...rest } = options;
+    const { user, groups, authorizer, ...rest } = options;
     const { clock = this.clock, random = this.#options.random, ...settings } = rest;
     const named =
       user === undefined && groups === undefined
         ? undefined
         : { name: user ?? 'system:admin', groups };
-    const transport = this.server.transport(named);
+    const transport = this.server.transport(named, authorizer);
     const client = createClient({ ...settings, clock, random, transport });
     this.#clients.add(client);
     return client;

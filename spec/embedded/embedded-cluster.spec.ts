@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { ConfigMap, Deployment, Pod } from '../../lib/object/kinds.js';
-import { isInvalid, isNotFound } from '../../lib/object/api-error.js';
+import type { ClusterRole } from '../../lib/object/kinds.js';
+import { isForbidden, isInvalid, isNotFound } from '../../lib/object/api-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import {
   configMap,
@@ -76,6 +77,44 @@ describe('EmbeddedCluster', () => {
     expect(writes.map(({ user, resource }) => [user, resource])).to.deep.equal([
       ['shop-operator', 'deployments'],
     ]);
+  });
+
+  it('lets an authorizer decide for one client, also on the roles that the client creates', async () => {
+    const cluster = await started();
+    const rules = [
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['list'] },
+      { apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'], verbs: ['create'] },
+    ];
+    const refused: string[] = [];
+    const client = cluster.client({
+      user: 'clerk',
+      authorizer: {
+        authorize: (_user, { verb, resource }) => {
+          const allowed = rules.some(
+            (rule) => rule.verbs.includes(verb) && rule.resources.includes(resource),
+          );
+          return { allowed, reason: 'not a clerk' };
+        },
+        rulesFor: () => rules,
+        onRefused: ({ username }, { verb, resource }) =>
+          refused.push(`${username} ${verb} ${resource}`),
+      },
+    });
+    await client.list(ConfigMap);
+    const listing: unknown = await client.list(Pod).catch((error: unknown) => error);
+    expect(isForbidden(listing), String(listing)).to.equal(true);
+    expect(String(listing)).to.include('cannot list resource "pods"').and.include('not a clerk');
+    expect(refused).to.deep.equal(['clerk list pods']);
+    await cluster.client().list(Pod);
+
+    const role = (verb: string): ClusterRole => ({
+      ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' },
+      metadata: { name: `may-${verb}` },
+      rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: [verb] }],
+    });
+    await client.create(role('list'));
+    const granting: unknown = await client.create(role('delete')).catch((error: unknown) => error);
+    expect(String(granting)).to.include('attempting to grant RBAC permissions not currently held');
   });
 
   it('listens only when asked to, on 127.0.0.1', async () => {

@@ -72,6 +72,13 @@ export const selfReviews: Readonly<Record<string, readonly string[]>> = {
   'authentication.k8s.io': ['selfsubjectreviews'],
 };
 
+const openPath = /^\/(api|apis|openapi)(\/|$)|^\/(healthz|livez|readyz|version)\/?$/;
+
+/** Whether each known client may read a path: discovery, schemas, the version, health. */
+export function isOpenPath(path: string): boolean {
+  return openPath.test(path);
+}
+
 /** Whether a request asks who the client is and what it may do: each known client may. */
 export function isSelfReview(
   asked: Pick<AccessAttributes, 'verb' | 'group' | 'resource'>,

@@ -27,8 +27,7 @@ export class AccessControl {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly tokens: ServiceAccountTokens;
-  /** undefined: there is no RBAC. */
-  readonly grants: GrantCheck | undefined;
+  readonly #grants: GrantCheck | undefined;
   readonly #resolver: RuleResolver;
 
   constructor({ log, clock, random, users, rbac }: AccessControlOptions) {
@@ -36,12 +35,27 @@ export class AccessControl {
     this.authenticator = new Authenticator({ users, tokens: this.tokens, anonymous: rbac });
     this.#resolver = new RuleResolver(log);
     this.authorizer = rbac ? new RbacAuthorizer(this.#resolver) : allowAll;
-    this.grants = rbac ? new GrantCheck(this.authorizer, this.#resolver) : undefined;
+    this.#grants = rbac ? new GrantCheck(this.authorizer, this.#resolver) : undefined;
+  }
+
+  /**
+   * Checks the rights that a user gives away, by what `authorizer` lets it do itself.
+   * @returns undefined: there is nothing to check, without RBAC
+   */
+  grantsOf(authorizer: Authorizer): GrantCheck | undefined {
+    if (authorizer === this.authorizer || authorizer.rulesFor === undefined) return this.#grants;
+    return new GrantCheck(authorizer, {
+      roleRules: (role, namespace) => this.#resolver.roleRules(role, namespace),
+      rulesFor: (user, namespace) => {
+        const rules = authorizer.rulesFor?.(user, namespace) ?? [];
+        return { granted: rules.map((rule) => ({ rule, source: () => '' })), errors: [] };
+      },
+    });
   }
 
   /** The rules that hold for `user` in `namespace`, for a review of them. */
   rulesFor(user: UserInfo, namespace: string): ResolvedRules {
-    const unlimited = this.grants === undefined || user.groups.includes(mastersGroup);
+    const unlimited = this.#grants === undefined || user.groups.includes(mastersGroup);
     if (!unlimited) return this.#resolver.rulesFor(user, namespace);
     const everything = [
       { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },

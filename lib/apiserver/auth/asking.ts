@@ -13,6 +13,8 @@ import type { UserInfo } from './user-info.js';
 export interface Asking {
   /** The user itself, in place of credentials. */
   readonly known?: UserInfo | undefined;
+  /** Decides what it may do. @defaultValue the authorizer of the server */
+  readonly authorizer?: Authorizer | undefined;
   /** What its certificate says. */
   readonly certified?: CertifiedClient | undefined;
   /** What the access of its listener said, in place of credentials. */
@@ -60,7 +62,8 @@ function credentialed(access: AccessControl, request: TransportRequest, asking: 
     const { user, authorizer, untilMs } = visitor.session;
     return { user: userInfoOf(user), authorizer, untilMs };
   }
-  const { authenticator, authorizer } = access;
+  const { authenticator } = access;
+  const { authorizer = access.authorizer } = asking;
   const user = known ?? authenticator.authenticate(request, certified);
   if (user === undefined) throw unauthorized();
   return { user, authorizer };

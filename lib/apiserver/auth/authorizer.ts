@@ -20,6 +20,8 @@ export interface Authorizer {
   authorize(user: UserInfo, attributes: AccessAttributes): Decision;
   /** The rules that hold for `user` in a namespace, for a review. @defaultValue those of the server */
   rulesFor?(user: UserInfo, namespace: string): readonly PolicyRule[];
+  /** Called for each request that is refused. A review is not one: it only asks. */
+  onRefused?(user: UserInfo, attributes: AccessAttributes): void;
 }
 
 /** Without RBAC whoever is known may do everything. */
@@ -46,8 +48,20 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
+/** Decides on a request. @returns 403: `user` may not do it; undefined: it may */
+export function refusalOf(
+  authorizer: Authorizer,
+  user: UserInfo,
+  attributes: AccessAttributes,
+): StatusError | undefined {
+  const { allowed, reason } = authorizer.authorize(user, attributes);
+  if (allowed) return undefined;
+  authorizer.onRefused?.(user, attributes);
+  return accessForbidden(user, attributes, reason);
+}
+
 /** 403: `user` may not do what `attributes` say. */
-export function accessForbidden(
+function accessForbidden(
   user: UserInfo,
   attributes: AccessAttributes,
   reason: string,

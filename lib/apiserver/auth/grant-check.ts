@@ -30,12 +30,15 @@ export function isGrant(type: { readonly group: string; readonly plural: string 
   return type.group === group && checked.includes(type.plural);
 }
 
+/** Finds the rules that a user has, and those that it gives. */
+export type GrantedRules = Pick<RuleResolver, 'rulesFor' | 'roleRules'>;
+
 /** Refuses those who would give rights that they don't have themselves. */
 export class GrantCheck {
   readonly #authorizer: Authorizer;
-  readonly #resolver: RuleResolver;
+  readonly #resolver: GrantedRules;
 
-  constructor(authorizer: Authorizer, resolver: RuleResolver) {
+  constructor(authorizer: Authorizer, resolver: GrantedRules) {
     this.#authorizer = authorizer;
     this.#resolver = resolver;
   }

@@ -1,6 +1,6 @@
 import type { TransportRequest } from '../../system/transport.js';
 import { badRequest } from '../status-error.js';
-import { accessForbidden } from './authorizer.js';
+import { refusalOf } from './authorizer.js';
 import type { Authorizer } from './authorizer.js';
 import type { AccessAttributes } from './access-attributes.js';
 import {
@@ -31,8 +31,8 @@ export function impersonated(
   const wanted = readHeaders(headers);
   if (wanted === undefined) return user;
   for (const attributes of asked(wanted)) {
-    const { allowed, reason } = authorizer.authorize(user, attributes);
-    if (!allowed) throw accessForbidden(user, attributes, reason);
+    const refusal = refusalOf(authorizer, user, attributes);
+    if (refusal !== undefined) throw refusal;
   }
   const { username, uid, extra } = wanted;
   return {

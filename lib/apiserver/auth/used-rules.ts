@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { RequestEntry } from '../request-log.js';
+import { isOpenPath } from './access-attributes.js';
 import type { PolicyRule } from './policy-rule.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 
@@ -80,15 +81,12 @@ interface Need {
   readonly path: string;
 }
 
-/** What everyone may do who is known. */
-const open = /^\/(api|apis|openapi)(\/|$)|^\/(healthz|livez|readyz|version)\/?$/;
-
 const nameless = ['create', 'list', 'watch', 'deletecollection'];
 
 function needsOf(entry: RequestEntry, named: boolean): Need[] {
   const { verb, group, resource, subresource, namespace, name, code } = entry;
   if (resource.startsWith('/')) {
-    if (open.test(resource)) return [];
+    if (isOpenPath(resource)) return [];
     return [{ verb, group: '', resource: '', namespace: '', name: '', path: resource }];
   }
   const full = subresource === undefined ? resource : `${resource}/${subresource}`;

@@ -1,6 +1,6 @@
 import type { AdmissionRequest } from '../admission/admission-attributes.js';
 import { WebhookAdmission } from '../admission/webhook-admission.js';
-import { accessForbidden } from '../auth/authorizer.js';
+import { allowAll, refusalOf } from '../auth/authorizer.js';
 import { attributesOf } from '../auth/access-attributes.js';
 import { isGrant } from '../auth/grant-check.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
@@ -17,9 +17,9 @@ export interface HookedWrite {
 
 /** What has a say in the writes of a request beside the rules of its kind; undefined: nothing. */
 export function requestHooks(context: ResourceContext, write: HookedWrite): WriteHooks | undefined {
-  const { access, webhooks, policies } = context.core;
+  const { webhooks, policies } = context.core;
   const unasked = webhooks.empty && policies.empty;
-  if (access.grants === undefined && unasked) return undefined;
+  if (context.authorizer === allowAll && unasked) return undefined;
   const admission = unasked
     ? undefined
     : new WebhookAdmission(context.core, admissionRequest(context, write));
@@ -78,16 +78,19 @@ function admissionRequest(context: ResourceContext, write: HookedWrite): Admissi
 
 /** Nobody gives rights away that they don't have. */
 function checkGrant(context: ResourceContext, { object, old }: AdmittedWrite): void {
-  const { core, kind, info, user } = context;
+  const { core, kind, info, user, authorizer } = context;
   if (object === undefined || !isGrant(kind.type)) return;
   const { plural } = kind.type;
-  core.access.grants?.check(user, { plural, object, old, requestedName: info.name });
+  const grants = core.access.grantsOf(authorizer);
+  grants?.check(user, { plural, object, old, requestedName: info.name });
 }
 
 /** Whoever makes an object with PUT or an apply must be allowed to create it. */
-function checkCreation({ core, info, user }: ResourceContext, { operation }: AdmittedWrite): void {
+function checkCreation(
+  { authorizer, info, user }: ResourceContext,
+  { operation }: AdmittedWrite,
+): void {
   if (operation !== 'CREATE' || info.verb === 'create') return;
-  const attributes = { ...attributesOf(info), verb: 'create' };
-  const { allowed, reason } = core.access.authorizer.authorize(user, attributes);
-  if (!allowed) throw accessForbidden(user, attributes, reason);
+  const refusal = refusalOf(authorizer, user, { ...attributesOf(info), verb: 'create' });
+  if (refusal !== undefined) throw refusal;
 }

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { AccessAttributes, ListenerAccess } from '../../../lib/apiserver/index.js';
 import { forbidden } from '../../../lib/apiserver/status-error.js';
-import { Api, configMap, configMaps } from '../api.js';
+import { Api, apply, configMap, configMaps } from '../api.js';
 import { installed } from '../custom/widgets.js';
 
 /** Knows the users whose names are shown as `x-user`; they may do what `may` says. */
@@ -80,6 +80,21 @@ describe('a listener with an access of its own', () => {
       ['configmaps', 'jane'],
       ['/version', 'jane'],
     ]);
+  });
+
+  it('asks its access for the right to create where an apply creates', async () => {
+    const url = await api.server.listen({
+      access: accessOf((_user, { verb }) => verb === 'patch'),
+    });
+    const path = `${configMaps}/a?fieldManager=jane`;
+    const applied = async (): Promise<number> => {
+      const headers = { 'x-user': 'jane', 'content-type': apply };
+      const body = JSON.stringify(configMap('a'));
+      return (await fetch(url + path, { method: 'PATCH', headers, body })).status;
+    };
+    expect(await applied()).to.equal(403);
+    await api.create(configMaps, configMap('a'));
+    expect(await applied()).to.equal(200);
   });
 
   it('asks its access who may stand for whom', async () => {
