@@ -9,7 +9,13 @@ export interface Section {
 
 /** The navigation of the site; the reference of the API follows it. */
 export const sections: readonly Section[] = [
-  { title: 'Begin', pages: docs('getting-started', 'operator', 'tutorial', 'workflow') },
+  {
+    title: 'Begin',
+    pages: [
+      ...docs('getting-started', 'operator', 'tutorial', 'workflow'),
+      ...docs('from-client-node', 'from-controller-runtime'),
+    ],
+  },
   {
     title: 'Styles',
     pages: docs('builder', 'resource-chains', 'lifecycle', 'declarative', 'declarative-reference'),
