@@ -52,5 +52,7 @@ export type { AssertNothingLeftOptions, LeftOverCheck, RecordingClient } from '.
 export { operatorAssertions } from './operator-assertions.js';
 export type { ChaiAssertion, ChaiLike } from './operator-assertions.js';
 export type { RequestFilter, RequestSource } from './request-filter.js';
+export { startOperator } from './start-operator.js';
+export type { RunningOperator, StartOperatorOptions, StartedOperator } from './start-operator.js';
 export { testCluster } from './test-cluster.js';
 export type { TestClusterOptions, TestHook, TestHooks } from './test-cluster.js';

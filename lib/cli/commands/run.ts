@@ -58,6 +58,7 @@ function addEmbeddedOptions(command: Command): Command {
       '--kubeconfig-out <file>',
       'of --embedded: the kubeconfig to write for kubectl, gone at the end (default: below node_modules)',
     )
+    .option('--as-admin', 'of --embedded: let the operator do what its role does not allow')
     .option('--until-settled', 'of --embedded: end once the operator has nothing left to do')
     .addOption(
       new Option('--settle-timeout <duration>', 'how long that may take')

@@ -1,31 +1,24 @@
 import type { Client } from '../../client/client.js';
 import { Manager, operatorWebhooks } from '../../manager/index.js';
-import type { OperatorDefinition, RequiredAccess } from '../../manager/index.js';
+import { accessRules } from '../../manager/access/access-rules.js';
+import type { AccessRules } from '../../manager/access/access-rules.js';
+import type { OperatorDefinition } from '../../manager/index.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { ResourceType, TypeReference } from '../../object/resource-type.js';
 import { asError } from '../../system/as-error.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
-import type { RoleRule } from './role-rules.js';
 import { unreachableClient } from './unreachable-client.js';
 
 /** The operator's own namespace, as the files of a project call it: kustomize knows the real one. */
 export const ownNamespace = 'system';
-
-/** What an operator has to be allowed, by where. */
-export interface DeclaredRules {
-  /** In all namespaces, and of what is in none. */
-  readonly everywhere: readonly RoleRule[];
-  /** By namespaces, of which the operator's own is {@link ownNamespace}: there is the Lease, for example. */
-  readonly inNamespaces: ReadonlyMap<string, readonly RoleRule[]>;
-}
 
 /**
  * What an operator declares that it does, by a manager that never runs, and knows no cluster.
  * @throws OperatorError `InvalidConfig`: its `setup` throws, or asks a cluster; or it does something to
  * a kind of which it does not say where it is served.
  */
-export async function declaredRules(operator: OperatorDefinition): Promise<DeclaredRules> {
+export async function declaredRules(operator: OperatorDefinition): Promise<AccessRules> {
   const { name, resources = [] } = operator;
   const client = unreachableClient((request) => {
     const remedy = 'add a runnable to the manager that does it, once that runs';
@@ -47,25 +40,7 @@ export async function declaredRules(operator: OperatorDefinition): Promise<Decla
     const message = `setup of the operator ${name} failed: ${asError(error).message}\n${where}`;
     throw new OperatorError('InvalidConfig', message, { cause: error });
   }
-  return rulesOf(manager.requiredAccess(), servedAt(resources, client));
-}
-
-async function rulesOf(
-  access: readonly RequiredAccess[],
-  placeOf: (type: TypeReference<KubernetesObject>) => Promise<ResourceType>,
-): Promise<DeclaredRules> {
-  const everywhere: RoleRule[] = [];
-  const inNamespaces = new Map<string, readonly RoleRule[]>();
-  for (const { type, subresource, verbs, namespace, names: resourceNames } of access) {
-    // In a role, no names are all of them.
-    if (resourceNames?.length === 0) continue;
-    const { group, plural, namespaced } = await placeOf(type);
-    const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
-    const rule = { apiGroups: [group], resources: [resource], resourceNames, verbs };
-    if (namespace === undefined || !namespaced) everywhere.push(rule);
-    else inNamespaces.set(namespace, [...(inNamespaces.get(namespace) ?? []), rule]);
-  }
-  return { everywhere, inNamespaces };
+  return accessRules(manager.requiredAccess(), servedAt(resources, client));
 }
 
 function servedAt(own: readonly ResourceType<KubernetesObject>[], client: Client) {

@@ -1,4 +1,4 @@
-import type { ManagerOptions } from '../../manager/index.js';
+import type { Manager, ManagerOptions } from '../../manager/index.js';
 import { asError } from '../../system/as-error.js';
 import type { Clock } from '../../system/clock.js';
 import type { Logger } from '../../system/logger.js';
@@ -16,7 +16,7 @@ export interface KeepRunning {
   /** Of the manager that each one gets. */
   readonly managerOptions: (loaded: LoadedProject) => ManagerOptions;
   /** Done before each one begins, while the former still runs: its custom resources are installed. */
-  readonly prepare: (loaded: LoadedProject) => Promise<void>;
+  readonly prepare: (loaded: LoadedProject, manager: Manager) => Promise<void>;
   /** Called when one has begun. */
   readonly onBegin?: ((run: OperatorRun) => void) | undefined;
   /** Whether to run it anew when its sources change. */
@@ -128,7 +128,7 @@ class RestartedOperator {
       whenAborted(signal),
     ]);
     if (next === undefined) return;
-    await prepare(loaded);
+    await prepare(loaded, next.manager);
     if (signal.aborted) return;
     const former = this.#current;
     this.#current = undefined;

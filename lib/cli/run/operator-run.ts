@@ -13,6 +13,7 @@ export interface OperatorRun {
 
 /** An operator in a manager of its own, ready to run. */
 export interface PreparedRun {
+  readonly manager: Manager;
   begin(): OperatorRun;
 }
 
@@ -27,6 +28,7 @@ export async function prepareRun(
   const manager = new Manager(options);
   await operator.setup(manager);
   return {
+    manager,
     begin: () => {
       const stop = new AbortController();
       const ended = manager.run(stop.signal);

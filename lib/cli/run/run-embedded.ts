@@ -3,7 +3,7 @@ import type { Client } from '../../client/index.js';
 import type { EmbeddedCluster } from '../../embedded/index.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { isOperatorError } from '../../system/operator-error.js';
+import { OperatorError, isOperatorError } from '../../system/operator-error.js';
 import { readResources } from '../plan/resource-files.js';
 import { installCrds } from './custom-resources.js';
 import { startServer } from './embedded-server.js';
@@ -21,6 +21,7 @@ import type { OperatorRun } from './operator-run.js';
 import { keptRunning, managerOptions } from './run-operator.js';
 import type { Running } from './run-operator.js';
 import { filesOf, sampleFiles } from './object-files.js';
+import { RunRole } from './run-role.js';
 import { Settling } from './settling.js';
 
 const person = 'you';
@@ -86,10 +87,13 @@ async function runBeside(stage: Stage): Promise<void> {
   const { cluster, lines, settling, first, signal } = stage;
   const end = new AbortController();
   const both = AbortSignal.any([signal, end.signal]);
-  const operator = cluster.client({ user: first.operator.name });
   let begun: Promise<void> | undefined;
   let failure: unknown;
   const onFailure = failureLines(lines);
+  const role = roleOf(stage, (error) => {
+    failure ??= error;
+    end.abort();
+  });
   const silence = cluster.server.loopback.subscribe((change) => {
     settling.changed(change);
     const news = newsOf(change);
@@ -110,13 +114,16 @@ async function runBeside(stage: Stage): Promise<void> {
       ...keptRunning(stage),
       signal: both,
       managerOptions: (loaded) => ({
-        ...managerOptions(stage, { client: operator, loaded }),
+        ...managerOptions(stage, { ...role.managerParts(loaded), loaded }),
         onEvent: (event) => {
           settling.onEvent(event);
           onFailure(event);
         },
       }),
-      prepare: (loaded) => prepare(stage, loaded.operator),
+      prepare: async (loaded, manager) => {
+        await prepare(stage, loaded.operator);
+        await role.declare(loaded, manager);
+      },
       onBegin,
     });
   } finally {
@@ -125,6 +132,22 @@ async function runBeside(stage: Stage): Promise<void> {
     await begun;
   }
   if (failure !== undefined) throw failure as Error;
+}
+
+/** @param fail - called at the first rule that is missing, if the run is a test */
+function roleOf(
+  { cluster, options, context, lines }: Stage,
+  fail: (error: OperatorError) => void,
+): RunRole {
+  return new RunRole({
+    cluster,
+    asAdmin: options.asAdmin === true,
+    namespace: context.env['POD_NAMESPACE'] ?? 'default',
+    onMissing: ({ message: text }) => {
+      if (options.untilSettled === true) fail(new OperatorError('MissingPermission', text));
+      else lines.tell({ mark: 'warned', text, detail: '' });
+    },
+  });
 }
 
 async function prepare(

@@ -4,6 +4,7 @@ import { reconcileFailed } from '../../controller/outcomes.js';
 import { certificateFiles } from '../../manager/index.js';
 import type { ManagerOptions } from '../../manager/index.js';
 import type { Logger } from '../../system/logger.js';
+import type { Tracer } from '../../system/tracer.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import { whenAborted } from '../../system/when-aborted.js';
 import type { CommandContext } from '../command-context.js';
@@ -79,19 +80,20 @@ export function keptRunning({
 /** What runs, and against what. */
 export interface Managed {
   readonly client: Client;
+  readonly tracer?: Tracer | undefined;
   readonly loaded: LoadedProject;
 }
 
 /** The options of the manager that an operator gets. */
 export function managerOptions(
   { options, context: { clock, cwd }, logger }: Running,
-  { client, loaded: { operator } }: Managed,
+  { client, tracer, loaded: { operator } }: Managed,
 ): ManagerOptions {
   const { namespace: namespaces, webhookCerts, webhookPort: port } = options;
   const { webhooks = [] } = operator;
   const isServed = webhookCerts !== undefined && webhooks.length > 0;
   return {
-    ...{ client, clock, logger, rbacPreflight: 'fail' },
+    ...{ client, tracer, clock, logger, rbacPreflight: 'fail' },
     ...managerOptionsOf(options),
     cacheOptions: { ...operator.cacheOptions, ...(namespaces !== undefined && { namespaces }) },
     ...(isServed && {
@@ -110,7 +112,7 @@ function load({ project }: RunOptions, context: CommandContext): Promise<LoadedP
   );
 }
 
-const onlyEmbedded = ['filename', 'kubeconfigOut', 'port', 'untilSettled'] as const;
+const onlyEmbedded = ['asAdmin', 'filename', 'kubeconfigOut', 'port', 'untilSettled'] as const;
 const onlyCluster = ['kubeconfig', 'context', 'webhookPort', 'webhookCerts'] as const;
 
 function refuseContradictions(options: RunOptions): void {

@@ -17,6 +17,8 @@ export interface RunOptions extends ClusterOptions, ProcessOptions, LogOptions {
   readonly filename?: readonly string[] | undefined;
   readonly kubeconfigOut?: string | undefined;
   readonly port?: number | undefined;
+  /** Let the operator do everything, without its role. */
+  readonly asAdmin?: boolean | undefined;
   readonly untilSettled?: boolean | undefined;
   /** In milliseconds. */
   readonly settleTimeout: number;

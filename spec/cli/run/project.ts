@@ -29,6 +29,7 @@ export const operator: OperatorDefinition = {
       object?.spec.image === 'none' ? denied('no image') : allowed(),
     ),
   ],
-  setup: (manager) => void manager.add(shopController()),
+  setup: (manager) =>
+    void manager.add(shopController(), { requires: [{ type: Shop, verbs: ['patch'] }] }),
 };
 `;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
-import { symlink, writeFile } from 'node:fs/promises';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { styles } from '../../../lib/cli/scaffold/styles.js';
@@ -80,5 +80,44 @@ describe('The operator that npm run build makes', () => {
     await run(process.execPath, ['build.js'], { cwd: folder });
     const { stdout } = await run(process.execPath, ['dist/main.js'], { cwd: folder });
     expect(stdout).to.include('shops.shop.example.com').and.include("'spec'");
+  });
+});
+
+describe('The tests of a project', () => {
+  const file = scratchDirectory();
+
+  /** What `npm test` does. */
+  const test = (folder: string, ...kinds: string[]): Promise<{ readonly stdout: string }> => {
+    const files = kinds.map((kind) => `test/${kind}-controller.test.ts`);
+    return run(process.execPath, ['--import', 'tsx', '--test', ...files], { cwd: folder });
+  };
+
+  for (const style of styles) {
+    it(`run the operator under its role, style ${style}`, async () => {
+      const folder = file(style);
+      const global = ['Fleet', 'v1', '--style', style, '--no-namespaced'];
+      await makeProject(folder, ['Shop', 'v1', '--style', style], global);
+      linkPackages(folder);
+      const { stdout } = await test(folder, 'shop', 'fleet');
+      expect(stdout).to.match(/\W pass 2\n/);
+    });
+  }
+
+  it('fail at the first rule that is missing, with the rule to add', async () => {
+    const folder = file('missing');
+    await makeProject(folder, ['Shop', 'v1']);
+    linkPackages(folder);
+    const controller = `${folder}/src/controllers/shop-controller.ts`;
+    const text = await readFile(controller, 'utf8');
+    const listing = text
+      .replace('import { isDeepStrictEqual }', "import { ConfigMap } from 'operator-builder';\n$&")
+      .replace(/const owner = await getIfExists/, 'await client.list(ConfigMap);\n    $&');
+    expect(listing).to.include('await client.list(ConfigMap)');
+    await writeFile(controller, listing);
+    const failure: unknown = await test(folder, 'shop').catch((thrown: unknown) => thrown);
+    const { stdout } = failure as { readonly stdout: string };
+    expect(stdout).to.include('controller shop: its role does not allow to list configmaps');
+    expect(stdout).to.include("requires: [{ type: ConfigMap, verbs: ['list'] }]");
+    expect(stdout).to.include("{ apiGroups: [''], resources: [configmaps], verbs: [list] }");
   });
 });

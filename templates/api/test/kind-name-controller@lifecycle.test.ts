@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Deployment, Event, Manager, findCondition, getIfExists } from 'operator-builder';
-import { EmbeddedCluster, eventually } from 'operator-builder/testing';
+import { Deployment, Event, findCondition, getIfExists } from 'operator-builder';
+import { EmbeddedCluster, startOperator } from 'operator-builder/testing';
 import { KindName } from '../src/api/v99alpha99/kind-name@lifecycle.js';
 import { setupKindNameController } from '../src/controllers/kind-name-controller@lifecycle.js';
 
@@ -14,15 +14,10 @@ const key = {
 
 test('KindName: a configuration is deployed, says so, and takes all with it', async (t) => {
   const cluster = await EmbeddedCluster.start({ crds: [KindName], simulateWorkloads: true });
-  const manager = new Manager({ client: cluster.client({ user: 'operator' }) });
-  setupKindNameController(manager);
-  const stop = new AbortController();
-  const running = manager.run(stop.signal);
-  t.after(async () => {
-    stop.abort();
-    await running;
-    await cluster.stop();
-  });
+  // The operator runs under its role: a request that lacks a rule fails the test.
+  const operator = await startOperator(cluster, setupKindNameController);
+  t.after(() => operator.stop().finally(() => cluster.stop()));
+  const { eventually } = operator;
 
   const client = cluster.client();
   const spec = { image: 'registry.example/app:1', replicas: 2 };

@@ -5,5 +5,8 @@ import { Shop } from './shop.js';
 export const operator: OperatorDefinition = {
   name: 'shops',
   resources: [Shop],
-  setup: (manager) => void manager.add(shopController()),
+  setup: (manager) => {
+    // For the finalizer.
+    manager.add(shopController(), { requires: [{ type: Shop, verbs: ['patch'] }] });
+  },
 };

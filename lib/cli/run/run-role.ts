@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import type { Client } from '../../client/index.js';
+import type { EmbeddedCluster, PolicyRule } from '../../embedded/index.js';
+import type { AccessRules } from '../../manager/access/access-rules.js';
+import { OperatorRole } from '../../manager/access/operator-role.js';
+import type { MissingRule } from '../../manager/access/operator-role.js';
+import type { Manager } from '../../manager/index.js';
+import { isJsonObject } from '../../object/json.js';
+import { parseYamlDocuments } from '../../object/yaml-documents.js';
+import { OperatorError } from '../../system/operator-error.js';
+import type { Tracer } from '../../system/tracer.js';
+import { ownNamespace } from '../manifests/declared-rules.js';
+import { roleMarker } from '../manifests/role-file.js';
+import { exists } from '../project/find-project.js';
+import type { LoadedProject } from '../project/load-operator.js';
+import { readText } from '../read-text.js';
+import { filesOf } from './object-files.js';
+
+/** Options of {@link RunRole}. */
+export interface RunRoleOptions {
+  readonly cluster: EmbeddedCluster;
+  /** Lets the operator do everything. */
+  readonly asAdmin: boolean;
+  /** The namespace of the operator, for roles of its own namespace. */
+  readonly namespace: string;
+  readonly onMissing: (missing: MissingRule) => void;
+}
+
+/** Parts of the manager of an operator that has a role. */
+export interface ManagerParts {
+  readonly client: Client;
+  /** Notes which controller sends a request; absent without a role. */
+  readonly tracer?: Tracer | undefined;
+}
+
+/** The role of an operator that runs on an embedded cluster; computed again at each reload. */
+export class RunRole {
+  readonly #options: RunRoleOptions;
+  #next: OperatorRole | undefined;
+
+  constructor(options: RunRoleOptions) {
+    this.#options = options;
+  }
+
+  /** Parts of the manager for an operator that was loaded. */
+  managerParts({ operator: { name } }: LoadedProject): ManagerParts {
+    const { cluster, asAdmin, onMissing } = this.#options;
+    if (asAdmin) return { client: cluster.client({ user: name }) };
+    this.#next = new OperatorRole({ name, cluster, onMissing });
+    const { user, tracer } = this.#next;
+    return { client: cluster.client({ user, authorizer: this.#next }), tracer };
+  }
+
+  /** Limits that operator to what it declares, and to the rules in `config/rbac` that are not generated. */
+  async declare({ root }: LoadedProject, manager: Manager): Promise<void> {
+    const own = await ownRules(root, this.#options.namespace);
+    await this.#next?.declare(manager.requiredAccess(), own);
+  }
+}
+
+interface RoleObject {
+  readonly kind?: string;
+  readonly metadata?: { readonly name?: string; readonly namespace?: string };
+  readonly rules?: readonly PolicyRule[] | null;
+  readonly roleRef?: { readonly kind: string; readonly name: string };
+  readonly subjects?: readonly { readonly kind: string; readonly name: string }[];
+}
+
+/** The rules of `config/rbac` that are bound to the operator, without those that are generated. */
+async function ownRules(root: string, namespace: string): Promise<AccessRules<PolicyRule>> {
+  const folder = join(root, 'config/rbac');
+  const files = (await exists(folder)) ? await filesOf(folder) : [];
+  const objects = (await Promise.all(files.map(objectsIn))).flat();
+  const everywhere: PolicyRule[] = [];
+  const inNamespaces = new Map<string, readonly PolicyRule[]>();
+  for (const { kind, metadata = {}, roleRef, subjects = [] } of objects) {
+    const isBound = subjects.some((one) => one.kind === 'ServiceAccount' && one.name === account);
+    if (roleRef === undefined || !isBound) continue;
+    const role = objects.find(
+      (one) => one.kind === roleRef.kind && one.metadata?.name === roleRef.name,
+    );
+    const rules = role?.rules ?? [];
+    if (kind === 'ClusterRoleBinding') everywhere.push(...rules);
+    else {
+      const { namespace: named = ownNamespace } = metadata;
+      const place = named === ownNamespace ? namespace : named;
+      inNamespaces.set(place, [...(inNamespaces.get(place) ?? []), ...rules]);
+    }
+  }
+  return { everywhere, inNamespaces };
+}
+
+/** The ServiceAccount of an operator, as the files of a project call it. */
+const account = 'controller-manager';
+/** The rules above the marker. */
+const generated = new RegExp(`^rules:[^]*?^ *${roleMarker.replace('+', String.raw`\+`)}`, 'm');
+
+async function objectsIn(file: string): Promise<readonly RoleObject[]> {
+  const text = (await readText(file)).replace(generated, 'rules:');
+  return parseYamlDocuments(text, file).flatMap((document) => {
+    const [problem] = document.errors;
+    if (problem !== undefined) {
+      throw new OperatorError('InvalidConfig', `${file}: ${problem.message.trimEnd()}`);
+    }
+    const object: unknown = document.toJS();
+    return isJsonObject(object) ? [object] : [];
+  });
+}

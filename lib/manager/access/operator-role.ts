@@ -1,0 +1,214 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { isOpenPath, isSelfReview } from '../../apiserver/auth/access-attributes.js';
+import { ruleAllows } from '../../apiserver/auth/policy-rule.js';
+import type { Client } from '../../client/client.js';
+import type {
+  AccessAttributes,
+  Authorizer,
+  Decision,
+  EmbeddedCluster,
+  PolicyRule,
+  UserInfo,
+} from '../../embedded/index.js';
+import * as kinds from '../../object/kinds.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import type { ResourceType, TypeReference } from '../../object/resource-type.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import { noTracer } from '../../system/tracer.js';
+import type { Tracer } from '../../system/tracer.js';
+import { accessRules } from './access-rules.js';
+import type { AccessRule, AccessRules } from './access-rules.js';
+import type { RequiredAccess } from './required-access.js';
+
+/** A rule that an operator needed and its role lacks. */
+export interface MissingRule {
+  /** The controller that sent the request; undefined: the request belongs to no reconcile. */
+  readonly controller: string | undefined;
+  /** Names the request, and the rule to add as an entry of `requires` and as YAML. */
+  readonly message: string;
+}
+
+/** Options of {@link OperatorRole}. */
+export interface OperatorRoleOptions {
+  /** The name of the operator: its ServiceAccount is called as in the manifests of a project. */
+  readonly name: string;
+  /** Where the operator runs. */
+  readonly cluster: EmbeddedCluster;
+  /** Called at the first request that lacks a rule, once for each rule and controller. */
+  readonly onMissing: (missing: MissingRule) => void;
+}
+
+/** The name of a controller, while one of its reconciles runs. */
+const reconciling = new AsyncLocalStorage<string>();
+
+/**
+ * The role of an operator on an embedded cluster, as `operator-builder manifests` would generate it:
+ * give it to the operator's client as its authorizer, and its `tracer` to the manager.
+ */
+export class OperatorRole implements Authorizer {
+  /** The user name of the operator's ServiceAccount. */
+  readonly user: string;
+  /** Notes which controller sends a request. */
+  readonly tracer: Tracer = {
+    span: (name, attributes, work) =>
+      reconciling.run(String(attributes['k8s.controller'] ?? ''), () =>
+        noTracer.span(name, attributes, work),
+      ),
+  };
+  readonly #options: OperatorRoleOptions;
+  readonly #reported = new Set<string>();
+  readonly #inNamespace = new Map<string, readonly PolicyRule[]>();
+  #types: readonly ResourceType[] = Object.values(kinds);
+  #rules: AccessRules<PolicyRule> | undefined;
+
+  constructor(options: OperatorRoleOptions) {
+    const { name } = options;
+    this.#options = options;
+    this.user = `system:serviceaccount:${name}-system:${name}-controller-manager`;
+  }
+
+  /**
+   * Limits the operator to the access that it declares. Until then it may do everything: a `setup`
+   * sends no requests.
+   * @param access - what its manager declares once it is set up
+   * @param own - rules that the user has added to those that are generated
+   */
+  async declare(access: readonly RequiredAccess[], own?: AccessRules<PolicyRule>): Promise<void> {
+    const client = this.#options.cluster.client();
+    try {
+      const declared = await accessRules(access, (type) => servedAt(client, type));
+      const constants = access.flatMap(({ type }) =>
+        'plural' in type ? [type as ResourceType] : [],
+      );
+      this.#types = [...this.#types, ...constants];
+      this.#rules = joined(policyRules(declared), own);
+      this.#inNamespace.clear();
+    } finally {
+      await client.close();
+    }
+  }
+
+  /** All its rules, wherever they hold. */
+  get rules(): readonly PolicyRule[] {
+    const { everywhere = [], inNamespaces } = this.#rules ?? {};
+    return [...everywhere, ...[...(inNamespaces?.values() ?? [])].flat()];
+  }
+
+  authorize(_user: UserInfo, attributes: AccessAttributes): Decision {
+    const { path, namespace } = attributes;
+    const isOpen = path === undefined ? isSelfReview(attributes) : isOpenPath(path);
+    const rules = isOpen || this.#rules === undefined ? undefined : this.#rulesIn(namespace);
+    const allowed = rules?.some((rule) => ruleAllows(rule, attributes)) ?? true;
+    if (allowed) return { allowed, reason: '' };
+    const entry = this.#requiresEntry(attributes);
+    const remedy = entry === undefined ? '' : `; add ${entry} to requires`;
+    return { allowed, reason: `the operator's role has no such rule${remedy}` };
+  }
+
+  rulesFor(_user: UserInfo, namespace: string): readonly PolicyRule[] {
+    return this.#rulesIn(namespace);
+  }
+
+  onRefused(_user: UserInfo, attributes: AccessAttributes): void {
+    const controller = reconciling.getStore();
+    const request = describe(attributes);
+    const rule = ruleText(attributes);
+    const key = JSON.stringify([controller, rule]);
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
+    const entry = this.#requiresEntry(attributes);
+    const subject = controller === undefined ? 'operator' : `controller ${controller}`;
+    const where = entry === undefined ? 'add' : 'declare it where the controller is added, or add';
+    const lines = [
+      `${subject}: its role does not allow to ${request}; ${where} the rule to config/rbac/role.yaml`,
+      ...(entry === undefined ? [] : [`  requires: [${entry}]`]),
+      `  rules: [${rule}]`,
+    ];
+    this.#options.onMissing({ controller, message: lines.join('\n') });
+  }
+
+  /** All rules that hold in a namespace. */
+  #rulesIn(namespace: string): readonly PolicyRule[] {
+    const known = this.#inNamespace.get(namespace);
+    if (known !== undefined) return known;
+    const { everywhere = [], inNamespaces } = this.#rules ?? {};
+    const rules = [...everywhere, ...(inNamespaces?.get(namespace) ?? [])];
+    this.#inNamespace.set(namespace, rules);
+    return rules;
+  }
+
+  /** `{ type: ConfigMap, verbs: ['list'] }`; undefined: the resource is not served. */
+  #requiresEntry({ group, resource, subresource, verb, path }: AccessAttributes) {
+    const isMeant = (one: ResourceType): boolean => one.group === group && one.plural === resource;
+    const { loopback } = this.#options.cluster.server;
+    const type = path === undefined ? loopback.resourceTypes().find(isMeant) : undefined;
+    if (type === undefined) return undefined;
+    const { kind, version, plural, namespaced } = type;
+    const literal = `{ group: '${group}', version: '${version}', kind: '${kind}', plural: '${plural}', namespaced: ${namespaced} }`;
+    const reference = this.#types.some(isMeant) ? kind : literal;
+    const part = subresource === '' ? '' : ` subresource: '${subresource}',`;
+    return `{ type: ${reference},${part} verbs: ['${verb}'] }`;
+  }
+}
+
+function policyRule({ apiGroups, resources, resourceNames = [], verbs }: AccessRule): PolicyRule {
+  return {
+    apiGroups: [...apiGroups],
+    resources: [...resources],
+    resourceNames: [...resourceNames],
+    verbs: [...verbs],
+  };
+}
+
+async function servedAt(
+  client: Client,
+  type: TypeReference<KubernetesObject>,
+): Promise<ResourceType | undefined> {
+  try {
+    return (await client.resourceType(type)) as ResourceType;
+  } catch (error) {
+    if (isOperatorError(error, 'UnknownKind')) return undefined;
+    throw error;
+  }
+}
+
+function policyRules({ everywhere, inNamespaces }: AccessRules): AccessRules<PolicyRule> {
+  const namespaces = [...inNamespaces].map(
+    ([name, rules]) => [name, rules.map(policyRule)] as const,
+  );
+  return { everywhere: everywhere.map(policyRule), inNamespaces: new Map(namespaces) };
+}
+
+function joined(
+  one: AccessRules<PolicyRule>,
+  other: AccessRules<PolicyRule> | undefined,
+): AccessRules<PolicyRule> {
+  if (other === undefined) return one;
+  const inNamespaces = new Map(one.inNamespaces);
+  for (const [namespace, rules] of other.inNamespaces) {
+    inNamespaces.set(namespace, [...(inNamespaces.get(namespace) ?? []), ...rules]);
+  }
+  return { everywhere: [...one.everywhere, ...other.everywhere], inNamespaces };
+}
+
+/** `list configmaps in namespace default` */
+function describe({
+  verb,
+  group,
+  resource,
+  subresource,
+  namespace,
+  path,
+}: AccessAttributes): string {
+  if (path !== undefined) return `${verb} ${path}`;
+  const plural = subresource === '' ? resource : `${resource}/${subresource}`;
+  const of = group === '' ? '' : ` of ${group}`;
+  return `${verb} ${plural}${of}${namespace === '' ? '' : ` in namespace ${namespace}`}`;
+}
+
+/** The rule that allows a request, as YAML in one line. */
+function ruleText({ verb, group, resource, subresource, path }: AccessAttributes): string {
+  if (path !== undefined) return `{ nonResourceURLs: ['${path}'], verbs: [${verb}] }`;
+  const plural = subresource === '' ? resource : `${resource}/${subresource}`;
+  return `{ apiGroups: ['${group}'], resources: [${plural}], verbs: [${verb}] }`;
+}

@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import { controllerFor, done } from '../../lib/controller/index.js';
+import { defineResource, s } from '../../lib/crd/index.js';
+import type { Manager } from '../../lib/manager/index.js';
+import { isForbidden } from '../../lib/object/api-error.js';
+import { ConfigMap, Service } from '../../lib/object/kinds.js';
+import { isOperatorError } from '../../lib/system/operator-error.js';
+import { startOperator, testCluster } from '../../lib/testing/index.js';
+import type { RunningOperator, StartOperatorOptions } from '../../lib/testing/index.js';
+
+const Shop = defineResource({
+  group: 'shops.example',
+  kind: 'Shop',
+  versions: [
+    {
+      name: 'v1',
+      schema: s.object({ spec: s.object({ act: s.string() }) }),
+      status: s.object({ seen: s.optional(s.string()) }),
+    },
+  ],
+});
+const key = { name: 'a', namespace: 'default' };
+
+describe('startOperator', () => {
+  const cluster = testCluster({ crds: [Shop] });
+  let operator: RunningOperator | undefined;
+
+  afterEach(async () => {
+    await operator?.stop().catch(() => undefined);
+    operator = undefined;
+  });
+
+  /** Does what a shop asks for, and writes the result into its status. */
+  function setup(manager: Manager): void {
+    const shops = controllerFor(Shop).complete(async ({ client }) => {
+      const shop = await client.get(Shop, key);
+      const seen = await acts[shop.spec.act]?.(manager).then(
+        () => 'done',
+        (error: unknown) => (isForbidden(error) ? String(error) : 'failed'),
+      );
+      if (shop.status?.seen === seen) return done();
+      const body = { status: { seen } };
+      await client.patch(Shop, key, { type: 'merge', body }, { subresource: 'status' });
+      return done();
+    });
+    manager.add(shops, { requires: [{ type: Service, verbs: ['list', 'delete'] }] });
+  }
+
+  const acts: Readonly<Record<string, (manager: Manager) => Promise<unknown>>> = {
+    allowed: ({ client }) => client.list(Service),
+    list: ({ client }) => client.list(ConfigMap),
+    status: ({ client }) =>
+      client.patch(Service, key, { type: 'merge', body: {} }, { subresource: 'status' }),
+    apply: ({ client }) =>
+      client.apply(
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata: key, data: {} },
+        { fieldManager: 'shops' },
+      ),
+  };
+
+  async function start(act: string, options?: StartOperatorOptions): Promise<RunningOperator> {
+    operator = await startOperator(cluster(), setup, options);
+    await cluster()
+      .client()
+      .create(Shop.object({ metadata: key, spec: { act } }));
+    return operator;
+  }
+
+  const seen = async (): Promise<string> =>
+    (await cluster().client().get(Shop, key)).status?.seen ?? '';
+
+  it('lets the operator do what it declares, as its ServiceAccount', async () => {
+    const { eventually, user } = await start('allowed');
+    await eventually(async () => expect(await seen()).to.equal('done'));
+    expect(user).to.equal('system:serviceaccount:operator-system:operator-controller-manager');
+    expect(cluster().requests.entries.map((entry) => entry.user)).to.include(user);
+    await operator?.stop();
+  });
+
+  it('fails at the first request that lacks a rule, with the rule to add in both forms', async () => {
+    const { eventually, stop } = await start('list');
+    const error = await eventually(() => expect.fail('not yet'), { timeoutMs: 600_000 }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(isOperatorError(error, 'MissingPermission'), String(error)).to.equal(true);
+    expect((error as Error).message.split('\n')).to.deep.equal([
+      'controller shop: its role does not allow to list configmaps; declare it where the controller is added, or add the rule to config/rbac/role.yaml',
+      "  requires: [{ type: ConfigMap, verbs: ['list'] }]",
+      "  rules: [{ apiGroups: [''], resources: [configmaps], verbs: [list] }]",
+    ]);
+    expect(await stop().catch((thrown: unknown) => thrown)).to.equal(error);
+  });
+
+  it('names the remedy in the answer of the server, too', async () => {
+    const { eventually, signal } = await start('status');
+    const limits = { signal: new AbortController().signal };
+    await eventually(async () => expect(await seen()).to.include('403'), limits);
+    expect(await seen()).to.include(
+      "the operator's role has no such rule; add { type: Service, subresource: 'status', verbs: ['patch'] } to requires",
+    );
+    expect((signal.reason as Error).message).to.include(
+      "rules: [{ apiGroups: [''], resources: [services/status], verbs: [patch] }]",
+    );
+  });
+
+  it('lets the operator do what the rules beside its declarations allow', async () => {
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }];
+    const { eventually, stop } = await start('list', { rules });
+    await eventually(async () => expect(await seen()).to.equal('done'));
+    await stop();
+  });
+
+  it('wants the right to create for an apply that creates', async () => {
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['patch'] }];
+    const { eventually, signal } = await start('apply', { rules });
+    const limits = { signal: new AbortController().signal };
+    await eventually(async () => expect(await seen()).to.include('cannot create'), limits);
+    expect(String(signal.reason)).to.include("{ type: ConfigMap, verbs: ['create'] }");
+  });
+
+  it('lets an operator do everything as an administrator', async () => {
+    const { eventually, stop } = await start('list', { asAdmin: true });
+    await eventually(async () => expect(await seen()).to.equal('done'));
+    await stop();
+  });
+
+  it('lists the rights that were not used', async () => {
+    const { eventually, unusedRights, stop } = await start('allowed');
+    await eventually(async () => expect(await seen()).to.equal('done'));
+    expect(unusedRights()).to.have.members([
+      ...['create events.events.k8s.io', 'delete services', 'update shops/status.shops.example'],
+    ]);
+    await stop();
+  });
+
+  it('throws what its manager ends with', async () => {
+    const failure = new Error('out of flour');
+    operator = await startOperator(cluster(), (manager) => {
+      manager.add({ name: 'baker', run: () => Promise.reject(failure) });
+    });
+    const never = operator.eventually(() => expect.fail('not yet'), { timeoutMs: 600_000 });
+    expect(await never.catch((thrown: unknown) => thrown)).to.equal(failure);
+  });
+});
