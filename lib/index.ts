@@ -475,6 +475,7 @@ export type {
 export { Operator, conditionsOf, patchStatus } from './operator/index.js';
 export type {
   BuildHandler,
+  BuilderSetting,
   ControllerStyle,
   FinalizeHandler,
   ForOptions,

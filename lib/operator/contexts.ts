@@ -94,8 +94,12 @@ export type OperatorBuilderOptions = Omit<
   | 'clock'
 >;
 
+/** Options of `context.builder`, or a function that returns them for an object. */
+export type BuilderSetting<T extends KubernetesObject> =
+  OperatorBuilderOptions | ((object: T) => OperatorBuilderOptions);
+
 /** Options of {@link Operator.for}. */
-export interface ForOptions<T extends KubernetesObject> {
+export interface ForOptions {
   /**
    * Name of the controller, for logs and metrics; no two controllers may share it.
    * @defaultValue the kind, in lower case
@@ -109,8 +113,6 @@ export interface ForOptions<T extends KubernetesObject> {
   readonly status?: boolean | undefined;
   /** The finalizer of `finalizes`. @defaultValue `<group>/<name of the operator>` */
   readonly finalizer?: string | undefined;
-  /** Options of `context.builder`, or a function that returns them for an object. @defaultValue none */
-  readonly builder?: OperatorBuilderOptions | ((object: T) => OperatorBuilderOptions) | undefined;
 }
 
 /** Kinds, as `owns` takes them. */

@@ -2,6 +2,7 @@ export { conditionsOf } from './conditions.js';
 export type { ReconcileEnd } from './conditions.js';
 export type {
   BuildHandler,
+  BuilderSetting,
   FinalizeHandler,
   ForOptions,
   KindsOf,

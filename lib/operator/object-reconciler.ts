@@ -25,8 +25,8 @@ import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import { conditionsOf, deletingConditions } from './conditions.js';
 import type {
   BuildHandler,
+  BuilderSetting,
   FinalizeHandler,
-  ForOptions,
   ObjectContext,
   OperatorContext,
   OwnedTypes,
@@ -67,7 +67,7 @@ export interface ControllerPlan<T extends KubernetesObject> {
   readonly finalizer: string;
   /** Undefined: no status is written. */
   readonly status: { readonly atomicConditions: boolean; readonly generation: boolean } | undefined;
-  readonly builderOptions: ForOptions<T>['builder'];
+  readonly builderOptions: BuilderSetting<T>;
   readonly reports: FailureReports;
 }
 
@@ -203,7 +203,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     { object, client, recorder, logger, signal, clock }: Omit<ObjectContext<T>, 'status'>,
     onResult: (result: ObjectResult) => void,
   ): Builder<NoNames> {
-    const { operatorName: controllerName, owns, builderOptions = {}, reports } = this.#plan;
+    const { operatorName: controllerName, owns, builderOptions, reports } = this.#plan;
     const own = typeof builderOptions === 'function' ? builderOptions(object) : builderOptions;
     return new Builder({
       ...own,

@@ -17,6 +17,7 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type {
   BuildHandler,
+  BuilderSetting,
   FinalizeHandler,
   ForOptions,
   KindsOf,
@@ -76,6 +77,8 @@ export interface OperatorController<T extends KubernetesObject, Owned extends st
   from(source: Source): this;
   /** Sets options of the controller, such as `maxConcurrentReconciles`. */
   withOptions(options: Omit<ControllerOptions, 'name' | 'reportingController'>): this;
+  /** Sets options of `context.builder`, such as the `namespace` of the objects of a cluster-scoped kind. */
+  withBuilder(options: BuilderSetting<T>): this;
   /**
    * Sets where the controller runs: on the leader, on every replica, or its keys spread over all of
    * them. @defaultValue on the leader
@@ -107,19 +110,20 @@ export class ControllerLinks<
   readonly #operatorName: string;
   readonly #reports: FailureReports;
   readonly #type: TypeReference<T>;
-  readonly #options: ForOptions<T>;
+  readonly #options: ForOptions;
   readonly #owns: TypeReference<KubernetesObject>[] = [];
   readonly #links: ((controller: ControllerBuilder) => ControllerBuilder)[] = [];
   readonly #requires: RequiredAccess[] = [];
   #controllerOptions: ControllerOptions = {};
+  #builderOptions: BuilderSetting<T> = {};
   #place: Pick<ManagerAddOptions, 'phase' | 'shards'> = {};
   #handling: Handling<T> | undefined;
   #finalize: FinalizeHandler<T> | undefined;
 
   /** @internal Use {@link Operator.for}. */
-  constructor(operator: OperatorParts, type: TypeReference<T>, options: ForOptions<T>) {
-    refuseUnknownOptions<ForOptions<T>>(`for(${type.kind})`, options, {
-      ...{ name: true, status: true, finalizer: true, builder: true },
+  constructor(operator: OperatorParts, type: TypeReference<T>, options: ForOptions) {
+    refuseUnknownOptions<ForOptions>(`for(${type.kind})`, options, {
+      ...{ name: true, status: true, finalizer: true },
     });
     this.#operatorName = operator.name;
     this.#reports = operator.reports;
@@ -154,6 +158,11 @@ export class ControllerLinks<
 
   withOptions(options: Omit<ControllerOptions, 'name' | 'reportingController'>): this {
     this.#controllerOptions = { ...this.#controllerOptions, ...options };
+    return this;
+  }
+
+  withBuilder(options: BuilderSetting<T>): this {
+    this.#builderOptions = options;
     return this;
   }
 
@@ -210,7 +219,7 @@ export class ControllerLinks<
     const plan: ControllerPlan<T> = {
       ...{ operatorName: this.#operatorName, type: this.#type, owns: this.#owns, handler },
       ...{ finalize: this.#finalize, finalizer: this.#finalizer() },
-      ...{ status: this.#status(), builderOptions: this.#options.builder, reports: this.#reports },
+      ...{ status: this.#status(), builderOptions: this.#builderOptions, reports: this.#reports },
     };
     const reconciler = new ObjectReconciler(plan);
     const predicate = onEvents<T>({

@@ -92,7 +92,7 @@ export class Operator implements OperatorDefinition {
    */
   for<T extends KubernetesObject>(
     type: TypeReference<T>,
-    options: ForOptions<T> = {},
+    options: ForOptions = {},
   ): OperatorController<T> {
     // Plain JavaScript, or a circle of imports, may give nothing.
     if (typeof (type as Partial<typeof type> | undefined)?.kind !== 'string') {
