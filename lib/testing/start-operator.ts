@@ -73,7 +73,8 @@ export async function startOperator(
   options: StartOperatorOptions = {},
 ): Promise<RunningOperator> {
   const { asAdmin = false, rules = [], ...managerOptions } = options;
-  const { name = 'operator', setup, cacheOptions } = definitionOf(operator);
+  const definition = definitionOf(operator);
+  const { name = 'operator', cacheOptions } = definition;
   const { clock } = cluster;
   const failing = new AbortController();
   const fail = (error: unknown): void => failing.abort(error);
@@ -85,7 +86,7 @@ export async function startOperator(
   const { user, tracer } = role;
   const client = cluster.client({ user, authorizer: asAdmin ? undefined : role });
   const manager = new Manager({ clock, cacheOptions, ...managerOptions, client, tracer });
-  await setup(manager);
+  await definition.setup(manager);
   await role.declare(manager.requiredAccess(), { everywhere: rules, inNamespaces: new Map() });
   const stopping = new AbortController();
   const { signal } = failing;

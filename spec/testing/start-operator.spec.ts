@@ -4,6 +4,7 @@ import { defineResource, s } from '../../lib/crd/index.js';
 import type { Manager } from '../../lib/manager/index.js';
 import { isForbidden } from '../../lib/object/api-error.js';
 import { ConfigMap, Service } from '../../lib/object/kinds.js';
+import { Operator } from '../../lib/operator/index.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
 import { startOperator, testCluster } from '../../lib/testing/index.js';
 import type { RunningOperator, StartOperatorOptions } from '../../lib/testing/index.js';
@@ -84,9 +85,9 @@ describe('startOperator', () => {
     );
     expect(isOperatorError(error, 'MissingPermission'), String(error)).to.equal(true);
     expect((error as Error).message.split('\n')).to.deep.equal([
-      'controller shop: its role does not allow to list configmaps; declare it where the controller is added, or add the rule to config/rbac/role.yaml',
-      "  requires: [{ type: ConfigMap, verbs: ['list'] }]",
-      "  rules: [{ apiGroups: [''], resources: [configmaps], verbs: [list] }]",
+      'controller shop: its role does not allow to list configmaps; add the entry to requires of the controller, or the rule to config/rbac/role.yaml',
+      "  requires: { type: ConfigMap, verbs: ['list'] }",
+      "  rule: { apiGroups: [''], resources: [configmaps], verbs: [list] }",
     ]);
     expect(await stop().catch((thrown: unknown) => thrown)).to.equal(error);
   });
@@ -99,7 +100,7 @@ describe('startOperator', () => {
       "the operator's role has no such rule; add { type: Service, subresource: 'status', verbs: ['patch'] } to requires",
     );
     expect((signal.reason as Error).message).to.include(
-      "rules: [{ apiGroups: [''], resources: [services/status], verbs: [patch] }]",
+      "rule: { apiGroups: [''], resources: [services/status], verbs: [patch] }",
     );
   });
 
@@ -130,6 +131,23 @@ describe('startOperator', () => {
     expect(unusedRights()).to.have.members([
       ...['create events.events.k8s.io', 'delete services', 'update shops/status.shops.example'],
     ]);
+    await stop();
+  });
+
+  it('starts an Operator, with the rights that its links declare', async () => {
+    const baker = new Operator('baker');
+    baker
+      .for(Shop)
+      .owns(ConfigMap)
+      .builds(({ object, builder }) =>
+        builder.configMap({ name: 'menu', data: { act: object.spec.act } }),
+      );
+    operator = await startOperator(cluster(), baker);
+    expect(operator.user).to.equal('system:serviceaccount:baker-system:baker-controller-manager');
+    const client = cluster().client();
+    await client.create(Shop.object({ metadata: key, spec: { act: 'bake' } }));
+    const { eventually, stop } = operator;
+    await eventually(() => client.get(ConfigMap, { ...key, name: 'menu' }));
     await stop();
   });
 

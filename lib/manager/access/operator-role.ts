@@ -118,11 +118,11 @@ export class OperatorRole implements Authorizer {
     this.#reported.add(key);
     const entry = this.#requiresEntry(attributes);
     const subject = controller === undefined ? 'operator' : `controller ${controller}`;
-    const where = entry === undefined ? 'add' : 'declare it where the controller is added, or add';
+    const requires = entry === undefined ? '' : 'the entry to requires of the controller, or ';
     const lines = [
-      `${subject}: its role does not allow to ${request}; ${where} the rule to config/rbac/role.yaml`,
-      ...(entry === undefined ? [] : [`  requires: [${entry}]`]),
-      `  rules: [${rule}]`,
+      `${subject}: its role does not allow to ${request}; add ${requires}the rule to config/rbac/role.yaml`,
+      ...(entry === undefined ? [] : [`  requires: ${entry}`]),
+      `  rule: ${rule}`,
     ];
     this.#options.onMissing({ controller, message: lines.join('\n') });
   }

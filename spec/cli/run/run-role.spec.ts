@@ -52,9 +52,9 @@ const entry = "{ type: ConfigMap, verbs: ['list'] }";
 const rule = "{ apiGroups: [''], resources: [configmaps], verbs: [list] }";
 const missing = [
   'controller shop: its role does not allow to list configmaps in namespace default; ' +
-    'declare it where the controller is added, or add the rule to config/rbac/role.yaml',
-  `  requires: [${entry}]`,
-  `  rules: [${rule}]`,
+    'add the entry to requires of the controller, or the rule to config/rbac/role.yaml',
+  `  requires: ${entry}`,
+  `  rule: ${rule}`,
 ].join('\n');
 
 describe('The role of an operator in operator-builder run --embedded', () => {
