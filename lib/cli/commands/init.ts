@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
@@ -5,6 +6,7 @@ import type { Unasked } from '../prompts/ask-missing.js';
 import { namesOf } from '../options/parsed-options.js';
 import type { InitOptions } from '../scaffold/init-project.js';
 import { scaffoldCommand } from '../scaffold/scaffold-command.js';
+import { testRunners } from '../scaffold/test-runner.js';
 
 /** `operator-builder init`. */
 export function initCommand(context: CommandContext): Command {
@@ -25,6 +27,11 @@ export function initCommand(context: CommandContext): Command {
       '--with <parts>',
       'what not every project has, separated by commas: olm (config/manifests, for a catalogue), scorecard (config/scorecard, its tests)',
       namesOf,
+    )
+    .addOption(
+      new Option('--test-runner <runner>', 'what runs the tests: node:test or Vitest')
+        .choices(testRunners)
+        .default('node'),
     )
     .addHelpText(
       'after',

@@ -20,6 +20,7 @@ import { isSameKind, projectFileName, withResource } from './project-file.js';
 import type { Project, ProjectResource } from './project-file.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
 import type { Style } from './styles.js';
+import { forTestRunner } from './test-runner.js';
 
 /** Options of `operator-builder create api`. */
 export interface CreateApiOptions extends ScaffoldOptions {
@@ -63,7 +64,8 @@ export async function createApi(
     ...inParts,
     { type: 'edited', path: projectFileName, text: noted } as const,
   ];
-  return carryOut({ wanted, next: nextSteps(added) }, options, context);
+  const next = nextSteps(added);
+  return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);
 }
 
 /** Adds a controller of a kind that others define. */
@@ -81,7 +83,8 @@ async function createForeignApi(
     ...(await foreignFiles(project, { resource: controlled, definition }, folder)),
     { type: 'edited', path: projectFileName, text: noted } as const,
   ];
-  return carryOut({ wanted, next: ['npm test', 'npm run deploy'] }, options, context);
+  const next = ['npm test', 'npm run deploy'];
+  return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);
 }
 
 /** @throws UsageError there can't be such a controller, or it is there already */

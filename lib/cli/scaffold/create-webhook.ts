@@ -7,6 +7,7 @@ import type { PlannedFile } from './plan-files.js';
 import { isSameKind, projectFileName, webhookWords, withResource } from './project-file.js';
 import type { Project, ProjectWebhooks } from './project-file.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
+import { forTestRunner } from './test-runner.js';
 import { webhookFiles } from './webhook-files.js';
 import type { WebhookSubject } from './webhook-values.js';
 
@@ -42,7 +43,7 @@ export async function createWebhook(
   );
   const wanted = [...files, { type: 'edited', path: projectFileName, text: noted } as const];
   const next = ['npm test', 'npm run deploy'];
-  return carryOut({ wanted, next }, options, context);
+  return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);
 }
 
 /** @throws UsageError the project has no such version. */

@@ -8,11 +8,13 @@ import { carryOut } from './carry-out.js';
 import { checkDomain, checkProjectName } from './names.js';
 import { checkPackageOptions, packageSource } from './package-options.js';
 import type { PlannedFile } from './plan-files.js';
-import { projectFileName, withParts } from './project-file.js';
+import { projectFileName, withChoices } from './project-file.js';
 import { partFiles, partsOf } from './project-parts.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
 import { readTemplate } from './template.js';
 import type { TemplateFile } from './template.js';
+import { launchText, withTestRunner } from './test-runner.js';
+import type { TestRunner } from './test-runner.js';
 
 /** Options of `operator-builder init`. */
 export interface InitOptions extends ScaffoldOptions {
@@ -25,6 +27,8 @@ export interface InitOptions extends ScaffoldOptions {
   readonly package?: string | undefined;
   /** Parts that not every project has. @defaultValue none */
   readonly with?: readonly string[] | undefined;
+  /** @defaultValue 'node' */
+  readonly testRunner?: TestRunner | undefined;
 }
 
 /**
@@ -52,10 +56,12 @@ export async function initProject(
   if (!options.force) await refuseFull(folder);
   const parts = partsOf(options.with ?? []);
   const project = { name, domain };
+  const { testRunner = 'node' } = options;
   const files = [...(await initFiles(project)), ...(await partFiles(project, parts))];
   const filled: Readonly<Record<string, (text: string) => string>> = {
     'package.json': (text) => packageText(text, options, specifier),
-    [projectFileName]: (text) => withParts(text, parts, projectFileName),
+    [projectFileName]: (text) => withChoices(text, { parts, testRunner }, projectFileName),
+    '.vscode/launch.json': (text) => launchText(text, testRunner),
   };
   const wanted = files.map(({ path, text }) => {
     const type = ofRepository.test(path) ? 'default' : 'whole';
@@ -101,7 +107,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 }
 
 function packageText(text: string, options: InitOptions, specifier: string): string {
-  const { repo, license, owner } = options;
+  const { repo, license, owner, testRunner = 'node' } = options;
   const { name, version, dependencies, ...rest } = JSON.parse(text) as Record<string, unknown>;
   const content = {
     ...{ name, version },
@@ -111,7 +117,7 @@ function packageText(text: string, options: InitOptions, specifier: string): str
     ...rest,
     dependencies: { ...(dependencies as object), 'operator-builder': specifier },
   };
-  return `${JSON.stringify(sorted(content), undefined, 2)}\n`;
+  return `${JSON.stringify(sorted(withTestRunner(content, testRunner)), undefined, 2)}\n`;
 }
 
 /** What is developed with stands last, as npm writes it. */

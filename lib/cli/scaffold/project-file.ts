@@ -13,6 +13,8 @@ import {
 } from './names.js';
 import { styles } from './styles.js';
 import type { Style } from './styles.js';
+import { testRunners } from './test-runner.js';
+import type { TestRunner } from './test-runner.js';
 
 /** The name of the file that says what a project is made of. */
 export const projectFileName = 'PROJECT';
@@ -54,6 +56,8 @@ export interface Project {
   readonly cliVersion?: string | undefined;
   /** Parts that not every project has. @defaultValue none */
   readonly parts?: readonly string[] | undefined;
+  /** @defaultValue 'node' */
+  readonly testRunner?: TestRunner | undefined;
   readonly resources: readonly ProjectResource[];
 }
 
@@ -65,7 +69,15 @@ export interface Project {
  */
 export function parseProject(text: string, path: string): Project {
   const content: unknown = documentOf(text, path).toJS();
-  const { layout: found, name, domain, cliVersion, parts, resources } = recordOf(content);
+  const {
+    layout: found,
+    name,
+    domain,
+    cliVersion,
+    parts,
+    testRunner,
+    resources,
+  } = recordOf(content);
   if (found !== layout) {
     fail(path, `want layout: ${layout}, got ${JSON.stringify(found)}: is it another tool's?`);
   }
@@ -75,6 +87,7 @@ export function parseProject(text: string, path: string): Project {
     domain: textOf('domain', domain, path),
     ...(cliVersion !== undefined && { cliVersion: textOf('cliVersion', cliVersion, path) }),
     ...(Array.isArray(parts) && { parts: parts.map((one) => textOf('parts', one, path)) }),
+    ...(testRunner !== undefined && { testRunner: testRunnerOf(testRunner, path) }),
     resources: resources.map((one: unknown, index) =>
       resourceOf(recordOf(one), (field) => `resources[${index}].${field}`, path),
     ),
@@ -152,14 +165,22 @@ export function wholeGroup(
   return group === 'core' ? '' : group;
 }
 
-/** The text of a project's file that says which parts the project was made with. */
-export function withParts(text: string, parts: readonly string[], path: string): string {
-  if (parts.length === 0) return text;
+/** The text of a project's file that says what the project was made with, beyond the default. */
+export function withChoices(
+  text: string,
+  { parts = [], testRunner = 'node' }: Pick<Project, 'parts' | 'testRunner'>,
+  path: string,
+): string {
+  if (parts.length === 0 && testRunner === 'node') return text;
   const document = documentOf(text, path);
   const { contents } = document;
   if (!isMap(contents)) return text;
+  const choices = [
+    ...(parts.length === 0 ? [] : [document.createPair('parts', parts)]),
+    ...(testRunner === 'node' ? [] : [document.createPair('testRunner', testRunner)]),
+  ];
   // Resources stay last: they become many.
-  contents.items.splice(-1, 0, document.createPair('parts', parts));
+  contents.items.splice(-1, 0, ...choices);
   return document.toString({ lineWidth: 0 });
 }
 
@@ -210,6 +231,12 @@ function resourceOf(
     controller: style,
     ...(webhooks !== undefined && { webhooks: webhooksOf(webhooks, at('webhooks'), path) }),
   };
+}
+
+function testRunnerOf(given: unknown, path: string): TestRunner {
+  const found = testRunners.find((one) => one === given);
+  if (found !== undefined) return found;
+  return fail(path, `testRunner: want ${testRunners.join(' or ')}, got ${JSON.stringify(given)}`);
 }
 
 function webhooksEntry(webhooks: ProjectWebhooks): object {

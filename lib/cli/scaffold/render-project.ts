@@ -33,8 +33,8 @@ export async function renderProject(
       terminal: undefined,
     };
     const options = { directory, dryRun: false, force: false, output: 'json' } as const;
-    const { name, domain, parts } = project;
-    await initProject({ ...options, name, domain, with: parts }, quiet);
+    const { name, domain, parts, testRunner } = project;
+    await initProject({ ...options, name, domain, with: parts, testRunner }, quiet);
     for (const resource of project.resources) {
       await addKind(resource, { folder, options, context: quiet });
     }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { packageVersion } from '../../../lib/client/user-agent.js';
 import { cli, scratchDirectory } from '../cli.js';
-import { makeProject, textsIn } from './project.js';
+import { createApi, createWebhook, makeProject, textsIn } from './project.js';
 
 describe('operator-builder init', () => {
   const file = scratchDirectory();
@@ -26,6 +26,32 @@ describe('operator-builder init', () => {
     expect(texts['src/operator.ts']).to.include("name: 'shops'");
     const all = Object.entries(texts).flat().join('\n');
     expect(all).not.to.match(/operator-name|domain\.example|operator-builder:(?:if|end)/);
+  });
+
+  it('makes projects whose tests Vitest runs, with the kinds that come later', async () => {
+    const folder = file('vitest');
+    const named = ['--domain', 'example.com', '--name', 'shops', '-C', folder];
+    const made = await cli(['init', ...named, '--test-runner', 'vitest']);
+    expect(made).to.include({ code: 0, stderr: '' });
+    await createApi(folder, 'Shop', 'v1');
+    await createWebhook(folder, 'Shop', 'v1', '--validation');
+    const texts = await textsIn(folder);
+    const { scripts, devDependencies } = JSON.parse(texts['package.json'] ?? '') as {
+      readonly scripts: object;
+      readonly devDependencies: object;
+    };
+    expect(scripts)
+      .to.have.property('test')
+      .that.matches(/^vitest run /);
+    expect(devDependencies).to.have.property('vitest');
+    expect(texts['test/shop-controller.test.ts'])
+      .to.include("import { test } from 'vitest';")
+      .and.include('onTestFinished(async () => {');
+    expect(texts['test/shop-v1-webhook.test.ts']).to.include(
+      "import { afterAll as after, beforeAll as before, test } from 'vitest';",
+    );
+    expect(texts['.vscode/launch.json']).to.include('vitest/vitest.mjs');
+    expect(texts['PROJECT']).to.include('\ntestRunner: vitest\n');
   });
 
   it('takes what package.json says, and the name of the folder', async () => {
