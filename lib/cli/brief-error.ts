@@ -13,6 +13,20 @@ export function briefError(thrown: unknown, subject = ''): string {
   return [...new Set(reasonsOf(thrown, subject, new Set()))].join('; ');
 }
 
+/**
+ * The message of an error; answers of the API server in it as {@link briefError} has them. Other messages
+ * stay as they are, with all their lines.
+ */
+export function readableMessage(error: Error): string {
+  const parts = partsOf(error);
+  if (parts.length > 1) {
+    const title = `${parts.length} errors:`;
+    return [title, ...parts.map((part) => briefError(part))].join('\n- ');
+  }
+  const [only = error] = parts;
+  return answerIn(only) === undefined ? error.message : briefError(only);
+}
+
 /** Milliseconds for people: `20 ms`, `1.3 s`, `16 min`. */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -24,12 +38,18 @@ function reasonsOf(thrown: unknown, subject: string, seen: Set<unknown>): readon
   seen.add(thrown);
   const parts = partsOf(thrown).filter((part) => !seen.has(part));
   if (parts.length > 0) return parts.flatMap((part) => reasonsOf(part, subject, seen));
-  const { message, cause } = asError(thrown);
-  // The answer says it all; what is said around it tells programs apart.
-  const answer = isApiError(cause) && message.includes(cause.message) ? cause : thrown;
-  const text = isApiError(answer) ? answerText(answer, subject) : message;
+  const answer = answerIn(thrown);
+  const text = answer === undefined ? asError(thrown).message : answerText(answer, subject);
   const line = text.replaceAll(/\s*\n\s*/g, ' ');
   return [line.startsWith(`${subject}: `) ? line.slice(subject.length + 2) : line];
+}
+
+/** The answer of the API server that an error is, or that it only calls final. */
+function answerIn(thrown: unknown): ApiError | undefined {
+  if (isApiError(thrown)) return thrown;
+  const { message, cause } = asError(thrown);
+  if (!isOperatorError(thrown, 'Terminal') || !isApiError(cause)) return undefined;
+  return message.includes(cause.message) ? cause : undefined;
 }
 
 /** The errors that `thrown` lists. Objects that only waited for a failed one say nothing of their own. */

@@ -1,8 +1,7 @@
 import { CommanderError } from 'commander';
-import { isApiError } from '../object/api-error.js';
 import { asError } from '../system/as-error.js';
 import { isOperatorError } from '../system/operator-error.js';
-import { briefError } from './brief-error.js';
+import { readableMessage } from './brief-error.js';
 import { exitCodes } from './command-context.js';
 import type { CommandContext } from './command-context.js';
 import { createProgram } from './program.js';
@@ -36,9 +35,9 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
 function explained(thrown: unknown, { env }: CommandContext): string {
   const error = asError(thrown);
   const trace = env['OPERATOR_BUILDER_DEBUG'] === undefined ? '' : `\n${stacksOf(error)}`;
-  if (isApiError(error)) return `${briefError(error)}${trace}`;
-  if (isOperatorError(error) || trace !== '') return `${error.message}${trace}`;
-  return `${error.message}\n(OPERATOR_BUILDER_DEBUG=1 shows where it comes from)`;
+  const message = readableMessage(error);
+  if (isOperatorError(error) || trace !== '') return `${message}${trace}`;
+  return `${message}\n(OPERATOR_BUILDER_DEBUG=1 shows where it comes from)`;
 }
 
 /** Of what an operator throws there is more to know than where it was found. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { briefError, durationText } from '../../lib/cli/brief-error.js';
+import { briefError, durationText, readableMessage } from '../../lib/cli/brief-error.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import type { StatusCause } from '../../lib/object/api-error.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
@@ -26,6 +26,14 @@ describe('briefError', () => {
     const message = `Deployment shop/web can't be applied as it is: ${required.message}`;
     const around = new OperatorError('Terminal', message, { cause: required });
     expect(briefError(around)).to.equal(briefError(required));
+  });
+
+  it('keeps the lines of messages that are ours, and lists the errors of several objects', () => {
+    const rules = new OperatorError('MissingPermission', 'rules are missing:\n- get shops');
+    expect(readableMessage(rules)).to.equal(rules.message);
+    expect(readableMessage(required)).to.equal(briefError(required));
+    const several = new AggregateError([required, new Error('no till')], 'several');
+    expect(readableMessage(several)).to.equal(`2 errors:\n- ${briefError(required)}\n- no till`);
   });
 
   it('leaves out the object that the line begins with', () => {

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { resolve } from 'node:path';
 import type { ResourcePlan } from '../plan/plan-resource.js';
+import { readableMessage } from '../brief-error.js';
 import { exitCodes, usesColors } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
@@ -117,5 +118,5 @@ async function say(
 
 /** Errors are no JSON. */
 function forPrograms({ error, ...plan }: ResourcePlan): object {
-  return { ...plan, ...(error !== undefined && { error: error.message }) };
+  return { ...plan, ...(error !== undefined && { error: readableMessage(error) }) };
 }

@@ -1,5 +1,6 @@
 import picocolors from 'picocolors';
 import type { ControllerEventListener } from '../../controller/controller-event.js';
+import type { Clock } from '../../system/clock.js';
 import { isOperatorError } from '../../system/operator-error.js';
 import { briefError, durationText } from '../brief-error.js';
 import { usesColors } from '../command-context.js';
@@ -33,12 +34,12 @@ export function newsLines(context: CommandContext): NewsLines {
   };
 }
 
-/** The same failure of the same key is a line again only if the next attempt is this far away. */
-const repeatedFromMs = 1_000;
+/** The same failure of the same key is a line again only after this time. */
+const repeatedAfterMs = 1_000;
 
-/** Writes a line for each reconcile that fails; retries of the first second that fail alike are left out. */
-export function failureLines(lines: NewsLines): ControllerEventListener {
-  const last = new Map<string, string>();
+/** Writes a line for each reconcile that fails; retries that fail alike a moment later are left out. */
+export function failureLines(lines: NewsLines, clock: Clock): ControllerEventListener {
+  const last = new Map<string, { readonly text: string; readonly atMs: number }>();
   return (event) => {
     if (event.type !== 'reconciled') return;
     const { controller, kind, key, outcome, error, againInMs } = event;
@@ -48,9 +49,9 @@ export function failureLines(lines: NewsLines): ControllerEventListener {
     if (isEnded || (outcome !== 'error' && outcome !== 'terminal' && outcome !== 'timeout')) return;
     const subject = `${kind} ${key}`;
     const text = `${subject}: ${briefError(error, subject)}`;
-    const isRepeated = last.get(id) === text;
-    if (isRepeated && againInMs !== undefined && againInMs < repeatedFromMs) return;
-    last.set(id, text);
+    const [former, atMs] = [last.get(id), clock.monotonicMs()];
+    if (former?.text === text && atMs - former.atMs < repeatedAfterMs) return;
+    last.set(id, { text, atMs });
     const next =
       againInMs === undefined
         ? 'not again before it changes'

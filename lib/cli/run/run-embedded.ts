@@ -89,7 +89,7 @@ async function runBeside(stage: Stage): Promise<void> {
   const both = AbortSignal.any([signal, end.signal]);
   let begun: Promise<void> | undefined;
   let failure: unknown;
-  const onFailure = failureLines(lines);
+  const onFailure = failureLines(lines, stage.context.clock);
   const role = roleOf(stage, (error) => {
     failure ??= error;
     end.abort();

@@ -23,7 +23,7 @@ export async function runOnCluster(running: Running): Promise<void> {
       if (news !== undefined) lines.tell(news);
     });
     const seen = observed(client, objects);
-    const onEvent = failureLines(lines);
+    const onEvent = failureLines(lines, context.clock);
     let isFirst = true;
     await keepRunning(first, {
       ...keptRunning(running),

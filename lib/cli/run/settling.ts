@@ -1,10 +1,10 @@
 import type { CommittedChange, EmbeddedCluster } from '../../embedded/index.js';
 import type { Manager } from '../../manager/index.js';
 import type { ControllerEvent, ReconciledEvent } from '../../controller/controller-event.js';
-import { asError } from '../../system/as-error.js';
 import { sleep } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
+import { briefError } from '../brief-error.js';
 
 /** What {@link Settling} watches. */
 export interface SettlingParts {
@@ -85,7 +85,7 @@ export class Settling {
     const failed = [...this.#last.values()].find(({ error }) => error !== undefined);
     if (failed !== undefined) {
       const { controller, key, error } = failed;
-      return `${controller} fails at ${key}: ${asError(error).message}`;
+      return `${controller} fails at ${key}: ${briefError(error)}`;
     }
     const busy = manager
       .status()
