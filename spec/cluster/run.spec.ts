@@ -71,10 +71,10 @@ describe('operator-builder run on a real API server', () => {
       "{ name: 'web', image: `${image}-next` }",
     );
     await replaceFile(controller, next.replace('Builder(', 'Builder(('));
-    while (!output.stderr.includes('the former one goes on')) await pause();
+    while (!output.stderr.includes('the running operator continues')) await pause();
     await replaceFile(controller, next);
     await image('shop:7-next');
-    expect(output.stderr.match(/started anew/g)).to.have.length(1);
+    expect(output.stderr.match(/the operator restarts/g)).to.have.length(1);
   });
 
   it('ends well on SIGTERM', async () => {

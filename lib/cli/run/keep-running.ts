@@ -11,7 +11,7 @@ import { sourceFiles } from './source-files.js';
 
 /** How an operator is kept running. */
 export interface KeepRunning {
-  /** Loads it anew, as its sources are now. */
+  /** Loads it again, as its sources are now. */
   readonly load: () => Promise<LoadedProject>;
   /** Of the manager that each one gets. */
   readonly managerOptions: (loaded: LoadedProject) => ManagerOptions;
@@ -19,9 +19,9 @@ export interface KeepRunning {
   readonly prepare: (loaded: LoadedProject, manager: Manager) => Promise<void>;
   /** Called when one has begun. */
   readonly onBegin?: ((run: OperatorRun) => void) | undefined;
-  /** Whether to run it anew when its sources change. */
+  /** Whether to restart it when its sources change. */
   readonly watch: boolean;
-  /** Says something to whoever writes the operator. */
+  /** Prints a line for the author of the operator. */
   readonly tell: (text: string) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -30,13 +30,13 @@ export interface KeepRunning {
 }
 
 /**
- * Runs an operator until the signal is aborted, anew whenever its sources change. The former one has
- * stopped in full before the next one begins. A change that can't be loaded, set up or prepared is told,
- * and the one that runs stays.
+ * Runs an operator until the signal is aborted, and restarts it when its sources change. It stops in full
+ * before the next one begins. A change that can't be loaded, set up or prepared is reported, and the running
+ * operator stays.
  *
  * ## Caveats
  * - What the modules of an operator that was replaced hold stays in memory: Node keeps modules.
- * @throws what the first one fails with. A later one that fails is told, and the next change awaited.
+ * @throws what the first one fails with. A later one that fails is reported, and the next change awaited.
  */
 export async function keepRunning(first: LoadedProject, settings: KeepRunning): Promise<void> {
   const running = new RestartedOperator(settings);
@@ -69,7 +69,7 @@ class RestartedOperator {
   constructor(settings: KeepRunning) {
     this.#settings = settings;
     this.failed = new Promise((_, reject) => (this.#fail = reject));
-    // It may fail when nobody waits any more.
+    // It may fail after the last wait for it.
     this.failed.catch(() => undefined);
   }
 
@@ -114,8 +114,8 @@ class RestartedOperator {
       return loaded?.files;
     } catch (error) {
       if (signal.aborted) return undefined;
-      const goesOn = this.#current === undefined ? 'nothing runs' : 'the former one goes on';
-      tell(`the change is not taken over, ${goesOn}: ${asError(error).message}`);
+      const goesOn = this.#current === undefined ? 'no operator runs' : 'the running operator continues';
+      tell(`change not applied, ${goesOn}: ${asError(error).message}`);
       return undefined;
     }
   }
@@ -134,11 +134,11 @@ class RestartedOperator {
     this.#current = undefined;
     if (this.#hasBegun) {
       this.#isFirst = false;
-      tell('the sources have changed: the operator is started anew');
+      tell('sources changed: the operator restarts');
     }
     this.#hasBegun = true;
     await former?.stop().catch((error: unknown) => {
-      tell(`the former operator did not end well: ${asError(error).message}`);
+      tell(`the previous operator failed while it stopped: ${asError(error).message}`);
     });
     const run = next.begin();
     this.#current = run;
@@ -152,6 +152,6 @@ class RestartedOperator {
     this.#current = undefined;
     if (this.#isFirst || !this.#settings.watch) this.#fail(error);
     else
-      this.#settings.tell(`the operator has ended, until it is changed: ${asError(error).message}`);
+      this.#settings.tell(`the operator failed; change its sources to start it again: ${asError(error).message}`);
   }
 }

@@ -91,7 +91,7 @@ describe('An operator that is kept running', () => {
       ...['first is prepared', 'first begins'],
       ...['second is prepared', 'first ends', 'second begins', 'second ends'],
     ]);
-    expect(told).to.deep.equal(['the sources have changed: the operator is started anew']);
+    expect(told).to.deep.equal(['sources changed: the operator restarts']);
   });
 
   it('goes on where the next one can not be set up', async () => {
@@ -100,7 +100,7 @@ describe('An operator that is kept running', () => {
     await change();
     await until('it is wrong');
     expect(told).to.deep.equal([
-      'the change is not taken over, the former one goes on: it is wrong',
+      'change not applied, the running operator continues: it is wrong',
     ]);
     expect(log).to.deep.equal(['first is prepared', 'first begins']);
   });
@@ -110,7 +110,7 @@ describe('An operator that is kept running', () => {
     keep(operator('first'), failing, operator('third'));
     await until('first begins');
     await change();
-    await until('the operator has ended, until it is changed: no till');
+    await until('the operator failed; change its sources to start it again: no till');
     await change();
     await until('third begins');
     stop.abort();

@@ -109,8 +109,8 @@ describe('operator-builder run --embedded', () => {
     await replaceFile(controller, graced(8).replace('controllerFor(Shop)', 'controllerFor(('));
     await eventually(() => expect(cli.written().stderr).to.include('does not compile'));
     const { stderr } = cli.written();
-    expect(stderr).to.include('the former one goes on').and.include('shop-controller.ts:');
-    expect(stderr.match(/is not taken over/g)).to.have.length(1);
+    expect(stderr).to.include('the running operator continues').and.include('shop-controller.ts:');
+    expect(stderr.match(/change not applied/g)).to.have.length(1);
     await cluster((client) => client.delete(Deployment, key('web')));
     await replicas(7);
 
@@ -123,7 +123,7 @@ describe('operator-builder run --embedded', () => {
     cli.stop();
     const { code } = await cli.ended;
     expect(code).to.equal(0);
-    expect(cli.written().stderr.match(/is started anew/g)).to.have.length(2);
+    expect(cli.written().stderr.match(/the operator restarts/g)).to.have.length(2);
   });
 
   it('is told to stop while a module of the operator waits for what never comes', async () => {

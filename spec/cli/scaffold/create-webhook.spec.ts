@@ -235,6 +235,30 @@ describe('operator-builder create webhook', () => {
     });
   }
 
+  it('converts the kind of the tutorial, whose page keeps all markers', async () => {
+    const folder = file('tutorial');
+    const kind = ['--group', 'alnair', '--kind', 'AlnairPod', '-C', folder];
+    const init = ['init', '--domain', 'centaurusinfra.io', '--name', 'alnair', '-C', folder];
+    expect(await cli(init)).to.include({ code: 0 });
+    await cli(['create', 'api', ...kind, '--version', 'v1alpha1']);
+    const path = 'src/api/v1alpha1/alnair-pod.ts';
+    const page = await readFile('docs/tutorial.md', 'utf8');
+    const [, text = ''] =
+      /^```ts file=src\/api\/v1alpha1\/alnair-pod\.ts\n(.*?)^```$/ms.exec(page) ?? [];
+    const markersIn = (code: string): unknown => code.match(/operator-builder:scaffold:\w+/g);
+    await edit(join(folder, path), (made) => {
+      expect(markersIn(text)).to.deep.equal(markersIn(made));
+      return text;
+    });
+    for (const args of [
+      ['create', 'api', ...kind, '--version', 'v1beta1'],
+      ['create', 'webhook', ...kind, '--version', 'v1alpha1', '--conversion'],
+    ]) {
+      expect(await cli(args), args.join(' ')).to.include({ code: 0, stderr: '' });
+    }
+    expect(await readFile(join(folder, path), 'utf8')).to.include("hub: 'v1alpha1'");
+  });
+
   it('writes nothing with --dry-run, and overwrites code only with --force', async () => {
     await makeProject(file('forced'), ['Shop']);
     const bare = await textsIn(file('forced'));
