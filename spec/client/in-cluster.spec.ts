@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { clientInCluster, defaultClient } from '../../lib/client/index.js';
+import { defaultCluster } from '../../lib/client/default-client.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { startConnectProxy } from '../system/connect-proxy.js';
 import { answerJson, startStubServer } from '../system/stub-server.js';
@@ -103,5 +104,20 @@ describe('defaultClient', () => {
     const env = { KUBECONFIG: '/no/such/file' };
     const error = await failureOf(defaultClient({ env, text: 'hello' }));
     expect(error.message).to.contain('it is no kubeconfig');
+  });
+});
+
+describe('defaultCluster', () => {
+  it('names the context and the server, without credentials in its URL', async () => {
+    const text = JSON.stringify({
+      clusters: [
+        { name: 'c', cluster: { server: 'https://me:secret@k8s.example:6443/clusters/a' } },
+      ],
+      contexts: [{ name: 'dev', context: { cluster: 'c' } }],
+      'current-context': 'dev',
+    });
+    expect(await defaultCluster({ text })).to.deep.equal({
+      ...{ context: 'dev', server: 'https://k8s.example:6443/clusters/a' },
+    });
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import isEqual from 'lodash/isEqual.js';
 import { deepFreeze } from '../../lib/object/deep-freeze.js';
-import { diffObjects, serverSetFields } from '../../lib/object/diff-by-path.js';
+import { diffObjects, fieldsOf, serverSetFields } from '../../lib/object/diff-by-path.js';
 import { tries } from '../sample.js';
 
 const pod = (...containers: object[]) => ({ spec: { template: { spec: { containers } } } });
@@ -120,5 +120,19 @@ describe('diffObjects', () => {
       for (const change of changes) expect(change.from).not.to.deep.equal(change.to);
     });
     fc.assert(property, { numRuns: tries(500) });
+  });
+});
+
+describe('fieldsOf', () => {
+  it('is a change for each field of a new value, by the paths of diffObjects', () => {
+    const to = { containers: [{ name: 'web', args: ['a', 'b'], env: [] }], 'app.conf': 1 };
+    const fields = fieldsOf({ path: 'spec', from: undefined, to });
+    expect(fields.map((field) => [field.path, field.to])).to.deep.equal([
+      ['spec.containers[name=web].name', 'web'],
+      ['spec.containers[name=web].args[0]', 'a'],
+      ['spec.containers[name=web].args[1]', 'b'],
+      ['spec.containers[name=web].env', []],
+      ['spec["app.conf"]', 1],
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { diffObjects } from '../../lib/object/diff-by-path.js';
-import { redactChanges } from '../../lib/object/redact.js';
+import { redactChanges, redactObject } from '../../lib/object/redact.js';
 
 const secret = (value: string) => ({
   metadata: {
@@ -36,5 +36,28 @@ describe('redactChanges', () => {
   it('leaves other kinds alone', () => {
     const changes = diffObjects({ data: { a: '1' } }, { data: { a: '2' } });
     expect(redactChanges('ConfigMap', changes)).to.equal(changes);
+  });
+});
+
+describe('redactObject', () => {
+  const object = (value: string) => ({ apiVersion: 'v1', kind: 'Secret', ...secret(value) });
+
+  it('hides every value of a Secret, and shows which of them changed', () => {
+    const shown = redactObject(object('hunter3'), object('hunter2'));
+    expect(shown).to.deep.equal({
+      ...{ apiVersion: 'v1', kind: 'Secret', type: 'hunter3' },
+      metadata: {
+        labels: { version: 'hunter3' },
+        annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '(redacted, changed)' },
+      },
+      data: { password: '(redacted, changed)' },
+      stringData: { token: '(redacted)' },
+    });
+    expect(redactObject(object('hunter2'))['data']).to.deep.equal({ password: '(redacted)' });
+  });
+
+  it('leaves other kinds alone', () => {
+    const map = { ...object('hunter2'), kind: 'ConfigMap' };
+    expect(redactObject(map)).to.equal(map);
   });
 });

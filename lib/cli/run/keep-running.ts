@@ -114,7 +114,8 @@ class RestartedOperator {
       return loaded?.files;
     } catch (error) {
       if (signal.aborted) return undefined;
-      const goesOn = this.#current === undefined ? 'no operator runs' : 'the running operator continues';
+      const goesOn =
+        this.#current === undefined ? 'no operator runs' : 'the running operator continues';
       tell(`change not applied, ${goesOn}: ${asError(error).message}`);
       return undefined;
     }
@@ -152,6 +153,8 @@ class RestartedOperator {
     this.#current = undefined;
     if (this.#isFirst || !this.#settings.watch) this.#fail(error);
     else
-      this.#settings.tell(`the operator failed; change its sources to start it again: ${asError(error).message}`);
+      this.#settings.tell(
+        `the operator failed; change its sources to start it again: ${asError(error).message}`,
+      );
   }
 }

@@ -99,9 +99,7 @@ describe('An operator that is kept running', () => {
     await until('first begins');
     await change();
     await until('it is wrong');
-    expect(told).to.deep.equal([
-      'change not applied, the running operator continues: it is wrong',
-    ]);
+    expect(told).to.deep.equal(['change not applied, the running operator continues: it is wrong']);
     expect(log).to.deep.equal(['first is prepared', 'first begins']);
   });
 
