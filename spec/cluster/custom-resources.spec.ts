@@ -9,6 +9,7 @@ import { ParseableTenant } from '../../samples/parseable/tenant.js';
 import recordedCel from '../crd/recorded/cel-verdicts.json' with { type: 'json' };
 import recordedCosts from '../crd/recorded/cost-verdicts.json' with { type: 'json' };
 import recordedFeatures from '../crd/recorded/feature-verdicts.json' with { type: 'json' };
+import { keptByVersions, writtenByOtherVersion } from '../crd/suite/pruned-versions.js';
 import { warningsOf } from '../crd/suite/warning-scene.js';
 import recordedWarnings from '../crd/recorded/warnings.json' with { type: 'json' };
 import { serverVerdicts } from '../crd/suite/cel-verdicts.js';
@@ -49,6 +50,10 @@ describe('Custom resources on a real API server', () => {
     const { kubeConfigPath: path } = await sharedControlPlane();
     const warned = await warningsOf((logger) => clientFromKubeConfig({ path, logger }), group());
     expect(warned).to.deep.equal(recordedWarnings);
+  });
+
+  it('prunes what the version of a write lacks, as the embedded server does', async () => {
+    expect(await writtenByOtherVersion(client, group())).to.deep.equal(keptByVersions);
   });
 
   it("stores the Parseable sample's definition unchanged, without a warning", async () => {

@@ -133,6 +133,19 @@ describe('operator-builder create webhook', () => {
     expect(stdout).to.include('# pass 5').and.include('# fail 0');
   });
 
+  it('makes tests with a small object that the schema accepts where the sample is stale', async () => {
+    await makeProject(file('stale'), ['Shop', 'v1', '--no-controller']);
+    const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
+    const own =
+      "const spec = s.object({ engine: s.string({ enum: ['fast'] }), size: s.integer({ minimum: 3 }) });";
+    await edit(file('stale/src/api/v1/shop.ts'), (text) => text.replace(schema, own));
+    linkPackages(file('stale'));
+    const { stderr } = await createWebhook(file('stale'), 'Shop', 'v1', '--validation');
+    expect(stderr).to.equal('');
+    const text = await readFile(file('stale/test/shop-v1-webhook.test.ts'), 'utf8');
+    expect(text).to.include("const content: object = { spec: { engine: 'fast', size: 3 } };");
+  });
+
   it('keeps what users have made of former ones', async () => {
     await makeProject(file('own'), ...twoVersions, ['Pot', 'v1']);
     await createWebhook(file('own'), 'Pot', 'v1', '--defaulting');

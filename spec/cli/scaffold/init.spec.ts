@@ -46,7 +46,7 @@ describe('operator-builder init', () => {
     expect(devDependencies).to.have.property('vitest');
     expect(texts['test/shop-controller.test.ts'])
       .to.include("import { test } from 'vitest';")
-      .and.include('onTestFinished(async () => {');
+      .and.include('onTestFinished(');
     expect(texts['test/shop-v1-webhook.test.ts']).to.include(
       "import { afterAll as after, beforeAll as before, test } from 'vitest';",
     );
