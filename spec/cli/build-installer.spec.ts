@@ -26,13 +26,14 @@ describe('operator-builder build-installer', () => {
     const { code, stdout } = await run();
     expect([code, stdout]).to.deep.equal([
       0,
-      'wrote shops/dist/install.yaml: 13 objects\n\nNext:\n  kubectl apply --server-side -f shops/dist/install.yaml\n',
+      'wrote shops/dist/install.yaml: 18 objects\n\nNext:\n  kubectl apply --server-side -f shops/dist/install.yaml\n',
     ]);
     const objects = objectsOf(await readFile(file('shops/dist/install.yaml'), 'utf8'));
     expect(objects.map(({ kind }) => kind)).to.deep.equal([
-      ...['Namespace', 'CustomResourceDefinition', 'ServiceAccount', 'Role'],
-      ...Array.from({ length: 5 }, () => 'ClusterRole'),
-      ...['RoleBinding', 'ClusterRoleBinding', 'Service', 'Deployment'],
+      ...['Namespace', 'CustomResourceDefinition', 'ServiceAccount', 'Role', 'Role'],
+      ...Array.from({ length: 6 }, () => 'ClusterRole'),
+      ...['RoleBinding', 'RoleBinding', 'ClusterRoleBinding', 'ClusterRoleBinding'],
+      ...['Service', 'Deployment', 'PodDisruptionBudget'],
     ]);
     const names = objects.map(({ metadata }) => metadata.name);
     expect(names).to.include('shops-controller-manager').and.include('shops.shop.example.com');
@@ -107,7 +108,8 @@ describe('operator-builder build-installer', () => {
       { kind: 'ServiceAccount', name: 'shops-controller-manager', namespace: 'elsewhere' },
     ]);
     // An operator that starts without them would say that permissions are missing.
-    expect(objects.at(-1)).to.include({ kind: 'Deployment' });
+    const last = objects.filter(({ kind }) => kind !== 'PodDisruptionBudget').at(-1);
+    expect(last).to.include({ kind: 'Deployment' });
     expect(await held('--overlay', 'config/crd')).to.have.length(1);
     const both = { resources: ['../default', '../namespaces'] };
     await mkdir(file('held/config/both'));
@@ -130,7 +132,7 @@ describe('operator-builder build-installer', () => {
     expect(made).to.include({ code: 0 });
     const overlay = file('trusted/config/default/kustomization.yaml');
     const text = await readFile(overlay, 'utf8');
-    await writeFile(overlay, `${text}components: [../certmanager]\n`);
+    await writeFile(overlay, text.replace('components:\n', 'components:\n  - ../certmanager\n'));
     const args = ['--project', 'trusted', '-n', 'elsewhere', '--out', '-'];
     const { stdout } = await cli(['build-installer', ...args], { cwd: file() });
     expect(stdout)

@@ -134,7 +134,31 @@ describe('operator-builder helm', () => {
       image: { repository: 'host:5000/a', tag: 'v1', digest: '', pullPolicy: '' },
       ...{ nodeSelector: { a: 'b' }, logLevel: 'warn' },
       leaderElection: { enabled: false },
-      networkPolicy: { enabled: true },
+    });
+    expect(await valuesOf()).to.have.nested.property('networkPolicy.enabled', true);
+  });
+
+  it('offers metrics over HTTPS where config/ serves them plainly', async () => {
+    const overlay = file(project, 'config/default/kustomization.yaml');
+    await change(overlay, '  - ../metrics-auth\n', '');
+    await helm();
+    expect(await valuesOf()).to.have.nested.property('metrics.auth', false);
+    const deployment = await read('templates/deployment-controller-manager.yaml');
+    expect(deployment).to.match(/\.Values\.metrics\.auth \}\}\n\s*- --metrics-auth\n/);
+    expect(await read('templates/clusterrole-metrics-auth-role.yaml')).to.include('tokenreviews');
+  });
+
+  it('takes the budget and the peers of policies from config/', async () => {
+    const budget = file(project, 'config/manager/pod_disruption_budget.yaml');
+    await change(budget, 'maxUnavailable: 1', 'maxUnavailable: 2');
+    await helm();
+    expect(await valuesOf()).to.deep.include({
+      podDisruptionBudget: { enabled: true, maxUnavailable: 2 },
+      networkPolicy: {
+        enabled: false,
+        metricsFrom: [{ namespaceSelector: { matchLabels: { metrics: 'enabled' } } }],
+        webhookFrom: [],
+      },
     });
   });
 

@@ -162,11 +162,10 @@ for (const style of styles) {
       ] as const) {
         expect(await kubectl.print(['kustomize', config(overlay)]), overlay).to.include(has);
       }
-      const components = '\ncomponents:\n  - ../certmanager\n';
       const path = config('default/kustomization.yaml');
       const text = await readFile(path, 'utf8');
       try {
-        await writeFile(path, text + components);
+        await writeFile(path, text.replace('components:\n', 'components:\n  - ../certmanager\n'));
         const built = await kubectl.print(['kustomize', config('default')]);
         const injected = `cert-manager.io/inject-ca-from: ${name}-system/${name}-serving-cert`;
         // Of both configurations, and of the resource.

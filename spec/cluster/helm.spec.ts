@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import isUndefined from 'lodash/isUndefined.js';
+import omitBy from 'lodash/omitBy.js';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { buildKustomization } from '../../lib/cli/kustomize/build-kustomization.js';
@@ -50,6 +52,28 @@ const keeps: Effect = (objects) =>
     .filter(({ kind }) => kind === 'CustomResourceDefinition')
     .every(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep');
 
+const peers: (name: string) => Effect = (name) => (objects) => {
+  const policy = objects.find(
+    ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === name,
+  );
+  const { ingress } = (policy?.['spec'] ?? {}) as { ingress?: readonly { from?: unknown }[] };
+  return ingress?.[0]?.from;
+};
+const scheme: Effect = (objects) => {
+  const monitor = objects.find(({ kind }) => kind === 'ServiceMonitor');
+  const { endpoints } = (monitor?.['spec'] ?? {}) as {
+    endpoints?: readonly { scheme?: unknown }[];
+  };
+  return endpoints?.[0]?.scheme;
+};
+const maxUnavailable: Effect = (objects) => {
+  const budget = objects.find(({ kind }) => kind === 'PodDisruptionBudget');
+  return (budget?.['spec'] as { maxUnavailable?: unknown } | undefined)?.maxUnavailable;
+};
+const countOf: (kinds: RegExp) => Effect = (kinds) => (objects) =>
+  objects.filter(({ kind }) => kinds.test(kind)).length;
+
+const hardened = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
 const digest = `sha256:${'0'.repeat(64)}`;
 const toleration = { key: 'a', operator: 'Exists' };
 const spread = {
@@ -119,8 +143,8 @@ const switches: readonly (readonly [values: object, Effect, before: unknown, aft
     { serviceAccount: { name: 'own' } },
     (objects) => JSON.stringify(objects).split('"name":"own"').length - 1,
     0,
-    // Itself, and in both bindings.
-    3,
+    // Itself, and in four bindings.
+    5,
   ],
   [
     { serviceAccount: { annotations: { a: 'b' } } },
@@ -137,7 +161,7 @@ const switches: readonly (readonly [values: object, Effect, before: unknown, aft
   [{ crds: { keep: false } }, keeps, true, false],
   [{ metrics: { enabled: false } }, has('Service shops-controller-manager-metrics'), true, false],
   [{ metrics: { enabled: false } }, argument('--no-metrics'), false, true],
-  [{ metrics: { enabled: false } }, argument('--metrics-port=8080'), true, false],
+  [{ metrics: { enabled: false } }, argument('--metrics-port=8443'), true, false],
   [{ metrics: { enabled: false } }, port('metrics'), true, false],
   [
     { metrics: { serviceMonitor: { enabled: true } } },
@@ -147,6 +171,68 @@ const switches: readonly (readonly [values: object, Effect, before: unknown, aft
   ],
   [{ networkPolicy: { enabled: true } }, has('NetworkPolicy shops-allow-metrics'), false, true],
   [{ networkPolicy: { enabled: true } }, has('NetworkPolicy shops-allow-webhook'), false, true],
+  [
+    { networkPolicy: { enabled: true, metricsFrom: [{ podSelector: {} }] } },
+    peers('shops-allow-metrics'),
+    undefined,
+    [{ podSelector: {} }],
+  ],
+  [
+    { networkPolicy: { enabled: true, webhookFrom: [{ ipBlock: { cidr: '192.0.2.0/28' } }] } },
+    peers('shops-allow-webhook'),
+    undefined,
+    [{ ipBlock: { cidr: '192.0.2.0/28' } }],
+  ],
+  [
+    { networkPolicy: { enabled: true, webhookFrom: [] } },
+    peers('shops-allow-webhook'),
+    undefined,
+    undefined,
+  ],
+  [{ metrics: { auth: false } }, argument('--metrics-auth'), true, false],
+  [{ metrics: { auth: false } }, has('ClusterRole shops-metrics-auth-role'), true, false],
+  [
+    { metrics: { auth: false } },
+    has('RoleBinding shops-metrics-certificates-rolebinding'),
+    true,
+    false,
+  ],
+  [{ metrics: { enabled: false } }, argument('--metrics-auth'), true, false],
+  [{ metrics: { enabled: false } }, has('Role shops-metrics-certificates-role'), true, false],
+  [{ metrics: { serviceMonitor: { enabled: true } } }, scheme, undefined, 'https'],
+  [{ metrics: { auth: false, serviceMonitor: { enabled: true } } }, scheme, undefined, undefined],
+  [
+    { podDisruptionBudget: { enabled: false } },
+    has('PodDisruptionBudget shops-controller-manager'),
+    true,
+    false,
+  ],
+  [{ podDisruptionBudget: { maxUnavailable: '50%' } }, maxUnavailable, 1, '50%'],
+  [{ rbac: { create: false } }, countOf(/^(?:Cluster)?Role(?:Binding)?$/), 15, 0],
+  [
+    { podSecurityContext: { runAsUser: null, fsGroup: 1 } },
+    pod('securityContext'),
+    { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
+    { runAsNonRoot: true, fsGroup: 1, seccompProfile: { type: 'RuntimeDefault' } },
+  ],
+  [
+    { securityContext: { readOnlyRootFilesystem: false } },
+    container('securityContext'),
+    { ...hardened, readOnlyRootFilesystem: true },
+    { ...hardened, readOnlyRootFilesystem: false },
+  ],
+  [
+    { extraVolumes: [{ name: 'ca', emptyDir: {} }] },
+    pod('volumes'),
+    undefined,
+    [{ name: 'ca', emptyDir: {} }],
+  ],
+  [
+    { extraVolumeMounts: [{ name: 'ca', mountPath: '/ca' }] },
+    container('volumeMounts'),
+    undefined,
+    [{ name: 'ca', mountPath: '/ca' }],
+  ],
   [{ webhook: { enabled: false } }, has('Service shops-webhook-service'), true, false],
   [
     { webhook: { enabled: false } },
@@ -164,6 +250,9 @@ const refused = [
   { image: { digest: 'x' } },
   { logLevel: 'loud' },
   { webhook: { enable: false } },
+  { podDisruptionBudget: { maxUnavailable: 'one' } },
+  { metrics: { auth: 'yes' } },
+  { extraVolumeMounts: [{ name: 'a' }] },
 ];
 
 describe('The chart of a project', () => {
@@ -196,11 +285,14 @@ describe('The chart of a project', () => {
 
   /** What Helm adds on purpose is left out. */
   function bare(object: BuiltObject): BuiltObject {
-    const { annotations, ...metadata } = object.metadata;
-    const { 'helm.sh/resource-policy': policy, ...rest } = annotations ?? {};
-    if (policy === undefined) return object;
-    if (Object.keys(rest).length === 0) return { ...object, metadata };
-    return { ...object, metadata: { ...metadata, annotations: rest } };
+    const { annotations, labels, ...metadata } = object.metadata;
+    const ofCharts = /^helm\.sh\/|^app\.kubernetes\.io\/(?:instance|managed-by)$/;
+    const without = (texts: Readonly<Record<string, string>> = {}): object | undefined => {
+      const kept = Object.entries(texts).filter(([name]) => !ofCharts.test(name));
+      return kept.length === 0 ? undefined : Object.fromEntries(kept);
+    };
+    const own = { annotations: without(annotations), labels: without(labels) };
+    return { ...object, metadata: { ...metadata, ...omitBy(own, isUndefined) } };
   }
 
   const keyOf = ({ kind, metadata: { namespace = '', name = '' } }: BuiltObject): string =>
@@ -210,6 +302,16 @@ describe('The chart of a project', () => {
 
   it('is what helm lint has nothing against', () => {
     expect(chart.lint).to.deep.equal(['[INFO] Chart.yaml: icon is recommended']);
+  });
+
+  it('labels every object with its chart and release', () => {
+    for (const { kind, metadata } of objectsOf(chart.results[0])) {
+      expect(metadata.labels, `${kind} ${metadata.name ?? ''}`).to.include({
+        'helm.sh/chart': 'shops-0.1.0',
+        'app.kubernetes.io/instance': 'any',
+        'app.kubernetes.io/managed-by': 'Helm',
+      });
+    }
   });
 
   it('renders to the objects of config/default, but for the Namespace', async () => {
@@ -242,8 +344,9 @@ describe('The chart of a project', () => {
     }
     const overlay = `${folder}/config/default`;
     const text = await readFile(`${overlay}/kustomization.yaml`, 'utf8');
-    const components = 'components: [../certmanager, ../metrics-auth]\n';
-    const options = text.replaceAll('# - ../', '- ../') + components;
+    const options = text
+      .replaceAll('# - ../', '- ../')
+      .replace('components:\n', 'components:\n  - ../certmanager\n');
     await writeFile(`${overlay}/kustomization.yaml`, options);
     await holdTo(folder, 'a', 'b');
     await mountOwn(`${folder}/config/manager/manager.yaml`);
@@ -277,7 +380,7 @@ describe('The chart of a project', () => {
   });
 
   for (const [index, [values, effect, before, after]] of switches.entries()) {
-    it(`heeds ${JSON.stringify(values)} (${index})`, () => {
+    it(`applies ${JSON.stringify(values)} (${index})`, () => {
       const seen = [chart.results[0], chart.results[index + 2]].map((rendered) => {
         const objects = objectsOf(rendered);
         const deployment = objects.find(({ kind }) => kind === 'Deployment');

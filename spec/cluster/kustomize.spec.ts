@@ -98,12 +98,17 @@ describe('A kustomization', () => {
         compare(file('shops/config', overlay)));
     }
 
-    it('with all of its options is built as kubectl does', async () => {
+    it('with all of its options, and with none, is built as kubectl does', async () => {
       await makeProject(file('all'), ['Shop']);
       const path = file('all/config/default/kustomization.yaml');
-      const text = (await readFile(path, 'utf8')).replaceAll('# - ../', '- ../');
-      await writeFile(path, `${text}components: [../metrics-auth]\n`);
-      await compare(file('all/config/default'));
+      const text = await readFile(path, 'utf8');
+      for (const options of [
+        text.replaceAll('# - ../', '- ../'),
+        text.replace('  - ../metrics-auth\n', ''),
+      ]) {
+        await writeFile(path, options);
+        await compare(file('all/config/default'));
+      }
     });
 
     for (const overlay of ['manifests', 'scorecard']) {

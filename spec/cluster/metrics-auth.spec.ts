@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
@@ -21,7 +21,7 @@ interface Answer {
   readonly body: string;
 }
 
-describe('Metrics of a project with config/metrics-auth, on a real API server', () => {
+describe('Metrics of a project that the command line made, on a real API server', () => {
   const file = scratchDirectory();
   const name = `scraped-${systemRandom.uuid().slice(0, 6)}`;
   const namespace = `${name}-system`;
@@ -54,9 +54,6 @@ describe('Metrics of a project with config/metrics-auth, on a real API server', 
   async function makeProject(): Promise<void> {
     await cli(['init', '--domain', `${name}.example`, '--name', name, '-C', file(name)]);
     expect(await createApi(file(name), 'Shop')).to.include({ code: 0 });
-    const path = `${overlay()}/kustomization.yaml`;
-    const before = await readFile(path, 'utf8');
-    await writeFile(path, `${before}components: [../metrics-auth]\n`);
     linkPackages(file(name));
   }
 

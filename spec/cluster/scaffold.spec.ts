@@ -45,6 +45,10 @@ describe('A project that the command line made', () => {
       // Discovery lists the kinds a moment later.
       const samples = await eventually(() => admin.print(['apply', '-k', `${config}/samples`]));
       expect(samples.trim().split('\n')).to.have.length(3);
+      await eventually(async () => {
+        const role = await admin.print(['get', 'clusterrole', 'view', '-o', 'yaml']);
+        expect(role).to.include('- shop.example.com\n').and.include('- fleets\n');
+      });
     } finally {
       await admin.run(['delete', '-k', `${config}/default`, '--wait=false']);
     }

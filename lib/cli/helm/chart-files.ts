@@ -6,6 +6,7 @@ import { splitImage } from '../kustomize/images.js';
 import { managerDeployment } from '../package/manager-container.js';
 import { readTemplate } from '../scaffold/template.js';
 import { managerValues } from './manager-template.js';
+import { peersOf } from './network-policy-template.js';
 import { objectTemplate } from './object-template.js';
 import type { ChartFacts } from './object-template.js';
 import type { ValueSchema } from './values.js';
@@ -80,7 +81,7 @@ function joined(files: readonly (readonly [string, string])[]): ReadonlyMap<stri
 }
 
 /** Values are by default what `config/` says. */
-function fillValues(values: Document, { objects, version, from }: ChartSource): void {
+function fillValues(values: Document, { objects, all, version, from }: ChartSource): void {
   const manager = managerValues(objects, from);
   const { name, tag, digest } = splitImage(manager.image.name);
   const set = (path: readonly string[], value: unknown): void => {
@@ -90,16 +91,25 @@ function fillValues(values: Document, { objects, version, from }: ChartSource): 
   if (tag !== version) set(['image', 'tag'], tag);
   if (digest !== '') set(['image', 'digest'], digest);
   if (manager.image.pullPolicy !== '') set(['image', 'pullPolicy'], manager.image.pullPolicy);
-  for (const [member, value] of Object.entries(manager.pod)) {
-    if (value !== undefined) set([member], value);
+  for (const [name, value] of Object.entries(manager.fields)) {
+    if (value !== undefined) set([name], value);
   }
   set(['replicas'], manager.replicas);
-  set(['resources'], manager.resources);
   if (manager.logLevel !== '') set(['logLevel'], manager.logLevel);
   if (manager.priorityClassName !== '') set(['priorityClassName'], manager.priorityClassName);
   set(['leaderElection', 'enabled'], manager.leaderElection);
+  set(['metrics', 'auth'], manager.metricsAuth);
   set(['metrics', 'serviceMonitor', 'enabled'], hasKind(objects, 'ServiceMonitor'));
+  set(['podDisruptionBudget', 'enabled'], hasKind(objects, 'PodDisruptionBudget'));
+  const max = maxUnavailableOf(objects);
+  if (max !== undefined) set(['podDisruptionBudget', 'maxUnavailable'], max);
   set(['networkPolicy', 'enabled'], hasKind(objects, 'NetworkPolicy'));
+  for (const [part, peers] of peersOf(all)) set(['networkPolicy', `${part}From`], peers);
+}
+
+function maxUnavailableOf(objects: readonly object[]): unknown {
+  const budget = (objects as readonly Json[]).find(({ kind }) => kind === 'PodDisruptionBudget');
+  return budget && objectAt(budget, 'spec')?.['maxUnavailable'];
 }
 
 /** Whether there are objects of a kind. */

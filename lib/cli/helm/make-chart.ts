@@ -20,6 +20,7 @@ import { parseProject, projectFileName } from '../scaffold/project-file.js';
 import { chartOf, hasKind } from './chart-files.js';
 import type { Chart } from './chart-files.js';
 import { isAsMade, madeText } from './made-file.js';
+import { managerValues } from './manager-template.js';
 import { mergedValues, withDefaults } from './values.js';
 import type { ValueSchema } from './values.js';
 
@@ -90,8 +91,20 @@ async function withOptions(
     if (hasKind(objects, kind) || !(await exists(join(folder, options.overlay, path)))) continue;
     resources.push(path);
   }
-  if (resources.length === 0) return objects;
-  return (await builtOverlay({ ...options, resources }, context)).objects;
+  const components = (await lacksMetricsAuth({ folder, objects }, options)) ? [metricsAuth] : [];
+  if (resources.length === 0 && components.length === 0) return objects;
+  return (await builtOverlay({ ...options, resources, components }, context)).objects;
+}
+
+const metricsAuth = '../metrics-auth';
+
+/** Whether an overlay goes without the component that serves metrics over HTTPS. */
+async function lacksMetricsAuth(
+  { folder, objects }: BuiltOverlay,
+  { overlay }: ChartOptions,
+): Promise<boolean> {
+  if (managerValues(objects, overlay).metricsAuth) return false;
+  return exists(join(folder, overlay, metricsAuth));
 }
 
 interface ChartPlace {

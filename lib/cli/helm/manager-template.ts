@@ -1,48 +1,55 @@
 import { isJsonObject } from '../../object/json.js';
 import type { Json } from '../kustomize/json-values.js';
-import { objectAt, objectMadeAt, textAt } from '../kustomize/json-values.js';
+import { objectAt, objectMadeAt, objectsAt, textAt } from '../kustomize/json-values.js';
 import { managerDeployment } from '../package/manager-container.js';
 import { spreadLines, textLines, valueLines } from './template-text.js';
 import type { TemplateText } from './template-text.js';
 
-/** Fields of the pod that values give as a whole. */
+/** Fields of the pod that values give as a whole, and the names of the values. */
 const podValues = [
-  'imagePullSecrets',
-  'nodeSelector',
-  'tolerations',
-  'affinity',
-  'topologySpreadConstraints',
+  ['imagePullSecrets', 'imagePullSecrets'],
+  ['nodeSelector', 'nodeSelector'],
+  ['tolerations', 'tolerations'],
+  ['affinity', 'affinity'],
+  ['topologySpreadConstraints', 'topologySpreadConstraints'],
+  ['securityContext', 'podSecurityContext'],
 ] as const;
+
+/** Fields of the container that values give as a whole. */
+const containerValues = ['resources', 'securityContext'] as const;
 
 /** What values say of the operator's Deployment; what is not here stays as it is in `config/`. */
 export interface ManagerValues {
   readonly image: { readonly name: string; readonly pullPolicy: string };
   readonly replicas: unknown;
-  readonly resources: unknown;
   readonly priorityClassName: string;
   readonly logLevel: string;
   readonly leaderElection: boolean;
-  readonly pod: Readonly<Record<(typeof podValues)[number], unknown>>;
+  readonly metricsAuth: boolean;
+  /** Fields of the pod and of its container, by the names of the values. */
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** The values that a Deployment has. */
 export function managerValues(objects: readonly object[], from: string): ManagerValues {
   const { deployment, podSpec, container } = managerDeployment(objects, from);
   const args = textsOf(container['args']);
-  const pod = podValues.map((name) => [name, podSpec[name]] as const);
+  const pod = podValues.map(([member, name]) => [name, podSpec[member]] as const);
+  const own = containerValues.map((name) => [name, container[name]] as const);
   return {
     image: { name: textAt(container, 'image'), pullPolicy: textAt(container, 'imagePullPolicy') },
     replicas: objectAt(deployment, 'spec')?.['replicas'] ?? 1,
-    resources: container['resources'] ?? {},
     priorityClassName: textAt(podSpec, 'priorityClassName'),
     logLevel: args.find((arg) => arg.startsWith(logLevelFlag))?.slice(logLevelFlag.length) ?? '',
     leaderElection: args.includes(electFlag),
-    pod: Object.fromEntries(pod) as ManagerValues['pod'],
+    metricsAuth: args.includes(authFlag),
+    fields: Object.fromEntries([...pod, ...own]),
   };
 }
 
 const logLevelFlag = '--log-level=';
 const electFlag = '--leader-elect';
+const authFlag = '--metrics-auth';
 
 function textsOf(value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
@@ -55,9 +62,9 @@ export function templateManager(deployment: Json, text: TemplateText, chart: str
   const spec = objectMadeAt(deployment, 'spec');
   spec['replicas'] = text.inline('.Values.replicas');
   templateMetadata(objectMadeAt(spec, 'template'), text);
-  for (const name of podValues) {
-    Reflect.deleteProperty(podSpec, name);
-    podSpec[text.lines(valueLines(name, name))] = null;
+  for (const [member, value] of podValues) {
+    Reflect.deleteProperty(podSpec, member);
+    podSpec[text.lines(valueLines(member, value))] = null;
   }
   Reflect.deleteProperty(podSpec, 'priorityClassName');
   podSpec[text.lines(textLines('priorityClassName', 'priorityClassName'))] = null;
@@ -85,8 +92,10 @@ function templateContainer(container: Json, text: TemplateText, chart: string): 
   const env: readonly unknown[] = Array.isArray(container['env']) ? container['env'] : [];
   if (env.length > 0) container['env'] = [...env, text.lines(spreadLines('extraEnv'))];
   else container[text.lines(valueLines('env', 'extraEnv'))] = null;
-  Reflect.deleteProperty(container, 'resources');
-  container[text.lines(valueLines('resources', 'resources'))] = null;
+  for (const name of containerValues) {
+    Reflect.deleteProperty(container, name);
+    container[text.lines(valueLines(name, name))] = null;
+  }
   const { ports } = container;
   if (Array.isArray(ports)) container['ports'] = ports.flatMap((port) => templatedPort(port, text));
 }
@@ -108,9 +117,12 @@ function templatedArgs(args: readonly string[], text: TemplateText): readonly st
   ];
 }
 
+const authCondition = 'and .Values.metrics.enabled .Values.metrics.auth';
+
 /** What is of a part that can be switched off, is there with it only. */
 function templatedArg(arg: string, text: TemplateText): readonly string[] {
   if (arg === electFlag) return only('.Values.leaderElection.enabled', [arg], text);
+  if (arg === authFlag) return only(authCondition, [arg], text);
   const [, part] = /^--(metrics|webhook)-/.exec(arg) ?? [];
   return part === undefined ? [arg] : only(`.Values.${part}.enabled`, [arg], text);
 }
@@ -125,25 +137,21 @@ function templatedPort(port: unknown, text: TemplateText): readonly unknown[] {
   return part === undefined ? [port] : only(`.Values.${part}.enabled`, [port], text);
 }
 
-/** What holds the certificate of the webhooks is there with them only. */
+/** Volumes of values are added; the certificate of the webhooks is mounted with them only. */
 function templateVolumes(podSpec: Json, container: Json, text: TemplateText): void {
   const isCertificate = (volume: Json): boolean =>
     textAt(objectAt(volume, 'secret'), 'secretName').endsWith('-webhook-server-cert');
   const certificates = objectsAt(podSpec, 'volumes').filter(isCertificate);
   const names = new Set(certificates.map(({ name }) => name));
-  for (const [object, member] of [
-    [podSpec, 'volumes'],
-    [container, 'volumeMounts'],
+  for (const [object, member, value] of [
+    [podSpec, 'volumes', 'extraVolumes'],
+    [container, 'volumeMounts', 'extraVolumeMounts'],
   ] as const) {
-    const list = objectsAt(object, member);
-    if (list.length === 0) continue;
-    object[member] = list.flatMap((item) =>
+    const own = objectsAt(object, member).flatMap((item) =>
       names.has(item['name']) ? only('.Values.webhook.enabled', [item], text) : [item],
     );
+    Reflect.deleteProperty(object, member);
+    if (own.length === 0) object[text.lines(valueLines(member, value))] = null;
+    else object[member] = [...own, text.lines(spreadLines(value))];
   }
-}
-
-function objectsAt(object: Json, member: string): readonly Json[] {
-  const list = object[member];
-  return Array.isArray(list) ? list.filter((one): one is Json => isJsonObject(one)) : [];
 }

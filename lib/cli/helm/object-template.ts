@@ -1,9 +1,11 @@
 import { isJsonObject } from '../../object/json.js';
 import type { Json } from '../kustomize/json-values.js';
-import { objectAt, objectMadeAt, textAt } from '../kustomize/json-values.js';
+import { objectAt, objectMadeAt, objectsAt, textAt } from '../kustomize/json-values.js';
 import { movedText } from '../package/moved-objects.js';
 import { templateManager } from './manager-template.js';
+import { templatePolicy } from './network-policy-template.js';
 import { TemplateText, spreadLines, valueLines } from './template-text.js';
+import type { TemplateLines } from './template-text.js';
 
 /** What is the same for all templates of a chart. */
 export interface ChartFacts {
@@ -26,15 +28,53 @@ export function objectTemplate(source: object, facts: ChartFacts): string | unde
   const conditions = conditionsOf(object, kind);
   if (kind === 'ServiceAccount' && name === facts.account) {
     conditions.push('.Values.serviceAccount.create');
-    const annotations = objectAt(metadata, 'annotations');
-    const path = 'serviceAccount.annotations';
-    if (annotations === undefined) metadata[text.lines(valueLines('annotations', path))] = null;
-    else annotations[text.lines(spreadLines(path))] = null;
-    metadata['name'] = accountName(text, facts);
+    templateAccount(metadata, { text, facts });
   }
   if (kind === 'Deployment' && name === facts.manager) templateManager(object, text, facts.name);
+  if (kind === 'NetworkPolicy') templatePolicy(object, text);
+  if (kind === 'PodDisruptionBudget') templateBudget(objectMadeAt(object, 'spec'), text);
+  if (kind === 'ServiceMonitor') templateEndpoints(objectMadeAt(object, 'spec'), text);
   templateReferences(object, { text, facts });
+  templateLabels(metadata, { text, facts });
   return guarded(conditions, text.textOf(object));
+}
+
+function templateAccount(metadata: Json, { text, facts }: Templating): void {
+  const annotations = objectAt(metadata, 'annotations');
+  const path = 'serviceAccount.annotations';
+  if (annotations === undefined) metadata[text.lines(valueLines('annotations', path))] = null;
+  else annotations[text.lines(spreadLines(path))] = null;
+  metadata['name'] = accountName(text, facts);
+}
+
+function templateBudget(spec: Json, text: TemplateText): void {
+  if (spec['maxUnavailable'] === undefined) return;
+  spec['maxUnavailable'] = text.inline('.Values.podDisruptionBudget.maxUnavailable');
+}
+
+/** The scheme and the token are those of metrics over HTTPS. */
+function templateEndpoints(spec: Json, text: TemplateText): void {
+  const ofHttps = new Set(['scheme', 'bearerTokenFile', 'tlsConfig']);
+  const isConditional = (member: string): boolean => ofHttps.has(member);
+  spec['endpoints'] = objectsAt(spec, 'endpoints').map((endpoint) =>
+    withConditions(endpoint, { text, condition: '.Values.metrics.auth', isConditional }),
+  );
+}
+
+const chartLabels = [
+  'helm.sh/chart',
+  'app.kubernetes.io/instance',
+  'app.kubernetes.io/managed-by',
+] as const;
+
+/** Labels that charts have by convention, in place of what `config/` says of them. */
+function templateLabels(metadata: Json, { text, facts }: Templating): void {
+  const labels = objectMadeAt(metadata, 'labels');
+  for (const name of chartLabels) Reflect.deleteProperty(labels, name);
+  const lines: TemplateLines = (indent) => [
+    `${' '.repeat(indent)}{{- include "${facts.name}.labels" . | nindent ${indent} }}`,
+  ];
+  labels[text.lines(lines)] = null;
 }
 
 function guarded(conditions: readonly string[], text: string): string {
@@ -46,6 +86,8 @@ function guarded(conditions: readonly string[], text: string): string {
 
 function conditionsOf(object: Json, kind: string): string[] {
   const metrics = '.Values.metrics.enabled';
+  if (kind === 'PodDisruptionBudget') return ['.Values.podDisruptionBudget.enabled'];
+  if (/^(?:Cluster)?Role(?:Binding)?$/.test(kind)) return conditionsOfRole(object, metrics);
   if (kind === 'ServiceMonitor') return [metrics, '.Values.metrics.serviceMonitor.enabled'];
   if (kind === 'NetworkPolicy') return ['.Values.networkPolicy.enabled'];
   const isOfWebhook =
@@ -54,6 +96,13 @@ function conditionsOf(object: Json, kind: string): string[] {
     hasPort(object, kind, 'webhook');
   if (isOfWebhook) return ['.Values.webhook.enabled'];
   return hasPort(object, kind, 'metrics') ? [metrics] : [];
+}
+
+/** Rights that go with metrics over HTTPS are there with them only. */
+function conditionsOfRole(object: Json, metrics: string): string[] {
+  const name = textAt(objectAt(object, 'metadata'), 'name');
+  const isOfMetrics = /-metrics-(?:auth|certificates)-role(?:binding)?$/.test(name);
+  return ['.Values.rbac.create', ...(isOfMetrics ? [metrics, '.Values.metrics.auth'] : [])];
 }
 
 function hasPort(object: Json, kind: string, name: string): boolean {
@@ -73,10 +122,9 @@ function crdTemplate(object: Json, { text, facts }: Templating): string {
   templateReferences(metadata, { text, facts });
   const onlyWithWebhook = (member: string): boolean =>
     member === 'conversion' || member.startsWith('cert-manager.io/');
-  metadata['annotations'] = withConditions(objectMadeAt(metadata, 'annotations'), {
-    text,
-    isConditional: onlyWithWebhook,
-  });
+  templateLabels(metadata, { text, facts });
+  const ofWebhook = { text, condition: '.Values.webhook.enabled', isConditional: onlyWithWebhook };
+  metadata['annotations'] = withConditions(objectMadeAt(metadata, 'annotations'), ofWebhook);
   const annotations = objectMadeAt(metadata, 'annotations');
   annotations[text.line('if .Values.crds.keep')] = null;
   annotations['helm.sh/resource-policy'] = 'keep';
@@ -84,22 +132,23 @@ function crdTemplate(object: Json, { text, facts }: Templating): string {
   const { conversion } = spec;
   if (isJsonObject(conversion)) {
     templateReferences(conversion, { text, facts });
-    object['spec'] = withConditions(spec, { text, isConditional: onlyWithWebhook });
+    object['spec'] = withConditions(spec, ofWebhook);
   }
   return guarded(['.Values.crds.install'], text.textOf(object));
 }
 
 interface Conditional {
   readonly text: TemplateText;
+  readonly condition: string;
   readonly isConditional: (member: string) => boolean;
 }
 
-/** An object some members of which are there with the webhooks only. */
-function withConditions(object: Json, { text, isConditional }: Conditional): Json {
+/** An object some members of which are there on a condition only. */
+function withConditions(object: Json, { text, condition, isConditional }: Conditional): Json {
   const members = Object.entries(object).flatMap(
     (member): readonly (readonly [string, unknown])[] =>
       isConditional(member[0])
-        ? [[text.line('if .Values.webhook.enabled'), null], member, [text.line('end'), null]]
+        ? [[text.line(`if ${condition}`), null], member, [text.line('end'), null]]
         : [member],
   );
   return Object.fromEntries(members);

@@ -33,6 +33,8 @@ export interface BuildOptions {
   readonly images?: Readonly<Record<string, string>> | undefined;
   /** Further entries of the `resources` of this kustomization. @defaultValue none */
   readonly resources?: readonly string[] | undefined;
+  /** Further entries of its `components`. @defaultValue none */
+  readonly components?: readonly string[] | undefined;
 }
 
 /** What holds for all kustomizations of a build. */
@@ -50,12 +52,13 @@ interface Build {
  */
 export async function buildKustomization(
   folder: string,
-  { namespace = '', images = {}, resources: more = [] }: BuildOptions = {},
+  { namespace = '', images = {}, ...more }: BuildOptions = {},
 ): Promise<readonly BuiltObject[]> {
   const root = await realFolder(folder);
   const said = await readKustomization(root);
-  const resources = [...textsOf(said.content['resources']), ...more];
-  const file = { ...said, content: { ...said.content, resources } };
+  const resources = [...textsOf(said.content['resources']), ...(more.resources ?? [])];
+  const components = [...textsOf(said.content['components']), ...(more.components ?? [])];
+  const file = { ...said, content: { ...said.content, resources, components } };
   const set = new ResourceSet(builtinSpecs);
   await accumulate(file, set, { images, above: [root] });
   if (namespace !== '') {

@@ -18,6 +18,12 @@ export function objectMadeAt(object: Json, name: string): Json {
   return made;
 }
 
+/** The objects in a list that is the member of an object; empty: there is no such list. */
+export function objectsAt(object: Json, name: string): readonly Json[] {
+  const value = memberOf(object, name);
+  return Array.isArray(value) ? value.filter((one): one is Json => isJsonObject(one)) : [];
+}
+
 /** The member of an object as a text; empty: there is none. */
 export function textAt(object: Json | undefined, name: string): string {
   const value = object === undefined ? undefined : memberOf(object, name);

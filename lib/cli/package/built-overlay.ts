@@ -22,6 +22,8 @@ export interface OverlayOptions {
   readonly namespace?: string | undefined;
   /** Further entries of the `resources` of the overlay. @defaultValue none */
   readonly resources?: readonly string[] | undefined;
+  /** Further entries of its `components`. @defaultValue none */
+  readonly components?: readonly string[] | undefined;
 }
 
 /** What a project applies to a cluster. */
@@ -40,13 +42,13 @@ export async function builtOverlay(
   { project, overlay, ...given }: OverlayOptions,
   { cwd }: Pick<CommandContext, 'cwd'>,
 ): Promise<BuiltOverlay> {
-  const { namespace, resources } = given;
+  const { namespace, resources, components } = given;
   const image = given.image === undefined ? undefined : imageWithTag(given.image);
   if (namespace !== undefined) checkNamespaceOption(namespace);
   const folder = await findProject(resolve(cwd, project));
   const images = image === undefined ? undefined : { [managerImage]: image };
   const path = join(folder, overlay);
-  const built = await buildKustomization(path, { images, namespace, resources });
+  const built = await buildKustomization(path, { images, namespace, resources, components });
   const objects = namespace === undefined ? built : await withMovedTexts(built, path, namespace);
   if (image !== undefined) checkImage(objects, image, overlay);
   return { folder, objects: await withNamespacedRoles({ folder, from: overlay, objects }) };

@@ -39,6 +39,7 @@ describe('operator-builder create api', () => {
     }
     // In one process, as one module: all that is imported takes longer than the tests.
     const tests = Object.keys(await textsIn(file('whole', 'test')))
+      .filter((name) => !name.startsWith('e2e/'))
       .map((name) => `import './${name}';`)
       .join(' ');
     await writeFile(file('whole/test/all.ts'), tests);
@@ -177,6 +178,23 @@ describe('operator-builder create api', () => {
     expect(code).to.equal(1);
     expect(stderr).to.include('src/api/v1/shop.ts: the versions of defineResource have no object');
     expect(await textsIn(file('no-entry'))).to.deep.equal(before);
+  });
+
+  it('adds the roles for people to those that every cluster has', async () => {
+    await makeProject(file('roles'), ['Shop']);
+    const texts = await textsIn(file('roles'));
+    for (const [name, role] of [
+      ['admin', 'admin'],
+      ['editor', 'edit'],
+      ['viewer', 'view'],
+    ] as const) {
+      const text = texts[`config/rbac/shop_shop_${name}_role.yaml`] ?? '';
+      expect(parse(text))
+        .to.have.nested.property('metadata.labels')
+        .deep.equal({
+          [`rbac.authorization.k8s.io/aggregate-to-${role}`]: 'true',
+        });
+    }
   });
 
   it('adds a controller later, once', async () => {

@@ -1,3 +1,10 @@
+{{/* Labels of every object of a release. */}}
+{{- define "operator-name.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+{{- end -}}
+
 {{/* The image, by its digest where there is one. */}}
 {{- define "operator-name.image" -}}
 {{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
