@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 
 const [command, ...args] = process.argv.slice(2);
 const context = process.cwd();
@@ -70,14 +70,21 @@ function copyMatches(folder, pattern, { target, source }) {
   const whole = pattern === '.';
   const parent = whole ? folder : join(folder, dirname(pattern));
   const wanted = glob(whole ? '*' : basename(pattern));
-  const found = readdirSync(parent).filter((name) => wanted.test(name));
+  const filter = (path) => source !== undefined || !isIgnored(relative(context, path));
+  const found = readdirSync(parent).filter(
+    (name) => wanted.test(name) && filter(join(parent, name)),
+  );
   // As an engine does: only a pattern may match nothing.
   if (found.length === 0 && !pattern.includes('*')) throw new Error(`COPY: there is no ${pattern}`);
   for (const name of found) {
-    if (source === undefined && ignored.some((one) => one.test(name))) continue;
     const isFolder = !whole && statSync(join(parent, name)).isDirectory();
-    cpSync(join(parent, name), isFolder ? target : join(target, name), { recursive: true });
+    const to = isFolder ? target : join(target, name);
+    cpSync(join(parent, name), to, { recursive: true, filter });
   }
+}
+
+function isIgnored(path) {
+  return ignored.some((one) => one.test(path));
 }
 
 function run(script) {
@@ -103,8 +110,10 @@ function patterns(file) {
   return lines.filter((line) => line !== '' && !line.startsWith('#')).map(glob);
 }
 
+/** A pattern of paths from the context's folder; `**` stands for any folders, also for none. */
 function glob(pattern) {
-  const parts = pattern.replace(/\/$/, '').split('*');
-  const escaped = parts.map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${escaped.join('.*')}$`);
+  const words = { '**/': '(?:.*/)?', '*': '[^/]*' };
+  const parts = pattern.replace(/\/$/, '').split(/(\*\*\/|\*)/);
+  const escape = (part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${parts.map((part) => words[part] ?? escape(part)).join('')}$`);
 }

@@ -54,6 +54,37 @@ describe('operator-builder init', () => {
     expect(texts['PROJECT']).to.include('\ntestRunner: vitest\n');
   });
 
+  it('has an image that is built on any platform, labelled, and not run as root', async () => {
+    await makeProject(file('image'));
+    const { Dockerfile = '' } = await textsIn(file('image'));
+    expect(Dockerfile).to.match(/^FROM --platform=\$BUILDPLATFORM \$\{BUILD_IMAGE\} AS build$/m);
+    expect(Dockerfile).to.match(/^RUN npm ci /m);
+    expect(Dockerfile).to.match(/^USER 65532:65532$/m);
+    for (const label of ['title="shops"', 'description=', 'version=', 'revision=']) {
+      expect(Dockerfile).to.include(`org.opencontainers.image.${label}`);
+    }
+  });
+
+  it('has scripts that npm does not run by itself', async () => {
+    await makeProject(file('scripts'));
+    const { 'package.json': text = '' } = await textsIn(file('scripts'));
+    const { scripts } = JSON.parse(text) as { readonly scripts: Readonly<Record<string, string>> };
+    expect(Object.keys(scripts)).to.include.members([
+      ...['docker:build', 'docker:push', 'crds:install', 'crds:uninstall'],
+      ...['deploy', 'undeploy', 'test:e2e'],
+    ]);
+    const hooks = /^(?:pre|post|prepare|install$|uninstall$|publish$|version$|restart$|stop$)/;
+    expect(Object.keys(scripts).filter((name) => hooks.test(name))).to.deep.equal([]);
+  });
+
+  it('has a CI that takes actions by their commits', async () => {
+    await makeProject(file('actions'));
+    const { '.github/workflows/ci.yml': text = '' } = await textsIn(file('actions'));
+    const used = [...text.matchAll(/uses: (\S+)/g)].map(([, action]) => action);
+    expect(used).to.have.length(2);
+    for (const action of used) expect(action).to.match(/^actions\/[a-z-]+@[0-9a-f]{40}$/);
+  });
+
   it('takes what package.json says, and the name of the folder', async () => {
     const given = { repo: 'https://git.example/pots', license: 'MIT', owner: 'A <a@example.com>' };
     const options = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
@@ -112,7 +143,7 @@ describe('operator-builder init', () => {
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout)
       .to.include('kept README.md\n')
-      .and.include('kept .gitignore (add to it: dist/ *.log .env *kubeconfig)\n')
+      .and.include('kept .gitignore (add to it: dist/ *.log .env .env.* !.env.example *kubeconfig ')
       .and.include('created package.json\n');
     expect(await textsIn(file('clone'))).to.deep.include(own);
   });
