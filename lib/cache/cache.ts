@@ -14,6 +14,8 @@ import type {
   InformerStatus,
   WaitForSyncOptions,
 } from './informer.js';
+import { builtInIndexers } from './indexer.js';
+import type { Indexer } from './indexer.js';
 import type { InformerScope } from './informer-scope.js';
 import { describeMissing } from './missing.js';
 import { quarantinedError } from './quarantine.js';
@@ -60,6 +62,8 @@ export class Cache {
   readonly #shared = new Map<string, Shared>();
   readonly #changes = new ChangeNotifier();
   readonly #stopping = new Set<Promise<void>>();
+  /** Indexes are kept by an informer of their kind that is never released. */
+  readonly #indexed = new Map<string, Informer>();
   #phase: 'new' | 'running' | 'stopped' = 'new';
 
   /**
@@ -109,6 +113,41 @@ export class Cache {
     // The name holds apiVersion and kind: objects of it are of type T.
     const informer = shared.informer as unknown as SharedInformer<T>;
     return lease(informer, () => this.#giveBack(name, shared));
+  }
+
+  /**
+   * Declares an index, before or after the start. From then on the kind is cached, and
+   * `client.list(type, { index: { [name]: value } })` of a cached client finds objects by it, also what
+   * that client has just written. The same index again is no error.
+   * @throws OperatorError `InvalidOption`: another index of the kind has the name.
+   * @throws OperatorError `Stopped`: the cache was stopped.
+   */
+  index<T extends KubernetesObject>(
+    type: TypeReference<T>,
+    name: string,
+    indexer: Indexer<T>,
+  ): void {
+    const kind = nameOf(type, false);
+    const informer = this.informer(type);
+    try {
+      informer.addIndexer(name, indexer);
+    } catch (error) {
+      informer.release();
+      throw error;
+    }
+    if (this.#indexed.has(kind)) informer.release();
+    else this.#indexed.set(kind, informer);
+  }
+
+  /**
+   * The indexers of a kind by name, also where nobody uses it. For wrappers such as `cachedClient`.
+   * @internal
+   */
+  indexersOf<T extends KubernetesObject>(
+    type: TypeReference<T>,
+  ): Readonly<Record<string, Indexer<T>>> {
+    const declared = this.peek(type)?.store.indexers;
+    return declared ?? { ...builtInIndexers, ...this.#scopeOf(type, false).indexers };
   }
 
   /**

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { systemClock } from '../system/clock.js';
 import type { Clock } from '../system/clock.js';
 import type { Cache } from './cache.js';
-import { getCached, listCached } from './cached-reads.js';
+import { getCached, listCached, unindexed } from './cached-reads.js';
 import { WriteNotes, versionInPatch } from './write-notes.js';
 import type { Target } from './write-notes.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
@@ -35,7 +35,8 @@ export interface CachedClient extends Client {
  *   `resourceVersion`, or a namespace that is not cached is read from the server.
  * - A kind that is cached by selectors: a `get` that misses asks the server; a `list` shows what is
  *   cached.
- * - Lists are in the server's order; `controllerUid` and `namespace` are answered by an index.
+ * - Lists are in the server's order; `controllerUid`, `namespace` and `index` are answered by an index.
+ *   Where only the server can answer, the objects that an `index` lists are selected from its list.
  *
  * ## Writes
  * - They go to the server, and the next read, through whichever client of the cache, shows them
@@ -57,12 +58,20 @@ export function cachedClient(
     live: client,
     get: async (type, key, get = {}) =>
       (await getCached(reads, { type, key }, get)) ?? client.get(type, key, get),
-    list: async (type, list = {}) =>
-      (await listCached(reads, type, list)) ?? client.list(type, list),
+    list: async (type, list = {}) => {
+      const cached = await listCached(reads, type, list);
+      if (cached !== undefined) return cached;
+      const { options: others, select } = unindexed(cache, type, list);
+      return select(await client.list(type, others));
+    },
     pages: async function* (type, list = {}) {
       const cached = await listCached(reads, type, list);
-      if (cached === undefined) yield* client.pages(type, list);
-      else yield cached;
+      if (cached !== undefined) {
+        yield cached;
+        return;
+      }
+      const { options: others, select } = unindexed(cache, type, list);
+      for await (const page of client.pages(type, others)) yield select(page);
     },
   };
 }

@@ -9,8 +9,9 @@ import { controllerOf } from '../object/owner-reference.js';
 import { apiVersionOf, groupOf } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
 import type { Clock } from '../system/clock.js';
+import { OperatorError } from '../system/operator-error.js';
 import type { Cache } from './cache.js';
-import { controllerUidIndex } from './indexer.js';
+import { controllerUidIndex, indexValues, unknownIndex } from './indexer.js';
 import { quarantinedError } from './quarantine.js';
 import type { SharedInformer } from './shared-informer.js';
 
@@ -53,6 +54,7 @@ export async function getCached<T extends KubernetesObject>(
 /**
  * Answers a list from the cache, in the order of the server's lists: by namespace and name.
  * @returns undefined where only the server can answer
+ * @throws OperatorError `InvalidOption`: an index was not declared
  * @throws OperatorError `Quarantined`: the cache can't take in an object that the list would show
  */
 export async function listCached<T extends KubernetesObject>(
@@ -60,13 +62,17 @@ export async function listCached<T extends KubernetesObject>(
   type: TypeReference<T>,
   options: ListOptions,
 ): Promise<ObjectList<T> | undefined> {
+  const isIndexed = indexTest(reads.cache, type, options);
   if (!isAnyVersion(options.resourceVersion)) return undefined;
-  const informer = informerFor(reads.cache, type, options);
+  // An index looks at whole objects.
+  const wanted = options.index === undefined ? options : {};
+  const informer = informerFor(reads.cache, type, wanted);
   const namespace = options.namespace === '' ? undefined : options.namespace;
   if (informer?.covers(namespace) !== true) return undefined;
   const fields = parseFieldSelector(options.fieldSelector ?? '');
   if (informer.scope.metadataOnly && !fields.every(isMetadataField)) return undefined;
-  const isSelected = selectionOf(options, fields);
+  const mayBeSelected = selectionOf(options, fields);
+  const isSelected = (object: T): boolean => mayBeSelected(object) && isIndexed(object);
   const found = candidates(informer, options).filter(isSelected);
   const isWritten = (object: T): boolean => isSelected(object) && informer.selects(object);
   const look = (): readonly T[] | undefined => informer.overlay.over(found, namespace, isWritten);
@@ -79,13 +85,57 @@ export async function listCached<T extends KubernetesObject>(
   const current = candidates(informer, options).filter(isSelected);
   const items = informer.overlay.over(current, namespace, isWritten);
   if (items === undefined) return undefined;
-  refuseQuarantined(informer, isSelected);
+  // Nobody knows where an index would list them.
+  refuseQuarantined(informer, mayBeSelected);
   return {
     apiVersion: apiVersionOf(type),
     kind: `${type.kind}List`,
     metadata: { resourceVersion: informer.progress(namespace) },
     items: sorted(items).map((object) => asWanted(object, options)),
   };
+}
+
+/** How a list is asked of a server, which has no indexes of ours. */
+export interface UnindexedList<T extends KubernetesObject> {
+  readonly options: ListOptions;
+  /** Keeps the objects of a page that the indexes would have listed. */
+  readonly select: (page: ObjectList<T>) => ObjectList<T>;
+}
+
+/** @throws OperatorError `InvalidOption`: an index was not declared */
+export function unindexed<T extends KubernetesObject>(
+  cache: Cache,
+  type: TypeReference<T>,
+  options: ListOptions,
+): UnindexedList<T> {
+  const { index, metadataOnly, ...others } = options;
+  if (index === undefined) return { options, select: (page) => page };
+  const isIndexed = indexTest(cache, type, options);
+  const select = (page: ObjectList<T>): ObjectList<T> => {
+    const items = page.items.filter(isIndexed).map((object) => asWanted(object, { metadataOnly }));
+    return { ...page, items };
+  };
+  return { options: others, select };
+}
+
+/** Whether all indexes that are asked for list an object under their values. */
+function indexTest<T extends KubernetesObject>(
+  cache: Cache,
+  type: TypeReference<T>,
+  { index }: ListOptions,
+): (object: T) => boolean {
+  if (index === undefined) return () => true;
+  const indexers = cache.indexersOf(type);
+  const tests = Object.entries(index).map(([name, value]) => {
+    const indexer = Object.hasOwn(indexers, name) ? indexers[name] : undefined;
+    if (indexer === undefined) throw unknownIndex(`list ${type.kind}`, name, Object.keys(indexers));
+    if (typeof value !== 'string') {
+      const problem = `index ${name}: want a string, got ${String(value)}`;
+      throw new OperatorError('InvalidOption', `list ${type.kind}: ${problem}`);
+    }
+    return (object: T) => indexValues(name, indexer, object).includes(value);
+  });
+  return (object) => tests.every((test) => test(object));
 }
 
 /** Where the API server has every version: none is asked for, or any will do. */
@@ -124,12 +174,14 @@ async function waitUntil<T extends KubernetesObject>(
 /** The smallest part of the store, by an index, that holds all that is selected. */
 function candidates<T extends KubernetesObject>(
   informer: SharedInformer<T>,
-  { controllerUid, namespace }: ListOptions,
+  { controllerUid, index = {}, namespace }: ListOptions,
 ): T[] {
+  const named = controllerUid === undefined ? index : { [controllerUidIndex]: controllerUid };
+  const [first] = Object.entries(named);
   const found =
-    controllerUid === undefined
+    first === undefined
       ? informer.list(namespace === '' ? undefined : namespace)
-      : informer.store.byIndex(controllerUidIndex, controllerUid);
+      : informer.store.byIndex(...first);
   const { quarantine } = informer;
   if (quarantine.size === 0) return found;
   // What is left of them is out of date.

@@ -1,13 +1,14 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { controllerOf } from '../object/owner-reference.js';
+import { OperatorError } from '../system/operator-error.js';
 
 /**
- * Says under which values an object is found in an index. It must depend on the object alone and
- * always say the same of the same object.
+ * Returns the values under which an index lists an object; undefined ones are left out. It must depend
+ * on the object alone and return the same values for the same object.
  */
 export type Indexer<T extends KubernetesObject = KubernetesObject> = (
   object: T,
-) => readonly string[];
+) => readonly (string | undefined)[];
 
 /** The name of the index by namespace, which every store has. */
 export const namespaceIndex = 'namespace';
@@ -31,4 +32,35 @@ export function byLabel(name: string): Indexer {
     const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
     return value === undefined ? [] : [value];
   };
+}
+
+/** The indexes that every store has, by name. */
+export const builtInIndexers: Readonly<Record<string, Indexer>> = {
+  [namespaceIndex]: byNamespace,
+  [controllerUidIndex]: byControllerUid,
+};
+
+/**
+ * The values under which the index `name` lists `object`.
+ * @throws OperatorError `InvalidObject`: the indexer throws, or returns no array.
+ */
+export function indexValues<T extends KubernetesObject>(
+  name: string,
+  indexer: Indexer<T>,
+  object: T,
+): readonly string[] {
+  try {
+    const values: unknown = indexer(object);
+    if (Array.isArray(values)) return values.filter((value) => value !== undefined) as string[];
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new OperatorError('InvalidObject', `index ${name} threw: ${message}`, { cause: error });
+  }
+  throw new OperatorError('InvalidObject', `index ${name} returned no array`);
+}
+
+/** The error for an index that was not declared. */
+export function unknownIndex(what: string, name: string, known: Iterable<string>): OperatorError {
+  const message = `${what}: no index ${name}; the known ones are ${[...known].join(', ')}`;
+  return new OperatorError('InvalidOption', message);
 }

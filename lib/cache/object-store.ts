@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
-import { byControllerUid, byNamespace, controllerUidIndex, namespaceIndex } from './indexer.js';
+import { builtInIndexers, indexValues, unknownIndex } from './indexer.js';
 import type { Indexer } from './indexer.js';
 
 /** Options of {@link ObjectStore}. */
@@ -20,9 +20,14 @@ export class ObjectStore<T extends KubernetesObject> {
   constructor(options: ObjectStoreOptions<T> = {}) {
     const { indexers = {}, onIndexError = () => undefined } = options;
     this.#onIndexError = onIndexError;
-    this.addIndexer(namespaceIndex, byNamespace);
-    this.addIndexer(controllerUidIndex, byControllerUid);
+    for (const [name, indexer] of Object.entries(builtInIndexers)) this.addIndexer(name, indexer);
     for (const [name, indexer] of Object.entries(indexers)) this.addIndexer(name, indexer);
+  }
+
+  /** What each index goes by, by name. */
+  get indexers(): Readonly<Record<string, Indexer<T>>> {
+    const entries = [...this.#indexes].map(([name, { indexer }]) => [name, indexer] as const);
+    return Object.fromEntries(entries);
   }
 
   get size(): number {
@@ -70,10 +75,7 @@ export class ObjectStore<T extends KubernetesObject> {
    */
   byIndex(name: string, value: string): T[] {
     const index = this.#indexes.get(name);
-    if (index === undefined) {
-      const known = [...this.#indexes.keys()].join(', ');
-      throw new OperatorError('InvalidOption', `no index ${name}: there are ${known}`);
-    }
+    if (index === undefined) throw unknownIndex('byIndex', name, this.#indexes.keys());
     return index.keys(value).flatMap((key) => this.#objects.get(key) ?? []);
   }
 
@@ -85,7 +87,8 @@ export class ObjectStore<T extends KubernetesObject> {
     const existing = this.#indexes.get(name);
     if (existing?.indexer === indexer) return;
     if (existing !== undefined) {
-      throw new OperatorError('InvalidOption', `there is another index ${name}`);
+      const remedy = 'give this one another name, or hand over the same function';
+      throw new OperatorError('InvalidOption', `there is another index ${name}; ${remedy}`);
     }
     const index = new Index(name, indexer);
     this.#indexes.set(name, index);
@@ -121,16 +124,7 @@ class Index<T extends KubernetesObject> {
 
   /** @throws OperatorError `InvalidObject`: the indexer throws, or returns no array. */
   valuesOf(object: T): readonly string[] {
-    try {
-      const values: unknown = this.indexer(object);
-      if (Array.isArray(values)) return values as readonly string[];
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      throw new OperatorError('InvalidObject', `index ${this.#name} threw: ${message}`, {
-        cause: error,
-      });
-    }
-    throw new OperatorError('InvalidObject', `index ${this.#name} returned no array`);
+    return indexValues(this.#name, this.indexer, object);
   }
 
   /** An object that was there before the index may be one that it throws for. */

@@ -19,8 +19,8 @@ const get: OptionNames<GetOptions> = {
   ...{ ...call, resourceVersion: true, subresource: true, metadataOnly: true },
 };
 const list: OptionNames<ListOptions> = {
-  ...{ ...call, ...selection, controllerUid: true, limit: true, resourceVersion: true },
-  ...{ resourceVersionMatch: true, metadataOnly: true },
+  ...{ ...call, ...selection, controllerUid: true, index: true, limit: true },
+  ...{ resourceVersion: true, resourceVersionMatch: true, metadataOnly: true },
 };
 const watch: OptionNames<WatchOptions> = {
   ...{ ...call, ...selection, resourceVersion: true, resourceVersionMatch: true },

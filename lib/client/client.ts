@@ -45,6 +45,11 @@ export interface ListOptions extends CallOptions {
    * cached client answers from an index, a live one leaves out the others.
    */
   readonly controllerUid?: string | undefined;
+  /**
+   * Only objects that the named indexes list under these values, for example `{ node: 'n1' }`.
+   * `manager.index` and `cache.index` declare them; a client without a cache refuses the option.
+   */
+  readonly index?: Readonly<Record<string, string>> | undefined;
   /** Objects per page, at least 1. @defaultValue 500 */
   readonly limit?: number | undefined;
   readonly resourceVersion?: string | undefined;

@@ -1,5 +1,7 @@
 import { sleep } from '../system/clock.js';
 import { ConnectionError } from '../system/connection-error.js';
+import { noMetrics } from '../system/metrics.js';
+import type { Metrics } from '../system/metrics.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import type { TransportRequest, TransportResponse } from '../system/transport.js';
 import { readBody } from './body.js';
@@ -65,7 +67,7 @@ type Receive<T> = (response: TransportResponse, deadline: Deadline) => Promise<T
  */
 export class Exchange {
   readonly #options: ResolvedClientOptions;
-  readonly #metrics: RequestMetrics;
+  #metrics: RequestMetrics;
   readonly #warnings: WarningLog;
   readonly #limiter: TokenBucket | undefined;
   /** Many requests are refused at the same time: they wait for the same renewal. */
@@ -77,6 +79,12 @@ export class Exchange {
     this.#metrics = new RequestMetrics(metrics, transport.host ?? '');
     this.#warnings = new WarningLog(logger);
     this.#limiter = rateLimit && new TokenBucket(rateLimit, clock);
+  }
+
+  /** Counts requests in `metrics` from now on, where the options named none. */
+  countIn(metrics: Metrics): void {
+    const { metrics: own, transport } = this.#options;
+    if (own === noMetrics) this.#metrics = new RequestMetrics(metrics, transport.host ?? '');
   }
 
   /** Sends a request and reads its answer. */

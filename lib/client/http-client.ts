@@ -3,6 +3,7 @@ import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject, ObjectKey, ObjectList } from '../object/kubernetes-object.js';
 import type { Patch } from '../object/patch.js';
 import type { GroupKind, ResourceType, TypeReference } from '../object/resource-type.js';
+import type { Metrics } from '../system/metrics.js';
 import { OperatorError } from '../system/operator-error.js';
 import { describeCall } from './call.js';
 import type { ApiRequest } from './call.js';
@@ -40,8 +41,18 @@ import { jsonLines } from './watch-lines.js';
 export interface ConnectedClient extends Client {
   /** The namespace of the kubeconfig's context or of the Pod; `default` where there is none. */
   readonly defaultNamespace: string;
+  /**
+   * Counts requests in `metrics` from now on, unless the client was made with metrics: a `Manager` with
+   * metrics calls it for its clients.
+   */
+  countIn(metrics: Metrics): void;
   /** Ends every connection, watches too. Calls after it throw `Stopped`. */
   close(): Promise<void>;
+}
+
+/** Whether `client` has requests of its own to count. */
+export function isConnected(client: Client): client is ConnectedClient {
+  return 'countIn' in client;
 }
 
 /**
@@ -80,6 +91,10 @@ class HttpClient implements ConnectedClient {
     this.#close = () => resolved.transport.close();
   }
 
+  countIn(metrics: Metrics): void {
+    this.#exchange.countIn(metrics);
+  }
+
   close(): Promise<void> {
     return this.#close();
   }
@@ -110,6 +125,7 @@ class HttpClient implements ConnectedClient {
     options: ListOptions = {},
   ): Promise<ObjectList<T>> {
     checkCallOptions('list', options);
+    refuseIndex('list', reference, options);
     const type = await this.resourceType(reference);
     const list = await concatenatePages((page) => this.#page(type, options, page), options);
     for (const item of list.items) checkDepth(item, `list ${describeObject(item)}`);
@@ -121,6 +137,7 @@ class HttpClient implements ConnectedClient {
     options: ListOptions = {},
   ): AsyncGenerator<ObjectList<T>> {
     checkCallOptions('pages', options);
+    refuseIndex('pages', reference, options);
     const type = await this.resourceType(reference);
     yield* pagesOf((page) => this.#page(type, options, page), options);
   }
@@ -316,6 +333,18 @@ class HttpClient implements ConnectedClient {
 }
 
 const json = { contentType: 'application/json' };
+
+/** @throws OperatorError `InvalidOption`: the list is to come from an index; no server has them. */
+function refuseIndex(
+  verb: 'list' | 'pages',
+  { kind }: { readonly kind: string },
+  { index }: ListOptions,
+): void {
+  if (index === undefined) return;
+  const problem = `index ${Object.keys(index).join(', ')}: this client has no cache, thus no indexes`;
+  const remedy = 'use the client of a manager or reconcile, or cachedClient';
+  throw new OperatorError('InvalidOption', `${verb} ${kind}: ${problem}; ${remedy}`);
+}
 
 // The compiler promises an object; plain JavaScript and casts don't.
 function keyOf(key: ObjectKey | null | undefined): ObjectKey {

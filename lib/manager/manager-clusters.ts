@@ -1,3 +1,4 @@
+import type { Cache } from '../cache/cache.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { ManagedCluster } from './managed-cluster.js';
 import { checkClusterName } from './manager-options.js';
@@ -12,6 +13,7 @@ interface Leaving {
 export class ManagerClusters {
   readonly #clusters = new Map<string, ManagedCluster>();
   readonly #leaving = new Map<string, Leaving>();
+  readonly #indexes: ((cache: Cache) => void)[] = [];
 
   /** Those that are worked on, by name; the first is home. It changes as clusters come and go. */
   get byName(): ReadonlyMap<string, ManagedCluster> {
@@ -36,7 +38,14 @@ export class ManagerClusters {
   }
 
   add(cluster: ManagedCluster): void {
+    for (const declareIn of this.#indexes) declareIn(cluster.cache);
     this.#clusters.set(cluster.name, cluster);
+  }
+
+  /** Has an index declared in the cache of every cluster, those to come included. */
+  index(declareIn: (cache: Cache) => void): void {
+    for (const { cache } of this.#clusters.values()) declareIn(cache);
+    this.#indexes.push(declareIn);
   }
 
   /** Takes out a cluster that nothing has begun to work on. */

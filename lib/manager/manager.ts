@@ -1,9 +1,13 @@
 import type { Cache } from '../cache/cache.js';
 import type { CachedClient } from '../cache/cached-client.js';
 import { ChangeNotifier } from '../cache/change-notifier.js';
+import type { Indexer } from '../cache/indexer.js';
 import type { Client } from '../client/client.js';
+import { isConnected } from '../client/http-client.js';
 import type { Controller } from '../controller/controller.js';
 import type { Recorder } from '../events/recorder.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
+import type { TypeReference } from '../object/resource-type.js';
 import type { Clock } from '../system/clock.js';
 import type { Logger } from '../system/logger.js';
 import type { Metrics } from '../system/metrics.js';
@@ -11,6 +15,7 @@ import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import { controllerAccess, mergedAccess } from './access/controller-access.js';
 import { neededAccess } from './access/needed-access.js';
+import { watchVerbs } from './access/required-access.js';
 import type { RequiredAccess } from './access/required-access.js';
 import { resolveHealthOptions } from './health/health-options.js';
 import type { HealthCheck } from './health-check.js';
@@ -67,6 +72,7 @@ export class Manager {
   readonly #home: ManagedCluster;
   readonly #entries = new ManagerEntries();
   readonly #changes = new ChangeNotifier();
+  readonly #indexed: RequiredAccess[] = [];
   readonly #health: ManagerHealth;
   #sharding: Sharding | undefined;
   #run: ManagerRun | undefined;
@@ -139,6 +145,29 @@ export class Manager {
     return this.eventRecorder(this.#options.name);
   }
 
+  /**
+   * Declares an index of a kind for all clusters, those added later included. The kind is cached, and
+   * `client.list(type, { index: { [name]: value } })` finds its objects, with what that client has
+   * written, in reconciles and by {@link Manager.client}.
+   * @throws OperatorError `InvalidOption`: another index of the kind has the name.
+   * @throws OperatorError `Stopped`: the manager has stopped.
+   *
+   * @example
+   * ```ts
+   * manager.index(Pod, 'node', (pod) => [pod.spec?.nodeName]);
+   * const { items } = await manager.client.list(Pod, { index: { node: 'n1' } });
+   * ```
+   */
+  index<T extends KubernetesObject>(
+    type: TypeReference<T>,
+    name: string,
+    indexer: Indexer<T>,
+  ): void {
+    this.#refuseWhenOver(`index ${name} of ${type.kind}`);
+    this.#clusters.index((cache) => cache.index(type, name, indexer));
+    this.#indexed.push({ type, verbs: watchVerbs });
+  }
+
   /** How far it is. */
   get phase(): ManagerPhase {
     return this.#run?.phase ?? 'new';
@@ -188,6 +217,7 @@ export class Manager {
     const managed = this.#newCluster(cluster);
     try {
       this.#run?.addCluster(managed);
+      if (this.#run !== undefined) this.#countRequestsOf(managed);
     } catch (error) {
       this.#clusters.drop(managed);
       throw error;
@@ -252,6 +282,7 @@ export class Manager {
     try {
       const server = await bindMetrics(this.#metrics, options, this.#home.given);
       if (server !== undefined) this.add(server);
+      for (const cluster of clusters.all) this.#countRequestsOf(cluster);
       const shown = { status: () => this.status(), clusters: clusters.byName, entries };
       const page = await bindInspector(options, { ...shown, recent: () => recent.all() });
       if (page !== undefined) this.add(page);
@@ -294,7 +325,8 @@ export class Manager {
     // A cache that is filled may have to report objects in quarantine.
     const writesEvents = this.#entries.writesEvents || this.controllers.length > 0;
     const events = writesEvents ? eventAccess : [];
-    const needed = neededAccess(this.#home, [...declared, ...requires, ...events]);
+    const own = [...this.#indexed, ...requires, ...events];
+    const needed = neededAccess(this.#home, [...declared, ...own]);
     const { access = [] } = this.#options.webhooks?.certificates ?? {};
     return mergedAccess([...needed, ...electionAccess(leaderElection), ...access]);
   }
@@ -334,6 +366,11 @@ export class Manager {
     });
     this.#clusters.add(managed);
     return managed;
+  }
+
+  /** Clients are made before the manager, so that most know no metrics. */
+  #countRequestsOf({ given }: ManagedCluster): void {
+    if (this.#options.metrics !== undefined && isConnected(given)) given.countIn(this.metrics);
   }
 
   /** Joins the group of replicas, for the first controller whose keys are shared. */

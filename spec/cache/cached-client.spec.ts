@@ -149,6 +149,116 @@ describe('cachedClient', () => {
     });
   });
 
+  describe('lists by an index', () => {
+    const thing = { apiVersion: 'example.com/v1', kind: 'Thing' };
+    const byColor = ({ spec }: Thing): (string | undefined)[] => [spec?.color];
+
+    it('without an API call, with what was written while the watch is behind', async () => {
+      const setup = new Setup();
+      setup.server.put('a', { spec: { color: 'red' } });
+      setup.server.put('b', { spec: { color: 'blue' } });
+      setup.cache.index(Thing, 'color', byColor);
+      await setup.sync();
+      setup.server.paused = true;
+      const red = { index: { color: 'red' } };
+      expect(await setup.names(red)).to.deep.equal(['a']);
+      const metadata = { namespace: 'ns', name: 'c' };
+      await setup.client.create<Thing>({ ...thing, metadata, spec: { color: 'red' } });
+      const b = await setup.client.get(Thing, { namespace: 'ns', name: 'b' });
+      await setup.client.update<Thing>({ ...b, spec: { color: 'red' } });
+      expect(await setup.names(red)).to.deep.equal(['a', 'b', 'c']);
+      await setup.client.update<Thing>({ ...(await setup.client.get(Thing, a)), spec: {} });
+      await setup.client.delete(Thing, metadata);
+      expect(await setup.names(red)).to.deep.equal(['b']);
+      expect(await setup.names({ index: { color: 'blue' } })).to.deep.equal([]);
+      expect(setup.verbs()).to.deep.equal([]);
+      await setup.cache.stop();
+    });
+
+    it('and by several at once, by namespace, labels and controller as well', async () => {
+      const indexers = { size: ({ spec }: Thing) => [String(spec?.size)] };
+      const setup = new Setup({ indexers });
+      const controller = { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'o', controller: true };
+      const metadata = { labels: { app: 'web' }, ownerReferences: [controller] };
+      setup.server.put('a', { metadata, spec: { size: 1, color: 'red' } });
+      setup.server.put('b', { spec: { size: 1, color: 'red' } });
+      setup.server.put('c', { spec: { size: 2, color: 'red' } });
+      setup.server.put('a', { spec: { size: 1, color: 'red' } }, 'other');
+      setup.cache.index(Thing, 'color', byColor);
+      await setup.sync();
+      const index = { color: 'red', size: '1' };
+      expect(await setup.names({ index, namespace: 'ns' })).to.deep.equal(['a', 'b']);
+      expect(await setup.names({ index, labelSelector: 'app=web' })).to.deep.equal(['a']);
+      expect(await setup.names({ index, controllerUid: 'o' })).to.deep.equal(['a']);
+      expect(await setup.names({ index: { ...index, namespace: 'other' } })).to.deep.equal(['a']);
+      expect(setup.verbs()).to.deep.equal([]);
+      await setup.cache.stop();
+    });
+
+    it('that is declared after the start', async () => {
+      const setup = new Setup();
+      setup.server.put('a', { spec: { color: 'red' } });
+      await setup.sync();
+      setup.cache.index(Thing, 'color', byColor);
+      setup.cache.index(Thing, 'color', byColor);
+      expect(await setup.names({ index: { color: 'red' } })).to.deep.equal(['a']);
+      expect(setup.verbs()).to.deep.equal([]);
+      const other = (): void => setup.cache.index(Thing, 'color', () => []);
+      expect(other).to.throw('another index color').with.property('code', 'InvalidOption');
+      await setup.cache.stop();
+    });
+
+    it('from the server where the cache can not answer, the same objects', async () => {
+      const setup = new Setup({ namespaces: ['ns'], indexers: { color: byColor } });
+      setup.server.put('a', { spec: { color: 'red' } }, 'other');
+      setup.server.put('b', { spec: { color: 'blue' } }, 'other');
+      const red = { namespace: 'other', index: { color: 'red' } };
+      expect(await setup.names(red), 'no informer').to.deep.equal(['a']);
+      await setup.sync();
+      expect(await setup.names(red)).to.deep.equal(['a']);
+      const { items } = await setup.client.list(Thing, { ...red, metadataOnly: true });
+      expect(items.map((item) => Object.keys(item))).to.deep.equal([
+        ['apiVersion', 'kind', 'metadata'],
+      ]);
+      for await (const page of setup.client.pages(Thing, red)) {
+        expect(page.items.map(({ metadata }) => metadata.name)).to.deep.equal(['a']);
+      }
+      expect(setup.verbs()).to.deep.equal(['list', 'list', 'list']);
+      await setup.cache.stop();
+    });
+
+    it('and refuses an unknown name with the known ones, and a value that is no string', async () => {
+      const setup = new Setup({ indexers: { color: byColor } });
+      await setup.sync();
+      const unknown = await failure(setup.client.list(Thing, { index: { colour: 'red' } }));
+      expect(unknown).to.have.property('code', 'InvalidOption');
+      expect(unknown).to.have.property(
+        'message',
+        'list Thing: no index colour; the known ones are namespace, controllerUid, color',
+      );
+      const index = { color: undefined as unknown as string };
+      expect(await failure(setup.client.list(Thing, { index })))
+        .to.have.property('message')
+        .that.equals('list Thing: index color: want a string, got undefined');
+      await setup.cache.stop();
+    });
+
+    it('and fails where an object in quarantine may belong to the list', async () => {
+      const setup = new Setup();
+      setup.server.put('a', { spec: { color: 'red' } });
+      setup.cache.index(Thing, 'color', ({ spec }) => {
+        if (spec?.size === 0) throw new Error('no size');
+        return [spec?.color];
+      });
+      await setup.sync();
+      setup.server.put('a', { spec: { color: 'red', size: 0 } });
+      await setup.clock.advance(0);
+      const refused = await failure(setup.client.list(Thing, { index: { color: 'red' } }));
+      expect(refused).to.have.property('code', 'Quarantined');
+      await setup.cache.stop();
+    });
+  });
+
   describe('reads its writes', () => {
     it('while the watch is behind: created, updated, deleted', async () => {
       const setup = new Setup();

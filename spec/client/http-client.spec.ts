@@ -273,6 +273,17 @@ describe('the HTTP client', () => {
     expect(list.items.map(({ metadata }) => metadata.name)).to.deep.equal(['a']);
   });
 
+  it('refuses a list by an index: it has no cache', async () => {
+    const { client, transport } = scripted(() => ok);
+    const error = await failureOf(client.list(ConfigMap, { index: { node: 'n1' } }));
+    expect(error).to.have.property('code', 'InvalidOption');
+    expect(error.message).to.equal(
+      'list ConfigMap: index node: this client has no cache, thus no indexes; ' +
+        'use the client of a manager or reconcile, or cachedClient',
+    );
+    expect(transport.requests).to.deep.equal([]);
+  });
+
   it('throws an ApiError that names the call, the answer and the remedy', async () => {
     const json = {
       ...{ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 403, reason: 'Forbidden' },

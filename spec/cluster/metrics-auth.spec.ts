@@ -104,7 +104,7 @@ describe('Metrics of a project that the command line made, on a real API server'
       expect(answer).to.include({ status: 200 });
       return answer;
     }, 60_000);
-    expect(body).to.include('# HELP');
+    expect(body).to.include('# HELP').and.include('rest_client_requests_total{');
   });
 
   it('are asked for by the arguments of the Deployment', async () => {

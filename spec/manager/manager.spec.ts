@@ -290,6 +290,52 @@ describe('Manager', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
+  it('has its indexes on every cluster, those added later and declared late included', async () => {
+    const setup = await ManagerSetup.start();
+    const other = await EmbeddedCluster.start({ clock: setup.clock });
+    const found: Record<string, readonly (string | undefined)[]> = {};
+    const controller = controllerFor(ConfigMap).complete(async ({ key, cluster, client }) => {
+      const { items } = await client.list(ConfigMap, { index: { size: 'L', name: key.name } });
+      found[`${cluster} ${key.name}`] = items.map(({ metadata }) => metadata.name);
+      return done();
+    });
+    const manager = setup.manager({ clusters: [{ name: 'home', client: setup.client }] });
+    manager.index(ConfigMap, 'size', ({ data }) => [data?.['size']]);
+    manager.index(ConfigMap, 'name', ({ metadata }) => [metadata.name]);
+    manager.add(controller);
+    await setup.run(manager);
+    manager.addCluster({ name: 'east', client: other.client() });
+    await setup.person.create({ ...configMap('near'), data: { size: 'L' } });
+    await other.client().create({ ...configMap('far'), data: { size: 'L' } });
+    await other.client().create({ ...configMap('small'), data: { size: 'S' } });
+    await setup.clock.advance(0);
+    expect(found).to.deep.include({
+      ...{ 'home near': ['near'], 'east far': ['far'], 'east small': [] },
+    });
+    manager.index(ConfigMap, 'late', ({ data }) => [data?.['size']]);
+    const { items } = await manager.client.list(ConfigMap, { index: { late: 'L' } });
+    expect(items.map(({ metadata }) => metadata.name)).to.deep.equal(['near']);
+    const again = (): void => manager.index(ConfigMap, 'late', () => []);
+    expect(again).to.throw('another index late').with.property('code', 'InvalidOption');
+    await setup.end();
+    await other.stop();
+  });
+
+  it('caches what it has an index of, and needs the rights for it', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager();
+    manager.index(ConfigMap, 'size', ({ data }) => [data?.['size']]);
+    expect(manager.requiredAccess()).to.deep.include({
+      ...{ type: ConfigMap, verbs: ['get', 'list', 'watch'], namespace: undefined },
+    });
+    await setup.create('a');
+    await setup.run(manager);
+    const mark = setup.cluster.requests.mark();
+    await manager.client.list(ConfigMap, { index: { size: 'L' } });
+    expect(setup.cluster.requests.since(mark).reads).to.equal(0);
+    await setup.end();
+  });
+
   it('goes on with the first cluster while another one does not answer', async () => {
     const setup = await ManagerSetup.start();
     const never = (): Promise<never> => new Promise(() => undefined);

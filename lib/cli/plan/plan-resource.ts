@@ -1,4 +1,5 @@
 import type { Plan } from '../../builder/index.js';
+import { cachedClient } from '../../cache/index.js';
 import type { Client } from '../../client/client.js';
 import type { Controller } from '../../controller/index.js';
 import { Manager } from '../../manager/index.js';
@@ -73,13 +74,15 @@ export async function planResource(
   const client = planningClient(planning.client, { planned });
   const manager = new Manager({ client, logger, clock, rbacPreflight: 'off' });
   await operator.setup(manager);
-  const { controllers } = manager;
+  const { controllers, cache } = manager;
   requireController(controllers, operator, object);
   let begin = planned.moment();
   const owner = await applyResource(object, client, planning);
   const steps: PlanStep[] = [];
   const root: Target = { type: owner, key: keyOf(owner) };
-  const work: Work = { controllers, root, client, planned, planning };
+  // The cache is never filled; it knows the indexes that the operator has declared.
+  const indexed = cachedClient(client, cache, { clock });
+  const work: Work = { controllers, root, client: indexed, planned, planning };
   let after: readonly ObjectReference[] = [];
   for (;;) {
     const end = await reconcileUntilQuiet(work).catch((error: unknown) => asError(error));

@@ -5,8 +5,10 @@ import type { PlanStep, ResourcePlan } from '../../../lib/cli/plan/plan-resource
 import { renderSteps } from '../../../lib/cli/plan/render-steps.js';
 import type { Client } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
+import { controllerFor, done, requeueAfter } from '../../../lib/controller/index.js';
 import { Manager } from '../../../lib/manager/index.js';
-import { Deployment } from '../../../lib/object/kinds.js';
+import type { OperatorDefinition } from '../../../lib/manager/index.js';
+import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import { systemClock } from '../../../lib/system/clock.js';
@@ -29,10 +31,10 @@ describe('The steps of a plan', () => {
 
   afterEach(() => cluster.stop());
 
-  function plan(spec: object): Promise<ResourcePlan> {
+  function plan(spec: object, planned: OperatorDefinition = operator): Promise<ResourcePlan> {
     const { signal } = new AbortController();
     const surroundings = { logger: silentLogger, clock: systemClock, signal };
-    const planning = { operator, client, namespace: 'default', ...surroundings };
+    const planning = { operator: planned, client, namespace: 'default', ...surroundings };
     return planResource(farm(spec), planning);
   }
 
@@ -98,6 +100,30 @@ describe('The steps of a plan', () => {
       ...['configure f', 'configure db', 'configure web'],
       ...['prune worker', 'prune settings-worker'],
     ]);
+  });
+
+  it('are those of an operator that finds its objects by an index', async () => {
+    const indexed: OperatorDefinition = {
+      name: 'indexed',
+      setup: (manager) => {
+        manager.index(ConfigMap, 'farm', ({ data }) => [data?.['farm']]);
+        manager.add(
+          controllerFor(Farm).complete(async ({ key: { namespace, name }, client: own }) => {
+            const options = { namespace, index: { farm: name } };
+            const { items } = await own.list(ConfigMap, options);
+            if (items.length > 0) return done();
+            const metadata = { name: 'child', namespace: namespace ?? '' };
+            const data = { farm: name };
+            await own.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+            return requeueAfter(1);
+          }),
+        );
+      },
+    };
+    const { steps, settled, error } = await plan({}, indexed);
+    expect(error).to.equal(undefined);
+    expect(settled).to.equal(true);
+    expect(steps.map(did)).to.deep.equal([[[], ['create Farm f', 'create ConfigMap child']]]);
   });
 
   it('say nothing of what is at rest already', async () => {

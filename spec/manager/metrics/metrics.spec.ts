@@ -96,6 +96,20 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
+  it('has the requests of clients that were made without metrics', async () => {
+    const setup = await ManagerSetup.start();
+    const manager = setup.manager({ metrics: { ...onLoopback, processMetrics: false } });
+    manager.add(watcher([]));
+    await setup.run(manager);
+    await manager.whenStarted();
+    const { text } = await served(manager, '/metrics');
+    expect(text).to.match(
+      /^rest_client_requests_total\{code="200",method="GET",host="[^"]*"\} [1-9]/m,
+    );
+    expect(text).to.match(/^rest_client_request_duration_seconds_count\{/m);
+    await setup.end();
+  });
+
   it('keeps what was counted before it ran, and shows metrics of the user', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ metrics: { ...onLoopback, processMetrics: false } });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { controllerFor } from '../../../lib/controller/controller-builder.js';
-import { done } from '../../../lib/controller/result.js';
+import { done, requeueAfter } from '../../../lib/controller/result.js';
+import { getIfExists } from '../../../lib/client/get-if-exists.js';
 import { Manager } from '../../../lib/manager/manager.js';
 import type { ManagerOptions } from '../../../lib/manager/manager-options.js';
 import { ownVerbs } from '../../../lib/manager/access/required-access.js';
@@ -31,6 +32,25 @@ function secretKeeper() {
       const owned = withControllerReference(secret, owner, scopes);
       await client.apply(owned, { fieldManager: 'secret-keeper', force: true });
       return done();
+    });
+}
+
+/** Gives each ConfigMap that wants one a child with a generated name, and looks again and again. */
+function childMaker(runs: string[]) {
+  return controllerFor(ConfigMap)
+    .withOptions({ name: 'child-maker' })
+    .complete(async ({ key, client }) => {
+      const parent = await getIfExists(client, ConfigMap, key);
+      if (parent?.data?.['children'] === undefined) return done();
+      runs.push(key.name);
+      const { namespace = '', name } = key;
+      const { items } = await client.list(ConfigMap, { namespace, index: { parent: name } });
+      if (items.length === 0) {
+        const metadata = { namespace, generateName: `${name}-` };
+        const data = { parent: name };
+        await client.create<ConfigMap>({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+      }
+      return runs.length < 30 ? requeueAfter(1) : done();
     });
 }
 
@@ -92,6 +112,23 @@ export function managerSuite(newTarget: NewTarget): void {
     });
 
   const secret = (name: string) => target.admin.get(Secret, { namespace, name });
+
+  it('makes a child with a generated name once, since an index shows it at once', async () => {
+    const runs: string[] = [];
+    const { manager, stop } = await start();
+    manager.index(ConfigMap, 'parent', ({ data }) => [data?.['parent']]);
+    manager.add(childMaker(runs));
+    await manager.whenLeading();
+    const metadata = { name: 'root', namespace };
+    await target.admin.create<ConfigMap>({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { children: '1' } },
+    });
+    await eventually(() => Promise.resolve(expect(runs.length).to.be.at.least(30)));
+    const { items } = await target.admin.list(ConfigMap, { namespace });
+    const children = items.filter(({ data }) => data?.['parent'] === 'root');
+    expect(children).to.have.length(1);
+    await stop();
+  });
 
   it('reconciles, is ready, is measured, and stops', async () => {
     await configMap('a');
