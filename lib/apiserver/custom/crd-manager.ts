@@ -1,4 +1,5 @@
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import { apiVersionOf } from '../../object/resource-type.js';
 import { timeText } from '../go-json/go-time.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerCore } from '../server-core.js';
@@ -156,13 +157,16 @@ export class CrdManager {
   }
 
   #deleteObjects(crd: string, keys: readonly string[]): void {
-    const kind = this.#served.get(crd)?.[0];
-    if (kind === undefined) return;
-    const collection = this.#core.log.collection(kind.collection);
+    const kinds = this.#served.get(crd) ?? [];
+    const [first] = kinds;
+    if (first === undefined) return;
+    const collection = this.#core.log.collection(first.collection);
     for (const key of keys) {
-      const { metadata } = collection.get(key) ?? {};
-      if (metadata === undefined || metadata.deletionTimestamp !== undefined) continue;
-      const { namespace = '', name = '' } = metadata;
+      const stored = collection.get(key);
+      if (stored === undefined || stored.metadata.deletionTimestamp !== undefined) continue;
+      const { namespace = '', name = '' } = stored.metadata;
+      // As it is stored: a commit is being told of, in which no webhook can be asked to convert it.
+      const kind = kinds.find(({ type }) => apiVersionOf(type) === stored.apiVersion) ?? first;
       deleteObject(this.#core, { kind, namespace, name, options: { dryRun: false } });
     }
   }

@@ -41,8 +41,12 @@ export function webhookManifests({
 }: Pick<OperatorDefinition, 'webhooks'>): readonly WebhookConfiguration[] {
   const address = { service: { namespace: ownNamespace, name: 'webhook-service' } };
   return (['mutating', 'validating'] as const).flatMap((type) => {
-    const own = webhooks.filter((webhook) => webhook.type === type).toSorted(byName);
-    return webhookConfigurations(own, { name: `${type}-webhook-configuration`, address });
+    // The conversions know which versions there are.
+    const own = webhooks.filter((webhook) => webhook.type === type || isConversion(webhook));
+    return webhookConfigurations(own.toSorted(byName), {
+      name: `${type}-webhook-configuration`,
+      address,
+    });
   });
 }
 

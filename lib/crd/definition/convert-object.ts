@@ -7,11 +7,18 @@ import { OperatorError } from '../../system/operator-error.js';
 import type { ResolvedDefinition } from './resolve-definition.js';
 import { errorMessage } from '../../system/as-error.js';
 
+/** An object, the version that it is wanted in, and the text of its problems if it is invalid. */
+export interface ConversionInput {
+  readonly object: UnstructuredObject;
+  readonly desiredApiVersion: string;
+  /** Called after a converter threw. @returns undefined: the schema has nothing against the object */
+  readonly problems: () => string | undefined;
+}
+
 /** Converts an object to another version, by way of the hub. @throws OperatorError `InvalidObject` */
 export function convertObject(
   definition: ResolvedDefinition,
-  object: UnstructuredObject,
-  desiredApiVersion: string,
+  { object, desiredApiVersion, problems }: ConversionInput,
 ): UnstructuredObject {
   const { group, kind, versions, conversion } = definition;
   const names = versions.map(({ name }) => name);
@@ -32,7 +39,8 @@ export function convertObject(
     const convert = spokes[name]?.[way];
     if (convert === undefined) throw invalid(object, `version ${name} has no ${way}`);
     const next = way === 'toHub' ? hub : name;
-    return { ...attempt(object, name, () => convert(given)), apiVersion: `${group}/${next}`, kind };
+    const converted = attempt({ object, problems }, name, () => convert(given));
+    return { ...converted, apiVersion: `${group}/${next}`, kind };
   };
   const atHub = step(from, 'toHub', copyJson(object));
   const converted = step(to, 'fromHub', atHub) as UnstructuredObject;
@@ -40,13 +48,20 @@ export function convertObject(
   return { ...converted, apiVersion: desiredApiVersion, kind };
 }
 
-function attempt<T extends object>(object: KubernetesObject, version: string, convert: () => T): T {
+function attempt<T extends object>(
+  { object, problems }: Pick<ConversionInput, 'object' | 'problems'>,
+  version: string,
+  convert: () => T,
+): T {
   let converted: T;
   try {
     converted = convert();
   } catch (cause) {
-    const why = errorMessage(cause);
-    throw invalid(object, `its conversion of ${version} failed: ${why}`, cause);
+    // An API server converts objects for webhooks before it has checked them by their schema.
+    const found = problems();
+    const why = found === undefined ? '' : ` (the object is invalid: ${found})`;
+    const problem = `its conversion of ${version} failed: ${errorMessage(cause)}${why}`;
+    throw invalid(object, problem, cause);
   }
   // Nothing but the compiler keeps a converter from being async, or from forgetting its return.
   if (isJsonObject(converted) && !(converted instanceof Promise)) return converted;

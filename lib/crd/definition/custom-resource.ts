@@ -187,13 +187,16 @@ export class CustomResource<out T extends KubernetesObject, in I>
   assertValid(object: KubernetesObject, old?: KubernetesObject): void {
     const causes = this.validate(object, old);
     if (causes.length === 0) return;
-    const texts = causes.map(({ field = '', message = '' }) => `${field}: ${message}`);
-    const text = `${describeObject(object)} is invalid: ${texts.join('; ')}`;
+    const text = `${describeObject(object)} is invalid: ${textOf(causes)}`;
     throw new OperatorError('InvalidObject', text);
   }
 
   convert(object: UnstructuredObject, desiredApiVersion: string): UnstructuredObject {
-    return convertObject(this.#definition, object, desiredApiVersion);
+    const problems = (): string | undefined => {
+      const causes = this.validate(object);
+      return causes.length === 0 ? undefined : textOf(causes);
+    };
+    return convertObject(this.#definition, { object, desiredApiVersion, problems });
   }
 
   #asStored(object: KubernetesObject): Readonly<Record<string, unknown>> {
@@ -223,6 +226,10 @@ export class CustomResource<out T extends KubernetesObject, in I>
     this.#schemas ??= checkedSchemas(this.#definition);
     return this.#schemas;
   }
+}
+
+function textOf(causes: readonly StatusCause[]): string {
+  return causes.map(({ field = '', message = '' }) => `${field}: ${message}`).join('; ');
 }
 
 /** Why a value is no object of the API; undefined: it is one. Plain JavaScript may give anything. */

@@ -62,27 +62,37 @@ export function tooDeepReview(body: unknown): unknown {
   if (!isDeeperThan(request['object'], maxDepth)) return undefined;
   const message = `the object nests deeper than ${maxDepth} levels`;
   const verdict = denied(message, { code: 422, reason: 'Invalid' });
-  return admissionReviewOf({ uid: request['uid'], object: undefined }, verdict);
+  const { name, kind } = request;
+  const reviewed = { uid: request['uid'], object: undefined, name: textOf(name) ?? '' };
+  return admissionReviewOf(reviewed, isJsonObject(kind) ? kind : {}, verdict);
 }
 
-/** The AdmissionReview that answers `request`. */
+type Reviewed = Pick<AdmissionRequest, 'uid' | 'object' | 'name'>;
+type ReviewedKind = { readonly group?: unknown; readonly kind?: unknown };
+
+/** The AdmissionReview that answers a request about an object of `kind`. */
 export function admissionReviewOf(
-  { uid, object }: Pick<AdmissionRequest, 'uid' | 'object'>,
+  reviewed: Reviewed,
+  kind: ReviewedKind,
   verdict: Allowed | Denied | Mutated,
 ): unknown {
   const warnings = verdict.warnings.length > 0 ? { warnings: verdict.warnings } : {};
-  const response = { uid, ...warnings, ...verdictOf(verdict, object) };
+  const response = { uid: reviewed.uid, ...warnings, ...verdictOf(reviewed, kind, verdict) };
   return { apiVersion, kind: 'AdmissionReview', response };
 }
 
-function verdictOf(verdict: Allowed | Denied | Mutated, sent: KubernetesObject | undefined): Json {
+function verdictOf(
+  reviewed: Reviewed,
+  kind: ReviewedKind,
+  verdict: Allowed | Denied | Mutated,
+): Json {
   switch (verdict.type) {
     case 'allowed':
       return { allowed: true };
     case 'denied':
-      return { allowed: false, status: statusOf(verdict) };
+      return { allowed: false, status: statusOf(verdict, reviewed, kind) };
     case 'mutated': {
-      const patch = createJsonPatch(sent, verdict.object);
+      const patch = createJsonPatch(reviewed.object, verdict.object);
       if (patch.length === 0) return { allowed: true };
       const encoded = Buffer.from(JSON.stringify(patch)).toString('base64');
       return { allowed: true, patchType: 'JSONPatch', patch: encoded };
@@ -90,8 +100,16 @@ function verdictOf(verdict: Allowed | Denied | Mutated, sent: KubernetesObject |
   }
 }
 
-function statusOf({ message, code, reason, causes }: Denied): Json {
+function statusOf(
+  { message, code, reason, causes }: Denied,
+  { name }: Reviewed,
+  { group, kind }: ReviewedKind,
+): Json {
+  // kubectl reads from them which object is invalid.
   const details = {
+    ...(name !== '' && { name }),
+    ...(typeof group === 'string' && group !== '' && { group }),
+    ...(typeof kind === 'string' && { kind }),
     causes: causes.map(({ reason: why = 'FieldValueInvalid', ...rest }) => ({
       reason: why,
       ...rest,
@@ -99,7 +117,7 @@ function statusOf({ message, code, reason, causes }: Denied): Json {
   };
   return {
     ...{ apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure', message, reason, code },
-    ...(causes.length > 0 && { details }),
+    ...((causes.length > 0 || reason === 'Invalid') && { details }),
   };
 }
 

@@ -17,6 +17,7 @@ export type {
   CertificateSource,
   ServingCertificate,
 } from './certificate-source.js';
+export { field, invalid } from './field.js';
 export { generatedCertificates } from './generated-certificates.js';
 export type { GeneratedCertificatesOptions } from './generated-certificates.js';
 export type { TrustTargets } from './trust.js';
@@ -26,7 +27,9 @@ export type {
   AdmissionWebhookOptions,
   ConversionWebhook,
   FailurePolicy,
+  MatchCondition,
   MutatingHandler,
+  MutatingWebhookOptions,
   ValidatingHandler,
   Webhook,
 } from './webhook.js';

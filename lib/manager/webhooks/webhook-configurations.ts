@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { WebhookClientConfig } from '../../crd/definition/custom-resource.js';
 import type { ResourceType } from '../../object/resource-type.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
@@ -52,7 +53,10 @@ export function webhookConfigurations(
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind,
       metadata: { name: options.name },
-      webhooks: own.map((webhook) => entryOf(webhook, options)),
+      webhooks: own.map((webhook) => ({
+        ...entryOf(webhook, options),
+        ...matchPolicyOf(webhook, own, webhooks),
+      })),
     };
   });
 }
@@ -69,20 +73,58 @@ const addressNames: OptionNames<Omit<WebhookConfigurationsOptions, 'name'>> = {
   ...{ address: true, authorities: true },
 };
 
-function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationsOptions): unknown {
-  const { name, path, resource, operations, failurePolicy, timeoutSeconds } = webhook;
-  const { objectSelector, namespaceSelector } = webhook;
+function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationsOptions): object {
+  const { name, path, resource, operations, failurePolicy, timeoutSeconds, sideEffects } = webhook;
+  const { objectSelector, namespaceSelector, matchConditions, reinvocationPolicy } = webhook;
   return {
     name,
     clientConfig: clientConfigOf(path, options),
     rules: [ruleOf(resource, operations)],
     failurePolicy,
     timeoutSeconds,
-    sideEffects: 'None',
+    sideEffects,
     admissionReviewVersions: ['v1'],
+    ...(reinvocationPolicy !== undefined && { reinvocationPolicy }),
+    ...(matchConditions !== undefined && { matchConditions }),
     ...(objectSelector !== undefined && { objectSelector }),
     ...(namespaceSelector !== undefined && { namespaceSelector }),
   };
+}
+
+/**
+ * `Exact` where each version of the kind has a webhook of its own for the same requests: `Equivalent`
+ * would have all of them asked about each request, by way of conversions of objects that the schema
+ * has not checked yet.
+ */
+function matchPolicyOf(
+  webhook: AdmissionWebhook,
+  own: readonly AdmissionWebhook[],
+  all: readonly Webhook[],
+): Partial<Pick<AdmissionWebhook, 'matchPolicy'>> {
+  if (webhook.matchPolicy !== undefined) return { matchPolicy: webhook.matchPolicy };
+  const { group, kind } = webhook.resource;
+  const versions = all
+    .filter(({ resource }) => resource.group === group && resource.kind === kind)
+    .flatMap(({ resource }) => ('versions' in resource ? resource.versions : []));
+  if (versions.length === 0) return {};
+  const isCovered = versions.every((version) =>
+    own.some((each) => each.resource.version === version && asksAsMuch(each, webhook)),
+  );
+  return isCovered && new Set(versions).size > 1 ? { matchPolicy: 'Exact' } : {};
+}
+
+/** Whether one webhook is asked about all that the other is, in its own version. */
+function asksAsMuch(one: AdmissionWebhook, other: AdmissionWebhook): boolean {
+  const filtersOf = ({ objectSelector, namespaceSelector, matchConditions }: AdmissionWebhook) => [
+    ...[objectSelector, namespaceSelector, matchConditions],
+  ];
+  const { group, kind } = other.resource;
+  return (
+    one.resource.group === group &&
+    one.resource.kind === kind &&
+    other.operations.every((operation) => one.operations.includes(operation)) &&
+    isDeepStrictEqual(filtersOf(one), filtersOf(other))
+  );
 }
 
 function ruleOf(

@@ -1,4 +1,4 @@
-import { keyOf, keyString } from '../../object/object-key.js';
+import { describeObject } from '../../object/describe-object.js';
 import type { Logger } from '../../system/logger.js';
 import { admissionReviewOf, readAdmissionReview, tooDeepReview } from './admission-review.js';
 import { BadRequestError } from './bad-request-error.js';
@@ -83,7 +83,7 @@ export class WebhookHandlers {
       throw new TypeError('a validating webhook can not change the object');
     }
     logger.debug(`${operation} ${verdict.type}`);
-    return { status: 200, body: admissionReviewOf(request, verdict) };
+    return { status: 200, body: admissionReviewOf(request, webhook.resource, verdict) };
   }
 
   #convert(body: unknown): PostedAnswer {
@@ -95,7 +95,8 @@ export class WebhookHandlers {
     try {
       return { status: 200, body: convertedReview(uid, convertAll(request, resources)) };
     } catch (error) {
-      const names = objects.slice(0, 3).map((object) => keyString(keyOf(object)));
+      // One that is being created may have no name yet.
+      const names = objects.slice(0, 3).map((object) => describeObject(object));
       this.#metrics.handlerThrew('conversion');
       this.#logger.error(`conversion to ${desiredApiVersion} failed`, { objects: names, error });
       return { status: 200, body: failedReview(uid, messageOf(error)) };

@@ -4,8 +4,17 @@ import {
   webhookManifestFiles,
   webhookManifests,
 } from '../../../lib/cli/manifests/webhook-manifests.js';
-import { allowed, validatingWebhook } from '../../../lib/manager/index.js';
+import { defineResource, s, versionOfResource } from '../../../lib/crd/index.js';
+import {
+  allowed,
+  conversionWebhook,
+  mutatingWebhook,
+  validatingWebhook,
+} from '../../../lib/manager/index.js';
+import type { AdmissionWebhookOptions, Webhook } from '../../../lib/manager/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../lib/object/resource-type.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
 import { createWebhook, makeProject, textsIn } from '../scaffold/project.js';
@@ -56,6 +65,64 @@ describe('operator-builder manifests, of webhooks', () => {
     expect(wanted.map(({ path }) => path)).to.deep.equal(['config/webhook/manifests.yaml']);
     expect(notes.join()).to.include('config/webhook/manifests.yaml is in no kustomization');
     expect((await filesOf(true)).notes).to.deep.equal([]);
+  });
+
+  it('writes which requests a webhook is asked about, and how', () => {
+    const options = {
+      matchPolicy: 'Exact',
+      matchConditions: [{ name: 'small', expression: 'size(object.data) < 9' }],
+      objectSelector: { matchExpressions: [{ key: 'tier', operator: 'Exists' }] },
+      namespaceSelector: { matchLabels: { shop: 'yes' } },
+      failurePolicy: 'Ignore',
+      timeoutSeconds: 3,
+      sideEffects: 'NoneOnDryRun',
+    } as const;
+    const reinvocationPolicy = 'IfNeeded';
+    const webhooks = [
+      validatingWebhook(ConfigMap, () => allowed(), { ...options, name: 'v.shop.example' }),
+      mutatingWebhook(ConfigMap, () => allowed(), {
+        ...{ ...options, reinvocationPolicy, name: 'm.shop.example' },
+      }),
+    ];
+    const [mutating, validating] = webhookManifests({ webhooks });
+    expect(mutating?.webhooks[0]).to.deep.include({ ...options, reinvocationPolicy });
+    expect(validating?.webhooks[0]).to.deep.include(options);
+    expect(validating?.webhooks[0]).not.to.have.property('reinvocationPolicy');
+  });
+
+  it('asks a webhook about its own version where each version has one like it', () => {
+    const Shop = defineResource({
+      ...{ group: 'shop.example', kind: 'Shop' },
+      versions: [
+        { name: 'v1', schema: s.object({ spec: s.object({}) }) },
+        { name: 'v2', storage: true, schema: s.object({ spec: s.object({}) }) },
+      ],
+    });
+    const [v1, v2] = ['v1', 'v2'].map((version) => versionOfResource(Shop, version)) as [
+      ResourceType<KubernetesObject>,
+      ResourceType<KubernetesObject>,
+    ];
+    const check = (type: ResourceType<KubernetesObject>, options: AdmissionWebhookOptions = {}) =>
+      validatingWebhook(type, () => allowed(), {
+        name: `${type.version}.shop.example`,
+        ...options,
+      });
+    const policies = (...webhooks: readonly Webhook[]) =>
+      webhookManifests({ webhooks }).flatMap((each) =>
+        each.webhooks.map((one) => (one as { matchPolicy?: string }).matchPolicy),
+      );
+    const conversion = conversionWebhook(Shop);
+    expect(policies(check(v1), check(v2), conversion)).to.deep.equal(['Exact', 'Exact']);
+    expect(policies(check(v1), check(Shop))).to.deep.equal(['Exact', 'Exact']);
+    expect(policies(check(Shop))).to.deep.equal([undefined]);
+    // The deletions of v1 would evade the webhook of v2.
+    const more = check(v2, { operations: ['CREATE', 'UPDATE', 'DELETE'] });
+    expect(policies(check(v1), more, conversion)).to.deep.equal(['Exact', undefined]);
+    const some = check(v1, { objectSelector: { matchLabels: { checked: 'yes' } } });
+    expect(policies(some, check(v2), conversion)).to.deep.equal([undefined, undefined]);
+    expect(policies(check(v1, { matchPolicy: 'Equivalent' }), check(v2), conversion)).to.deep.equal(
+      ['Equivalent', 'Exact'],
+    );
   });
 
   it('has them in one order, whatever that of the operator', () => {

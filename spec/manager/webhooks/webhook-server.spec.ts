@@ -54,6 +54,8 @@ const mutating = mutatingWebhook(ConfigMap, ({ object }) =>
   object === undefined ? allowed() : mutated({ ...object, data: { ...object.data, added: 'x' } }),
 );
 
+const always = { name: 'a', expression: 'true' };
+
 describe('WebhookServer', () => {
   let own: OwnCertificate;
   let server: Serving;
@@ -81,8 +83,22 @@ describe('WebhookServer', () => {
     const { status } = (body as { response: { status: object } }).response;
     const causes = [{ field: 'data.mode', message: 'bad', reason: 'FieldValueInvalid' }];
     const expected = { code: 422, reason: 'Invalid', message: 'data.mode is bad' };
-    expect(status).to.deep.include({ ...expected, details: { causes } });
+    const details = { name: 'a', kind: 'ConfigMap', causes };
+    expect(status).to.deep.include({ ...expected, details });
   });
+
+  for (const [why, options] of [
+    ['timeoutSeconds 0: want 1 to 30', { timeoutSeconds: 0 }],
+    ['operations is empty', { operations: [] }],
+    ['matchConditions: a is there twice', { matchConditions: [always, always] }],
+    ['matchConditions: a has no expression', { matchConditions: [{ ...always, expression: ' ' }] }],
+    ['unknown option "reinvocationPolicy"', { reinvocationPolicy: 'Never' }],
+  ] as const) {
+    it(`refuses a webhook at once that the API server would refuse later: ${why}`, () => {
+      const make = () => validatingWebhook(ConfigMap, () => allowed(), options as never);
+      expect(make).to.throw(why).with.property('code', 'InvalidOption');
+    });
+  }
 
   it('changes the object by a JSON patch', async () => {
     const { body } = await server.post(mutatePath, review({ a: '1' }));

@@ -11,11 +11,20 @@ import {
   validatingWebhook,
   webhookConfigurations,
 } from '../../../../lib/manager/webhooks/index.js';
-import type { AdmissionRequest, Webhook } from '../../../../lib/manager/webhooks/index.js';
+import type {
+  AdmissionRequest,
+  AdmissionWebhookOptions,
+  Webhook,
+} from '../../../../lib/manager/webhooks/index.js';
+import { defineResource, s, versionOfResource } from '../../../../lib/crd/index.js';
 import { isApiError } from '../../../../lib/object/api-error.js';
 import { isConditionTrue } from '../../../../lib/object/conditions.js';
 import { ConfigMap, CustomResourceDefinition, Secret } from '../../../../lib/object/kinds.js';
-import type { UnstructuredObject } from '../../../../lib/object/kubernetes-object.js';
+import type {
+  KubernetesObject,
+  UnstructuredObject,
+} from '../../../../lib/object/kubernetes-object.js';
+import type { ResourceType } from '../../../../lib/object/resource-type.js';
 import { OperatorError } from '../../../../lib/system/operator-error.js';
 import { systemClock } from '../../../../lib/system/clock.js';
 import { eventually } from '../../../cluster/control-plane/eventually.js';
@@ -93,6 +102,13 @@ export function describeWebhooks(newTarget: NewTarget): void {
     expect(message).to.contain(
       'admission webhook "vconfigmap.core.k8s.io" denied the request: data.mode: must be good',
     );
+    const named = { ...configMap({ mode: 'bad' }), metadata: { namespace, name: 'bad' } };
+    const error = await target.admin.create<ConfigMap>(named).catch((thrown: unknown) => thrown);
+    // What kubectl prints: The ConfigMap "bad" is invalid: data.mode: bad
+    expect(isApiError(error) && error.body.details).to.deep.include({
+      ...{ name: 'bad', kind: 'ConfigMap' },
+      causes: [{ field: 'data.mode', message: 'bad', reason: 'FieldValueInvalid' }],
+    });
     expect((await create({ mode: 'good' })).data).to.deep.equal({ mode: 'good' });
   });
 
@@ -191,6 +207,143 @@ export function describeWebhooks(newTarget: NewTarget): void {
     });
   });
 
+  it('are asked only about objects that their selectors and conditions match', async () => {
+    const check = validatingWebhook(ConfigMap, () => denied('it was asked'), {
+      ...only(),
+      objectSelector: {
+        matchLabels: { checked: 'yes' },
+        matchExpressions: [{ key: 'tier', operator: 'In', values: ['web', 'db'] }],
+      },
+      matchConditions: [
+        { name: 'not-small', expression: "object.data.size != 'S'" },
+        { name: 'by-an-admin', expression: "request.userInfo.username != ''" },
+      ],
+    });
+    await serve([check]);
+    const attempt = async (labels: Record<string, string>, size: string): Promise<string> => {
+      const metadata = { namespace, generateName: 'a-', labels };
+      const made = target.admin.create<ConfigMap>({ ...configMap({ size }), metadata });
+      return made.then(
+        () => 'made',
+        (error: unknown) => (error as Error).message,
+      );
+    };
+    await target.eventually(async () => {
+      expect(await attempt({ checked: 'yes', tier: 'web' }, 'L')).to.contain('it was asked');
+    });
+    expect(await attempt({ checked: 'yes', tier: 'db' }, 'L')).to.contain('it was asked');
+    expect(await attempt({ checked: 'yes', tier: 'web' }, 'S')).to.equal('made');
+    expect(await attempt({ checked: 'yes', tier: 'cache' }, 'L')).to.equal('made');
+    expect(await attempt({ tier: 'web' }, 'L')).to.equal('made');
+  });
+
+  it('are asked again after another one has changed the object, where they want to', async () => {
+    const seen: (string | undefined)[] = [];
+    const first = mutatingWebhook(
+      ConfigMap,
+      ({ object }) => {
+        seen.push(object?.data?.['size']);
+        return allowed();
+      },
+      { ...only(), name: 'a.first.example', path: '/first', reinvocationPolicy: 'IfNeeded' },
+    );
+    const second = mutatingWebhook(
+      ConfigMap,
+      ({ object }) =>
+        object === undefined ? allowed() : mutated({ ...object, data: { size: 'S' } }),
+      { ...only(), name: 'b.second.example', path: '/second', sideEffects: 'NoneOnDryRun' },
+    );
+    await serve([first, second]);
+    await target.eventually(async () => {
+      seen.length = 0;
+      expect((await create({}, true)).data).to.deep.equal({ size: 'S' });
+      expect(seen).to.deep.equal([undefined, 'S']);
+    });
+  });
+
+  describe('of a resource with two versions', () => {
+    let Thing: ReturnType<typeof convertedThings>;
+    let ThingV1: ResourceType<KubernetesObject>;
+    const asked: string[] = [];
+
+    const checkOf = (
+      type: ResourceType<KubernetesObject>,
+      options: AdmissionWebhookOptions = {},
+    ): Webhook =>
+      mutatingWebhook(
+        type,
+        ({ object }) => {
+          asked.push(object?.apiVersion.split('/')[1] ?? '');
+          return allowed();
+        },
+        { ...only(), name: `${type.version}.things.example`, path: `/${type.version}`, ...options },
+      );
+
+    /** Serves them with the conversion; resolves when the server asks the conversion webhook. */
+    const serveAll = async (webhooks: readonly Webhook[]): Promise<void> => {
+      const all = [...webhooks, conversionWebhook(Thing)];
+      const { url } = await serve(all);
+      const config = { address: { url }, authorities: own.authority };
+      const crd = Thing.crdWithWebhook(conversionClientConfig(config));
+      await target.admin.create<CustomResourceDefinition>(crd);
+      const key = { name: crd.metadata.name };
+      cleanups.push(() => target.admin.delete(CustomResourceDefinition, key));
+      await target.eventually(async () => {
+        asked.length = 0;
+        await create('v1', { schedule: 'a b' });
+        await target.admin.list(Thing, { namespace });
+        expect(asked).not.to.deep.equal([]);
+      });
+      asked.length = 0;
+    };
+
+    const create = (version: string, spec: object): Promise<KubernetesObject> => {
+      const metadata = { namespace, generateName: 'a-' };
+      const apiVersion = `${Thing.group}/${version}`;
+      return target.admin.create({ apiVersion, kind: 'Thing', metadata, spec } as KubernetesObject);
+    };
+
+    beforeEach(() => {
+      Thing = convertedThings(`${namespace}.example.com`);
+      ThingV1 = versionOfResource(Thing, 'v1');
+    });
+
+    it('are asked about their own version where each version has one', async () => {
+      await serveAll([checkOf(ThingV1), checkOf(Thing)]);
+      await create('v1', { schedule: 'a b' });
+      await create('v2', { parts: ['a'] });
+      expect(asked).to.deep.equal(['v1', 'v2']);
+      // The schema refuses it; no webhook needs it in another version before.
+      const error = await create('v1', {}).catch((thrown: unknown) => thrown);
+      expect(error).to.have.property('status', 422);
+      expect(error).to.have.property('message').that.contains('spec.schedule: Required value');
+    });
+
+    it('are asked about all versions in their own where one lacks a webhook', async () => {
+      await serveAll([checkOf(Thing)]);
+      await create('v1', { schedule: 'a b' });
+      await create('v2', { parts: ['a'] });
+      expect(asked).to.deep.equal(['v2', 'v2']);
+      // The server converts it before the schema has refused it, and answers an internal error.
+      const error = await create('v1', {}).catch((thrown: unknown) => thrown);
+      expect(error).to.have.property('status', 500);
+      expect(error)
+        .to.have.property('message')
+        .that.contains('the object is invalid: spec.schedule: Required value');
+    });
+
+    it('are asked about the versions that their match policy names', async () => {
+      await serveAll([
+        checkOf(ThingV1, { matchPolicy: 'Equivalent' }),
+        checkOf(Thing, { matchPolicy: 'Exact' }),
+      ]);
+      await create('v1', { schedule: 'a b' });
+      expect(asked.splice(0)).to.deep.equal(['v1']);
+      await create('v2', { parts: ['a'] });
+      expect(asked).to.deep.equal(['v1', 'v2']);
+    });
+  });
+
   it('with a certificate that nobody trusts are a failed call', async () => {
     const check = validatingWebhook(ConfigMap, () => allowed(), only());
     const other = await ownCertificate();
@@ -270,6 +423,30 @@ export function describeWebhooks(newTarget: NewTarget): void {
       .create({ ...v2, metadata: { namespace, name: 'b' }, spec: { bytes: 13 } })
       .catch((thrown: unknown) => thrown);
     expect(error).to.be.an('error').with.property('message').that.contains('13 is not converted');
+  });
+}
+
+/** A resource whose converters count on what its schemas require. */
+function convertedThings(group: string) {
+  return defineResource({
+    ...{ group, kind: 'Thing' },
+    versions: [
+      { name: 'v1', schema: s.object({ spec: s.object({ schedule: s.string() }) }) },
+      {
+        name: 'v2',
+        storage: true,
+        schema: s.object({ spec: s.object({ parts: s.array(s.string()) }) }),
+      },
+    ],
+    conversion: {
+      hub: 'v2',
+      spokes: {
+        v1: {
+          toHub: ({ spec, ...rest }) => ({ ...rest, spec: { parts: spec.schedule.split(' ') } }),
+          fromHub: ({ spec, ...rest }) => ({ ...rest, spec: { schedule: spec.parts.join(' ') } }),
+        },
+      },
+    },
   });
 }
 
