@@ -292,6 +292,11 @@ export class LeaderElector implements Leadership {
     const { leader } = this;
     if (leader === this.#reported) return;
     this.#reported = leader;
+    const { identity, logger } = this.#options;
+    if (leader !== identity) {
+      const what = leader === '' ? 'no leader' : 'standing by';
+      logger.info(`Lease ${this.#store.key}: ${what}`, { identity, leader });
+    }
     if (leader !== '') this.#tell(() => callbacks.onNewLeader?.(leader));
   }
 

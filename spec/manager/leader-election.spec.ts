@@ -10,6 +10,8 @@ import { isOperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { RecordedMetrics } from './leader-election-metrics.js';
 import { Election, leaseKey } from './leader-election-setup.js';
+import { rememberingLogger } from './manager-setup.js';
+import type { LogLine } from './manager-setup.js';
 
 const configMap: ConfigMap = {
   apiVersion: 'v1',
@@ -462,6 +464,24 @@ describe('LeaderElector', () => {
     a.elector.fence.check('a write');
     sleptMs = 9_500;
     expect(() => a.elector.fence.check('a write')).to.throw(/not renewed for 10000 ms/);
+  });
+
+  it('logs once for each leader that it stands by for, not each time that it looks', async () => {
+    const lines: LogLine[] = [];
+    const a = election.candidate('a');
+    await election.clock.advance(0);
+    election.candidate('b', { logger: rememberingLogger(lines) });
+    await election.clock.advance(20_000);
+    await election.edit({ holderIdentity: 'c' });
+    await election.clock.advance(4_000);
+    a.stop();
+    const lease = 'Lease default/operator:';
+    expect(lines.map(({ message, fields }) => [message, fields['leader']])).to.deep.equal([
+      [`${lease} standing by`, 'a'],
+      [`${lease} standing by`, 'c'],
+    ]);
+    await election.clock.advance(60_000);
+    expect(lines.slice(2).map(({ message }) => message)).to.deep.equal([`${lease} became leader`]);
   });
 
   it('has client-go’s times, and an identity of its own each time', () => {
