@@ -13,10 +13,17 @@ export interface ObjectReference {
 }
 
 /**
- * The reference to `object`.
+ * The reference to `object`. It also fits where a kind of Kubernetes or a schema wants one, as
+ * `s.builtIn('ObjectReference')`.
  * @throws OperatorError `InvalidObject`: it has no name (yet).
  */
-export function referenceTo(object: KubernetesObject): ObjectReference {
+export function referenceTo(object: KubernetesObject): {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+} {
   const { apiVersion, kind, metadata } = object;
   const key = keyOf(object);
   return metadata.uid === undefined
