@@ -96,6 +96,11 @@ export interface EmbeddedApiServerOptions {
   readonly logBytes?: number;
   /** How many requests {@link EmbeddedApiServer.requests} keeps, at least 1. @defaultValue 100_000 */
   readonly requestLogLength?: number;
+  /**
+   * How far apart the bookmarks of a watch are, in milliseconds, at least 1. `Infinity`: a watch gets
+   * one when it ends. @defaultValue 60_000, as a real server
+   */
+  readonly bookmarkEveryMs?: number;
 }
 
 type ResolvedOptions = Required<EmbeddedApiServerOptions>;
@@ -126,6 +131,7 @@ export class EmbeddedApiServer {
   constructor(options: EmbeddedApiServerOptions = {}) {
     this.#options = resolveEmbeddedApiServerOptions(options);
     const { clock, random, logLength, logBytes, requestLogLength } = this.#options;
+    const { bookmarkEveryMs } = this.#options;
     const kinds = new KindRegistry();
     kinds.add(builtinKinds());
     const log = new MvccLog({ length: logLength, bytes: logBytes });
@@ -137,7 +143,7 @@ export class EmbeddedApiServer {
     this.#core = createServerCore({
       ...{ log, kinds, access, outside, clock: outside.clock, random: outside.random },
       systemRandom: random,
-      looseCustomResources,
+      ...{ looseCustomResources, bookmarkEveryMs },
       webhooks,
       policies: new AdmissionPolicies(log),
       webhookClient: new WebhookClient(services, clock),
@@ -394,13 +400,16 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     logLength = 10_000,
     logBytes = Infinity,
     requestLogLength = 100_000,
+    bookmarkEveryMs = 60_000,
   } = options;
   refuseUnknownOptions<EmbeddedApiServerOptions>('EmbeddedApiServer', options, {
     ...{ clock, random, users, rbac, services, looseCustomResources },
-    ...{ logLength, logBytes, requestLogLength },
+    ...{ logLength, logBytes, requestLogLength, bookmarkEveryMs },
   });
-  for (const [name, value] of Object.entries({ logLength, logBytes, requestLogLength })) {
-    const isWhole = Number.isInteger(value) || (name === 'logBytes' && value === Infinity);
+  const amounts = { logLength, logBytes, requestLogLength, bookmarkEveryMs };
+  for (const [name, value] of Object.entries(amounts)) {
+    const mayBeInfinite = name === 'logBytes' || name === 'bookmarkEveryMs';
+    const isWhole = Number.isInteger(value) || (mayBeInfinite && value === Infinity);
     if (!(isWhole && value >= 1)) {
       throw new OperatorError(
         'InvalidOption',
@@ -418,5 +427,6 @@ function resolveEmbeddedApiServerOptions(options: EmbeddedApiServerOptions): Res
     logLength,
     logBytes,
     requestLogLength,
+    bookmarkEveryMs,
   };
 }

@@ -35,8 +35,8 @@ const writing: ReadonlySet<Verb> = new Set([
 ]);
 
 /**
- * What was asked of the server, oldest first, for API budgets in tests: the loopback's own calls are
- * not in it.
+ * The requests that a server answered, oldest first, for API budgets in tests; the loopback's own calls
+ * are not in it. It can be iterated: `[...requests.since(mark)]`.
  */
 export class RequestLog {
   readonly #capacity: number;
@@ -51,6 +51,15 @@ export class RequestLog {
   /** The requests that are kept. */
   get entries(): readonly RequestEntry[] {
     return this.#entries;
+  }
+
+  /** How many requests are kept. */
+  get length(): number {
+    return this.#entries.length;
+  }
+
+  [Symbol.iterator](): Iterator<RequestEntry> {
+    return this.#entries[Symbol.iterator]();
   }
 
   /** How many of them were writes. */

@@ -8,6 +8,7 @@ import type { WebhookConfigurations } from './admission/webhook-configurations.j
 import type { Outside } from './outside/outside.js';
 import type { WebhookClient } from './outside/webhook-client.js';
 import type { AccessControl } from './auth/access-control.js';
+import { SharedAlarms } from './reads/shared-alarms.js';
 import type { ServerView } from './rules/server-view.js';
 import { TakenAddresses } from './rules/taken-addresses.js';
 import type { MvccLog } from './storage/mvcc-log.js';
@@ -17,6 +18,10 @@ export interface ServerCore {
   readonly log: MvccLog;
   readonly kinds: KindRegistry;
   readonly clock: Clock;
+  /** What wakes watches. */
+  readonly alarms: SharedAlarms;
+  /** How far apart the bookmarks of a watch are. */
+  readonly bookmarkEveryMs: number;
   readonly random: Random;
   readonly access: AccessControl;
   /** What the server asks of others while it writes. */
@@ -33,7 +38,7 @@ export interface ServerCore {
 }
 
 /** Puts the parts together. */
-export function createServerCore(parts: Omit<ServerCore, 'view'>): ServerCore {
+export function createServerCore(parts: Omit<ServerCore, 'view' | 'alarms'>): ServerCore {
   const { log, clock, random } = parts;
   const view: ServerView = {
     clock,
@@ -48,7 +53,7 @@ export function createServerCore(parts: Omit<ServerCore, 'view'>): ServerCore {
       }
     },
   };
-  return { ...parts, view };
+  return { ...parts, view, alarms: new SharedAlarms(clock) };
 }
 
 /** The key of an object in its collection. */

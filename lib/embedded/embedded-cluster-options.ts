@@ -67,6 +67,12 @@ export interface EmbeddedClusterOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** How many changes can be watched from behind, at least 1. @defaultValue the server's */
   readonly logLength?: number | undefined;
+  /**
+   * How far apart the bookmarks of a watch are, in milliseconds, at least 1; `Infinity`: a watch gets one
+   * when it ends. Tests of long virtual times are quicker without them, but clients then do not notice
+   * a watch that fell silent. @defaultValue 60_000, as a real server
+   */
+  readonly bookmarkEveryMs?: number | undefined;
   /** @defaultValue the machine's */
   readonly clock?: Clock | undefined;
   /** Source of uids and names. @defaultValue the machine's */
@@ -84,12 +90,20 @@ export interface ResolvedEmbeddedClusterOptions extends ControllersOptions {
   readonly tls: boolean;
   readonly allowedHosts: readonly string[] | undefined;
   readonly logLength: number | undefined;
+  readonly bookmarkEveryMs: number | undefined;
 }
 
 const embeddedClusterOptionNames: OptionNames<EmbeddedClusterOptions> = {
   ...{ crds: true, simulateWorkloads: true, controllers: true, pods: true, nodes: true },
   ...{ jobPodBackoffMs: true, users: true, rbac: true, services: true, port: true, tls: true },
-  ...{ allowedHosts: true, logLength: true, clock: true, random: true, logger: true },
+  ...{
+    allowedHosts: true,
+    logLength: true,
+    bookmarkEveryMs: true,
+    clock: true,
+    random: true,
+    logger: true,
+  },
 };
 
 /** Who has a token without being named. */
@@ -104,6 +118,7 @@ export function resolveEmbeddedClusterOptions(
   const { simulateWorkloads = false, controllers = {}, users = {}, logLength } = options;
   const { rbac = false, services = {}, tls = false, allowedHosts } = options;
   const { random = systemRandom, logger, pods, nodes, jobPodBackoffMs } = options;
+  const { bookmarkEveryMs } = options;
   refuseUnknownOptions('EmbeddedCluster', options, embeddedClusterOptionNames);
   const on = controllerNames.map((name) => {
     const byDefault = simulateWorkloads || alwaysOn.includes(name);
@@ -118,6 +133,7 @@ export function resolveEmbeddedClusterOptions(
     tls,
     allowedHosts,
     logLength,
+    bookmarkEveryMs,
     logger,
     pods,
     nodes,

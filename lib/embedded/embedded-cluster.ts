@@ -68,7 +68,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   #certificates: ClusterCertificates | undefined;
 
   private constructor(clock: C, options: ResolvedEmbeddedClusterOptions) {
-    const { random, users, rbac, services, logLength } = options;
+    const { random, users, rbac, services, logLength, bookmarkEveryMs } = options;
     const { controllers, pods, nodes, jobPodBackoffMs, logger } = options;
     this.clock = clock;
     this.#options = options;
@@ -79,6 +79,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
       rbac,
       services,
       ...(logLength !== undefined && { logLength }),
+      ...(bookmarkEveryMs !== undefined && { bookmarkEveryMs }),
     });
     this.#controllers = startControllers(this.server.loopback, {
       ...{ controllers, pods, nodes, jobPodBackoffMs, clock, random, logger },

@@ -20,7 +20,6 @@ export interface WatchRequest {
   readonly untilMs: number | undefined;
 }
 
-const bookmarkEveryMs = 60_000;
 const shortestTimeoutMs = 1_800_000;
 
 /**
@@ -31,7 +30,7 @@ export function watchObjects(request: WatchRequest): WatchStream {
   const { view, selection, options } = request;
   const { core, kind } = view;
   checkListOptions(options, true);
-  const { log, clock, random } = core;
+  const { log, clock, alarms, random, bookmarkEveryMs } = core;
   const collection = log.collection(kind.collection);
   const revision = options.resourceVersion === '' ? 0 : parseRevision(options.resourceVersion);
   // Without a version a watch begins with what exists, unless it says that it doesn't want that.
@@ -41,7 +40,7 @@ export function watchObjects(request: WatchRequest): WatchStream {
   return new WatchStream({
     collection,
     selection,
-    clock,
+    ...{ clock, alarms },
     format: formatOf(request),
     revision: () => log.revision,
     initial: fromState ? existing(request) : [],
@@ -70,6 +69,8 @@ function formatOf({ view, serialized, options }: WatchRequest): WatchFormat {
   // Only in this form do many watchers see the same text.
   const shared = view.representation === 'object';
   let first = true;
+  // Most minutes change nothing.
+  let last: { readonly revision: number; readonly end: boolean; readonly text: string } | undefined;
   return {
     object: (stored) => {
       const object = kind.fromStorage(stored);
@@ -78,7 +79,12 @@ function formatOf({ view, serialized, options }: WatchRequest): WatchFormat {
       first = false;
       return text;
     },
-    bookmark: (revision, end) => JSON.stringify(represent(view, bookmark(kind, revision, end))),
+    bookmark: (revision, end) => {
+      if (last?.revision === revision && last.end === end) return last.text;
+      const text = JSON.stringify(represent(view, bookmark(kind, revision, end)));
+      last = { revision, end, text };
+      return text;
+    },
     ...(kind.conversions && { prepare: (stored) => kind.conversions?.fetch(stored) }),
     tooOld: () => {
       const { compactedRevision } = core.log;

@@ -4,6 +4,7 @@ import { Unconverted } from '../custom/webhook-converter.js';
 import { isStatusError } from '../status-error.js';
 import type { Collection } from '../storage/collection.js';
 import type { LogEntry } from '../storage/log-entry.js';
+import type { SharedAlarms } from './shared-alarms.js';
 import type { Selection } from './selection.js';
 
 /** How a watch shows what it sends. */
@@ -24,6 +25,7 @@ export interface WatchStreamOptions {
   readonly selection: Selection;
   readonly format: WatchFormat;
   readonly clock: Clock;
+  readonly alarms: SharedAlarms;
   /** The revision of the last change of any collection. */
   readonly revision: () => number;
   /** Objects to begin with, each as `ADDED`. */
@@ -34,7 +36,7 @@ export interface WatchStreamOptions {
   readonly compacted: boolean;
   /** A bookmark of this revision after `initial`; undefined: none. */
   readonly endOfInitialEvents: number | undefined;
-  /** Milliseconds between bookmarks; undefined: none are sent. */
+  /** Bookmarks are sent when the clock is at a multiple of it; undefined: none are sent. */
   readonly bookmarkEveryMs: number | undefined;
   /** Milliseconds until the server ends the watch. */
   readonly timeoutMs: number;
@@ -226,23 +228,25 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   #scheduleBookmark(now: number): void {
-    const { bookmarkEveryMs } = this.#options;
-    this.#bookmarkDue = bookmarkEveryMs === undefined ? undefined : now + bookmarkEveryMs;
+    const { bookmarkEveryMs: every } = this.#options;
+    // The same moments for all watches, so that they wake together. Infinity: only the last one.
+    if (every === Infinity) this.#bookmarkDue = Infinity;
+    else if (every !== undefined) this.#bookmarkDue = (Math.floor(now / every) + 1) * every;
   }
 
   /** Resolves when there may be something to do: nothing is subscribed or timed but while it waits. */
   #change(): Promise<void> {
-    const { collection, clock } = this.#options;
+    const { collection, alarms } = this.#options;
     const due = Math.min(this.#deadlineMs, this.#bookmarkDue ?? Infinity);
     return new Promise((resolve) => {
       const wake = (): void => {
         unsubscribe();
-        timer.cancel();
+        cancel();
         this.#wake = undefined;
         resolve();
       };
       const unsubscribe = collection.subscribe(wake);
-      const timer = clock.setTimer(wake, due - clock.monotonicMs());
+      const cancel = alarms.set(due, wake);
       this.#wake = wake;
     });
   }

@@ -108,6 +108,18 @@ describe('watches', () => {
     expect(event?.object.metadata.resourceVersion).to.equal(api.server.resourceVersion);
   });
 
+  it('send their bookmarks together, by one timer', async () => {
+    const api = new Api();
+    const first = (await followed(api, '&allowWatchBookmarks=true')).next();
+    await api.clock.advance(7_000);
+    const second = (await followed(api, '&allowWatchBookmarks=true')).next();
+    await api.clock.advance(0);
+    expect(api.clock.pendingTimers).to.equal(1);
+    await api.clock.advance(53_000);
+    const events = await Promise.all([first, second]);
+    expect(events.map((event) => event?.type)).to.deep.equal(['BOOKMARK', 'BOOKMARK']);
+  });
+
   it('end after the time that they were asked for', async () => {
     const api = new Api();
     const watch = await followed(api, '&timeoutSeconds=10');
