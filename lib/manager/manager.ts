@@ -36,6 +36,7 @@ import { ManagerHealth } from './manager-health.js';
 import { managerStatus } from './manager-status.js';
 import type { ManagerPhase, ManagerStatus } from './manager-status.js';
 import { bindMetrics } from './metrics/bind-metrics.js';
+import { metricsAccess } from './metrics/reviewed-access.js';
 import type { Runnable } from './runnable.js';
 import { shardingAccess, shardingOf } from './sharding/manager-shards.js';
 import type { Sharding } from './sharding/index.js';
@@ -314,11 +315,11 @@ export class Manager {
    * What the operator has to be allowed to do on its first cluster, as far as it declares it: to watch
    * what its controllers reconcile, own and watch, to make what they own and write the status of what
    * they reconcile (where `requires` does not say it otherwise), all that `requires` says, and what its
-   * own parts do: events about objects in quarantine, the election, the certificate of the webhooks. Each kind, subresource, namespace and
-   * list of names is there once. It asks no server.
+   * own parts do: events about objects in quarantine, the election, certificates, reviews of who scrapes
+   * metrics. Each kind, subresource, namespace and list of names is there once. It asks no server.
    */
   requiredAccess(): readonly RequiredAccess[] {
-    const { requires, leaderElection } = this.#options;
+    const { requires, leaderElection, metrics } = this.#options;
     const declared = [...this.#entries].flatMap((entry) =>
       entry.type === 'controller' ? controllerAccess(entry) : entry.requires,
     );
@@ -328,7 +329,8 @@ export class Manager {
     const own = [...this.#indexed, ...requires, ...events];
     const needed = neededAccess(this.#home, [...declared, ...own]);
     const { access = [] } = this.#options.webhooks?.certificates ?? {};
-    return mergedAccess([...needed, ...electionAccess(leaderElection), ...access]);
+    const own = [...electionAccess(leaderElection), ...access, ...metricsAccess(metrics)];
+    return mergedAccess([...needed, ...own]);
   }
 
   /** What it is doing. */

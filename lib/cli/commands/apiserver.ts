@@ -29,7 +29,7 @@ export function apiServerCommand(context: CommandContext): Command {
     .option('--workloads', 'simulate pods, so that Deployments and the like become ready', false)
     .option(
       '--rbac',
-      'let roles decide who may do what; the kubeconfig is the administrator',
+      'let roles decide who may do what; the kubeconfig is the administrator (kubectl needs --tls)',
       false,
     )
     .option('--tls', 'serve over HTTPS; the kubeconfig knows whom to trust', false)

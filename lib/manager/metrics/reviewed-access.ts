@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Client } from '../../client/client.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { Clock } from '../../system/clock.js';
+import type { RequiredAccess } from '../access/required-access.js';
 import type { HttpAnswer, HttpQuestion } from '../http/http-endpoint.js';
+import type { ResolvedMetricsOptions } from './metrics-options.js';
 
 /** Options of {@link ReviewedAccess}. */
 export interface ReviewedAccessOptions {
@@ -140,6 +142,37 @@ export class ReviewedAccess {
     if (review.status?.allowed === true) return undefined;
     return { status: 403, body: `Authorization denied for user ${username}\n` };
   }
+}
+
+const review = { version: 'v1', namespaced: false } as const;
+const reviewAccess: readonly RequiredAccess[] = [
+  {
+    type: {
+      ...review,
+      group: 'authentication.k8s.io',
+      kind: 'TokenReview',
+      plural: 'tokenreviews',
+    },
+    verbs: ['create'],
+  },
+  {
+    type: {
+      ...review,
+      group: 'authorization.k8s.io',
+      kind: 'SubjectAccessReview',
+      plural: 'subjectaccessreviews',
+    },
+    verbs: ['create'],
+  },
+];
+
+/** Access that the server of the metrics needs: to review who scrapes, and for its certificate. */
+export function metricsAccess(
+  metrics: Pick<ResolvedMetricsOptions, 'serve' | 'access' | 'certificate'> | undefined,
+): readonly RequiredAccess[] {
+  if (metrics?.serve !== true) return [];
+  const { access, certificate } = metrics;
+  return [...(access === 'reviewed' ? reviewAccess : []), ...(certificate?.access ?? [])];
 }
 
 const unauthorized: HttpAnswer = {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import { controllerFor, done } from '../../../lib/controller/index.js';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
-import { Manager } from '../../../lib/manager/index.js';
+import { Manager, generatedCertificates } from '../../../lib/manager/index.js';
 import type { ManagerOptions, RequiredAccess } from '../../../lib/manager/index.js';
 import { ConfigMap, Deployment, Pod, Secret } from '../../../lib/object/kinds.js';
 import { apiVersionOf } from '../../../lib/object/resource-type.js';
@@ -119,6 +119,28 @@ describe('The access that a manager requires', () => {
     expect(lines).to.include('coordination.k8s.io/v1 Lease: create in system');
     expect(lines).to.include('coordination.k8s.io/v1 Lease: get update in system, of shops');
     expect(lines).to.have.lengthOf(new Set(lines).size);
+  });
+
+  it('includes the reviews of who scrapes metrics, and the certificate of their server', () => {
+    const secret = { namespace: 'system', name: 'metrics' };
+    const manager = managerWith({
+      metrics: {
+        access: 'reviewed',
+        certificate: generatedCertificates({
+          client: cluster.client(),
+          secret,
+          dnsNames: ['metrics.system.svc'],
+        }),
+      },
+    });
+    expect(manager.requiredAccess().map(line)).to.deep.equal([
+      'authentication.k8s.io/v1 TokenReview: create',
+      'authorization.k8s.io/v1 SubjectAccessReview: create',
+      'v1 Secret: get update in system, of metrics',
+      'v1 Secret: create in system',
+    ]);
+    const open = managerWith({ metrics: { serve: false, access: 'reviewed' } });
+    expect(open.requiredAccess()).to.deep.equal([]);
   });
 
   it('asks no server', () => {

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { Kubectl } from '../cluster/kubectl.js';
+
+describe('kubectl and an embedded cluster', () => {
+  let cluster: EmbeddedCluster;
+  let kubectl: Kubectl;
+
+  before(async () => {
+    cluster = await EmbeddedCluster.start({ port: 0, rbac: true, tls: true });
+    kubectl = await Kubectl.create((path) => cluster.writeKubeConfig(path));
+    await kubectl.print(['create', 'namespace', 'shop']);
+  });
+
+  after(async () => {
+    await kubectl.close();
+    await cluster.stop();
+  });
+
+  for (const [object, args] of [
+    ['configmap/menu', ['configmap', 'menu', '--from-literal=a=b']],
+    ['secret/till', ['secret', 'generic', 'till', '--from-literal=key=1234']],
+    ['serviceaccount/baker', ['serviceaccount', 'baker']],
+    ['deployment.apps/web', ['deployment', 'web', '--image=nginx', '--replicas=2', '--port=80']],
+    ['job.batch/once', ['job', 'once', '--image=busybox']],
+    ['cronjob.batch/daily', ['cronjob', 'daily', '--image=busybox', '--schedule=0 3 * * *']],
+    ['service/web', ['service', 'clusterip', 'web', '--tcp=80:8080']],
+    ['ingress.networking.k8s.io/web', ['ingress', 'web', '--rule=shop.example/*=web:80']],
+    ['role.rbac.authorization.k8s.io/read', ['role', 'read', '--verb=get', '--resource=pods']],
+  ] as const) {
+    it(`create ${object}`, async () => {
+      const said = await kubectl.print(['--namespace=shop', 'create', ...args]);
+      expect(said).to.equal(`${object} created\n`);
+    });
+  }
+
+  it('create a token, and ask what an account may do', async () => {
+    const account = 'system:serviceaccount:shop:baker';
+    const token = await kubectl.print(['--namespace=shop', 'create', 'token', 'baker']);
+    expect(token.split('.')).to.have.length(3);
+    const asking = ['--namespace=shop', 'auth', 'can-i', 'get', 'pods'];
+    expect(await kubectl.print(asking)).to.equal('yes\n');
+    const { stdout } = await kubectl.run([...asking, `--as=${account}`]);
+    expect(stdout).to.equal('no\n');
+  });
+});
