@@ -22,7 +22,7 @@ export interface ObjectNews {
 
 /** Whose coming and going says nothing of what an operator does. */
 const quietKinds: ReadonlySet<string> = new Set([
-  ...['ControllerRevision', 'EndpointSlice', 'Endpoints', 'Lease', 'Node', 'IPAddress'],
+  ...['ControllerRevision', 'EndpointSlice', 'Endpoints', 'Node', 'IPAddress'],
   ...['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'],
 ]);
 /** In every namespace. */
@@ -34,14 +34,28 @@ const told = ['status.conditions', 'status.observedGeneration'];
 const mostPaths = 2;
 const longestValue = 48;
 
-/** What is to be told of a change; undefined: nothing. */
-export function newsOf(change: ObjectChange): ObjectNews | undefined {
+/** Options of {@link newsOf}. */
+export interface NewsOptions {
+  /**
+   * The change is the operator's, or of an object that it owns: kinds and namespaces of the system count,
+   * too, except Leases, which are renewed every few seconds. @defaultValue false
+   */
+  readonly isOperators?: boolean;
+}
+
+/** The line for a change; undefined: it is not worth one. */
+export function newsOf(
+  change: ObjectChange,
+  { isOperators = false }: NewsOptions = {},
+): ObjectNews | undefined {
   const { type, object } = change;
   const { kind, metadata } = object;
   const { name = '', namespace = '' } = metadata;
   if (kind === 'Event') return type === 'ADDED' ? eventNews(object) : undefined;
-  const isQuiet = quietNames.has(name) || quietNames.has(`${kind} ${name}`);
-  if (quietKinds.has(kind) || isQuiet || systemNamespace.test(namespace)) return undefined;
+  if (kind === 'Lease') return undefined;
+  const isNamed = quietNames.has(name) || quietNames.has(`${kind} ${name}`);
+  const isQuiet = isNamed || quietKinds.has(kind) || systemNamespace.test(namespace);
+  if (isQuiet && !isOperators) return undefined;
   const text = describeObject(object);
   switch (type) {
     case 'ADDED':

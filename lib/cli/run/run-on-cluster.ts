@@ -19,7 +19,7 @@ export async function runOnCluster(running: Running): Promise<void> {
     lines.say(`operator ${first.operator.name}, on ${await clusterName(options, context)}`);
     lines.say(`namespaces: ${options.namespace?.join(', ') ?? 'all'}`);
     const objects = new ObservedObjects((change) => {
-      const news = newsOf(change);
+      const news = newsOf(change, { isOperators: true });
       if (news !== undefined) lines.tell(news);
     });
     const seen = observed(client, objects);

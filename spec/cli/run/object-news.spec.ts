@@ -104,6 +104,17 @@ describe('What is told of a cluster', () => {
     expect(told('v1', 'ConfigMap', inSystem)).to.equal(undefined);
   });
 
+  it('has what the operator itself does in namespaces of the system, but for Leases', () => {
+    const created = (kind: string) => {
+      const metadata = { name: 'a', namespace: 'kube-system' };
+      const change = { type: 'ADDED', object: object('v1', kind, { metadata }) } as const;
+      return newsOf(change, { isOperators: true })?.text;
+    };
+    expect(['ConfigMap', 'Endpoints', 'Lease'].map(created)).to.deep.equal([
+      ...['ConfigMap kube-system/a', 'Endpoints kube-system/a', undefined],
+    ]);
+  });
+
   it('says that something is to go, while finalizers hold it', () => {
     const metadata = { name: 'a', namespace: 'shop' };
     const leaving = { metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };

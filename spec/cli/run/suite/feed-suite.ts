@@ -15,6 +15,9 @@ export interface FeedTarget {
   readonly namespace: string;
 }
 
+/** A machine may be busy with other specs. */
+const patience = { timeoutMs: 20_000 };
+
 /** What `operator-builder run` prints on a cluster. */
 export function feedSuite(open: () => Promise<FeedTarget>): void {
   let target: FeedTarget;
@@ -37,7 +40,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
 
   /** Waits until the output has a text. */
   async function written(text: string): Promise<void> {
-    await eventually(() => expect(output() + (running?.written().stderr ?? '')).to.include(text));
+    await eventually(() => expect(output(), running?.written().stderr).to.include(text), patience);
   }
 
   async function apply(spec: object): Promise<void> {
@@ -100,8 +103,9 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
     await client.delete(Deployment, { name: 'web', namespace });
     // Made again by the operator: its watch is past the ConfigMap of the others.
-    await eventually(() =>
-      expect(output().split(`+ Deployment ${namespace}/web\n`)).to.have.length(3),
+    await eventually(
+      () => expect(output().split(`+ Deployment ${namespace}/web\n`)).to.have.length(3),
+      patience,
     );
     expect(output()).to.include(`- Deployment ${namespace}/web\n`).and.not.include('foreign');
   });
