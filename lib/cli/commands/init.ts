@@ -12,7 +12,8 @@ import { testRunners } from '../scaffold/test-runner.js';
 export function initCommand(context: CommandContext): Command {
   return scaffoldCommand('init')
     .description(
-      'Makes a project: an operator that builds, runs and deploys, without kinds as yet.',
+      'Makes a project: an operator that builds, runs and deploys, without kinds as yet. In the clone of ' +
+        'a new repository its dot files, Markdown files and LICENSE stay as they are, even with --force.',
     )
     .option('--domain <domain>', 'what the groups of the kinds end with, for example example.com')
     .option('--name <name>', "what the operator is called (default: the folder's name)")
