@@ -329,8 +329,8 @@ export class Manager {
     const own = [...this.#indexed, ...requires, ...events];
     const needed = neededAccess(this.#home, [...declared, ...own]);
     const { access = [] } = this.#options.webhooks?.certificates ?? {};
-    const own = [...electionAccess(leaderElection), ...access, ...metricsAccess(metrics)];
-    return mergedAccess([...needed, ...own]);
+    const ofParts = [...electionAccess(leaderElection), ...access, ...metricsAccess(metrics)];
+    return mergedAccess([...needed, ...ofParts]);
   }
 
   /** What it is doing. */
