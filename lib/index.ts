@@ -586,5 +586,7 @@ export type {
   WebhookAddress,
   WebhookConfiguration,
   WebhookConfigurationsOptions,
+  WebhookEntry,
+  WebhookRule,
   WebhookServerOptions,
 } from './manager/index.js';

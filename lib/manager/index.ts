@@ -80,5 +80,7 @@ export type {
   WebhookAddress,
   WebhookConfiguration,
   WebhookConfigurationsOptions,
+  WebhookEntry,
+  WebhookRule,
   WebhookServerOptions,
 } from './webhooks/index.js';

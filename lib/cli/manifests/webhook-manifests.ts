@@ -8,6 +8,7 @@ import type {
   WebhookConfiguration,
 } from '../../manager/index.js';
 import { operatorWebhookNames } from '../../manager/operator-webhooks.js';
+import { withMatchPolicies } from '../../manager/webhooks/webhook-configurations.js';
 import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { checkYamlDepth } from '../../object/yaml-depth.js';
@@ -88,10 +89,13 @@ export async function webhookManifestFiles(
 ): Promise<WantedManifests> {
   const patches = await conversionPatches(folder, operator);
   const before = await textIfExists(join(folder, admissionPath));
-  const admission = await admissionFile(folder, {
-    before,
-    objects: merged(keep ? configurationsIn(before ?? '') : [], webhookManifests(operator)),
-  });
+  const there = keep ? configurationsIn(before ?? '') : [];
+  const objects = merged(there, webhookManifests(operator)).map((configuration) => ({
+    ...configuration,
+    // With a webhook of the last version, those of the others are about their own only.
+    webhooks: withMatchPolicies(configuration.webhooks, operator.webhooks ?? []),
+  }));
+  const admission = await admissionFile(folder, { before, objects });
   // Who adds webhooks to a project does all else by its template.
   const others = keep ? [] : await otherPatches(folder, patches);
   const notes = keep || admission.length === 0 ? [] : await notesOnList(folder);

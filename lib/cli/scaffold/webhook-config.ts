@@ -38,14 +38,14 @@ function webhooksOf(scaffold: WebhookScaffold): readonly Webhook[] {
   const { project, resource, wanted, others, first } = scaffold;
   const { kind, plural, version, scope } = resource;
   const group = wholeGroup(project, resource);
-  const type = { group, version, kind, plural, namespaced: scope === 'Namespaced' };
+  const versions = [first, ...others].map((one) => one.version);
+  const type = { group, version, kind, plural, namespaced: scope === 'Namespaced', versions };
   const later = laterName(scaffold);
   const optIn = { [`${project.name}.${project.domain}/webhooks`]: 'enabled' };
   const named = (letter: string): AdmissionWebhookOptions => ({
     ...(later !== '' && { name: `${letter}${kind.toLowerCase()}${later}.${group}` }),
     ...(resource.external === true && { namespaceSelector: { matchLabels: optIn } }),
   });
-  const versions = [first, ...others].map((one) => one.version);
   const convertible = { group, kind, plural, versions, convert: <T>(object: T): T => object };
   return [
     ...(wanted.conversion === true ? [conversionWebhook(convertible)] : []),

@@ -38,6 +38,8 @@ export type {
   WebhookAddress,
   WebhookConfiguration,
   WebhookConfigurationsOptions,
+  WebhookEntry,
+  WebhookRule,
 } from './webhook-configurations.js';
 export { WebhookServer } from './webhook-server.js';
 export type { WebhookServerOptions } from './webhook-server.js';

@@ -31,7 +31,23 @@ export interface WebhookConfigurationsOptions {
 
 /** A ValidatingWebhookConfiguration or MutatingWebhookConfiguration. */
 export interface WebhookConfiguration extends KubernetesObject {
-  readonly webhooks: readonly unknown[];
+  readonly webhooks: readonly WebhookEntry[];
+}
+
+/** A webhook in a {@link WebhookConfiguration}, as the API has it. */
+export interface WebhookEntry {
+  readonly name: string;
+  readonly rules: readonly WebhookRule[];
+  readonly [field: string]: unknown;
+}
+
+/** Which requests a {@link WebhookEntry} is asked about. */
+export interface WebhookRule {
+  readonly apiGroups: readonly string[];
+  readonly apiVersions: readonly string[];
+  readonly resources: readonly string[];
+  readonly operations: readonly string[];
+  readonly scope?: string;
 }
 
 /**
@@ -53,12 +69,63 @@ export function webhookConfigurations(
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind,
       metadata: { name: options.name },
-      webhooks: own.map((webhook) => ({
-        ...entryOf(webhook, options),
-        ...matchPolicyOf(webhook, own, webhooks),
-      })),
+      webhooks: withMatchPolicies(
+        own.map((webhook) => entryOf(webhook, options)),
+        webhooks,
+      ),
     };
   });
+}
+
+/**
+ * The entries of a configuration, with `matchPolicy: Exact` where none is given and each version of the
+ * kind has an entry for the same requests. `Equivalent`, the server's default, would have all of them
+ * asked about each request, by way of conversions of objects that the schema has not checked yet.
+ * @param webhooks - those whose resources know their versions, `conversionWebhook` for one
+ */
+export function withMatchPolicies(
+  entries: readonly WebhookEntry[],
+  webhooks: readonly Webhook[],
+): readonly WebhookEntry[] {
+  const versionsOf = (rule: WebhookRule): readonly string[] =>
+    webhooks.flatMap(({ resource }) =>
+      'versions' in resource && isAbout(rule, resource) ? resource.versions : [],
+    );
+  return entries.map((entry) => {
+    const { rules, matchPolicy } = entry;
+    const [rule] = rules;
+    if (matchPolicy !== undefined || rule === undefined || rules.length > 1) return entry;
+    const versions = new Set(versionsOf(rule));
+    const isCovered = [...versions].every((version) =>
+      entries.some((each) => asksAsMuch(each, { entry, rule, version })),
+    );
+    return versions.size > 1 && isCovered ? { ...entry, matchPolicy: 'Exact' } : entry;
+  });
+}
+
+function isAbout(
+  { apiGroups, resources }: WebhookRule,
+  { group, plural }: { readonly group: string; readonly plural: string },
+): boolean {
+  return apiGroups.includes(group) && resources.includes(plural);
+}
+
+/** Whether an entry is asked about all that another is, in another version. */
+function asksAsMuch(
+  { rules: [own], ...one }: WebhookEntry,
+  other: { readonly entry: WebhookEntry; readonly rule: WebhookRule; readonly version: string },
+): boolean {
+  const filtersOf = (entry: Omit<WebhookEntry, 'rules'>): unknown => [
+    ...[entry['objectSelector'], entry['namespaceSelector'], entry['matchConditions']],
+  ];
+  const { apiGroups, resources, operations } = other.rule;
+  return (
+    own !== undefined &&
+    isDeepStrictEqual([own.apiGroups, own.resources], [apiGroups, resources]) &&
+    own.apiVersions.includes(other.version) &&
+    operations.every((operation) => own.operations.includes(operation)) &&
+    isDeepStrictEqual(filtersOf(one), filtersOf(other.entry))
+  );
 }
 
 /** How the API server reaches the conversion webhook, for `crdWithWebhook` of a custom resource. */
@@ -73,9 +140,10 @@ const addressNames: OptionNames<Omit<WebhookConfigurationsOptions, 'name'>> = {
   ...{ address: true, authorities: true },
 };
 
-function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationsOptions): object {
+function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationsOptions): WebhookEntry {
   const { name, path, resource, operations, failurePolicy, timeoutSeconds, sideEffects } = webhook;
   const { objectSelector, namespaceSelector, matchConditions, reinvocationPolicy } = webhook;
+  const { matchPolicy } = webhook;
   return {
     name,
     clientConfig: clientConfigOf(path, options),
@@ -84,6 +152,7 @@ function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationsOption
     timeoutSeconds,
     sideEffects,
     admissionReviewVersions: ['v1'],
+    ...(matchPolicy !== undefined && { matchPolicy }),
     ...(reinvocationPolicy !== undefined && { reinvocationPolicy }),
     ...(matchConditions !== undefined && { matchConditions }),
     ...(objectSelector !== undefined && { objectSelector }),
@@ -91,46 +160,10 @@ function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationsOption
   };
 }
 
-/**
- * `Exact` where each version of the kind has a webhook of its own for the same requests: `Equivalent`
- * would have all of them asked about each request, by way of conversions of objects that the schema
- * has not checked yet.
- */
-function matchPolicyOf(
-  webhook: AdmissionWebhook,
-  own: readonly AdmissionWebhook[],
-  all: readonly Webhook[],
-): Partial<Pick<AdmissionWebhook, 'matchPolicy'>> {
-  if (webhook.matchPolicy !== undefined) return { matchPolicy: webhook.matchPolicy };
-  const { group, kind } = webhook.resource;
-  const versions = all
-    .filter(({ resource }) => resource.group === group && resource.kind === kind)
-    .flatMap(({ resource }) => ('versions' in resource ? resource.versions : []));
-  if (versions.length === 0) return {};
-  const isCovered = versions.every((version) =>
-    own.some((each) => each.resource.version === version && asksAsMuch(each, webhook)),
-  );
-  return isCovered && new Set(versions).size > 1 ? { matchPolicy: 'Exact' } : {};
-}
-
-/** Whether one webhook is asked about all that the other is, in its own version. */
-function asksAsMuch(one: AdmissionWebhook, other: AdmissionWebhook): boolean {
-  const filtersOf = ({ objectSelector, namespaceSelector, matchConditions }: AdmissionWebhook) => [
-    ...[objectSelector, namespaceSelector, matchConditions],
-  ];
-  const { group, kind } = other.resource;
-  return (
-    one.resource.group === group &&
-    one.resource.kind === kind &&
-    other.operations.every((operation) => one.operations.includes(operation)) &&
-    isDeepStrictEqual(filtersOf(one), filtersOf(other))
-  );
-}
-
 function ruleOf(
   { group, version, plural, namespaced }: ResourceType<KubernetesObject>,
   operations: readonly string[],
-): unknown {
+): WebhookRule {
   return {
     apiGroups: [group],
     apiVersions: [version],
