@@ -326,8 +326,8 @@ export class Manager {
     // A cache that is filled may have to report objects in quarantine.
     const writesEvents = this.#entries.writesEvents || this.controllers.length > 0;
     const events = writesEvents ? eventAccess : [];
-    const own = [...this.#indexed, ...requires, ...events];
-    const needed = neededAccess(this.#home, [...declared, ...own]);
+    const all = [...declared, ...this.#indexed, ...requires, ...events];
+    const needed = neededAccess(this.#home, all);
     const { access = [] } = this.#options.webhooks?.certificates ?? {};
     const ofParts = [...electionAccess(leaderElection), ...access, ...metricsAccess(metrics)];
     return mergedAccess([...needed, ...ofParts]);
