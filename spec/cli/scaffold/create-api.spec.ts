@@ -8,7 +8,7 @@ import { englishPlural } from '../../../lib/cli/scaffold/names.js';
 import { bundleOf } from '../../manager/processes/bundle-of.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
-import { createApi, createWebhook, makeProject, textsIn } from './project.js';
+import { createApi, createWebhook, makeProject, testTexts, textsIn } from './project.js';
 
 interface Crd {
   readonly spec: { readonly versions: readonly { readonly name: string; storage: boolean }[] };
@@ -38,8 +38,7 @@ describe('operator-builder create api', () => {
       expect(made).to.include({ code: 0, stderr: '' });
     }
     // In one process, as one module: all that is imported takes longer than the tests.
-    const tests = Object.keys(await textsIn(file('whole', 'test')))
-      .filter((name) => !name.startsWith('e2e/'))
+    const tests = Object.keys(await testTexts(file('whole')))
       .map((name) => `import './${name}';`)
       .join(' ');
     await writeFile(file('whole/test/all.ts'), tests);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
-import { createApi, createWebhook, makeProject, textsIn } from './project.js';
+import { createApi, createWebhook, makeProject, testTexts, textsIn } from './project.js';
 
 const fresh = { code: 0, stdout: 'The manifests are up to date.\n', stderr: '' };
 const twoVersions = [['Shop'], ['Shop', 'v1']] as const;
@@ -53,7 +53,7 @@ describe('operator-builder create webhook', () => {
       const checked = await cli(['manifests', '--project', file('whole'), '--check']);
       expect(checked, args.join(' ')).to.deep.equal(fresh);
     }
-    const tests = Object.keys(await textsIn(file('whole', 'test')));
+    const tests = Object.keys(await testTexts(file('whole')));
     expect(tests.filter((name) => !name.includes('controller'))).to.deep.equal([
       ...['fleet-v1-webhook.test.ts', 'shop-conversion.test.ts'],
       ...['shop-v1-webhook.test.ts', 'shop-v1alpha1-webhook.test.ts'],
@@ -121,7 +121,7 @@ describe('operator-builder create webhook', () => {
     }
     const run = promisify(execFile);
     const inProject = { cwd: file('edited') };
-    const texts = await textsIn(file('edited/test'));
+    const texts = await testTexts(file('edited'));
     // Compiled with the sources of this package, they would take a minute.
     expect(Object.values(texts).join())
       .to.include('engine:')

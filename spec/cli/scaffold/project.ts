@@ -60,3 +60,9 @@ export async function textsIn(folder: string): Promise<Readonly<Record<string, s
   });
   return Object.fromEntries(await Promise.all(texts));
 }
+
+/** The texts of a project's tests by their paths below `test`, without the one that wants a cluster. */
+export async function testTexts(folder: string): Promise<Readonly<Record<string, string>>> {
+  const texts = Object.entries(await textsIn(`${folder}/test`));
+  return Object.fromEntries(texts.filter(([path]) => !path.startsWith('e2e/')));
+}
