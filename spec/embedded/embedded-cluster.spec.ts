@@ -79,6 +79,43 @@ describe('EmbeddedCluster', () => {
     ]);
   });
 
+  it('keeps the requests after a mark as a log that can be iterated', async () => {
+    const cluster = await started();
+    const client = cluster.client();
+    await client.create(configMap('a'));
+    const mark = cluster.requests.mark();
+    await client.create(configMap('b'));
+    const later = cluster.requests.since(mark);
+    expect(later).to.have.length(1);
+    expect([...later].map(({ verb }) => verb)).to.deep.equal(['create']);
+  });
+
+  for (const [bookmarkEveryMs, expected] of [
+    [undefined, 10],
+    [300_000, 2],
+    [Infinity, 1],
+  ] as const) {
+    it(`sends bookmarks every ${bookmarkEveryMs ?? 60_000} ms, and at the end of a watch`, async () => {
+      const clock = new VirtualClock();
+      const cluster = await started({ clock, bookmarkEveryMs });
+      let bookmarks = 0;
+      const watching = (async () => {
+        const options = { resourceVersion: '1', timeoutMs: 600_000 };
+        for await (const { type } of cluster.client().watch(Pod, options)) {
+          if (type === 'BOOKMARK') bookmarks++;
+        }
+      })();
+      await clock.advance(600_000);
+      await watching;
+      expect(bookmarks).to.equal(expected);
+    });
+  }
+
+  it('refuses an interval of bookmarks below 1 ms', async () => {
+    const error = await started({ bookmarkEveryMs: 0 }).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('code', 'InvalidOption');
+  });
+
   it('lets an authorizer decide for one client, also on the roles that the client creates', async () => {
     const cluster = await started();
     const rules = [
