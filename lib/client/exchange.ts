@@ -81,10 +81,16 @@ export class Exchange {
     this.#limiter = rateLimit && new TokenBucket(rateLimit, clock);
   }
 
-  /** Counts requests in `metrics` from now on, where the options named none. */
-  countIn(metrics: Metrics): void {
+  /** Counts requests in `metrics` from now on, where the options named none. @returns ends that */
+  countIn(metrics: Metrics): () => void {
     const { metrics: own, transport } = this.#options;
-    if (own === noMetrics) this.#metrics = new RequestMetrics(metrics, transport.host ?? '');
+    if (own !== noMetrics) return () => undefined;
+    const host = transport.host ?? '';
+    const counting = new RequestMetrics(metrics, host);
+    this.#metrics = counting;
+    return () => {
+      if (this.#metrics === counting) this.#metrics = new RequestMetrics(noMetrics, host);
+    };
   }
 
   /** Sends a request and reads its answer. */

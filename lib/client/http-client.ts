@@ -43,9 +43,10 @@ export interface ConnectedClient extends Client {
   readonly defaultNamespace: string;
   /**
    * Counts requests in `metrics` from now on, unless the client was made with metrics: a `Manager` with
-   * metrics calls it for its clients.
+   * metrics calls it for its clients while it runs.
+   * @returns ends the counting
    */
-  countIn(metrics: Metrics): void;
+  countIn(metrics: Metrics): () => void;
   /** Ends every connection, watches too. Calls after it throw `Stopped`. */
   close(): Promise<void>;
 }
@@ -91,8 +92,8 @@ class HttpClient implements ConnectedClient {
     this.#close = () => resolved.transport.close();
   }
 
-  countIn(metrics: Metrics): void {
-    this.#exchange.countIn(metrics);
+  countIn(metrics: Metrics): () => void {
+    return this.#exchange.countIn(metrics);
   }
 
   close(): Promise<void> {

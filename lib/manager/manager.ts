@@ -74,6 +74,8 @@ export class Manager {
   readonly #entries = new ManagerEntries();
   readonly #changes = new ChangeNotifier();
   readonly #indexed: RequiredAccess[] = [];
+  /** Each ends the counting of a client's requests. */
+  readonly #counting: (() => void)[] = [];
   readonly #health: ManagerHealth;
   #sharding: Sharding | undefined;
   #run: ManagerRun | undefined;
@@ -291,6 +293,7 @@ export class Manager {
       await this.#run.run(signal);
     } finally {
       this.#health.monitor.stop();
+      for (const end of this.#counting) end();
       this.#isOver = true;
       this.#changes.notify();
     }
@@ -372,7 +375,8 @@ export class Manager {
 
   /** Clients are made before the manager, so that most know no metrics. */
   #countRequestsOf({ given }: ManagedCluster): void {
-    if (this.#options.metrics !== undefined && isConnected(given)) given.countIn(this.metrics);
+    if (this.#options.metrics === undefined || !isConnected(given)) return;
+    this.#counting.push(given.countIn(this.metrics));
   }
 
   /** Joins the group of replicas, for the first controller whose keys are shared. */

@@ -98,7 +98,8 @@ describe('Metrics endpoint', () => {
 
   it('has the requests of clients that were made without metrics', async () => {
     const setup = await ManagerSetup.start();
-    const manager = setup.manager({ metrics: { ...onLoopback, processMetrics: false } });
+    const registry = new Registry();
+    const manager = setup.manager({ metrics: { ...onLoopback, registry, processMetrics: false } });
     manager.add(watcher([]));
     await setup.run(manager);
     await manager.whenStarted();
@@ -107,7 +108,11 @@ describe('Metrics endpoint', () => {
       /^rest_client_requests_total\{code="200",method="GET",host="[^"]*"\} [1-9]/m,
     );
     expect(text).to.match(/^rest_client_request_duration_seconds_count\{/m);
+    const counted = () => registry.getSingleMetricAsString('rest_client_requests_total');
     await setup.end();
+    const atEnd = await counted();
+    await setup.client.list(ConfigMap);
+    expect(await counted()).to.equal(atEnd);
   });
 
   it('keeps what was counted before it ran, and shows metrics of the user', async () => {
