@@ -109,10 +109,12 @@ describe('Metrics endpoint', () => {
     );
     expect(text).to.match(/^rest_client_request_duration_seconds_count\{/m);
     const counted = () => registry.getSingleMetricAsString('rest_client_requests_total');
-    await setup.end();
+    setup.stop.abort();
+    await setup.running;
     const atEnd = await counted();
     await setup.client.list(ConfigMap);
     expect(await counted()).to.equal(atEnd);
+    await setup.end();
   });
 
   it('keeps what was counted before it ran, and shows metrics of the user', async () => {
