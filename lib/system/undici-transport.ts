@@ -175,7 +175,7 @@ export class UndiciTransport implements Transport {
   }
 
   async #createConnections(): Promise<Connections> {
-    const { Client, Pool, buildConnector, send } = await loadUndici();
+    const { Client, Pool, buildConnector, send } = await import('./undici-parts.js');
     const { maxConnections, keepAliveMs } = this.#options;
     const onFailure = (error: Error): unknown => this.#connectFailures.add(error);
     const connect = newConnector(buildConnector, this.#options, onFailure);
@@ -202,22 +202,6 @@ export class UndiciTransport implements Transport {
     const cause: unknown = signal.reason;
     return new OperatorError('Aborted', `${request.method} ${this.host}: aborted`, { cause });
   }
-}
-
-/** Loads the connections of undici alone: fetch, WebSocket and caches take 9 MB more memory. */
-async function loadUndici() {
-  const [client, pool, connect, request] = await Promise.all([
-    import('undici/lib/dispatcher/client.js'),
-    import('undici/lib/dispatcher/pool.js'),
-    import('undici/lib/core/connect.js'),
-    import('undici/lib/api/api-request.js'),
-  ]);
-  return {
-    Client: client.default,
-    Pool: pool.default,
-    buildConnector: connect.default,
-    send: request.default,
-  };
 }
 
 /** An undici error's message, and the remedy where there is a usual one. */

@@ -47,7 +47,7 @@ function tsconfig(): string {
   return JSON.stringify({
     extends: '../../tsconfig.json',
     compilerOptions: { paths, types: ['node'] },
-    include: ['*.ts', '../../lib/**/*.d.ts'],
+    include: ['*.ts'],
   });
 }
 
