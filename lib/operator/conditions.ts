@@ -39,7 +39,8 @@ export function conditionsOf(end: ReconcileEnd): readonly ConditionUpdate[] {
   const generation = observedGeneration === undefined ? {} : { observedGeneration };
   return (end.error === undefined ? progressOf(end) : failureOf(end.error)).map((update) => ({
     ...update,
-    message: (update.message ?? '').slice(0, longestMessage),
+    // Not within a character: the server would store something else.
+    message: (update.message ?? '').slice(0, longestMessage).replace(/[\uD800-\uDBFF]$/, ''),
     ...generation,
   }));
 }

@@ -31,7 +31,7 @@ export type StatusFields<T> = T extends { status?: infer S }
  * away; one that fails, waits or is paused leaves what was set before.
  */
 export interface StatusDraft<T extends KubernetesObject> {
-  /** Sets fields of the status. @throws TypeError for `conditions` and `observedGeneration`. */
+  /** Sets fields of the status. @throws OperatorError `InvalidOption`: `conditions` or `observedGeneration`. */
   set(fields: StatusFields<T>): void;
   /** Sets a condition of a type of your own, or replaces `Ready`, `Progressing` or `Degraded`. */
   setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void;

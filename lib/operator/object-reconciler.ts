@@ -1,4 +1,3 @@
-import isEqual from 'lodash/isEqual.js';
 import { Builder } from '../builder/builder.js';
 import type { NoNames } from '../builder/chain-names.js';
 import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
@@ -9,16 +8,13 @@ import { getIfExists } from '../client/get-if-exists.js';
 import { failureKindOf } from '../controller/failure.js';
 import { commonPauseAnnotations, pauseToTell, pausedBy } from '../controller/pause.js';
 import type { ReconcileContext } from '../controller/reconciler.js';
-import { done, requeueAfter } from '../controller/result.js';
+import { checkedResult, done, requeueAfter } from '../controller/result.js';
 import type { Result } from '../controller/result.js';
-import { LruMap } from '../events/lru-map.js';
 import { OperatorEvents } from '../events/operator-events.js';
-import { isNotFound } from '../object/api-error.js';
-import { findCondition } from '../object/conditions.js';
 import type { ConditionUpdate } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';
 import { keyOf } from '../object/object-key.js';
-import type { KubernetesObject, ManagedFieldsEntry } from '../object/kubernetes-object.js';
+import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { asError } from '../system/as-error.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
@@ -33,8 +29,10 @@ import type {
   ReconcileHandler,
   StatusDraft,
 } from './contexts.js';
-import { patchStatus, statusConditions } from './status.js';
+import { statusConditions } from './status.js';
 import type { StatusUpdate } from './status.js';
+import { StatusWriter } from './status-writer.js';
+import type { PlannedStatus } from './status-writer.js';
 
 /** Remembers the failures that builders have recorded as events, so that none is recorded twice. */
 export class FailureReports {
@@ -64,9 +62,10 @@ export interface ControllerPlan<T extends KubernetesObject> {
     | { readonly type: 'builds'; readonly handle: BuildHandler<T, string> }
     | { readonly type: 'reconciles'; readonly handle: ReconcileHandler<T, string> };
   readonly finalize: FinalizeHandler<T> | undefined;
-  readonly finalizer: string;
+  /** Removed where `finalize` is not there. Undefined: another controller of the kind has it. */
+  readonly finalizer: string | undefined;
   /** Undefined: no status is written. */
-  readonly status: { readonly atomicConditions: boolean; readonly generation: boolean } | undefined;
+  readonly status: PlannedStatus | undefined;
   readonly builderOptions: BuilderSetting<T>;
   readonly reports: FailureReports;
 }
@@ -77,30 +76,6 @@ interface ObjectEnd {
   readonly conditions: readonly ConditionUpdate[];
   /** Whether fields and conditions of the user that were not set have to stay. */
   readonly keepOthers: boolean;
-}
-
-const rememberedWrites = 10_000;
-/** A status write wakes every watcher of the object: a message that only counts on must not do so often. */
-const messageIntervalMs = 5_000;
-
-/** The last status write of an object. */
-interface StatusWrite {
-  readonly atMs: number;
-  /** It was sent, and not answered yet. @defaultValue false */
-  readonly isSent?: boolean;
-  readonly resourceVersion?: string | undefined;
-}
-
-/** What tells a status write of `manager` from other changes of an object. */
-function statusWrite({ metadata }: KubernetesObject, manager: string) {
-  const { managedFields = [] } = metadata;
-  const isOwn = (entry: ManagedFieldsEntry): boolean =>
-    entry.manager === manager && entry.subresource === 'status';
-  const others = managedFields.filter((entry) => !isOwn(entry));
-  return {
-    time: managedFields.find(isOwn)?.time,
-    others: { ...metadata, resourceVersion: '', managedFields: others },
-  };
 }
 
 /**
@@ -118,11 +93,11 @@ function statusWrite({ metadata }: KubernetesObject, manager: string) {
  */
 export class ObjectReconciler<T extends KubernetesObject> {
   readonly #plan: ControllerPlan<T>;
-  /** The last status write of each object, by uid. */
-  readonly #written = new LruMap<string, StatusWrite>(rememberedWrites);
+  readonly #status: StatusWriter<T>;
 
   constructor(plan: ControllerPlan<T>) {
     this.#plan = plan;
+    this.#status = new StatusWriter(plan);
   }
 
   async reconcile(context: ReconcileContext): Promise<Result> {
@@ -134,30 +109,22 @@ export class ObjectReconciler<T extends KubernetesObject> {
     if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, context);
     const { finalize, finalizer } = this.#plan;
     const guarded =
-      finalize === undefined ? object : await addFinalizer(client, object, { finalizer, signal });
+      finalize === undefined || finalizer === undefined
+        ? object
+        : await addFinalizer(client, object, { finalizer, signal });
     return this.#handle(guarded, context);
   }
 
-  /**
-   * Whether all that changed from `old` to `object` is the status that this process wrote: no reason to
-   * reconcile. The resourceVersion of the answer says so; where the watch is faster than the answer, the
-   * new time of this operator's entry in `managedFields` does.
-   */
+  /** Whether an event shows only the status that this process wrote. */
   isOwnStatusWrite(old: T, object: T): boolean {
-    const last = this.#written.get(object.metadata.uid ?? '');
-    if (last === undefined) return false;
-    const manager = this.#plan.operatorName;
-    const [before, after] = [statusWrite(old, manager), statusWrite(object, manager)];
-    const isOurs =
-      last.resourceVersion === object.metadata.resourceVersion ||
-      (last.isSent === true && after.time !== undefined && after.time !== before.time);
-    return isOurs && isEqual(before.others, after.others);
+    return this.#status.isOwnWrite(old, object);
   }
 
   async #pause(object: T, by: string, context: ReconcileContext): Promise<Result> {
     const told = pauseToTell(object, statusConditions(object), by);
     if (told === undefined) return done();
-    await this.#write(object, { conditions: [told] }, { context, keepOthers: true });
+    const how = { context, keepOthers: true, isObserved: false };
+    await this.#status.write(object, { conditions: [told] }, how);
     return done();
   }
 
@@ -172,8 +139,13 @@ export class ObjectReconciler<T extends KubernetesObject> {
       return this.#fail(object, error, parts);
     }
     const { conditions, keepOthers } = end;
-    const againMs = await this.#write(object, draft.over({ conditions }), { context, keepOthers });
-    return soonest(end.result, againMs);
+    try {
+      const update = draft.over({ conditions });
+      return soonest(end.result, await this.#status.write(object, update, { context, keepOthers }));
+    } catch (error) {
+      // What the server refuses is what the handler has set.
+      return this.#fail(object, error, { ...parts, draft: new Draft<T>(object) });
+    }
   }
 
   async #run(object: T, { context, draft, results }: HandlerParts<T>): Promise<ObjectEnd> {
@@ -193,6 +165,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     if (handler.type === 'reconciles') returned = await handler.handle(given);
     else await reconcileChain(await handler.handle(given), object);
     const all = [...results.values()];
+    if (returned != null) checkedResult(returned);
     const waitsFor = returned?.type === 'requeueAfter' ? returned.message : undefined;
     const conditions = conditionsOf({ results: all, waitsFor, ...this.#observed(object) });
     const result = soonest(returned ?? done(), requeueAfterOf(all));
@@ -228,11 +201,15 @@ export class ObjectReconciler<T extends KubernetesObject> {
       context.recorder.record({ ...event, regarding: object, note });
     }
     const conditions = conditionsOf({ error, ...this.#observed(object) });
-    try {
-      await this.#write(object, draft.over({ conditions }), { context, keepOthers: true });
-    } catch (unwritten) {
-      // The first error is the one to be reported.
-      context.logger.warn('status not written', { error: unwritten });
+    // The server may refuse what the handler has set: then the failure shows without it.
+    for (const update of [draft.overFailure({ conditions }), { conditions }]) {
+      try {
+        await this.#status.write(object, update, { context, keepOthers: true });
+        break;
+      } catch (unwritten) {
+        // The first error is the one to be reported.
+        context.logger.warn('status not written', { error: unwritten });
+      }
     }
     throw error;
   }
@@ -240,19 +217,21 @@ export class ObjectReconciler<T extends KubernetesObject> {
   async #finalize(object: T, context: ReconcileContext): Promise<Result> {
     const { finalize, finalizer } = this.#plan;
     const { client, signal } = context;
-    if (object.metadata.finalizers?.includes(finalizer) !== true) return done();
+    const { finalizers = [] } = object.metadata;
+    if (finalizer === undefined || !finalizers.includes(finalizer)) return done();
     const draft = new Draft<T>(object);
     const parts = { context, draft, results: new Map<string, ObjectResult>() };
     let returned: Result | undefined;
     try {
       returned = await finalize?.({ ...context, object, status: draft });
+      if (returned != null) checkedResult(returned);
     } catch (error) {
       return this.#fail(object, error, parts);
     }
     if (returned?.type === 'requeueAfter') {
       const conditions = deletingConditions(returned.message ?? 'the clean-up is not finished');
       const update = draft.over({ conditions: this.#withGeneration(object, conditions) });
-      const againMs = await this.#write(object, update, { context, keepOthers: true });
+      const againMs = await this.#status.write(object, update, { context, keepOthers: true });
       return soonest(returned, againMs);
     }
     await removeFinalizer(client, await this.#latest(object, context), { finalizer, signal });
@@ -263,56 +242,6 @@ export class ObjectReconciler<T extends KubernetesObject> {
   async #latest(object: T, { client, signal }: ReconcileContext): Promise<T> {
     const now = await getIfExists(client, this.#plan.type, keyOf(object), { signal });
     return now?.metadata.uid === object.metadata.uid && now !== undefined ? now : object;
-  }
-
-  /** @returns milliseconds after which a changed message may be written; undefined: nothing is left */
-  async #write(
-    object: T,
-    update: StatusUpdate,
-    { context, keepOthers }: { readonly context: ReconcileContext; readonly keepOthers: boolean },
-  ): Promise<number | undefined> {
-    const { status, operatorName: fieldManager } = this.#plan;
-    if (status === undefined) return undefined;
-    const { client, clock, signal } = context;
-    const { uid = '', generation } = object.metadata;
-    const waitMs = this.#messageWaitMs(object, update, clock.monotonicMs());
-    if (waitMs > 0) return waitMs;
-    const observed = status.generation && generation !== undefined;
-    const fields = { ...update.fields, ...(observed && { observedGeneration: generation }) };
-    const { atomicConditions } = status;
-    const options = { fieldManager, keepOthers, atomicConditions, clock, signal };
-    const before = this.#written.get(uid);
-    let next = before;
-    this.#written.set(uid, { atMs: before?.atMs ?? -Infinity, isSent: true });
-    try {
-      const written = await patchStatus(client, object, { ...update, fields }, options);
-      const { resourceVersion } = written.metadata;
-      if (written !== object) next = { atMs: clock.monotonicMs(), resourceVersion };
-    } catch (error) {
-      // Deleted meanwhile: there is no status to write.
-      if (!isNotFound(error)) throw error;
-    } finally {
-      if (next === undefined) this.#written.delete(uid);
-      else this.#written.set(uid, next);
-    }
-    return undefined;
-  }
-
-  /** How long a write has to wait that changes only messages, in milliseconds. */
-  #messageWaitMs(object: T, { conditions = [], fields = {} }: StatusUpdate, nowMs: number): number {
-    const last = this.#written.get(object.metadata.uid ?? '');
-    if (last === undefined || Object.keys(fields).length > 0) return 0;
-    const live = statusConditions(object);
-    const updates = conditions.map((update) => [update, findCondition(live, update.type)] as const);
-    const isSameState = updates.every(
-      ([update, current]) =>
-        current !== undefined &&
-        (['status', 'reason', 'observedGeneration'] as const).every(
-          (field) => update[field] === current[field],
-        ),
-    );
-    const hasNewMessage = updates.some(([{ message = '' }, old]) => message !== old?.message);
-    return isSameState && hasNewMessage ? last.atMs + messageIntervalMs - nowMs : 0;
   }
 
   #observed(object: T): { readonly observedGeneration?: number } {
@@ -361,6 +290,16 @@ class Draft<T extends KubernetesObject> implements StatusDraft<T> {
   over({ conditions = [] }: StatusUpdate): StatusUpdate {
     const own = conditions.filter(({ type }) => !this.#conditions.has(type));
     return { conditions: [...own, ...this.#conditions.values()], fields: this.#fields };
+  }
+
+  /** The draft over a failure: a `Ready` that was set to True before it does not stand. */
+  overFailure({ conditions = [] }: StatusUpdate): StatusUpdate {
+    const refuted = conditions.filter(
+      ({ type, status }) => (this.#conditions.get(type)?.status ?? status) !== status,
+    );
+    const types = refuted.map(({ type }) => type);
+    const { conditions: all = [], fields } = this.over({ conditions });
+    return { conditions: [...all.filter(({ type }) => !types.includes(type)), ...refuted], fields };
   }
 }
 

@@ -50,6 +50,16 @@ export interface StyledController<T extends KubernetesObject> {
 export interface OperatorParts {
   readonly name: string;
   readonly reports: FailureReports;
+  readonly controllers: readonly DescribedController[];
+}
+
+/** A controller, as the others of the operator see it. */
+export interface DescribedController {
+  readonly type: TypeReference<KubernetesObject>;
+  readonly writesStatus: boolean;
+  /** The finalizer that it cleans up for. */
+  readonly finalizerInUse: string | undefined;
+  addTo(manager: Manager): Added | undefined;
 }
 
 type Handling<T extends KubernetesObject> =
@@ -103,12 +113,10 @@ export interface OperatorController<T extends KubernetesObject, Owned extends st
 }
 
 /** The links of one controller, and how they are added to a manager. */
-export class ControllerLinks<
-  T extends KubernetesObject,
-  Owned extends string,
-> implements OperatorController<T, Owned> {
-  readonly #operatorName: string;
-  readonly #reports: FailureReports;
+export class ControllerLinks<T extends KubernetesObject, Owned extends string>
+  implements OperatorController<T, Owned>, DescribedController
+{
+  readonly #operator: OperatorParts;
   readonly #type: TypeReference<T>;
   readonly #options: ForOptions;
   readonly #owns: TypeReference<KubernetesObject>[] = [];
@@ -125,8 +133,7 @@ export class ControllerLinks<
     refuseUnknownOptions<ForOptions>(`for(${type.kind})`, options, {
       ...{ name: true, status: true, finalizer: true },
     });
-    this.#operatorName = operator.name;
-    this.#reports = operator.reports;
+    this.#operator = operator;
     this.#type = type;
     this.#options = options;
   }
@@ -207,19 +214,53 @@ export class ControllerLinks<
     if (handling === undefined) {
       return this.#refuse('nothing reconciles it; add builds(…), reconciles(…) or uses(…)');
     }
+    this.#checkOthers();
     if (handling.type !== 'uses') return this.#addReconciler(manager, handling);
     if (this.#finalize !== undefined) {
       this.#refuse('finalizes is for builds and reconciles; the style cleans up by itself');
+    }
+    for (const name of ['status', 'finalizer'] as const) {
+      if (this.#options[name] === undefined) continue;
+      this.#refuse(`the option ${name} is for builds and reconciles; give the style its options`);
     }
     handling.style.addTo(manager, this.#styled());
     return undefined;
   }
 
+  get writesStatus(): boolean {
+    return this.#handling?.type !== 'uses' && this.#status() !== undefined;
+  }
+
+  get finalizerInUse(): string | undefined {
+    return this.#finalize === undefined ? undefined : this.#finalizer();
+  }
+
+  /** The other controllers of the operator that reconcile the same kind. */
+  get #others(): readonly DescribedController[] {
+    const kind = ofKind(this.#type);
+    return this.#operator.controllers.filter((each) => each !== this && ofKind(each.type) === kind);
+  }
+
+  /** Refuses what two controllers of one kind would do against each other. */
+  #checkOthers(): void {
+    const others = this.#others;
+    if (this.writesStatus && others.some(({ writesStatus }) => writesStatus)) {
+      const remedy = 'give all but one of them the option status: false';
+      this.#refuse(`two controllers would write the status of the same objects; ${remedy}`);
+    }
+    const finalizer = this.finalizerInUse;
+    if (finalizer !== undefined && others.some((each) => each.finalizerInUse === finalizer)) {
+      const remedy = 'give one of them another by the option finalizer';
+      this.#refuse(`two controllers clean up for the finalizer ${finalizer}; ${remedy}`);
+    }
+  }
+
   #addReconciler(manager: Manager, handler: ControllerPlan<T>['handler']): Added {
     const plan: ControllerPlan<T> = {
-      ...{ operatorName: this.#operatorName, type: this.#type, owns: this.#owns, handler },
-      ...{ finalize: this.#finalize, finalizer: this.#finalizer() },
-      ...{ status: this.#status(), builderOptions: this.#builderOptions, reports: this.#reports },
+      ...{ operatorName: this.#operator.name, type: this.#type, owns: this.#owns, handler },
+      ...{ finalize: this.#finalize, finalizer: this.#ownFinalizer() },
+      ...{ status: this.#status(), builderOptions: this.#builderOptions },
+      reports: this.#operator.reports,
     };
     const reconciler = new ObjectReconciler(plan);
     const predicate = onEvents<T>({
@@ -243,7 +284,8 @@ export class ControllerLinks<
     const type = this.#type;
     return [
       ...(status === undefined ? [] : [{ type, subresource: 'status', verbs: ['patch'] } as const]),
-      ...(finalize === undefined ? [] : [{ type, verbs: ['patch'] } as const]),
+      // The finalizer of an earlier release is removed, too.
+      ...(finalize === undefined && !('crd' in type) ? [] : [{ type, verbs: ['patch'] } as const]),
       ...builderAccess(this.#owns),
       ...eventAccess,
     ];
@@ -251,19 +293,28 @@ export class ControllerLinks<
 
   #styled(): StyledController<T> {
     const { name = this.#type.kind.toLowerCase() } = this.#options;
-    const reportingController = this.#operatorName;
+    const reportingController = this.#operator.name;
     return {
-      ...{ name, operatorName: this.#operatorName, type: this.#type, owns: this.#owns },
+      ...{ name, operatorName: this.#operator.name, type: this.#type, owns: this.#owns },
       options: { ...this.#controllerOptions, reportingController },
       configure: (controller) => this.#links.reduce((all, link) => link(all), controller),
       ...{ requires: this.#requires, place: this.#place },
     };
   }
 
+  /** The finalizer that it removes; undefined: it is for another controller to remove. */
+  #ownFinalizer(): string | undefined {
+    const finalizer = this.#finalizer();
+    const isForeign =
+      this.#finalize === undefined &&
+      this.#others.some(({ finalizerInUse }) => finalizerInUse === finalizer);
+    return isForeign ? undefined : finalizer;
+  }
+
   #finalizer(): string {
     const group = groupOfType(this.#type);
     const { finalizer } = this.#options;
-    return finalizer ?? `${group === '' ? 'operator-builder.io' : group}/${this.#operatorName}`;
+    return finalizer ?? `${group === '' ? 'operator-builder.io' : group}/${this.#operator.name}`;
   }
 
   #status(): ControllerPlan<T>['status'] {
@@ -272,7 +323,7 @@ export class ControllerLinks<
     if (wanted === false || (wanted === undefined && schema?.['conditions'] === undefined)) {
       return undefined;
     }
-    if (schema === undefined) return { atomicConditions: false, generation: true };
+    if (schema === undefined) return { atomicConditions: undefined, generation: true };
     const { conditions, observedGeneration } = schema;
     if (conditions === undefined) {
       const remedy = 'give the version the status s.status(), or leave the option status out';
@@ -305,6 +356,10 @@ export class ControllerLinks<
   #refuse(problem: string): never {
     throw new OperatorError('InvalidOption', `for(${this.#type.kind}): ${problem}`);
   }
+}
+
+function ofKind(type: TypeReference<KubernetesObject>): string {
+  return `${groupOfType(type)}/${type.kind}`;
 }
 
 /** The properties of the status of a resource of `defineResource`; undefined: its schema is not known. */

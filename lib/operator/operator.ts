@@ -14,7 +14,7 @@ import { OperatorError } from '../system/operator-error.js';
 import type { ForOptions } from './contexts.js';
 import { FailureReports } from './object-reconciler.js';
 import { ControllerLinks } from './operator-controller.js';
-import type { OperatorController } from './operator-controller.js';
+import type { DescribedController, OperatorController } from './operator-controller.js';
 import { operatorMain, runOperator } from './run-operator.js';
 import type { OperatorRunOptions } from './run-operator.js';
 
@@ -48,7 +48,7 @@ export class Operator implements OperatorDefinition {
   readonly webhooks: readonly Webhook[];
   readonly cacheOptions: ManagerOptions['cacheOptions'];
   readonly #resources: readonly OperatorResource[];
-  readonly #controllers: { readonly type: unknown; addTo(manager: Manager): unknown }[] = [];
+  readonly #controllers: DescribedController[] = [];
   readonly #reports = new FailureReports();
   readonly #added: ((manager: Manager) => void)[] = [];
 
@@ -81,7 +81,7 @@ export class Operator implements OperatorDefinition {
 
   /** Its custom resources: those that its controllers reconcile, and those of the options. */
   get resources(): readonly OperatorResource[] {
-    const own = this.#controllers.map(({ type }) => type).filter(isResource);
+    const own = this.#controllers.map(({ type }): unknown => type).filter(isResource);
     return [...new Set([...own, ...this.#resources])];
   }
 
@@ -99,12 +99,8 @@ export class Operator implements OperatorDefinition {
       const remedy = 'give a resource of defineResource, a built-in kind, or { apiVersion, kind }';
       throw new OperatorError('InvalidOption', `Operator.for: there is no type: ${remedy}`);
     }
-    const { name } = this;
-    const controller = new ControllerLinks<T, never>(
-      { name, reports: this.#reports },
-      type,
-      options,
-    );
+    const parts = { name: this.name, reports: this.#reports, controllers: this.#controllers };
+    const controller = new ControllerLinks<T, never>(parts, type, options);
     this.#controllers.push(controller);
     return controller;
   }

@@ -4,7 +4,7 @@ import type { ConditionUpdate, Condition } from '../object/conditions.js';
 import { findCondition, setCondition } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';
 import { fieldElement, keyElement } from '../object/field-path.js';
-import type { FieldSet } from '../object/field-set.js';
+import { FieldSet } from '../object/field-set.js';
 import { jsonCopy } from '../object/json-copy.js';
 import { isJsonObject } from '../object/json.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
@@ -32,7 +32,7 @@ export interface PatchStatusOptions {
   readonly keepOthers?: boolean | undefined;
   /**
    * The schema has `conditions` as a plain list, not as a map by `type`: the list is written as a
-   * whole, guarded by the object's resourceVersion. @defaultValue false
+   * whole, guarded by the object's resourceVersion. @defaultValue as `managedFields` say, else false
    */
   readonly atomicConditions?: boolean | undefined;
   /** For `lastTransitionTime`. @defaultValue the machine's */
@@ -57,9 +57,24 @@ export async function patchStatus<T extends KubernetesObject>(
   update: StatusUpdate,
   options: PatchStatusOptions,
 ): Promise<T> {
-  const { fieldManager, keepOthers = false, atomicConditions = false, clock, signal } = options;
+  const { fieldManager, keepOthers, atomicConditions, clock, signal } = options;
   const names = { fieldManager, keepOthers, atomicConditions, clock, signal };
   refuseUnknownOptions<PatchStatusOptions>('patchStatus', options, names);
+  const applied = statusToApply(object, update, options);
+  return applied === undefined ? object : ((await applyStatus(client, applied, options)) as T);
+}
+
+/** A status of which nothing else is known. */
+export type AppliedStatus = KubernetesObject & { readonly status: object };
+
+/** What an apply of `update` has to send; undefined: the status is as wanted. */
+export function statusToApply(
+  object: KubernetesObject,
+  update: StatusUpdate,
+  options: PatchStatusOptions,
+): AppliedStatus | undefined {
+  const { fieldManager, keepOthers = false, clock = systemClock } = options;
+  const { atomicConditions = hasAtomicConditions(object) } = options;
   const live = statusOf(object);
   const owned = ownedStatus(object, fieldManager);
   const given = jsonCopy(update.fields ?? {}, `status of ${describeObject(object)}`);
@@ -68,19 +83,18 @@ export async function patchStatus<T extends KubernetesObject>(
   const base = atomicConditions
     ? live.conditions
     : live.conditions.filter(({ type }) => keepOthers && owned.conditions.has(type));
-  const conditions = desiredConditions(base, live.conditions, update, clock ?? systemClock);
+  const conditions = desiredConditions(base, live.conditions, update, clock);
   const types = conditions.map(({ type }) => type);
+  const status = { ...fields, ...(conditions.length > 0 && { conditions }) };
   const isSame =
-    Object.entries(fields).every(([name, value]) => isEqual(value, live.fields[name])) &&
-    conditions.every((each) => isEqual(each, findCondition(live.conditions, each.type))) &&
+    showsStatus(object, status) &&
     [...owned.fields].every((name) => name in fields) &&
     (atomicConditions || [...owned.conditions].every((type) => types.includes(type)));
-  if (isSame) return object;
+  if (isSame) return undefined;
   const { apiVersion, kind } = object;
   const { name, namespace, uid, resourceVersion } = object.metadata;
   const guard = atomicConditions && resourceVersion !== undefined ? { resourceVersion } : {};
-  const status = { ...fields, ...(conditions.length > 0 && { conditions }) };
-  const applied: KubernetesObject & { readonly status: object } = {
+  return {
     ...{ apiVersion, kind, status },
     metadata: {
       ...(name !== undefined && { name }),
@@ -89,9 +103,37 @@ export async function patchStatus<T extends KubernetesObject>(
       ...guard,
     },
   };
+}
+
+/** Sends what `statusToApply` has made, and returns the object as it is then. */
+export async function applyStatus(
+  client: Client,
+  applied: AppliedStatus,
+  { fieldManager, signal }: PatchStatusOptions,
+): Promise<KubernetesObject> {
   const write = { fieldManager, subresource: 'status', force: true, signal };
-  const answer = await client.apply<KubernetesObject>(applied, write);
-  return answer.object as T;
+  const { object } = await client.apply<KubernetesObject>(applied, write);
+  return object;
+}
+
+/** Whether the status of `object` has all that `status` says; others may have more in it. */
+export function showsStatus(object: KubernetesObject, status: object): boolean {
+  const live = statusOf(object);
+  const { fields, conditions } = statusOf({ ...object, status } as KubernetesObject);
+  return (
+    Object.entries(fields).every(([name, value]) => isEqual(value, live.fields[name])) &&
+    conditions.every((each) => isEqual(each, findCondition(live.conditions, each.type)))
+  );
+}
+
+/** Whether the conditions are a plain list for the server: they have one owner, as a whole. */
+function hasAtomicConditions(object: KubernetesObject): boolean {
+  if (statusConditions(object).length === 0) return false;
+  const [status, conditions] = [fieldElement('status'), fieldElement('conditions')];
+  const sets = (object.metadata.managedFields ?? [])
+    .map(({ fieldsV1 = {} }) => FieldSet.fromFieldsV1(fieldsV1).below(status))
+    .filter((set) => set.has([conditions]) || !set.below(conditions).isEmpty);
+  return sets.length > 0 && sets.every((set) => set.below(conditions).isEmpty);
 }
 
 /** The conditions in the status of an object; none where these have another shape. */

@@ -1,9 +1,14 @@
 import { operatorSuite } from '../operator/suite/operator-suite.js';
 import { readmeSuite } from '../operator/suite/readme-suite.js';
 import { operatorStylesSuite } from '../operator/suite/styles-suite.js';
+import { operatorTroubleSuite } from '../operator/suite/trouble-suite.js';
 import { clusterTarget } from './cluster-target.js';
 
 describe('Operator on a real API server', () => operatorSuite(clusterTarget));
+
+describe('Trouble around an Operator on a real API server', () => {
+  operatorTroubleSuite(clusterTarget);
+});
 
 describe('The styles of an Operator on a real API server', () => {
   operatorStylesSuite(clusterTarget);

@@ -4,6 +4,7 @@ import { defineResource, s } from '../../lib/crd/index.js';
 import { ConfigMap, Deployment, Secret } from '../../lib/object/kinds.js';
 import { Manager } from '../../lib/manager/index.js';
 import { Operator } from '../../lib/operator/index.js';
+import type { ForOptions } from '../../lib/operator/index.js';
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
 import { Tenant, podSpec } from './suite/stage.js';
 
@@ -47,6 +48,14 @@ describe('Operator', () => {
         'Pod: list',
         'Event: create patch',
       ]);
+    });
+
+    it('has the right to remove the finalizer of an earlier release', () => {
+      const operator = new Operator('tenants');
+      operator.for(Tenant).reconciles(() => done());
+      const access = managed(operator).requiredAccess();
+      const verbs = access.find(({ type, subresource }) => type === Tenant && !subresource)?.verbs;
+      expect(verbs).to.include('patch');
     });
 
     it('makes a link of a kind that is not owned a type error', () => {
@@ -110,6 +119,41 @@ describe('Operator', () => {
         'for(Box): status: the schema of the status has no conditions; give the version the status s.status(), or leave the option status out',
       );
     });
+  });
+
+  describe('two controllers of one kind', () => {
+    const two = (first: ForOptions, second: ForOptions): Operator => {
+      const operator = new Operator('tenants');
+      for (const options of [first, second]) {
+        operator
+          .for(Tenant, options)
+          .reconciles(() => done())
+          .finalizes(() => done());
+      }
+      return operator;
+    };
+
+    it('are refused where both would write its status, or remove one finalizer', () => {
+      expect(() => managed(two({}, { name: 'second', finalizer: 'front.example/b' }))).to.throw(
+        'for(Tenant): two controllers would write the status of the same objects; give all but one of them the option status: false',
+      );
+      expect(() => managed(two({}, { name: 'second', status: false }))).to.throw(
+        'for(Tenant): two controllers clean up for the finalizer front.example/tenants; give one of them another by the option finalizer',
+      );
+    });
+
+    it('are accepted where they have parts of their own', () => {
+      const second = { name: 'second', status: false, finalizer: 'front.example/b' };
+      expect(managed(two({}, second)).controllers).to.have.length(2);
+    });
+  });
+
+  it('refuses options that a style does not read', () => {
+    const operator = new Operator('tenants');
+    operator.for(Tenant, { status: false }).uses({ addTo: () => undefined });
+    expect(() => managed(operator)).to.throw(
+      'for(Tenant): the option status is for builds and reconciles; give the style its options',
+    );
   });
 
   it('refuses a description that makes no sense, where it is given', () => {

@@ -2,8 +2,13 @@ import { embeddedTarget } from '../builder/suite/embedded-target.js';
 import { operatorSuite } from './suite/operator-suite.js';
 import { readmeSuite } from './suite/readme-suite.js';
 import { operatorStylesSuite } from './suite/styles-suite.js';
+import { operatorTroubleSuite } from './suite/trouble-suite.js';
 
 describe('Operator on the embedded server', () => operatorSuite(embeddedTarget));
+
+describe('Trouble around an Operator on the embedded server', () => {
+  operatorTroubleSuite(embeddedTarget);
+});
 
 describe('The styles of an Operator on the embedded server', () => {
   operatorStylesSuite(embeddedTarget);

@@ -40,7 +40,7 @@ export const podSpec = { containers: [{ name: 'app', image: 'registry.example/ap
 
 /** An operator that runs in a namespace of its own, and those who watch it. */
 export class Stage {
-  readonly operator = new Operator(operatorName);
+  readonly operator: Operator;
   readonly target: BuilderTarget;
   readonly namespace: string;
   readonly #writer: Writer;
@@ -48,7 +48,13 @@ export class Stage {
   #running: Promise<void> = Promise.resolve();
   reconciles = 0;
 
-  private constructor(target: BuilderTarget, namespace: string, writer: Writer) {
+  private constructor(
+    target: BuilderTarget,
+    namespace: string,
+    writer: Writer,
+    name = operatorName,
+  ) {
+    this.operator = new Operator(name);
     this.target = target;
     this.namespace = namespace;
     this.#writer = writer;
@@ -61,9 +67,9 @@ export class Stage {
     return new Stage(target, namespace, writer);
   }
 
-  /** Another process of the same operator, after this one. */
-  static async after({ target, namespace }: Stage): Promise<Stage> {
-    return new Stage(target, namespace, await target.operator());
+  /** Another process in the same namespace: of the same operator, or of one of another name. */
+  static async after({ target, namespace }: Stage, name?: string): Promise<Stage> {
+    return new Stage(target, namespace, await target.operator(), name);
   }
 
   start(): void {

@@ -1,0 +1,231 @@
+import { expect } from 'chai';
+import { ensureCrd } from '../../../lib/client/index.js';
+import { requeueAfter } from '../../../lib/controller/index.js';
+import { defineResource, s } from '../../../lib/crd/index.js';
+import { findCondition } from '../../../lib/object/conditions.js';
+import { ConfigMap, Event } from '../../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import type { StatusDraft } from '../../../lib/operator/index.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
+import { Stage, Tenant } from './stage.js';
+
+/** What goes wrong around an operator, on a real server and on the embedded one. */
+export function operatorTroubleSuite(newTarget: NewTarget): void {
+  let target: BuilderTarget;
+  let stage: Stage;
+
+  before(async () => {
+    target = await newTarget();
+  });
+
+  beforeEach(async () => {
+    stage = await Stage.open(target);
+  });
+
+  afterEach(() => stage.stop());
+
+  after(() => target.close());
+
+  const touch = (name = 'acme') =>
+    stage.reconciledAfter(() =>
+      stage.change(name, { metadata: { annotations: { touched: `${stage.reconciles}` } } }),
+    );
+
+  const setsStatus = (set: (status: StatusDraft<Tenant>) => void): void => {
+    stage.operator.for(Tenant).reconciles(({ status }) => {
+      set(status);
+      return undefined;
+    });
+    stage.start();
+  };
+
+  it('shows that the server refuses a field of the status', async () => {
+    setsStatus((status) => status.set({ endpoint: 5 as never }));
+    await stage.create('acme');
+    const { message } = await stage.condition('acme', 'Ready', 'False');
+    expect(message).to.contain('status.endpoint');
+  });
+
+  it('shows a failure also where the handler had set Ready', async () => {
+    setsStatus((status) => {
+      status.setCondition({ type: 'Ready', status: 'True', reason: 'AllFine' });
+      throw new Error('the licence server does not answer');
+    });
+    await stage.create('acme');
+    const { message } = await stage.condition('acme', 'Ready', 'False');
+    expect(message).to.equal('the licence server does not answer');
+  });
+
+  it('writes a message that is cut within a character once', async () => {
+    setsStatus(() => {
+      throw new Error(`${'x'.repeat(999)}\u{1F600} is not known`);
+    });
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'False');
+    await stage.requests();
+    await touch();
+    expect(await stage.writes()).to.deep.equal([]);
+  });
+
+  it('does not say that a paused object is at its generation', async () => {
+    stage.operator
+      .for(Tenant)
+      .owns(ConfigMap)
+      .builds(({ builder }) => builder.configMap({ name: 'env' }));
+    stage.start();
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'True');
+    await stage.change('acme', {
+      spec: { env: { A: '1' } },
+      metadata: { annotations: { 'operator-builder.io/paused': 'true' } },
+    });
+    await stage.condition('acme', 'Paused', 'True');
+    const { status, metadata } = await stage.get('acme');
+    expect({ at: status?.observedGeneration, is: metadata.generation }).to.deep.equal({
+      at: 1,
+      is: 2,
+    });
+  });
+
+  it('does not run in circles where the status changes with every reconcile', async () => {
+    let count = 0;
+    setsStatus((status) => {
+      status.set({ endpoint: `https://${++count}` });
+    });
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'True');
+    for (let round = 0; round < 10; round++) await touch();
+    await target.eventually(() => Promise.resolve());
+    expect(count).to.be.within(11, 13);
+  });
+
+  it('leaves the finalizer of a controller to it, where another one has the same kind', async () => {
+    let cleaned = 0;
+    stage.operator
+      .for(Tenant)
+      .reconciles(() => undefined)
+      .finalizes(() => {
+        cleaned++;
+        return requeueAfter(10_000, 'waits for the backups');
+      });
+    stage.operator.for(Tenant, { name: 'second', status: false }).reconciles(() => undefined);
+    stage.start();
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'True');
+    await target.admin.delete(Tenant, stage.key('acme'));
+    await stage.condition('acme', 'Ready', 'False');
+    await touch();
+    expect(cleaned).to.be.above(0);
+    expect((await stage.get('acme')).metadata.finalizers).to.have.length(1);
+  });
+
+  it('says that the kind has no status, where one is asked for', async () => {
+    const type = { apiVersion: 'v1', kind: 'ConfigMap' } as const;
+    stage.operator.for(type, { status: true }).reconciles(() => undefined);
+    stage.start();
+    const metadata = stage.key('settings');
+    await target.admin.create<ConfigMap>({ ...type, metadata });
+    await target.eventually(async () => {
+      const { items } = await target.admin.list(Event, { namespace: stage.namespace });
+      const notes = items.map(({ note = '' }) => note);
+      expect(notes).to.include(
+        `status of ConfigMap ${stage.namespace}/settings: the server has no subresource status for the kind; add it to the CRD, or give for(…) the option status: false`,
+      );
+    });
+  });
+
+  it('sends nothing for a status with defaults that is as wanted', async () => {
+    const Box = defineResource({
+      ...{ group: 'trouble.example', kind: 'Box' },
+      versions: [
+        {
+          ...{ name: 'v1', schema: s.object({ spec: s.object({}) }) },
+          status: s.status({
+            parts: s.array(s.object({ name: s.string(), state: s.defaulted(s.string(), 'new') })),
+          }),
+        },
+      ],
+    });
+    const { clock } = target;
+    await ensureCrd(target.admin, Box.crd, clock instanceof VirtualClock ? {} : { clock });
+    stage.operator.for(Box).reconciles(({ status }) => {
+      status.set({ parts: [{ name: 'a' }] } as never);
+      return undefined;
+    });
+    stage.start();
+    await target.admin.create(Box.object({ metadata: stage.key('acme'), spec: {} }));
+    await target.eventually(async () => {
+      const { status } = await target.admin.get(Box, stage.key('acme'));
+      expect(findCondition(status?.conditions as never, 'Ready')).to.not.equal(undefined);
+    });
+    await stage.requests();
+    await stage.reconciledAfter(() =>
+      target.admin.patch(Box, stage.key('acme'), {
+        type: 'merge',
+        body: { metadata: { labels: { a: 'b' } } },
+      }),
+    );
+    expect(await stage.writes()).to.deep.equal([]);
+  });
+
+  it('keeps conditions of others where the list is atomic', async () => {
+    const Crate = defineResource({
+      ...{ group: 'trouble.example', kind: 'Crate' },
+      versions: [
+        {
+          ...{ name: 'v1', schema: s.object({ spec: s.object({}) }) },
+          status: s.object({
+            observedGeneration: s.optional(s.integer()),
+            conditions: s.array(
+              s.object({
+                ...{ type: s.string(), status: s.string(), reason: s.string() },
+                ...{ message: s.string(), lastTransitionTime: s.string() },
+                observedGeneration: s.optional(s.integer()),
+              }),
+            ),
+          }),
+        },
+      ],
+    });
+    const { clock } = target;
+    await ensureCrd(target.admin, Crate.crd, clock instanceof VirtualClock ? {} : { clock });
+    const key = stage.key('acme');
+    await target.admin.create(Crate.object({ metadata: key, spec: {} }));
+    const backup = {
+      ...{ type: 'BackedUp', status: 'True', reason: 'Done', message: '' },
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    await target.admin.patch(
+      Crate,
+      key,
+      { type: 'merge', body: { status: { conditions: [backup] } } },
+      { subresource: 'status' },
+    );
+    stage.operator
+      .for({ apiVersion: 'trouble.example/v1', kind: 'Crate' }, { status: true })
+      .reconciles(() => undefined);
+    stage.start();
+    await target.eventually(async () => {
+      const crate: KubernetesObject = await target.admin.get(Crate, key);
+      const { conditions } = (crate as never as { status: { conditions: { type: string }[] } })
+        .status;
+      expect(conditions.map(({ type }) => type))
+        .to.include('Ready')
+        .and.to.include('BackedUp');
+    });
+  });
+
+  it('does not take a result of another shape for the end of a clean-up', async () => {
+    stage.operator
+      .for(Tenant)
+      .reconciles(() => undefined)
+      .finalizes(() => ({ requeueAfter: 5_000 }) as never);
+    stage.start();
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'True');
+    await target.admin.delete(Tenant, stage.key('acme'));
+    const { message } = await stage.condition('acme', 'Ready', 'False');
+    expect(message).to.contain('requeueAfter: want more than 0 ms');
+  });
+}
