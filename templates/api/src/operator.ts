@@ -1,4 +1,4 @@
-import type { OperatorDefinition } from 'operator-builder';
+import { Operator } from 'operator-builder';
 // +operator-builder:if resource
 import { KindName } from './api/v99alpha99/kind-name.js';
 // +operator-builder:end
@@ -7,9 +7,8 @@ import { setupKindNameController } from './controllers/kind-name-controller@buil
 // +operator-builder:end
 // +operator-builder:scaffold:imports
 
-/** What the operator is made of. The commands of operator-builder read it, too. */
-export const operator: OperatorDefinition = {
-  name: 'operator-name',
+/** The operator: its kinds, webhooks and controllers. The commands of operator-builder load it. */
+export const operator = new Operator('operator-name', {
   resources: [
     // +operator-builder:if resource
     KindName,
@@ -19,10 +18,9 @@ export const operator: OperatorDefinition = {
   webhooks: [
     // +operator-builder:scaffold:webhooks
   ],
-  setup(manager) {
-    // +operator-builder:if controller
-    setupKindNameController(manager);
-    // +operator-builder:end
-    // +operator-builder:scaffold:setup
-  },
-};
+});
+
+// +operator-builder:if controller
+setupKindNameController(operator);
+// +operator-builder:end
+// +operator-builder:scaffold:setup

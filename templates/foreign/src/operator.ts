@@ -1,18 +1,16 @@
-import type { OperatorDefinition } from 'operator-builder';
+import { Operator } from 'operator-builder';
 import { setupKindNameController } from './controllers/kind-name-controller.js';
 // +operator-builder:scaffold:imports
 
-/** What the operator is made of. The commands of operator-builder read it, too. */
-export const operator: OperatorDefinition = {
-  name: 'operator-name',
+/** The operator: its kinds, webhooks and controllers. The commands of operator-builder load it. */
+export const operator = new Operator('operator-name', {
   resources: [
     // +operator-builder:scaffold:resources
   ],
   webhooks: [
     // +operator-builder:scaffold:webhooks
   ],
-  setup(manager) {
-    setupKindNameController(manager);
-    // +operator-builder:scaffold:setup
-  },
-};
+});
+
+setupKindNameController(operator);
+// +operator-builder:scaffold:setup

@@ -1,16 +1,14 @@
-import type { OperatorDefinition } from 'operator-builder';
+import { Operator } from 'operator-builder';
 // +operator-builder:scaffold:imports
 
-/** What the operator is made of. The commands of operator-builder read it, too. */
-export const operator: OperatorDefinition = {
-  name: 'operator-name',
+/** The operator: its kinds, webhooks and controllers. The commands of operator-builder load it. */
+export const operator = new Operator('operator-name', {
   resources: [
     // +operator-builder:scaffold:resources
   ],
   webhooks: [
     // +operator-builder:scaffold:webhooks
   ],
-  setup(manager) {
-    // +operator-builder:scaffold:setup
-  },
-};
+});
+
+// +operator-builder:scaffold:setup

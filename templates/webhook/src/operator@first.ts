@@ -1,4 +1,4 @@
-import type { OperatorDefinition } from 'operator-builder';
+import { Operator } from 'operator-builder';
 // +operator-builder:if conversion
 import { conversionWebhook } from 'operator-builder';
 import { KindName } from './api/v98alpha98/kind-name.js';
@@ -8,9 +8,8 @@ import { kindNameV98alpha98Webhooks } from './webhooks/v98alpha98/kind-name-webh
 // +operator-builder:end
 // +operator-builder:scaffold:imports
 
-/** What the operator is made of. The commands of operator-builder read it, too. */
-export const operator: OperatorDefinition = {
-  name: 'operator-name',
+/** The operator: its kinds, webhooks and controllers. The commands of operator-builder load it. */
+export const operator = new Operator('operator-name', {
   resources: [
     // +operator-builder:scaffold:resources
   ],
@@ -23,7 +22,6 @@ export const operator: OperatorDefinition = {
     // +operator-builder:end
     // +operator-builder:scaffold:webhooks
   ],
-  setup(manager) {
-    // +operator-builder:scaffold:setup
-  },
-};
+});
+
+// +operator-builder:scaffold:setup
