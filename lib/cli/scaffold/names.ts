@@ -17,7 +17,7 @@ const takenKinds: readonly string[] = [
   ...['Framework', 'KubernetesObject', 'LifecycleReconciler', 'Manager', 'ObjectOf'],
   ...[
     'ObjectResult',
-    'OperatorDefinition',
+    'Operator',
     'ReconcileContext',
     'Reconciler',
     'Recorder',

@@ -201,7 +201,7 @@ describe('operator-builder create api', () => {
     expect(await textsIn(file('later'))).not.to.have.any.keys('test/shop-controller.test.ts');
     expect(await createApi(file('later'), 'Shop', 'v1', '--no-resource')).to.include({ code: 0 });
     const texts = await textsIn(file('later'));
-    expect(texts['src/operator.ts']).to.match(/\n {4}setupShopController\(manager\);\n/);
+    expect(texts['src/operator.ts']).to.match(/\nsetupShopController\(operator\);\n/);
     expect(texts['src/operator.ts']?.match(/import \{ Shop \}/g)).to.have.length(1);
     expect(texts['config/rbac/role.yaml']).to.include('shops/finalizers');
     const again = await createApi(file('later'), 'Shop', 'v1', '--no-resource');
@@ -270,8 +270,7 @@ describe('operator-builder create api', () => {
     const added = own
       .replace('// mine', '// +operator-builder:scaffold:imports')
       .replace(/( +)(Shop,\n)/, '$1$2\t// +operator-builder:scaffold:resources\n')
-      .replace('(manager);\n', '(manager); setupOtherController(manager);\n')
-      .replace('  },\n};', '    setupOtherController(manager);\n  },\n};');
+      .replace('(operator);\n', '(operator);\nsetupOtherController(operator);\n');
     await writeFile(operator, added.replaceAll('\n', '\r\n'));
     expect((await createApi(file('edited'), 'Other')).stderr).to.equal('');
     const text = await readFile(operator, 'utf8');

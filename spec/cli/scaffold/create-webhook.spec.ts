@@ -72,9 +72,7 @@ describe('operator-builder create webhook', () => {
     const texts = await textsIn(file('all'));
     expect(texts['src/operator.ts'])
       .to.match(/webhooks: \[\n {4}\.\.\.shopV1alpha1Webhooks,\n {4}conversionWebhook\(Shop\),\n/)
-      .and.match(
-        /import \{ type OperatorDefinition, conversionWebhook \} from 'operator-builder';\n/,
-      );
+      .and.match(/import \{ Operator, conversionWebhook \} from 'operator-builder';\n/);
     expect(texts['src/operator.ts']?.match(/import \{ Shop \}/g)).to.have.length(1);
     const project = parse(texts['PROJECT'] ?? '') as { resources: { webhooks?: object }[] };
     expect(project.resources.map(({ webhooks }) => webhooks)).to.deep.equal([

@@ -57,7 +57,7 @@ describe('operator-builder delete api', () => {
     expect(texts['src/operator.ts'])
       .to.match(/^\/\/ mine\n/)
       .and.not.match(/Shop/);
-    expect(texts['src/operator.ts']).to.include('setupPotController(manager);');
+    expect(texts['src/operator.ts']).to.include('setupPotController(operator);');
   });
 
   it('takes out a version that was made of an edited schema', async () => {

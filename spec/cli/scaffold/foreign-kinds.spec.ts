@@ -87,7 +87,7 @@ describe('Controllers and webhooks of kinds that others define', () => {
       .and.include("readonly 'dns-names'?: readonly string[];")
       .and.include('namespaced: false');
     expect(texts['src/controllers/deployment-controller.ts']).to.match(
-      /^import \{[^}]*\bDeployment,[^}]*\} from 'operator-builder';\n/,
+      /^import \{[^}]*\bDeployment\b[^}]*\} from 'operator-builder';\n/,
     );
     const all = Object.entries(texts).filter(([path]) => !path.startsWith('node_modules'));
     expect(all.flat().join('\n')).not.to.match(

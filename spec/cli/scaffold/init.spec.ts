@@ -23,7 +23,7 @@ describe('operator-builder init', () => {
       ...{ layout: 'operator-builder/v1', name: 'shops', domain: 'example.com', resources: [] },
       cliVersion: packageVersion,
     });
-    expect(texts['src/operator.ts']).to.include("name: 'shops'");
+    expect(texts['src/operator.ts']).to.include("new Operator('shops', {");
     const all = Object.entries(texts).flat().join('\n');
     expect(all).not.to.match(/operator-name|domain\.example|operator-builder:(?:if|end)/);
   });

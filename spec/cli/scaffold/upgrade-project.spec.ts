@@ -64,7 +64,7 @@ describe('operator-builder upgrade-project', () => {
       Dockerfile: (text) => text.replace('not as root', 'as root'),
     });
     await edit(`${folder}/src/main.ts`, (text) =>
-      text.replace('readCommandLine(', 'myCommandLine('),
+      text.replace('operator.main()', 'operator.main(myArguments)'),
     );
     const { code, stderr, stdout } = await upgrade(folder, '--force');
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
@@ -72,7 +72,7 @@ describe('operator-builder upgrade-project', () => {
     const texts = await textsIn(folder);
     expect(texts['src/main.ts'])
       .to.include('a clean stop on SIGTERM')
-      .and.include('myCommandLine(')
+      .and.include('operator.main(myArguments)')
       .and.not.include('<<<<<<<');
     expect(texts['Dockerfile']).to.include('not as root');
     expect(texts['PROJECT']).to.include(`cliVersion: ${packageVersion}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Deployment, Event, findCondition, isConditionTrue } from 'operator-builder';
+import { Deployment, Event, Operator, findCondition, isConditionTrue } from 'operator-builder';
 import { EmbeddedCluster, startOperator } from 'operator-builder/testing';
 import { KindName } from '../src/api/v99alpha99/kind-name.js';
 import { setupKindNameController } from '../src/controllers/kind-name-controller@builder.js';
@@ -31,9 +31,10 @@ test('KindName: an object becomes a Deployment, and says whether it is ready', a
   const client = cluster.client();
   await client.create(foreignDeployment);
   // The operator runs under its role: a request that lacks a rule fails the test.
-  const operator = await startOperator(cluster, setupKindNameController);
-  t.after(() => operator.stop().finally(() => cluster.stop()));
-  const { eventually } = operator;
+  const operator = new Operator('operator-name');
+  setupKindNameController(operator);
+  const { eventually, stop } = await startOperator(cluster, operator);
+  t.after(() => stop().finally(() => cluster.stop()));
 
   const spec = { image: 'registry.example/app:1', replicas: 2 };
   await client.create(KindName.object({ metadata: key, spec }));
@@ -58,7 +59,7 @@ test('KindName: an object becomes a Deployment, and says whether it is ready', a
   await client.create(KindName.object({ metadata: refused, spec }));
   await eventually(async () => {
     const { status } = await client.get(KindName, refused);
-    assert.equal(findCondition(status?.conditions, 'Ready')?.reason, 'ReconcileFailed');
+    assert.equal(findCondition(status?.conditions, 'Ready')?.status, 'False');
     const { items } = await client.list(Event, { namespace: 'default' });
     assert.ok(
       items.some(({ type, regarding }) => type === 'Warning' && regarding?.name === 'taken'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Deployment, Event, findCondition, getIfExists } from 'operator-builder';
+import { Deployment, Event, Operator, findCondition, getIfExists } from 'operator-builder';
 import { EmbeddedCluster, startOperator } from 'operator-builder/testing';
 import { KindName } from '../src/api/v99alpha99/kind-name@lifecycle.js';
 import { setupKindNameController } from '../src/controllers/kind-name-controller@lifecycle.js';
@@ -15,9 +15,10 @@ const key = {
 test('KindName: a configuration is deployed, says so, and takes all with it', async (t) => {
   const cluster = await EmbeddedCluster.start({ crds: [KindName], simulateWorkloads: true });
   // The operator runs under its role: a request that lacks a rule fails the test.
-  const operator = await startOperator(cluster, setupKindNameController);
-  t.after(() => operator.stop().finally(() => cluster.stop()));
-  const { eventually } = operator;
+  const operator = new Operator('operator-name');
+  setupKindNameController(operator);
+  const { eventually, stop } = await startOperator(cluster, operator);
+  t.after(() => stop().finally(() => cluster.stop()));
 
   const client = cluster.client();
   const spec = { image: 'registry.example/app:1', replicas: 2 };

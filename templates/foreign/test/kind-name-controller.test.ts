@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 // +operator-builder:end
 import { test } from 'node:test';
-import { Manager, silentLogger } from 'operator-builder';
+import { Operator, silentLogger } from 'operator-builder';
 // +operator-builder:if custom
 import type { CustomResourceDefinition } from 'operator-builder';
 // +operator-builder:end
 import type { Logger } from 'operator-builder';
-import { EmbeddedCluster, eventually } from 'operator-builder/testing';
+import { EmbeddedCluster, startOperator } from 'operator-builder/testing';
 import { setupKindNameController } from '../src/controllers/kind-name-controller.js';
 
 // +operator-builder:if custom
@@ -30,15 +30,10 @@ test('KindName: an object is reconciled', async (t) => {
   const messages: string[] = [];
   const info = (message: string): void => void messages.push(message);
   const logger: Logger = { ...silentLogger, info, child: () => logger };
-  const manager = new Manager({ client: cluster.client({ user: 'operator' }), logger });
-  setupKindNameController(manager);
-  const stop = new AbortController();
-  const running = manager.run(stop.signal);
-  t.after(async () => {
-    stop.abort();
-    await running;
-    await cluster.stop();
-  });
+  const operator = new Operator('operator-name');
+  setupKindNameController(operator);
+  const { eventually, stop } = await startOperator(cluster, operator, { logger });
+  t.after(() => stop().finally(() => cluster.stop()));
 
   const type = { apiVersion: 'groupname.domain.example/v99alpha99', kind: 'KindName' };
   await cluster.client().create({ ...type, metadata: key, ...content });

@@ -10,12 +10,12 @@ export function setupKindNameController(operator: Operator): void {
     .withBuilder({ namespace: 'default' })
     // +operator-builder:end
     .owns(Deployment)
-    .builds(({ object: { metadata, spec }, builder }) =>
+    .builds(({ object, builder }) =>
       builder.deployment({
         // Objects of other kinds may have the same name.
-        name: `kindname-${metadata.name ?? ''}`,
-        replicas: spec.replicas,
-        podSpec: { containers: [{ name: 'app', image: spec.image }] },
+        name: `kindname-${object.metadata.name ?? ''}`,
+        replicas: object.spec.replicas,
+        podSpec: { containers: [{ name: 'app', image: object.spec.image }] },
       }),
     );
 }

@@ -3,18 +3,17 @@ import type { KubernetesObject, Operator } from 'operator-builder';
 import { ResourceBuilder, lifecycle } from 'operator-builder/lifecycle';
 import { KindName } from '../api/v99alpha99/kind-name@lifecycle.js';
 
-/** The version of what is deployed: raise it with each release that changes the objects below. */
+/** Raise it with each release that changes the objects below. */
 const version = '0.1.0';
 const make = new ResourceBuilder({ commonLabels: { 'app.kubernetes.io/name': 'kindname' } });
 
-/** Returns every object that there should be, in the order in which they are made. */
-function resources({ metadata, spec: { image, replicas } }: KindName): KubernetesObject[] {
-  const { namespace = 'default' } = metadata;
-  const name = `kindname-${metadata.name ?? ''}`;
+function resources(object: KindName): KubernetesObject[] {
+  const { image, replicas } = object.spec;
+  const { namespace = 'default' } = object.metadata;
+  const name = `kindname-${object.metadata.name ?? ''}`;
   const matchLabels = { app: labelValueOf(name) };
-  const ports = [{ name: 'http', containerPort: 8080 }];
-  const podSpec = { containers: [make.portsContainer({ name: 'app', image, ports })] };
-  const spec = { ports: [{ name: 'http', port: 80, targetPort: 'http' }] };
+  const podSpec = { containers: [{ name: 'app', image, ports: [{ containerPort: 8080 }] }] };
+  const spec = { ports: [{ port: 80, targetPort: 8080 }] };
   return [
     make.deployment({ name, namespace, matchLabels, replicas, podSpec }),
     make.service({ name: labelValueOf(name), namespace, matchLabels, spec }),

@@ -6,20 +6,21 @@ import { KindName } from '../api/v99alpha99/kind-name.js';
 const deployment = objectsResource({
   name: 'deployment',
   types: [Deployment],
-  getDesiredState: (_context, { metadata: { name = '', namespace = 'default' }, spec }: KindName) => {
-    // A label has at most 63 characters.
+  getDesiredState: (_context, object: KindName) => {
+    const { name = '', namespace = 'default' } = object.metadata;
     const labels = { app: labelValueOf(`kindname-${name}`) };
-    const template = {
-      metadata: { labels },
-      spec: { containers: [{ name: 'app', image: spec.image }] },
-    };
+    const podSpec = { containers: [{ name: 'app', image: object.spec.image }] };
+    const template = { metadata: { labels }, spec: podSpec };
+    const spec = { replicas: object.spec.replicas, selector: { matchLabels: labels }, template };
     const metadata = { name: `kindname-${name}`, namespace };
-    const desired = { replicas: spec.replicas, selector: { matchLabels: labels }, template };
-    return [{ apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: desired }];
+    return [{ apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec }];
   },
 });
 
 /** Describes how an object is reconciled: by a chain of resources, one so far. */
 export function setupKindNameController(operator: Operator): void {
-  operator.for(KindName).owns(Deployment).uses(resourceChain([deployment]));
+  operator
+    .for(KindName)
+    .owns(Deployment)
+    .uses(resourceChain([deployment]));
 }
