@@ -110,9 +110,11 @@ describe('The tests of a project', () => {
     const controller = `${folder}/src/controllers/shop-controller.ts`;
     const text = await readFile(controller, 'utf8');
     const listing = text
-      .replace('import { isDeepStrictEqual }', "import { ConfigMap } from 'operator-builder';\n$&")
-      .replace(/const owner = await getIfExists/, 'await client.list(ConfigMap);\n    $&');
-    expect(listing).to.include('await client.list(ConfigMap)');
+      .replace('import { Deployment', 'import { ConfigMap, Deployment')
+      .replace('({ object, builder })', '({ object, builder, client })')
+      .replace('builder.deployment({', 'client.list(ConfigMap).then(() => $&')
+      .replace('      }),\n    );', '      })),\n    );');
+    expect(listing).to.include('client.list(ConfigMap).then(() => builder.deployment({');
     await writeFile(controller, listing);
     const failure: unknown = await test(folder, 'shop').catch((thrown: unknown) => thrown);
     const { stdout } = failure as { readonly stdout: string };
