@@ -15,14 +15,7 @@ const kindPattern = /^[A-Z][A-Za-z0-9]*$/;
 const takenKinds: readonly string[] = [
   ...['Builder', 'ConditionUpdate', 'CrManager', 'Deployment', 'EmbeddedCluster', 'Event', 'Ready'],
   ...['Framework', 'KubernetesObject', 'LifecycleReconciler', 'Manager', 'ObjectOf'],
-  ...[
-    'ObjectResult',
-    'Operator',
-    'ReconcileContext',
-    'Reconciler',
-    'Recorder',
-    'Resource',
-  ],
+  ...['ObjectResult', 'Operator', 'ReconcileContext', 'Reconciler', 'Recorder', 'Resource'],
   ...['ResourceBuilder', 'ResourceContext', 'ResourceRouter', 'ResourceSet', 'Service'],
   ...['VersionDefinition', 'VersionObject', 'Webhook', 'AdmissionWebhookOptions', 'Logger'],
   ...['CustomResourceDefinition', 'Namespace', 'ResourceType'],
