@@ -32,6 +32,7 @@ export type {
   NumberOptions,
   ObjectOptions,
   SchemaOptions,
+  StatusProperties,
   StringOptions,
   ValueSchema,
 } from './schema/constructors.js';

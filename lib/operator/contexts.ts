@@ -13,12 +13,14 @@ import type { ResourceType, TypeReference } from '../object/resource-type.js';
  */
 export type KindsOf<R> =
   R extends ResourceType<infer T>
-    ? LiteralOf<T['kind']>
-    : R extends { readonly kind: infer K }
-      ? LiteralOf<K>
+    ? string extends T['kind']
+      ? never
+      : T['kind']
+    : R extends { readonly kind: infer K extends string }
+      ? string extends K
+        ? never
+        : K
       : never;
-
-type LiteralOf<K> = K extends string ? (string extends K ? never : K) : never;
 
 /** The fields of an object's status that a reconciler may set. */
 export type StatusFields<T> = T extends { status?: infer S }

@@ -314,7 +314,8 @@ function conditions(): TypedSchema<Conditions, Conditions, 'optional'> {
   return optional(array(builtIn('Condition'), { listType: 'map', listMapKeys: ['type'] }));
 }
 
-type StatusProperties = {
+/** The properties that every `s.status` has. */
+export type StatusProperties = {
   readonly observedGeneration: TypedSchema<number, number, 'optional'>;
   readonly conditions: ReturnType<typeof conditions>;
 };
