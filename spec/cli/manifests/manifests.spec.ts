@@ -94,9 +94,8 @@ describe('operator-builder manifests', () => {
     );
     await edit(file('rules/src/controllers/shop-controller.ts'), (text) =>
       text
-        .replace('builderAccess,', 'Secret, StatefulSet, builderAccess,')
-        .replace('owns(Deployment)', 'owns(Deployment).watches(Secret, () => [])')
-        .replace('([Deployment])', '([Deployment, StatefulSet])'),
+        .replace('import { Deployment', 'import { Deployment, Secret, StatefulSet')
+        .replace('owns(Deployment)', 'owns(Deployment, StatefulSet).watches(Secret, () => [])'),
     );
     expect((await manifests('rules')).stdout).to.equal(`changed ${role}\n`);
     const { rules } = parse(await readFile(file('rules', role), 'utf8')) as { rules: unknown };
@@ -106,10 +105,13 @@ describe('operator-builder manifests', () => {
       { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['list', 'patch'] },
       { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
       { apiGroups: [''], resources: ['secrets'], verbs: watch },
-      { apiGroups: ['apps'], resources: ['deployments'], verbs: [...watch, ...own] },
-      { apiGroups: ['apps'], resources: ['statefulsets'], verbs: own },
+      {
+        apiGroups: ['apps'],
+        resources: ['deployments', 'statefulsets'],
+        verbs: [...watch, ...own],
+      },
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-      { apiGroups: ['shop.example.com'], resources: ['shops'], verbs: watch },
+      { apiGroups: ['shop.example.com'], resources: ['shops'], verbs: [...watch, 'patch'] },
       { apiGroups: ['shop.example.com'], resources: ['shops/finalizers'], verbs: ['update'] },
       { apiGroups: ['shop.example.com'], resources: ['shops/status'], verbs: ['patch'] },
       { nonResourceURLs: ['/x'], verbs: ['get'] },
@@ -129,7 +131,7 @@ describe('operator-builder manifests', () => {
       { type: ${secrets}, verbs: ['list'], namespace: 'system' },
       { type: ${secrets}, verbs: ['get'], names: [] },
       { type: { apiVersion: 'v1', kind: 'Node' }, verbs: ['get'], namespace: 'system' },`;
-    await edit(controller, () => text.replace(/(builderAccess\(.*\),)/, `$1 ${requires}`));
+    await edit(controller, () => text.replace('owns(Deployment)', `$&.requires(${requires})`));
     const { stdout } = await manifests('places');
     expect(stdout).to.include('created config/namespaces/roles.yaml').and.include('note: roles in');
     const rules = [
@@ -158,7 +160,7 @@ describe('operator-builder manifests', () => {
   it('makes roles in the namespaces that an operator is held to, and none for all', async () => {
     await project('held');
     await edit(file('held/src/operator.ts'), (text) =>
-      text.replace('  setup(', "  cacheOptions: { namespaces: ['a', 'b'] },\n  setup("),
+      text.replace('  resources: [', "  cacheOptions: { namespaces: ['a', 'b'] },\n$&"),
     );
     expect((await manifests('held')).stdout).to.include('(a, b)');
     const { rules } = parse(await readFile(file('held', role), 'utf8')) as { rules: unknown };
@@ -275,7 +277,7 @@ describe('operator-builder manifests', () => {
       it(what, async () => {
         const operator = file('bad/src/operator.ts');
         const text = await readFile(operator, 'utf8');
-        await writeFile(operator, text.replace('setup(manager) {', `setup(manager) { ${line}`));
+        await writeFile(operator, `${text}operator.setup = (manager) => { ${line} };\n`);
         const before = await ownTexts('bad');
         const { code, stderr } = await manifests('bad');
         expect({ code, says: stderr.includes(says) }, stderr).to.deep.equal({
