@@ -1,14 +1,10 @@
 import { expect } from 'chai';
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { englishPlural } from '../../../lib/cli/scaffold/names.js';
-import { bundleOf } from '../../manager/processes/bundle-of.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
-import { createApi, createWebhook, makeProject, testTexts, textsIn } from './project.js';
+import { createApi, createWebhook, makeProject, textsIn } from './project.js';
 
 interface Crd {
   readonly spec: { readonly versions: readonly { readonly name: string; storage: boolean }[] };
@@ -18,34 +14,6 @@ const markers = /^.*\+operator-builder:scaffold:.*\n/gm;
 
 describe('operator-builder create api', () => {
   const file = scratchDirectory();
-
-  it('makes projects whose tests pass, of kinds in namespaces and of the cluster, in every style', async () => {
-    const kinds = [
-      ['Shop'],
-      ['Fleet', 'v1', '--no-namespaced', '--style', 'resources'],
-      ['Plant', 'v1', '--style', 'lifecycle'],
-      ['Yard', 'v1', '--style', 'lifecycle', '--no-namespaced'],
-      ['Shop', 'v1beta1'],
-    ];
-    const results = await makeProject(file('whole'), ...kinds);
-    expect(results.map(({ code, stderr }) => `${code}${stderr}`).join()).to.equal('0,0,0,0,0,0');
-    for (const [kind, version, ...flags] of [
-      ['Shop', 'v1alpha1', '--defaulting', '--validation', '--conversion'],
-      ['Shop', 'v1beta1', '--defaulting', '--validation'],
-      ['Fleet', 'v1', '--validation'],
-    ] as const) {
-      const made = await createWebhook(file('whole'), kind, version, ...flags);
-      expect(made).to.include({ code: 0, stderr: '' });
-    }
-    // In one process, as one module: all that is imported takes longer than the tests.
-    const tests = Object.keys(await testTexts(file('whole')))
-      .map((name) => `import './${name}';`)
-      .join(' ');
-    await writeFile(file('whole/test/all.ts'), tests);
-    const args = ['--test-reporter', 'tap', bundleOf(pathToFileURL(file('whole/test/all.ts')))];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: file('whole') });
-    expect(stdout).to.include('# pass 10').and.include('# fail 0');
-  });
 
   it('adds kinds to the operator, the project and the kustomizations, in order', async () => {
     await makeProject(file('two'), ['Shop'], ['HTTPRoute', 'v1']);

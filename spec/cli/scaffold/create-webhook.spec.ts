@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import { execFile } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
@@ -93,42 +91,6 @@ describe('operator-builder create webhook', () => {
       'resourceNames: [shops-webhook-certificates]',
     );
     expect(texts['config/manager/manager.yaml']).to.include('containerPort: 9443');
-  });
-
-  it('makes tests with the fields of the sample, which succeed for a schema that was edited', async () => {
-    await makeProject(file('edited'), ['Shop', 'v1', '--no-controller']);
-    const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
-    const own =
-      "const spec = s.object({ engine: s.string({ enum: ['fast', 'cheap'] }), tags: s.map(s.string()) });";
-    await edit(file('edited/src/api/v1/shop.ts'), (text) => text.replace(schema, own));
-    const sample = 'spec:\n  engine: fast\n  tags:\n    a: "it\'s"\n';
-    const path = file('edited/config/samples/shop_v1_shop.yaml');
-    await edit(path, (text) => text.replace(/spec:[^]*/, sample));
-    linkPackages(file('edited'));
-    expect(await cli(['manifests', '--project', file('edited')])).to.include({
-      code: 0,
-      stderr: '',
-    });
-    expect((await createApi(file('edited'), 'Shop', 'v2')).stderr).to.equal('');
-    for (const [version, ...flags] of [
-      ['v1', '--defaulting', '--validation', '--conversion'],
-      ['v2', '--defaulting', '--validation'],
-    ] as const) {
-      const { stderr } = await createWebhook(file('edited'), 'Shop', version, ...flags);
-      expect(stderr).to.equal('');
-    }
-    const run = promisify(execFile);
-    const inProject = { cwd: file('edited') };
-    const texts = await testTexts(file('edited'));
-    // Compiled with the sources of this package, they would take a minute.
-    expect(Object.values(texts).join())
-      .to.include('engine:')
-      .and.not.match(/image|replicas/);
-    const tests = Object.keys(texts);
-    const all = tests.map((name) => `import './test/${name}';`).join(' ');
-    const reporting = ['--test-reporter', 'tap', '--input-type', 'module', '-e', all];
-    const { stdout } = await run(process.execPath, ['--import', 'tsx', ...reporting], inProject);
-    expect(stdout).to.include('# pass 5').and.include('# fail 0');
   });
 
   it('makes tests with a small object that the schema accepts where the sample is stale', async () => {

@@ -2,11 +2,13 @@ import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { styles } from '../../../lib/cli/scaffold/styles.js';
+import { bundleOf } from '../../manager/processes/bundle-of.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
-import { createApi, createWebhook, makeProject } from './project.js';
+import { createApi, createWebhook, makeProject, testTexts } from './project.js';
 
 const run = promisify(execFile);
 
@@ -86,6 +88,10 @@ describe('The operator that npm run build makes', () => {
 describe('The tests of a project', () => {
   const file = scratchDirectory();
 
+  async function edit(path: string, change: (text: string) => string): Promise<void> {
+    await writeFile(path, change(await readFile(path, 'utf8')));
+  }
+
   /** What `npm test` does. */
   const test = (folder: string, ...kinds: string[]): Promise<{ readonly stdout: string }> => {
     const files = kinds.map((kind) => `test/${kind}-controller.test.ts`);
@@ -102,6 +108,69 @@ describe('The tests of a project', () => {
       expect(stdout).to.match(/\W pass 2\n/);
     });
   }
+
+  it('pass for kinds in namespaces and of the cluster, in every style, with webhooks', async () => {
+    const kinds = [
+      ['Shop'],
+      ['Fleet', 'v1', '--no-namespaced', '--style', 'resources'],
+      ['Plant', 'v1', '--style', 'lifecycle'],
+      ['Yard', 'v1', '--style', 'lifecycle', '--no-namespaced'],
+      ['Shop', 'v1beta1'],
+    ];
+    const results = await makeProject(file('whole'), ...kinds);
+    expect(results.map(({ code, stderr }) => `${code}${stderr}`).join()).to.equal('0,0,0,0,0,0');
+    for (const [kind, version, ...flags] of [
+      ['Shop', 'v1alpha1', '--defaulting', '--validation', '--conversion'],
+      ['Shop', 'v1beta1', '--defaulting', '--validation'],
+      ['Fleet', 'v1', '--validation'],
+    ] as const) {
+      const made = await createWebhook(file('whole'), kind, version, ...flags);
+      expect(made).to.include({ code: 0, stderr: '' });
+    }
+    // In one process, as one module: all that is imported takes longer than the tests.
+    const tests = Object.keys(await testTexts(file('whole')))
+      .map((name) => `import './${name}';`)
+      .join(' ');
+    await writeFile(file('whole/test/all.ts'), tests);
+    const args = ['--test-reporter', 'tap', bundleOf(pathToFileURL(file('whole/test/all.ts')))];
+    const { stdout } = await run(process.execPath, args, { cwd: file('whole') });
+    expect(stdout).to.include('# pass 10').and.include('# fail 0');
+  });
+
+  it('have the fields of the sample, and pass for a schema that was edited', async () => {
+    await makeProject(file('edited'), ['Shop', 'v1', '--no-controller']);
+    const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
+    const own =
+      "const spec = s.object({ engine: s.string({ enum: ['fast', 'cheap'] }), tags: s.map(s.string()) });";
+    await edit(file('edited/src/api/v1/shop.ts'), (text) => text.replace(schema, own));
+    const sample = 'spec:\n  engine: fast\n  tags:\n    a: "it\'s"\n';
+    const path = file('edited/config/samples/shop_v1_shop.yaml');
+    await edit(path, (text) => text.replace(/spec:[^]*/, sample));
+    linkPackages(file('edited'));
+    expect(await cli(['manifests', '--project', file('edited')])).to.include({
+      code: 0,
+      stderr: '',
+    });
+    expect((await createApi(file('edited'), 'Shop', 'v2')).stderr).to.equal('');
+    for (const [version, ...flags] of [
+      ['v1', '--defaulting', '--validation', '--conversion'],
+      ['v2', '--defaulting', '--validation'],
+    ] as const) {
+      const { stderr } = await createWebhook(file('edited'), 'Shop', version, ...flags);
+      expect(stderr).to.equal('');
+    }
+    const inProject = { cwd: file('edited') };
+    const texts = await testTexts(file('edited'));
+    // Compiled with the sources of this package, they would take a minute.
+    expect(Object.values(texts).join())
+      .to.include('engine:')
+      .and.not.match(/image|replicas/);
+    const tests = Object.keys(texts);
+    const all = tests.map((name) => `import './test/${name}';`).join(' ');
+    const reporting = ['--test-reporter', 'tap', '--input-type', 'module', '-e', all];
+    const { stdout } = await run(process.execPath, ['--import', 'tsx', ...reporting], inProject);
+    expect(stdout).to.include('# pass 5').and.include('# fail 0');
+  });
 
   it('fail at the first rule that is missing, with the rule to add', async () => {
     const folder = file('missing');
