@@ -106,8 +106,19 @@ export class Operator implements OperatorDefinition {
   }
 
   /** Runs something beside the controllers: a controller of `controllerFor`, or a runnable. */
-  add(item: Controller | Runnable, options?: ManagerAddOptions): this {
-    this.#added.push((manager) => void manager.add(item, options));
+  add(item: Controller | Runnable, options?: ManagerAddOptions): this;
+  /**
+   * Calls `setup` with the manager that runs the operator, for an index, a check of `/readyz` or a metric.
+   * Tools call it, too: it must not wait, nor reach outside of the manager.
+   */
+  add(setup: (manager: Manager) => void): this;
+  add(
+    item: Controller | Runnable | ((manager: Manager) => void),
+    options?: ManagerAddOptions,
+  ): this {
+    this.#added.push(
+      typeof item === 'function' ? item : (manager) => void manager.add(item, options),
+    );
     return this;
   }
 
@@ -134,9 +145,13 @@ export class Operator implements OperatorDefinition {
    * Runs as a program: reads the command line (`--help` shows it), prints an error as one line, and sets
    * the exit code.
    * @param args - @defaultValue those of the process
+   * @param options - win over the command line; leave out what it should decide
    */
-  async main(args: readonly string[] = process.argv.slice(2)): Promise<void> {
-    await operatorMain(this, args);
+  async main(
+    args: readonly string[] = process.argv.slice(2),
+    options: OperatorRunOptions = {},
+  ): Promise<void> {
+    await operatorMain(this, args, options);
   }
 }
 

@@ -78,11 +78,12 @@ export async function runOperator(
 export async function operatorMain(
   operator: OperatorDefinition,
   args: readonly string[],
+  options: OperatorRunOptions,
 ): Promise<void> {
   try {
     const line = readCommandLine(args);
     if (line.help) process.stdout.write(usageOf(operator.name));
-    else await runOperator(operator, {}, line);
+    else await runOperator(operator, options, line);
   } catch (error) {
     process.stderr.write(`${errorMessage(error)}\n`);
     process.exitCode = 1;

@@ -1,4 +1,5 @@
 // Type-checks every TypeScript block of the README and docs/, and runs those fenced `ts run`.
+// Pages as arguments, such as docs/builder.md, limit it to these.
 import { spawn } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { docPages, snippetsOf } from './snippets.js';
@@ -7,7 +8,9 @@ import type { Snippet } from './snippets.js';
 // Inside the checkout, so that packages resolve as they do for a file of the project.
 const folder = '.cache/docs';
 
-const snippets = (await Promise.all((await docPages()).map(snippetsOf))).flat();
+const given = process.argv.slice(2);
+const pages = given.length > 0 ? given : await docPages();
+const snippets = (await Promise.all(pages.map(snippetsOf))).flat();
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 await Promise.all(snippets.map((snippet) => writeFile(fileOf(snippet), moduleOf(snippet))));

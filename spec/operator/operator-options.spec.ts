@@ -6,6 +6,7 @@ import { Manager } from '../../lib/manager/index.js';
 import { Operator } from '../../lib/operator/index.js';
 import type { ForOptions } from '../../lib/operator/index.js';
 import { EmbeddedCluster } from '../../lib/embedded/index.js';
+import { silentLogger } from '../../lib/system/logger.js';
 import { Tenant, podSpec } from './suite/stage.js';
 
 describe('Operator', () => {
@@ -85,6 +86,24 @@ describe('Operator', () => {
           return builder.secret({ name: 'keys', stringData: object.spec.env });
         });
     });
+  });
+
+  it('runs as a program with options of its own, and gives its manager to what is added', async () => {
+    const operator = new Operator('tenants');
+    operator.for(Tenant).reconciles(() => done());
+    const given = new Promise<Manager>((resolve) => operator.add(resolve));
+    const stop = new AbortController();
+    const [client, signal] = [cluster.client(), stop.signal];
+    const health = { host: '127.0.0.1', port: 0 };
+    const { exitCode } = process;
+    const running = operator.main([], { client, signal, health, logger: silentLogger });
+    const manager = await given;
+    await manager.whenStarted();
+    const names = manager.status().runnables.map(({ name }) => name);
+    stop.abort();
+    await running;
+    expect(names).to.include('health-server');
+    expect(process.exitCode).to.equal(exitCode);
   });
 
   describe('the status', () => {
