@@ -36,10 +36,11 @@ export interface ManagerOptions {
   /** The Lease that replicas compete for. @defaultValue none: this process leads */
   readonly leaderElection?: LeaderElectionOptions | Leadership | undefined;
   /**
-   * How replicas share the keys of controllers that are added with `shards: true`.
+   * How replicas share the keys of controllers that are added with `shards: true`; `false`: they do not,
+   * and such a controller runs on the leader.
    * @defaultValue a group with the name, the namespace and the durations of `leaderElection`
    */
-  readonly shards?: ShardsOptions | undefined;
+  readonly shards?: ShardsOptions | false | undefined;
   /**
    * What a lost lease does: `fail`: `run` rejects, and the process should end; `standby`: the
    * controllers end at once, and this process is a candidate again. @defaultValue 'fail'
@@ -97,7 +98,7 @@ export interface ResolvedManagerOptions {
   readonly clusters: readonly [ManagerCluster, ...ManagerCluster[]];
   readonly cacheOptions: ManagerCacheOptions;
   readonly leaderElection: LeaderElectionOptions | Leadership | undefined;
-  readonly shards: ShardsOptions | undefined;
+  readonly shards: ShardsOptions | false | undefined;
   readonly whenLeadershipIsLost: 'fail' | 'standby';
   readonly health: ResolvedHealthOptions | undefined;
   readonly metrics: ResolvedMetricsOptions | undefined;

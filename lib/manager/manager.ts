@@ -188,12 +188,13 @@ export class Manager {
     const { phase = 'leader', requires = [], shards = false } = options;
     const names = { phase, requires, shards };
     refuseUnknownOptions<ManagerAddOptions>(`manager.add ${item.name}`, options, names);
+    this.#refuseWhenOver(`add ${item.name}`);
+    if (shards) this.#share(item.name, options);
+    const isShared = shards && this.#sharding !== undefined;
     const entry: ManagerEntry =
       'run' in item
         ? { type: 'runnable', runnable: item, requires }
-        : { type: 'controller', controller: item, phase: shards ? 'shards' : phase, requires };
-    this.#refuseWhenOver(`add ${item.name}`);
-    if (shards) this.#share(item.name, options);
+        : { type: 'controller', controller: item, phase: isShared ? 'shards' : phase, requires };
     this.#entries.add(entry);
     this.#run?.add(entry);
     return {
@@ -384,11 +385,12 @@ export class Manager {
     if (phase !== undefined) {
       throw new OperatorError('InvalidOption', `add ${name}: give phase or shards, not both`);
     }
-    if (this.#sharding !== undefined) return;
+    const { clock, random, logger, leaderElection, shards } = this.#options;
+    if (this.#sharding !== undefined || shards === false) return;
     const { metrics } = this;
     const client = this.#home.given;
-    const { clock, random, logger } = this.#options;
-    const sharding = shardingOf(this.#options, { client, clock, random, logger, metrics });
+    const parts = { client, clock, random, logger, metrics };
+    const sharding = shardingOf({ shards, leaderElection }, parts);
     this.add(sharding, { requires: shardingAccess(sharding.namespace) });
     this.#health.readyz.add(sharding.healthCheck);
     this.#sharding = sharding;

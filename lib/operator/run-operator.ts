@@ -62,16 +62,26 @@ export async function runOperator(
   try {
     const { name, cacheOptions } = operator;
     const settings = await settingsOf(operator, line, place);
-    const { leaderElection = settings.leaderElection, ...others } = own;
+    const { leaderElection: wanted = settings.leaderElection, shards, ...others } = own;
+    const leaderElection = wanted === false ? undefined : wanted;
     const manager = new Manager({
-      ...{ ...settings, cacheOptions, ...others, name, client, logger },
-      leaderElection: leaderElection === false ? undefined : leaderElection,
+      ...{ ...settings, cacheOptions, ...others, name, client, logger, leaderElection },
+      shards: leaderElection === undefined ? ownShards(shards, name, namespace) : shards,
     });
     await operator.setup(manager);
     await (signal === undefined ? manager.runUntilSignal() : manager.run(signal));
   } finally {
     await opened?.close();
   }
+}
+
+/** Where there is no election whose place could be taken. Without `shards` it is alone: every key is its own. */
+function ownShards(
+  shards: ManagerOptions['shards'],
+  name: string,
+  namespace: string | undefined,
+): ManagerOptions['shards'] {
+  return shards === undefined || shards === false ? false : { name, namespace, ...shards };
 }
 
 /** Runs an operator as a program, as `Operator.main` says. */

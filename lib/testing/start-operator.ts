@@ -72,7 +72,7 @@ export async function startOperator(
   operator: StartedOperator,
   options: StartOperatorOptions = {},
 ): Promise<RunningOperator> {
-  const { asAdmin = false, rules = [], ...managerOptions } = options;
+  const { asAdmin = false, rules = [], shards, leaderElection, ...others } = options;
   const definition = definitionOf(operator);
   const { name = 'operator', cacheOptions } = definition;
   const { clock } = cluster;
@@ -85,7 +85,11 @@ export async function startOperator(
   });
   const { user, tracer } = role;
   const client = cluster.client({ user, authorizer: asAdmin ? undefined : role });
-  const manager = new Manager({ clock, cacheOptions, ...managerOptions, client, tracer });
+  const manager = new Manager({
+    ...{ clock, cacheOptions, ...others, leaderElection, client, tracer },
+    // Alone it has every key.
+    shards: shards ?? (leaderElection === undefined ? false : undefined),
+  });
   await definition.setup(manager);
   await role.declare(manager.requiredAccess(), { everywhere: rules, inNamespaces: new Map() });
   const stopping = new AbortController();

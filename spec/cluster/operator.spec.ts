@@ -1,4 +1,5 @@
 import { operatorSuite } from '../operator/suite/operator-suite.js';
+import { operatorReplicasSuite } from '../operator/suite/replicas-suite.js';
 import { readmeSuite } from '../operator/suite/readme-suite.js';
 import { operatorStylesSuite } from '../operator/suite/styles-suite.js';
 import { operatorTroubleSuite } from '../operator/suite/trouble-suite.js';
@@ -8,6 +9,10 @@ describe('Operator on a real API server', () => operatorSuite(clusterTarget));
 
 describe('Trouble around an Operator on a real API server', () => {
   operatorTroubleSuite(clusterTarget);
+});
+
+describe('Processes of one Operator on a real API server', () => {
+  operatorReplicasSuite(clusterTarget);
 });
 
 describe('The styles of an Operator on a real API server', () => {

@@ -1,5 +1,6 @@
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
 import { operatorSuite } from './suite/operator-suite.js';
+import { operatorReplicasSuite } from './suite/replicas-suite.js';
 import { readmeSuite } from './suite/readme-suite.js';
 import { operatorStylesSuite } from './suite/styles-suite.js';
 import { operatorTroubleSuite } from './suite/trouble-suite.js';
@@ -8,6 +9,10 @@ describe('Operator on the embedded server', () => operatorSuite(embeddedTarget))
 
 describe('Trouble around an Operator on the embedded server', () => {
   operatorTroubleSuite(embeddedTarget);
+});
+
+describe('Processes of one Operator on the embedded server', () => {
+  operatorReplicasSuite(embeddedTarget);
 });
 
 describe('The styles of an Operator on the embedded server', () => {

@@ -151,6 +151,21 @@ describe('startOperator', () => {
     await stop();
   });
 
+  it('leaves every object to an Operator that would share them with other processes', async () => {
+    const baker = new Operator('baker');
+    baker
+      .for(Shop)
+      .owns(ConfigMap)
+      .runsOn('shards')
+      .builds(({ builder }) => builder.configMap({ name: 'menu' }));
+    operator = await startOperator(cluster(), baker);
+    const client = cluster().client();
+    await client.create(Shop.object({ metadata: key, spec: { act: 'bake' } }));
+    const { eventually, stop } = operator;
+    await eventually(() => client.get(ConfigMap, { ...key, name: 'menu' }));
+    await stop();
+  });
+
   it('throws what its manager ends with', async () => {
     const failure = new Error('out of flour');
     operator = await startOperator(cluster(), (manager) => {

@@ -25,7 +25,7 @@ export async function prepareRun(
   { operator }: LoadedProject,
   options: ManagerOptions,
 ): Promise<PreparedRun> {
-  const manager = new Manager(options);
+  const manager = new Manager({ shards: false, ...options });
   await operator.setup(manager);
   return {
     manager,

@@ -66,7 +66,8 @@ export async function replay(
   const { cluster, logger, remake = false } = settings;
   const refusals = new Refusals();
   const client = refusals.noting(cluster.client());
-  const manager = new Manager({ client, logger, clock: cluster.clock, rbacPreflight: 'off' });
+  const { clock } = cluster;
+  const manager = new Manager({ client, logger, clock, rbacPreflight: 'off', shards: false });
   await operator.setup(manager);
   const remade: ObjectReference[] = [];
   for (;;) {

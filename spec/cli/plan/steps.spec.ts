@@ -10,6 +10,7 @@ import { Manager } from '../../../lib/manager/index.js';
 import type { OperatorDefinition } from '../../../lib/manager/index.js';
 import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { Operator } from '../../../lib/operator/index.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import { systemClock } from '../../../lib/system/clock.js';
 import { Barn, Farm, operator } from '../project/farm/src/operator.js';
@@ -63,6 +64,17 @@ describe('The steps of a plan', () => {
       .filter(({ action }) => action !== 'unchanged')
       .map(({ action, ref }) => `${action} ${ref.kind} ${ref.name}`),
   ];
+
+  it('are those of an operator whose processes share the objects, too', async () => {
+    const shared = new Operator('farmers');
+    shared
+      .for(Farm, { status: false })
+      .owns(ConfigMap)
+      .runsOn('shards')
+      .builds(({ builder }) => builder.configMap({ name: 'field' }));
+    const { steps } = await plan({ migration: 'a', workers: false }, shared);
+    expect(steps.flatMap((step) => did(step)[1])).to.include('create ConfigMap field');
+  });
 
   it('go from the first objects to the last status', async () => {
     const { steps, settled, changed } = await plan({ migration: 'a', workers: false });

@@ -82,6 +82,16 @@ describe('Manager with shards', () => {
     expect(manager.status().shards?.member).to.match(/^elected-/);
   });
 
+  it('runs a controller of shards on the leader, where the keys are not shared', async () => {
+    const seen: string[] = [];
+    const manager = setup.manager({ shards: false });
+    manager.add(watcher(seen), { shards: true });
+    await setup.run(manager);
+    await setup.clock.advance(100);
+    expect([...new Set(seen)].sort()).to.deep.equal([...names].sort());
+    expect(manager.status().shards).to.equal(undefined);
+  });
+
   it('refuses shards without a place for the Leases, and together with a phase', () => {
     const add = (options: ConstructorParameters<typeof Manager>[0], phase?: 'leader') => () =>
       setup.manager(options).add(watcher([]), { shards: true, phase });

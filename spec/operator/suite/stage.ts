@@ -7,6 +7,7 @@ import { Event } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import { Operator } from '../../../lib/operator/index.js';
+import type { OperatorRunOptions } from '../../../lib/operator/index.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type {
@@ -72,7 +73,7 @@ export class Stage {
     return new Stage(target, namespace, await target.operator(), name);
   }
 
-  start(): void {
+  start(options: OperatorRunOptions = {}): void {
     const { clock } = this.target;
     this.#running = this.operator.run({
       ...{ client: this.#writer.client, clock, rbacPreflight: 'off', logger: silentLogger },
@@ -81,6 +82,7 @@ export class Stage {
       onEvent: (event) => {
         if (event.type === 'reconciled') this.reconciles++;
       },
+      ...options,
     });
   }
 

@@ -1,0 +1,152 @@
+import { expect } from 'chai';
+import { requeueAfter } from '../../../lib/controller/index.js';
+import { isNotFound } from '../../../lib/object/api-error.js';
+import { findCondition } from '../../../lib/object/conditions.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
+import { Stage, Tenant } from './stage.js';
+
+const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 200 };
+const names = Array.from({ length: 8 }, (_, n) => `tenant-${n}`);
+
+/** Several processes of one operator, on a real server and on the embedded one. */
+export function operatorReplicasSuite(newTarget: NewTarget): void {
+  let target: BuilderTarget;
+  let stages: readonly [Stage, Stage];
+
+  before(async () => {
+    target = await newTarget();
+  });
+
+  beforeEach(async () => {
+    const first = await Stage.open(target);
+    stages = [first, await Stage.after(first)];
+  });
+
+  afterEach(async () => {
+    await stop(...stages);
+  });
+
+  after(() => target.close());
+
+  /** As `target.eventually`, and lets time pass for the Leases. */
+  const eventually = <T>(check: () => Promise<T>): Promise<T> =>
+    target.eventually(async () => {
+      const { clock } = target;
+      if (clock instanceof VirtualClock) await clock.advance(times.retryPeriodMs);
+      return check();
+    });
+
+  /** Stops processes, and lets time pass until they have given back their Leases. */
+  async function stop(...running: readonly Stage[]): Promise<void> {
+    const ended = Promise.all(running.map((stage) => stage.stop()));
+    const { clock } = target;
+    if (clock instanceof VirtualClock) await Promise.all([ended, clock.advance(5_000)]);
+    await ended;
+  }
+
+  const start = (stage: Stage): void =>
+    stage.start({ shards: { namespace: stage.namespace, ...times } });
+
+  /** Which of the processes have reconciled a change of every tenant, by tenant. */
+  async function touched(seen: readonly string[][], round: string): Promise<readonly number[][]> {
+    for (const each of seen) each.splice(0);
+    const [stage] = stages;
+    for (const name of names) {
+      await stage.change(name, { metadata: { annotations: { round } } });
+    }
+    const by = (name: string): number[] =>
+      [0, 1].filter((n) => seen[n]?.includes(`${name} ${round}`));
+    await eventually(async () => {
+      expect(names.filter((name) => by(name).length === 0)).to.deep.equal([]);
+      return Promise.resolve();
+    });
+    return names.map(by);
+  }
+
+  it('reconcile each object in one of them, which writes its status once', async () => {
+    const seen: [string[], string[]] = [[], []];
+    stages.forEach(({ operator }, n) => {
+      operator
+        .for(Tenant)
+        .owns(ConfigMap)
+        .runsOn('shards')
+        .builds(({ object, builder }) => {
+          const { name = '', annotations = {} } = object.metadata;
+          seen[n]?.push(`${name} ${annotations['round'] ?? ''}`);
+          return builder.configMap({ name, data: object.spec.env });
+        });
+    });
+    for (const stage of stages) start(stage);
+    const [stage] = stages;
+    for (const name of names) await stage.create(name);
+    let round = 0;
+    await eventually(async () => {
+      const counts = await touched(seen, `${++round}`);
+      expect(counts.every((processes) => processes.length === 1)).to.equal(true);
+      expect(new Set(counts.flat()).size).to.equal(2);
+    });
+    for (const name of names) await stage.condition(name, 'Ready', 'True');
+    for (const each of stages) await each.requests();
+    for (const name of names) await stage.change(name, { spec: { env: { A: '1' } } });
+    for (const name of names) await stage.condition(name, 'Ready', 'True');
+    const writes = (await Promise.all(stages.map((each) => each.writes()))).flat();
+    const of = (resource: string): number => writes.filter((each) => each === resource).length;
+    expect({ tenants: of('tenants'), configmaps: of('configmaps') }).to.deep.equal({
+      tenants: names.length,
+      configmaps: names.length,
+    });
+  });
+
+  it('finish the deletion of an object whose process has ended', async () => {
+    const cleaning: string[] = [];
+    let isClean = false;
+    stages.forEach(({ operator }, n) => {
+      operator
+        .for(Tenant)
+        .runsOn('shards')
+        .reconciles(() => undefined)
+        .finalizes(({ object }) => {
+          cleaning.push(`${n} ${object.metadata.name}`);
+          return isClean ? undefined : requeueAfter(300, 'waits for the backups');
+        });
+    });
+    for (const stage of stages) start(stage);
+    const [first, second] = stages;
+    for (const name of names) await first.create(name);
+    await eventually(async () => {
+      for (const name of names) {
+        const { status } = await first.get(name);
+        expect(findCondition(status?.conditions, 'Ready')?.status).to.equal('True');
+      }
+    });
+    for (const name of names) await target.admin.delete(Tenant, first.key(name));
+    await eventually(() => {
+      expect(new Set(cleaning.map((each) => each.slice(2))).size).to.equal(names.length);
+      return Promise.resolve();
+    });
+    await stop(first);
+    cleaning.splice(0);
+    isClean = true;
+    await eventually(async () => {
+      for (const name of names) {
+        const error: unknown = await second.get(name).catch((thrown: unknown) => thrown);
+        expect(isNotFound(error), name).to.equal(true);
+      }
+    });
+    expect(cleaning.filter((each) => each.startsWith('0'))).to.deep.equal([]);
+  });
+
+  it('leave every object to the only process, where no election says where the Leases are', async () => {
+    const [stage] = stages;
+    stage.operator
+      .for(Tenant)
+      .runsOn('shards')
+      .reconciles(() => undefined);
+    stage.start();
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'True');
+    expect((await stage.writes()).filter((resource) => resource === 'leases')).to.deep.equal([]);
+  });
+}
