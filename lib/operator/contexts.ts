@@ -37,6 +37,11 @@ export interface StatusDraft<T extends KubernetesObject> {
   set(fields: StatusFields<T>): void;
   /** Sets a condition of a type of your own, or replaces `Ready`, `Progressing` or `Degraded`. */
   setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void;
+  /**
+   * Shows the object as not ready yet, with `message` in `Ready` and `Progressing`. For waits that a
+   * watch ends, such as for an owned Pod to be ready; for others return `requeueAfter(ms, message)`.
+   */
+  setWaiting(message: string): void;
 }
 
 /** The argument of `finalizes`: what a controller's context has, and the object. */

@@ -166,10 +166,11 @@ export class ObjectReconciler<T extends KubernetesObject> {
     else await reconcileChain(await handler.handle(given), object);
     const all = [...results.values()];
     if (returned != null) checkedResult(returned);
-    const waitsFor = returned?.type === 'requeueAfter' ? returned.message : undefined;
+    const returnedWait = returned?.type === 'requeueAfter' ? returned.message : undefined;
+    const waitsFor = draft.waitsFor(returnedWait);
     const conditions = conditionsOf({ results: all, waitsFor, ...this.#observed(object) });
     const result = soonest(returned ?? done(), requeueAfterOf(all));
-    return { result, conditions, keepOthers: waitsFor !== undefined };
+    return { result, conditions, keepOthers: returnedWait !== undefined };
   }
 
   #newChain(
@@ -229,7 +230,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
       return this.#fail(object, error, parts);
     }
     if (returned?.type === 'requeueAfter') {
-      const conditions = deletingConditions(returned.message ?? 'the clean-up is not finished');
+      const waitsFor = draft.waitsFor(returned.message) ?? 'the clean-up is not finished';
+      const conditions = deletingConditions(waitsFor);
       const update = draft.over({ conditions: this.#withGeneration(object, conditions) });
       const againMs = await this.#status.write(object, update, { context, keepOthers: true });
       return soonest(returned, againMs);
@@ -266,6 +268,7 @@ interface HandlerParts<T extends KubernetesObject> {
 class Draft<T extends KubernetesObject> implements StatusDraft<T> {
   readonly #generation: number | undefined;
   readonly #conditions = new Map<string, ConditionUpdate>();
+  readonly #waits = new Set<string>();
   #fields: Readonly<Record<string, unknown>> = {};
 
   constructor({ metadata }: T) {
@@ -284,6 +287,16 @@ class Draft<T extends KubernetesObject> implements StatusDraft<T> {
   setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void {
     const observed = this.#generation === undefined ? {} : { observedGeneration: this.#generation };
     this.#conditions.set(condition.type, { ...condition, ...observed });
+  }
+
+  setWaiting(message: string): void {
+    this.#waits.add(message);
+  }
+
+  /** The messages of `setWaiting` after that of the result; undefined: there are none. */
+  waitsFor(returned: string | undefined): string | undefined {
+    const all = [...(returned === undefined ? [] : [returned]), ...this.#waits];
+    return all.length === 0 ? undefined : all.join('; ');
   }
 
   /** The draft over what the operator writes itself. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { getIfExists } from '../../../lib/client/index.js';
 import { requeueAfter } from '../../../lib/controller/index.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import { findCondition } from '../../../lib/object/conditions.js';
@@ -234,6 +235,33 @@ export function operatorSuite(newTarget: NewTarget): void {
       const { status } = await stage.get('acme');
       expect(status).to.not.have.property('endpoint');
       expect(await types()).to.have.members([...own, 'BackedUp']);
+    });
+
+    it('shows what the handler waits for until a watch ends the wait, and an error instead of it', async () => {
+      stage.operator
+        .for(Tenant)
+        .owns(ConfigMap)
+        .builds(async ({ object, builder, client, key, status }) => {
+          const gate = await getIfExists(client, ConfigMap, { ...key, name: 'gate' });
+          if (gate?.metadata.labels?.['open'] === undefined) status.setWaiting('gate is shut');
+          return builder.configMap({ name: 'gate', data: object.spec.env });
+        });
+      stage.start();
+      await stage.create('acme');
+      const waiting = { reason: 'Waiting', message: 'gate is shut' };
+      expect(await stage.condition('acme', 'Ready', 'False')).to.include(waiting);
+      expect(await stage.condition('acme', 'Progressing', 'True')).to.include(waiting);
+      await stage.condition('acme', 'Degraded', 'False');
+      await stage.change('acme', { spec: { env: { 'not a key': '1' } } });
+      await stage.condition('acme', 'Degraded', 'True');
+      expect(await stage.condition('acme', 'Ready', 'False')).to.include({ reason: 'Invalid' });
+      await stage.change('acme', { spec: { env: { 'not a key': null } } });
+      expect(await stage.condition('acme', 'Progressing', 'True')).to.include(waiting);
+      await target.admin.patch(ConfigMap, stage.key('gate'), {
+        type: 'merge',
+        body: { metadata: { labels: { open: 'yes' } } },
+      });
+      await stage.condition('acme', 'Ready', 'True');
     });
 
     it('comes back after somebody has changed it', async () => {
