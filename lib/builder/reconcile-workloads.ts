@@ -9,7 +9,6 @@ import { blockedMessage, blockingPod } from './blocking-pod.js';
 import type { ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { rollsPods } from './kind-traits.js';
-import { failed } from './outcome.js';
 import type { Outcome } from './outcome.js';
 import type { ObjectResult, RolloutState } from './results.js';
 import { causeOfRollout } from './rollout-causes.js';
@@ -45,10 +44,7 @@ export async function reconcileWorkloads(
   const outcomes: Outcome[] = [];
   let gate: Gate = {};
   for (const chained of inRolloutOrder(workloads, context.settings.rolloutOrder)) {
-    const reconciled = await reconcileOne(chained, rollsPods(chained.ref) ? gate : {});
-    const outcome = await withRollout(context, chained, reconciled).catch((error: unknown) =>
-      failed(chained.ref, error),
-    );
+    const outcome = await reconcileOne(chained, rollsPods(chained.ref) ? gate : {});
     outcomes.push(outcome);
     gate = gateAfter(context, gate, { chained, outcome });
   }
@@ -103,8 +99,8 @@ function isUnderway({ rollout }: Pick<ObjectResult, 'rollout'>): boolean {
   return rollout?.state === 'progressing' || rollout?.state === 'stuck';
 }
 
-/** `outcome` with how far the rollout is; what is in its way is reported, or taken out of it. */
-async function withRollout(
+/** Adds how far the rollout is to `outcome`; reports what is in its way, or deletes it. */
+export async function withRollout(
   context: RunContext,
   { link, ref }: ChainedObject,
   outcome: Outcome,

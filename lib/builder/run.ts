@@ -31,7 +31,7 @@ import { findOrphans } from './prune.js';
 import { checkDeletions } from './prune-guard.js';
 import { reportFailure } from './report-failure.js';
 import { ReconcileFailedError } from './reconcile-failed-error.js';
-import { reconcileWorkloads } from './reconcile-workloads.js';
+import { reconcileWorkloads, withRollout } from './reconcile-workloads.js';
 import type { ObjectResult } from './results.js';
 import type { Gate } from './rollout-gate.js';
 import { stampsFor } from './stamps-for.js';
@@ -176,7 +176,8 @@ export class Run {
   async #one(chained: ChainedObject, gate?: Gate): Promise<Outcome> {
     const { ref } = chained;
     try {
-      return this.#note(await this.#reconcile(chained, gate));
+      const outcome = await this.#reconcile(chained, gate);
+      return this.#note(await withRollout(this.#context, chained, outcome));
     } catch (error) {
       return this.#note(failed(ref, error));
     }

@@ -115,7 +115,8 @@ function failureReasonOf(error: unknown): string {
 }
 
 function rolloutText({ ref, rollout }: ObjectResult): string {
-  return `${describeObject(ref)}: ${rollout?.message ?? 'rolling out'}`;
+  // The message names the workload, or the pod that blocks it.
+  return rollout?.message ?? describeObject(ref);
 }
 
 function listed(texts: readonly string[]): string {

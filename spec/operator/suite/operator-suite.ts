@@ -77,6 +77,27 @@ export function operatorSuite(newTarget: NewTarget): void {
       ]);
     });
 
+    it('shows a rollout in Ready and Progressing until its Pods are available', async () => {
+      stage.operator
+        .for(Tenant)
+        .owns(Deployment)
+        .builds(({ object, builder }) => {
+          const nodeSelector = object.spec.env;
+          const containers = podSpec.containers;
+          return builder.deployment({ name: 'web', podSpec: { containers, nodeSelector } });
+        });
+      stage.start();
+      await stage.create('acme', { env: { 'example.com/does-not': 'exist' } });
+      const { reason, message } = await stage.condition('acme', 'Ready', 'False');
+      expect(reason).to.equal('RollingOut');
+      expect(message).to.match(new RegExp(`^Deployment ${stage.namespace}/web: [^:]*$`));
+      await stage.condition('acme', 'Progressing', 'True');
+      await stage.condition('acme', 'Degraded', 'False');
+      await stage.change('acme', { spec: { env: { 'example.com/does-not': null } } });
+      await stage.condition('acme', 'Ready', 'True');
+      await stage.condition('acme', 'Progressing', 'False');
+    });
+
     it('shows in Ready, Degraded and a Warning why the server refused an object, until it is right', async () => {
       stage.operator
         .for(Tenant)
