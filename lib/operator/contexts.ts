@@ -22,9 +22,12 @@ export type KindsOf<R> =
         : K
       : never;
 
-/** The fields of an object's status that a reconciler may set. */
+/** The fields of an object's status that a reconciler may set; undefined counts as not set. */
 export type StatusFields<T> = T extends { status?: infer S }
-  ? Partial<Omit<NonNullable<S>, 'conditions' | 'observedGeneration'>>
+  ? {
+      [K in Exclude<keyof NonNullable<S>, 'conditions' | 'observedGeneration'>]?:
+        NonNullable<S>[K] | undefined;
+    }
   : never;
 
 /**

@@ -1,3 +1,4 @@
+import omitBy from 'lodash/omitBy.js';
 import { Builder } from '../builder/builder.js';
 import type { NoNames } from '../builder/chain-names.js';
 import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
@@ -281,7 +282,7 @@ class Draft<T extends KubernetesObject> implements StatusDraft<T> {
       const remedy = taken === 'conditions' ? 'use setCondition' : 'the operator sets it';
       throw new OperatorError('InvalidOption', `status.set: ${taken} can't be set; ${remedy}`);
     }
-    this.#fields = { ...this.#fields, ...fields };
+    this.#fields = omitBy({ ...this.#fields, ...fields }, (value) => value === undefined);
   }
 
   setCondition(condition: Omit<ConditionUpdate, 'observedGeneration'>): void {

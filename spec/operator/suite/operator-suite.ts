@@ -221,7 +221,7 @@ export function operatorSuite(newTarget: NewTarget): void {
         .owns(ConfigMap)
         .builds(({ object, builder, status }) => {
           const { host } = object.spec.env;
-          if (host !== undefined) status.set({ endpoint: host });
+          status.set({ endpoint: host });
           if (host !== undefined) {
             status.setCondition({ type: 'Exposed', status: 'True', reason: 'HostSet' });
           }
