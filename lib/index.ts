@@ -469,6 +469,7 @@ export type {
   TriggerList,
   WaitingKey,
   WaitingReconcile,
+  TerminalErrorOptions,
   WatchKindOptions,
   WorkItem,
   WorkQueueOptions,

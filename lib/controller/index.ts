@@ -77,6 +77,7 @@ export type {
   TimerSourceOptions,
 } from './sources.js';
 export { TerminalError } from './terminal-error.js';
+export type { TerminalErrorOptions } from './terminal-error.js';
 export type {
   AcquiredTrigger,
   EventTrigger,

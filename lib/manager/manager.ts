@@ -126,6 +126,11 @@ export class Manager {
     return this.#home.client.live;
   }
 
+  /** @internal The client of the first cluster, as it was given: its writes need no leadership. */
+  get givenClient(): Client {
+    return this.#home.given;
+  }
+
   /** The cache of the first cluster; it is filled from the start to the end of `run`. */
   get cache(): Cache {
     return this.#home.cache;

@@ -103,15 +103,26 @@ function failureOf(error: unknown): readonly ConditionUpdate[] {
   ];
 }
 
-/** The server's reason of a refusal, the code of an error of this package, else `ReconcileFailed`. */
+/**
+ * The reason of a `TerminalError`, the server's of a refusal, the code of an error of this package, else
+ * `ReconcileFailed`.
+ */
 function failureReasonOf(error: unknown): string {
   const first: unknown = isReconcileFailed(error) ? error.errors[0] : error;
+  const given = terminalReasonOf(first);
+  if (given !== undefined) return given;
   // What a builder has explained, and what a user has made terminal.
   const isWrapped = isOperatorError(first, 'Terminal') && first.cause !== undefined;
   const cause = isWrapped ? first.cause : first;
   if (isApiError(cause) && cause.reason !== '') return cause.reason;
   if (isOperatorError(cause) && cause.code !== 'Terminal') return cause.code;
   return 'ReconcileFailed';
+}
+
+/** The reason that a `TerminalError` was given. */
+export function terminalReasonOf(error: unknown): string | undefined {
+  if (!isOperatorError(error, 'Terminal') || !('reason' in error)) return undefined;
+  return typeof error.reason === 'string' ? error.reason : undefined;
 }
 
 function rolloutText({ ref, rollout }: ObjectResult): string {

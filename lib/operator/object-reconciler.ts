@@ -19,7 +19,7 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { asError } from '../system/as-error.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
-import { conditionsOf, deletingConditions } from './conditions.js';
+import { conditionsOf, deletingConditions, terminalReasonOf } from './conditions.js';
 import type {
   BuildHandler,
   BuilderSetting,
@@ -199,7 +199,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
     if (kind === 'conflict' || kind === 'waiting' || context.signal.aborted) throw error;
     if (!this.#plan.reports.has(error)) {
       const { message: note } = asError(error);
-      const event = { type: 'Warning', reason: 'ReconcileFailed', action: 'Reconcile' } as const;
+      const reason = terminalReasonOf(error) ?? 'ReconcileFailed';
+      const event = { type: 'Warning', reason, action: 'Reconcile' } as const;
       context.recorder.record({ ...event, regarding: object, note });
     }
     const conditions = conditionsOf({ error, ...this.#observed(object) });

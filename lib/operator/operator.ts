@@ -12,6 +12,7 @@ import type { TypeReference } from '../object/resource-type.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { ForOptions } from './contexts.js';
+import { crdInstaller, installAccess } from './crd-installer.js';
 import { FailureReports } from './object-reconciler.js';
 import { ControllerLinks } from './operator-controller.js';
 import type { DescribedController, OperatorController } from './operator-controller.js';
@@ -24,6 +25,11 @@ export interface OperatorOptions {
   readonly resources?: readonly OperatorResource[] | undefined;
   /** What the API server is to ask it. @defaultValue none */
   readonly webhooks?: readonly Webhook[] | undefined;
+  /**
+   * Install its custom resources before everything else, or bring them up to date; its role then needs the
+   * right to that. Not with a conversion webhook. @defaultValue false: the manifests have them
+   */
+  readonly installCrds?: boolean | undefined;
   /** What of which kinds is cached. @defaultValue everything of the kinds that are watched */
   readonly cacheOptions?: ManagerOptions['cacheOptions'];
 }
@@ -50,6 +56,7 @@ export class Operator implements OperatorDefinition {
   readonly #resources: readonly OperatorResource[];
   readonly #controllers: DescribedController[] = [];
   readonly #reports = new FailureReports();
+  readonly #installsCrds: boolean;
   readonly #added: ((manager: Manager) => void)[] = [];
 
   /**
@@ -62,15 +69,21 @@ export class Operator implements OperatorDefinition {
     if (problem !== undefined) {
       throw new OperatorError('InvalidOption', `Operator: name ${JSON.stringify(name)} ${problem}`);
     }
-    const { resources = [], webhooks = [], cacheOptions } = options;
+    const { resources = [], webhooks = [], installCrds = false, cacheOptions } = options;
     refuseUnknownOptions<OperatorOptions>('Operator', options, {
-      resources,
-      webhooks,
-      cacheOptions,
+      ...{ resources, webhooks, installCrds, cacheOptions },
     });
+    if (installCrds && webhooks.some(({ type }) => type === 'conversion')) {
+      const remedy = 'install the CRDs that `operator-builder manifests` writes';
+      throw new OperatorError(
+        'InvalidOption',
+        `Operator: installCrds does not know where the conversion webhook is; ${remedy}`,
+      );
+    }
     this.name = name;
     this.webhooks = webhooks;
     this.cacheOptions = cacheOptions;
+    this.#installsCrds = installCrds;
     this.#resources = resources;
   }
 
@@ -127,6 +140,10 @@ export class Operator implements OperatorDefinition {
    * @throws OperatorError `InvalidOption`: there is a kind that nothing reconciles.
    */
   setup(manager: Manager): void {
+    if (this.#installsCrds) {
+      const crds = this.resources.map(({ crd }) => crd);
+      manager.add(crdInstaller(crds, this.name, manager), { requires: installAccess(crds) });
+    }
     for (const controller of this.#controllers) controller.addTo(manager);
     for (const add of this.#added) add(manager);
   }

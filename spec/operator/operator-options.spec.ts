@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { done } from '../../lib/controller/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
-import { ConfigMap, Deployment, Secret } from '../../lib/object/kinds.js';
+import { ConfigMap, CustomResourceDefinition, Deployment, Secret } from '../../lib/object/kinds.js';
 import { Manager } from '../../lib/manager/index.js';
 import { Operator } from '../../lib/operator/index.js';
 import type { ForOptions } from '../../lib/operator/index.js';
@@ -57,6 +57,25 @@ describe('Operator', () => {
       const access = managed(operator).requiredAccess();
       const verbs = access.find(({ type, subresource }) => type === Tenant && !subresource)?.verbs;
       expect(verbs).to.include('patch');
+    });
+
+    it('has the right to install its custom resources, and no others, where it does', () => {
+      const operator = new Operator('tenants', { installCrds: true });
+      operator.for(Tenant).reconciles(() => done());
+      const ofCrds = managed(operator)
+        .requiredAccess()
+        .filter(({ type }) => type === CustomResourceDefinition);
+      expect(ofCrds.map(({ verbs, names }) => ({ verbs, names }))).to.deep.equal([
+        { verbs: ['create'], names: undefined },
+        { verbs: ['get', 'list', 'watch', 'patch'], names: ['tenants.front.example'] },
+      ]);
+    });
+
+    it('does not install what a webhook converts: the manifests say where that is', () => {
+      const webhooks = [{ type: 'conversion', name: 'tenants.front.example' } as never];
+      expect(() => new Operator('tenants', { installCrds: true, webhooks })).to.throw(
+        'Operator: installCrds does not know where the conversion webhook is; install the CRDs that `operator-builder manifests` writes',
+      );
     });
 
     it('makes a link of a kind that is not owned a type error', () => {

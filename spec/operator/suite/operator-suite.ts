@@ -1,9 +1,17 @@
 import { expect } from 'chai';
 import { getIfExists } from '../../../lib/client/index.js';
 import { requeueAfter } from '../../../lib/controller/index.js';
+import { defineResource, s } from '../../../lib/crd/index.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import { findCondition } from '../../../lib/object/conditions.js';
-import { ConfigMap, Deployment, Secret, Service, StatefulSet } from '../../../lib/object/kinds.js';
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  Secret,
+  Service,
+  StatefulSet,
+} from '../../../lib/object/kinds.js';
 import type { Operator } from '../../../lib/operator/index.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { operatorName, podSpec, Stage, Tenant } from './stage.js';
@@ -368,6 +376,26 @@ export function operatorSuite(newTarget: NewTarget): void {
       await target.admin.delete(Tenant, stage.key('acme'));
       await target.eventually(() => isGone(stage));
     });
+  });
+
+  it('installs its custom resources before it watches them, where it is asked to', async () => {
+    const Shelf = defineResource({
+      ...{ group: 'front.example', kind: 'Shelf' },
+      versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }), status: s.status({}) }],
+    });
+    stage = await Stage.open(target, { installCrds: true });
+    stage.operator.for(Shelf).reconciles(() => undefined);
+    stage.start();
+    const shelf = Shelf.object({ metadata: stage.key('acme'), spec: {} });
+    await target.eventually(() => target.admin.create(shelf));
+    await target.eventually(async () => {
+      const { status } = await target.admin.get(Shelf, stage.key('acme'));
+      expect(findCondition(status?.conditions, 'Ready')?.status).to.equal('True');
+    });
+    const { metadata } = await target.admin.get(CustomResourceDefinition, {
+      name: 'shelfs.front.example',
+    });
+    expect(metadata.managedFields?.map(({ manager }) => manager)).to.include(operatorName);
   });
 
   it('reconciles step by step, and shows the results of all steps', async () => {

@@ -7,7 +7,7 @@ import { Event } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import { Operator } from '../../../lib/operator/index.js';
-import type { OperatorRunOptions } from '../../../lib/operator/index.js';
+import type { OperatorOptions, OperatorRunOptions } from '../../../lib/operator/index.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type {
@@ -53,24 +53,25 @@ export class Stage {
     target: BuilderTarget,
     namespace: string,
     writer: Writer,
-    name = operatorName,
+    { name = operatorName, ...options }: OperatorOptions & { readonly name?: string } = {},
   ) {
-    this.operator = new Operator(name);
+    this.operator = new Operator(name, options);
     this.target = target;
     this.namespace = namespace;
     this.#writer = writer;
   }
 
-  static async open(target: BuilderTarget): Promise<Stage> {
+  static async open(target: BuilderTarget, options: OperatorOptions = {}): Promise<Stage> {
     const { clock, admin } = target;
     await ensureCrd(admin, Tenant.crd, clock instanceof VirtualClock ? {} : { clock });
     const [namespace, writer] = await Promise.all([target.namespace(), target.operator()]);
-    return new Stage(target, namespace, writer);
+    return new Stage(target, namespace, writer, options);
   }
 
   /** Another process in the same namespace: of the same operator, or of one of another name. */
   static async after({ target, namespace }: Stage, name?: string): Promise<Stage> {
-    return new Stage(target, namespace, await target.operator(), name);
+    const options = name === undefined ? {} : { name };
+    return new Stage(target, namespace, await target.operator(), options);
   }
 
   start(options: OperatorRunOptions = {}): void {

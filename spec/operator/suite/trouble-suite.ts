@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ensureCrd } from '../../../lib/client/index.js';
-import { requeueAfter } from '../../../lib/controller/index.js';
+import { TerminalError, requeueAfter } from '../../../lib/controller/index.js';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import { findCondition } from '../../../lib/object/conditions.js';
 import { ConfigMap, Event } from '../../../lib/object/kinds.js';
@@ -55,6 +55,29 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     await stage.create('acme');
     const { message } = await stage.condition('acme', 'Ready', 'False');
     expect(message).to.equal('the licence server does not answer');
+  });
+
+  it('shows the reason of a terminal error in the conditions and in the Event', async () => {
+    setsStatus((status) => {
+      status.set({ endpoint: 'https://acme.example' });
+      throw new TerminalError('spec.env: not that one', { reason: 'InvalidSpec' });
+    });
+    await stage.create('acme');
+    for (const [type, status] of [
+      ...[['Ready', 'False'] as const, ['Progressing', 'False'] as const],
+      ['Degraded', 'True'] as const,
+    ]) {
+      const { reason, message } = await stage.condition('acme', type, status);
+      expect({ reason, message }).to.deep.equal({
+        reason: 'InvalidSpec',
+        message: 'spec.env: not that one',
+      });
+    }
+    expect((await stage.get('acme')).status?.endpoint).to.equal('https://acme.example');
+    await target.eventually(async () => {
+      const events = await stage.events('acme');
+      expect(events).to.deep.equal(['Warning InvalidSpec: spec.env: not that one']);
+    });
   });
 
   it('writes a message that is cut within a character once', async () => {
