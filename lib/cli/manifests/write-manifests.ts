@@ -49,6 +49,6 @@ export async function writeManifests(
 function refuseStale(files: readonly PlannedFile[]): void {
   const stale = files.filter(({ action }) => action !== 'keep').map(({ path }) => path);
   if (stale.length === 0) return;
-  const remedy = 'operator-builder manifests writes them anew';
-  throw new OperatorError('InvalidConfig', `stale, ${remedy}: ${stale.join(', ')}`);
+  const remedy = 'run npx operator-builder manifests';
+  throw new OperatorError('InvalidConfig', `stale manifests: ${stale.join(', ')}; ${remedy}`);
 }

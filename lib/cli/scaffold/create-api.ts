@@ -64,7 +64,7 @@ export async function createApi(
     ...inParts,
     { type: 'edited', path: projectFileName, text: noted } as const,
   ];
-  const next = nextSteps(added);
+  const next = ['npm test', 'npx operator-builder run --embedded', 'npm run deploy'];
   return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);
 }
 
@@ -184,12 +184,4 @@ function refuseTwins(
       throw new UsageError(`--plural: ${one.kind} has the plural ${plural}: give another one`);
     }
   }
-}
-
-function nextSteps(added: Added): readonly string[] {
-  const check = ['npm test'];
-  const { resource } = added;
-  const { group, version, kind } = resource;
-  const sample = `config/samples/${group}_${version}_${kind.toLowerCase()}.yaml`;
-  return [...check, 'kubectl apply -k config/crd', `kubectl apply -f ${sample}`];
 }

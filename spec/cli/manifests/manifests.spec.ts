@@ -73,7 +73,7 @@ describe('operator-builder manifests', () => {
     const checked = await manifests('stale', '--check');
     expect(checked.code).to.equal(1);
     expect(checked.stderr).to.equal(
-      `error: stale, operator-builder manifests writes them anew: ${base}\n`,
+      `error: stale manifests: ${base}; run npx operator-builder manifests\n`,
     );
     expect(checked.stdout)
       .to.include(`--- ${base}\n+++ ${base}\n@@ `)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Deployment, Event, Operator, findCondition, isConditionTrue } from 'operator-builder';
+import { Deployment, Event, Operator, findCondition } from 'operator-builder';
 import { EmbeddedCluster, startOperator } from 'operator-builder/testing';
 import { KindName } from '../src/api/v99alpha99/kind-name.js';
 import { setupKindNameController } from '../src/controllers/kind-name-controller@builder.js';
@@ -40,7 +40,8 @@ test('KindName: an object becomes a Deployment, and says whether it is ready', a
   await client.create(KindName.object({ metadata: key, spec }));
   await eventually(async () => {
     const { status } = await client.get(KindName, key);
-    assert.ok(isConditionTrue(status?.conditions, 'Ready'));
+    const ready = findCondition(status?.conditions, 'Ready');
+    assert.equal(ready?.status, 'True', ready?.message);
   });
   const deployment = { name: `kindname-${key.name}`, namespace: 'default' };
   const made = await client.get(Deployment, deployment);
@@ -51,7 +52,8 @@ test('KindName: an object becomes a Deployment, and says whether it is ready', a
   await client.create(KindName.object({ metadata: long, spec }));
   await eventually(async () => {
     const { status } = await client.get(KindName, long);
-    assert.ok(isConditionTrue(status?.conditions, 'Ready'));
+    const ready = findCondition(status?.conditions, 'Ready');
+    assert.equal(ready?.status, 'True', ready?.message);
   });
 
   // A Deployment of that name is somebody else's.

@@ -1,4 +1,4 @@
-import { Deployment } from 'operator-builder';
+import { Deployment, labelValueOf } from 'operator-builder';
 import type { Operator } from 'operator-builder';
 import { KindName } from '../api/v99alpha99/kind-name.js';
 
@@ -10,12 +10,11 @@ export function setupKindNameController(operator: Operator): void {
     .withBuilder({ namespace: 'default' })
     // +operator-builder:end
     .owns(Deployment)
-    .builds(({ object, builder }) =>
-      builder.deployment({
-        // Objects of other kinds may have the same name.
-        name: `kindname-${object.metadata.name ?? ''}`,
-        replicas: object.spec.replicas,
-        podSpec: { containers: [{ name: 'app', image: object.spec.image }] },
-      }),
-    );
+    .builds(({ object, builder }) => {
+      // Short enough for a Service, and different from the names of the objects of other kinds.
+      const name = labelValueOf(`kindname-${object.metadata.name ?? ''}`);
+      const { image, replicas } = object.spec;
+      const podSpec = { containers: [{ name: 'app', image }] };
+      return builder.deployment({ name, replicas, podSpec });
+    });
 }
