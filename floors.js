@@ -10,7 +10,7 @@ export const floors = [
   ['store', 'embedded'],
   ['builder'],
   ['controller'],
-  ['manager'],
+  ['manager', 'feed'],
   ['operator'],
   ['declarative', 'lifecycle', 'resource'],
   ['cli', 'testing'],

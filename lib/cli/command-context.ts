@@ -1,12 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Environment, TextOutput } from '../feed/text-output.js';
 import type { Clock } from '../system/clock.js';
-
-/** Where text goes. */
-export interface TextOutput {
-  write(text: string): unknown;
-  /** How many characters a line of the terminal has; undefined: it is none. */
-  readonly columns?: number | undefined;
-}
 
 /** Somebody at a keyboard. */
 export interface Terminal {
@@ -16,7 +10,7 @@ export interface Terminal {
 
 /** All that a command has of its process, so that it can run in any other. */
 export interface CommandContext {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** The directory that relative paths are of, absolute. */
   readonly cwd: string;
   /** For results. */
@@ -32,16 +26,6 @@ export interface CommandContext {
   stopSignal(): AbortSignal;
   /** What the process is to end with, of a command that does not throw; at first 0. See {@link exitCodes}. */
   setExitCode(code: number): void;
-}
-
-/**
- * Whether text for `output` has colours: if it is a terminal or `FORCE_COLOR` is set, and `NO_COLOR` is
- * not set.
- */
-export function usesColors({ env }: Pick<CommandContext, 'env'>, { columns }: TextOutput): boolean {
-  const { NO_COLOR: never = '', FORCE_COLOR: always = '' } = env;
-  if (never !== '') return false;
-  return always === '' ? columns !== undefined : always !== '0' && always !== 'false';
 }
 
 /** What the process ends with. */

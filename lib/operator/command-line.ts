@@ -3,8 +3,12 @@ import { OperatorError } from '../system/operator-error.js';
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 
+const formats = ['text', 'json'] as const;
+
 /** Severities of log lines. */
 export type LogLevel = (typeof levels)[number];
+/** What an operator prints: the feed and lines for people, or JSON lines for programs. */
+export type LogFormat = (typeof formats)[number];
 
 /** The options of a command line; undefined: not given. */
 export interface CommandLine {
@@ -20,7 +24,8 @@ export interface CommandLine {
   readonly webhooks: boolean;
   readonly webhookPort: number | undefined;
   readonly webhookCertDir: string | undefined;
-  readonly logLevel: LogLevel;
+  readonly logLevel: LogLevel | undefined;
+  readonly logFormat: LogFormat | undefined;
 }
 
 /** Help for the command line of the operator `name`. */
@@ -41,7 +46,9 @@ export function usageOf(name: string): string {
   --webhook-port PORT      serve the webhooks, if there are any (default: 9443)
   --webhook-cert-dir DIR   folder of tls.crt and tls.key (default: the operator makes a certificate)
   --no-webhooks            serve no webhooks
-  --log-level LEVEL        debug, info, warn or error (default: info)
+  --log-level LEVEL        debug, info, warn or error (default: warn with --log-format text, else info)
+  --log-format FORMAT      text: a line for each change and failure; json: JSON lines (default: text at a
+                           terminal, json elsewhere and in a cluster)
   --help                   show this
 `;
 }
@@ -54,7 +61,7 @@ const options = {
   ...{ metrics: on, 'metrics-port': text, 'metrics-auth': flag },
   ...{ 'metrics-cert-dir': text, webhooks: on },
   ...{ 'webhook-port': text, 'webhook-cert-dir': text },
-  'log-level': { type: 'string', default: 'info' },
+  ...{ 'log-level': text, 'log-format': text },
   help: { type: 'boolean', default: false },
 } as const;
 
@@ -77,8 +84,18 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     webhooks: values.webhooks,
     webhookPort: portOf('--webhook-port', values['webhook-port']),
     webhookCertDir: values['webhook-cert-dir'],
-    logLevel: levelOf(values['log-level']),
+    logLevel: oneOf('--log-level', levels, values['log-level']),
+    logFormat: oneOf('--log-format', formats, values['log-format']),
   };
+}
+
+/** Whether the cluster is that of the Pod that the process runs in. */
+export function isPod(
+  { kubeconfig }: CommandLine,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  const { KUBECONFIG = '', KUBERNETES_SERVICE_HOST = '' } = env;
+  return kubeconfig === undefined && KUBECONFIG === '' && KUBERNETES_SERVICE_HOST !== '';
 }
 
 function valuesOf(args: readonly string[]) {
@@ -96,9 +113,13 @@ function portOf(option: string, given: string | undefined): number | undefined {
   throw new OperatorError('InvalidOption', `${option}: want 0 to 65535, got ${given}`);
 }
 
-function levelOf(given: string): LogLevel {
-  const found = levels.find((level) => level === given);
-  if (found !== undefined) return found;
-  const message = `--log-level: want ${levels.join(', ')}, got ${given}`;
+function oneOf<T extends string>(
+  option: string,
+  allowed: readonly T[],
+  given: string | undefined,
+): T | undefined {
+  const found = allowed.find((each) => each === given);
+  if (given === undefined || found !== undefined) return found;
+  const message = `${option}: want ${allowed.join(', ')}, got ${given}`;
   throw new OperatorError('InvalidOption', message);
 }

@@ -150,8 +150,8 @@ export class Operator implements OperatorDefinition {
 
   /**
    * Runs until SIGINT or SIGTERM comes, or `signal` is aborted. In a cluster: one of its replicas leads,
-   * health, metrics and webhooks are served, logs are JSON lines. At a terminal: none of that, and
-   * readable lines.
+   * health, metrics and webhooks are served, logs are JSON lines. At a terminal: none of that, and a line
+   * for each change and failure.
    * @throws as `Manager.run` does.
    */
   async run(options: OperatorRunOptions = {}): Promise<void> {

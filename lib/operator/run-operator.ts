@@ -2,6 +2,8 @@ import type { Client } from '../client/client.js';
 import { defaultClient } from '../client/default-client.js';
 import type { ConnectedClient } from '../client/http-client.js';
 import type { KubeConfigClientOptions } from '../client/kube-config.js';
+import { bothOf } from '../controller/controller-event.js';
+import { readableMessage } from '../feed/brief-error.js';
 import { missingAccess } from '../manager/access/missing-access.js';
 import type { RequiredAccess } from '../manager/access/required-access.js';
 import { electionAccess } from '../manager/leadership.js';
@@ -13,12 +15,13 @@ import { operatorWebhooks } from '../manager/operator-webhooks.js';
 import { certificateFiles } from '../manager/webhooks/certificate-files.js';
 import type { CertificateSource } from '../manager/webhooks/certificate-source.js';
 import { generatedCertificates } from '../manager/webhooks/generated-certificates.js';
-import { errorMessage } from '../system/as-error.js';
-import { pinoLogger } from '../system/pino-logger.js';
+import { asError } from '../system/as-error.js';
 import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
-import { readCommandLine, usageOf } from './command-line.js';
-import type { CommandLine } from './command-line.js';
+import { isPod, readCommandLine, usageOf } from './command-line.js';
+import type { CommandLine, LogFormat } from './command-line.js';
+import { beginFeed, outputOf } from './run-output.js';
+import type { RunPlace } from './run-output.js';
 
 /** Options of {@link Operator.run}: those of a manager, of which it decides most by where it runs. */
 export interface OperatorRunOptions extends Omit<
@@ -31,6 +34,13 @@ export interface OperatorRunOptions extends Omit<
   readonly signal?: AbortSignal | undefined;
   /** `false`: no election. @defaultValue in a cluster, where the role allows it, a Lease of the operator's name */
   readonly leaderElection?: ManagerOptions['leaderElection'] | false;
+  /**
+   * What it prints where no `logger` is given. `text`: a line for each object that it changes, each Event
+   * and each failure on the standard output, and warnings on the standard error. `json`: log lines as JSON
+   * on the standard output.
+   * @defaultValue `text` where the standard output is a terminal, and not in a cluster; else `json`
+   */
+  readonly logFormat?: LogFormat | undefined;
 }
 
 /** Where an operator runs. */
@@ -50,9 +60,11 @@ export async function runOperator(
   operator: OperatorDefinition,
   options: OperatorRunOptions,
   line: CommandLine = readCommandLine([]),
+  run: RunPlace = process,
 ): Promise<void> {
-  const { client: given, signal, logger = pinoLogger({ level: line.logLevel }), ...own } = options;
-  const isCluster = given === undefined && isPod(line);
+  const { client: given, signal, logFormat, ...own } = options;
+  const { logger, feed } = await outputOf({ ...own, logFormat }, line, run);
+  const isCluster = given === undefined && isPod(line, run.env);
   const isMeasured =
     line.metrics && own.metrics !== false && (isCluster || line.metricsPort !== undefined);
   const { registry, metrics } = isMeasured ? await newRegistry() : nothing;
@@ -65,10 +77,13 @@ export async function runOperator(
     const { leaderElection: wanted = settings.leaderElection, shards, ...others } = own;
     const leaderElection = wanted === false ? undefined : wanted;
     const manager = new Manager({
-      ...{ ...settings, cacheOptions, ...others, name, client, logger, leaderElection },
+      ...{ ...settings, cacheOptions, ...others, name, logger, leaderElection },
+      client: feed?.observed(client) ?? client,
+      onEvent: bothOf({ onEvent: feed?.onEvent, logger }, own.onEvent),
       shards: leaderElection === undefined ? ownShards(shards, name, namespace) : shards,
     });
     await operator.setup(manager);
+    if (feed !== undefined) await beginFeed(feed, operator, { manager, options, line, run });
     await (signal === undefined ? manager.runUntilSignal() : manager.run(signal));
   } finally {
     await opened?.close();
@@ -95,14 +110,9 @@ export async function operatorMain(
     if (line.help) process.stdout.write(usageOf(operator.name));
     else await runOperator(operator, options, line);
   } catch (error) {
-    process.stderr.write(`${errorMessage(error)}\n`);
+    process.stderr.write(`${readableMessage(asError(error))}\n`);
     process.exitCode = 1;
   }
-}
-
-function isPod({ kubeconfig }: CommandLine): boolean {
-  const { KUBECONFIG = '', KUBERNETES_SERVICE_HOST = '' } = process.env;
-  return kubeconfig === undefined && KUBECONFIG === '' && KUBERNETES_SERVICE_HOST !== '';
 }
 
 function namespaceOf(account: string | undefined, isCluster: boolean): string | undefined {

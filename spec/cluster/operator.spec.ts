@@ -1,3 +1,4 @@
+import { operatorFeedSuite } from '../operator/suite/feed-suite.js';
 import { operatorSuite } from '../operator/suite/operator-suite.js';
 import { operatorReplicasSuite } from '../operator/suite/replicas-suite.js';
 import { readmeSuite } from '../operator/suite/readme-suite.js';
@@ -20,3 +21,5 @@ describe('The styles of an Operator on a real API server', () => {
 });
 
 describe('The example of the README on a real API server', () => readmeSuite(clusterTarget));
+
+describe('What an Operator prints on a real API server', () => operatorFeedSuite(clusterTarget));

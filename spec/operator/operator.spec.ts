@@ -1,4 +1,5 @@
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
+import { operatorFeedSuite } from './suite/feed-suite.js';
 import { operatorSuite } from './suite/operator-suite.js';
 import { operatorReplicasSuite } from './suite/replicas-suite.js';
 import { readmeSuite } from './suite/readme-suite.js';
@@ -20,3 +21,5 @@ describe('The styles of an Operator on the embedded server', () => {
 });
 
 describe('The example of the README on the embedded server', () => readmeSuite(embeddedTarget));
+
+describe('What an Operator prints on the embedded server', () => operatorFeedSuite(embeddedTarget));

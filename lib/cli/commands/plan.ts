@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander';
 import { resolve } from 'node:path';
 import type { ResourcePlan } from '../plan/plan-resource.js';
-import { readableMessage } from '../brief-error.js';
-import { exitCodes, usesColors } from '../command-context.js';
+import { readableMessage } from '../../feed/brief-error.js';
+import { usesColors } from '../../feed/text-output.js';
+import { exitCodes } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
 import { addClusterOptions, clusterClient } from '../options/cluster-options.js';

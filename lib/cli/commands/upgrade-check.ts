@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { resolve } from 'node:path';
-import { exitCodes, usesColors } from '../command-context.js';
+import { usesColors } from '../../feed/text-output.js';
+import { exitCodes } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { helpExamples } from '../help-examples.js';
 import { commandLogger, logFormatOption, logLevelOption } from '../options/log-option.js';

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { clusterText } from '../../feed/text-output.js';
 import type { ConnectedClient } from '../../client/http-client.js';
 import type { Logger } from '../../system/logger.js';
 import type { CommandContext } from '../command-context.js';
@@ -38,8 +39,5 @@ export async function clusterName(
   { env }: CommandContext,
 ): Promise<string> {
   const { defaultCluster } = await import('../../client/default-client.js');
-  const cluster = await defaultCluster({ path, context, env });
-  const place =
-    cluster.context === undefined ? 'the cluster of this Pod' : `context ${cluster.context}`;
-  return `${place}: ${cluster.server}`;
+  return clusterText(await defaultCluster({ path, context, env }));
 }

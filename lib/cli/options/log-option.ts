@@ -1,6 +1,6 @@
 import { Option } from 'commander';
+import { usesColors } from '../../feed/text-output.js';
 import type { Logger } from '../../system/logger.js';
-import { usesColors } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -38,7 +38,7 @@ export async function commandLogger(options: LogOptions, context: CommandContext
   const { logLevel: level } = options;
   const write = (line: string): void => void stderr.write(line);
   if (logsText(options, context)) {
-    const { textLogger } = await import('./text-logger.js');
+    const { textLogger } = await import('../../feed/text-logger.js');
     return textLogger({ level, write, color: usesColors(context, stderr) });
   }
   const { pinoLogger } = await import('../../system/pino-logger.js');

@@ -1,6 +1,8 @@
 import { join, relative, resolve } from 'node:path';
 import type { Client } from '../../client/index.js';
 import type { EmbeddedCluster } from '../../embedded/index.js';
+import { failureLines, newsLines, newsOf } from '../../feed/index.js';
+import type { NewsLines } from '../../feed/index.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
@@ -14,9 +16,6 @@ import {
 } from './in-process-webhooks.js';
 import { keepRunning } from './keep-running.js';
 import { writeKubeConfigFile } from './kube-config-file.js';
-import { failureLines, newsLines } from './news-lines.js';
-import type { NewsLines } from './news-lines.js';
-import { newsOf } from './object-news.js';
 import type { OperatorRun } from './operator-run.js';
 import { keptRunning, managerOptions } from './run-operator.js';
 import type { Running } from './run-operator.js';

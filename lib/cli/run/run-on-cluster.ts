@@ -1,12 +1,10 @@
+import { OperatorFeed } from '../../feed/index.js';
+import type { NewsLines } from '../../feed/index.js';
 import { clusterClient, clusterName } from '../options/cluster-options.js';
 import type { LoadedProject } from '../project/load-operator.js';
 import { installCrds, refuseUnserved } from './custom-resources.js';
 import type { InstalledCrd } from './custom-resources.js';
 import { keepRunning } from './keep-running.js';
-import { failureLines, newsLines } from './news-lines.js';
-import type { NewsLines } from './news-lines.js';
-import { newsOf } from './object-news.js';
-import { ObservedObjects, observed } from './observed-client.js';
 import { keptRunning, managerOptions } from './run-operator.js';
 import type { Running } from './run-operator.js';
 
@@ -15,15 +13,12 @@ export async function runOnCluster(running: Running): Promise<void> {
   const { options, context, first, logger } = running;
   const client = await clusterClient(options, context, logger);
   try {
-    const lines = newsLines(context);
-    lines.say(`operator ${first.operator.name}, on ${await clusterName(options, context)}`);
-    lines.say(`namespaces: ${options.namespace?.join(', ') ?? 'all'}`);
-    const objects = new ObservedObjects((change) => {
-      const news = newsOf(change, { isOperators: true });
-      if (news !== undefined) lines.tell(news);
-    });
-    const seen = observed(client, objects);
-    const onEvent = failureLines(lines, context.clock);
+    const feed = new OperatorFeed(context);
+    const { lines, onEvent } = feed;
+    const { name: operator } = first.operator;
+    const cluster = await clusterName(options, context);
+    feed.sayHead({ operator, cluster, namespaces: options.namespace });
+    const seen = feed.observed(client);
     let isFirst = true;
     await keepRunning(first, {
       ...keptRunning(running),
@@ -32,7 +27,7 @@ export async function runOnCluster(running: Running): Promise<void> {
         onEvent,
       }),
       prepare: async (loaded) => {
-        objects.use(loaded.operator.resources ?? []);
+        feed.use(loaded.operator.resources ?? []);
         sayCrds(await servedCrds(loaded, { ...running, client }), { lines, isFirst });
         if (isFirst) sayWebhooks(running, lines);
         isFirst = false;

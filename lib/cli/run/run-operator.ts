@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Client } from '../../client/index.js';
-import { reconcileFailed } from '../../controller/outcomes.js';
+import { withoutFailures } from '../../feed/index.js';
 import { certificateFiles } from '../../manager/index.js';
 import type { ManagerOptions } from '../../manager/index.js';
 import type { Logger } from '../../system/logger.js';
@@ -31,7 +31,7 @@ export async function runOperator(options: RunOptions, context: CommandContext):
   refuseContradictions(options);
   const signal = context.stopSignal();
   try {
-    const logger = withoutFailures(await commandLogger(options, context), options, context);
+    const logger = await loggerBesideFeed(options, context);
     const first = await Promise.race([load(options, context), whenAborted(signal)]);
     // A module of the operator may wait for what never comes.
     if (first === undefined) return;
@@ -49,16 +49,11 @@ export async function runOperator(options: RunOptions, context: CommandContext):
   }
 }
 
-/** `logger`; for people without the failures of reconciles, which are lines of the feed. */
-function withoutFailures(logger: Logger, options: RunOptions, context: CommandContext): Logger {
-  if (!logsText(options, context) || options.logLevel === 'debug') return logger;
-  return {
-    ...logger,
-    error: (message, fields) => {
-      if (!message.startsWith(reconcileFailed)) logger.error(message, fields);
-    },
-    child: (fields) => withoutFailures(logger.child(fields), options, context),
-  };
+/** For people without the failures of reconciles, which are lines of the feed. */
+async function loggerBesideFeed(options: RunOptions, context: CommandContext): Promise<Logger> {
+  const logger = await commandLogger(options, context);
+  const isWhole = !logsText(options, context) || options.logLevel === 'debug';
+  return isWhole ? logger : withoutFailures(logger);
 }
 
 /** What does not depend on where it runs. */

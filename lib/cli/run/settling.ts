@@ -4,7 +4,7 @@ import type { ControllerEvent, ReconciledEvent } from '../../controller/controll
 import { sleep } from '../../system/clock.js';
 import type { Clock } from '../../system/clock.js';
 import { OperatorError } from '../../system/operator-error.js';
-import { briefError } from '../brief-error.js';
+import { briefError } from '../../feed/brief-error.js';
 
 /** What {@link Settling} watches. */
 export interface SettlingParts {

@@ -6,8 +6,11 @@ import type { Condition } from '../../../lib/object/conditions.js';
 import { Event } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
+import { readCommandLine } from '../../../lib/operator/command-line.js';
 import { Operator } from '../../../lib/operator/index.js';
 import type { OperatorOptions, OperatorRunOptions } from '../../../lib/operator/index.js';
+import { runOperator } from '../../../lib/operator/run-operator.js';
+import type { RunPlace } from '../../../lib/operator/run-output.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type {
@@ -74,17 +77,22 @@ export class Stage {
     return new Stage(target, namespace, await target.operator(), options);
   }
 
-  start(options: OperatorRunOptions = {}): void {
+  /** @param place - where it prints, as if it were a process; else it prints nothing */
+  start(options: OperatorRunOptions = {}, place?: RunPlace): void {
     const { clock } = this.target;
-    this.#running = this.operator.run({
-      ...{ client: this.#writer.client, clock, rbacPreflight: 'off', logger: silentLogger },
+    const all: OperatorRunOptions = {
+      ...{ client: this.#writer.client, clock, rbacPreflight: 'off' },
       cacheOptions: { namespaces: [this.namespace] },
       signal: this.#stop.signal,
       onEvent: (event) => {
         if (event.type === 'reconciled') this.reconciles++;
       },
       ...options,
-    });
+    };
+    this.#running =
+      place === undefined
+        ? this.operator.run({ logger: silentLogger, ...all })
+        : runOperator(this.operator, all, readCommandLine([]), place);
   }
 
   async stop(): Promise<void> {

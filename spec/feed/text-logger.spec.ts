@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { usesColors } from '../../lib/cli/command-context.js';
-import { textLogger } from '../../lib/cli/options/text-logger.js';
+import { usesColors } from '../../lib/feed/text-output.js';
+import { textLogger } from '../../lib/feed/text-logger.js';
 import type { Logger } from '../../lib/system/logger.js';
 
 function logged(level: 'debug' | 'info', log: (logger: Logger) => void): string {

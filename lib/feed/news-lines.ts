@@ -1,11 +1,11 @@
 import picocolors from 'picocolors';
-import type { ControllerEventListener } from '../../controller/controller-event.js';
-import type { Clock } from '../../system/clock.js';
-import { isOperatorError } from '../../system/operator-error.js';
-import { briefError, durationText } from '../brief-error.js';
-import { usesColors } from '../command-context.js';
-import type { CommandContext } from '../command-context.js';
+import type { ControllerEventListener } from '../controller/controller-event.js';
+import type { Clock } from '../system/clock.js';
+import { isOperatorError } from '../system/operator-error.js';
+import { briefError, durationText } from './brief-error.js';
 import type { ObjectNews } from './object-news.js';
+import { usesColors } from './text-output.js';
+import type { Environment, TextOutput } from './text-output.js';
 
 /** Writes what happens, a line each, for people. */
 export interface NewsLines {
@@ -14,10 +14,15 @@ export interface NewsLines {
   tell(news: ObjectNews): void;
 }
 
+/** Where {@link newsLines} writes. */
+export interface NewsPlace {
+  readonly stdout: TextOutput;
+  readonly env: Environment;
+}
+
 /** Lines on the standard output; in colours, where it is a terminal. */
-export function newsLines(context: CommandContext): NewsLines {
-  const { stdout } = context;
-  const colors = picocolors.createColors(usesColors(context, stdout));
+export function newsLines({ stdout, env }: NewsPlace): NewsLines {
+  const colors = picocolors.createColors(usesColors({ env }, stdout));
   const marks: Readonly<Record<ObjectNews['mark'], string>> = {
     created: colors.green('+'),
     changed: colors.yellow('~'),

@@ -1,22 +1,24 @@
 import omit from 'lodash/omit.js';
 import picocolors from 'picocolors';
-import { describeObject } from '../../object/describe-object.js';
-import { asError } from '../../system/as-error.js';
-import type { LogFields, Logger } from '../../system/logger.js';
-import { briefError, durationText } from '../brief-error.js';
-import type { LogOptions } from './log-option.js';
+import { describeObject } from '../object/describe-object.js';
+import { asError } from '../system/as-error.js';
+import type { LogFields, Logger } from '../system/logger.js';
+import { briefError, durationText } from './brief-error.js';
+
+/** The least severe lines of a {@link textLogger}. */
+export type TextLogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** Options of {@link textLogger}. */
 export interface TextLoggerOptions {
   /** The least severe level written. At `debug`, lines have every field, and errors their stacks. */
-  readonly level: LogOptions['logLevel'];
+  readonly level: TextLogLevel;
   readonly write: (text: string) => void;
   readonly color: boolean;
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
-const severities: Readonly<Record<LogOptions['logLevel'], number>> = {
+const severities: Readonly<Record<TextLogLevel, number>> = {
   ...{ debug: 0, info: 1, warn: 2, error: 3, silent: 4 },
 };
 

@@ -1,15 +1,20 @@
-import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
-import type { FieldChange } from '../../object/diff-by-path.js';
-import { describeObject } from '../../object/describe-object.js';
-import { isJsonObject } from '../../object/json.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
-import { redactChanges } from '../../object/redact.js';
-import { groupOf, isBuiltInGroup } from '../../object/resource-type.js';
-import type { CommittedChange } from '../../embedded/index.js';
-import { withoutBookkeeping } from '../bookkeeping.js';
+import { diffObjects, serverSetFields } from '../object/diff-by-path.js';
+import type { FieldChange } from '../object/diff-by-path.js';
+import { describeObject } from '../object/describe-object.js';
+import { isJsonObject } from '../object/json.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { redactChanges } from '../object/redact.js';
+import { groupOf, isBuiltInGroup } from '../object/resource-type.js';
+import { withoutBookkeeping } from './bookkeeping.js';
 
 /** A change of an object in a cluster. */
-export type ObjectChange = Pick<CommittedChange, 'type' | 'object' | 'previous'>;
+export interface ObjectChange {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  /** The object after the change; of a deletion, as it was last. */
+  readonly object: UnstructuredObject;
+  /** The object before it; undefined: it was not there, or is not known. */
+  readonly previous?: UnstructuredObject | undefined;
+}
 
 /** What is told of a change in a cluster, in a line. */
 export interface ObjectNews {

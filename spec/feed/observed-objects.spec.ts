@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { ObservedObjects } from '../../../lib/cli/run/observed-client.js';
-import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import { ObservedObjects } from '../../lib/feed/observed-objects.js';
+import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 
 const shop = { apiVersion: 'shop.example/v1', kind: 'Shop', name: 'a', uid: 'shop-a' };
 const ownerReferences = [shop];

@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { ConfigMap } from '../../../lib/object/kinds.js';
+import type { RunPlace } from '../../../lib/operator/run-output.js';
+import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
+import { Stage, Tenant, operatorName } from './stage.js';
+
+/** What `Operator.run` prints at a terminal, on a real server and on the embedded one. */
+export function operatorFeedSuite(newTarget: NewTarget): void {
+  let target: BuilderTarget;
+  let stage: Stage;
+  let printed: { out: string; error: string };
+
+  before(async () => {
+    // Loading it takes time, which the clock of the embedded server does not wait for.
+    [target] = await Promise.all([newTarget(), import('../../../lib/feed/index.js')]);
+  });
+
+  beforeEach(async () => {
+    stage = await Stage.open(target);
+    printed = { out: '', error: '' };
+    stage.operator
+      .for(Tenant)
+      .owns(ConfigMap)
+      .builds(({ object, builder }) => builder.configMap({ name: 'env', data: object.spec.env }));
+  });
+
+  afterEach(() => stage.stop());
+
+  after(() => target.close());
+
+  const terminal = (env: RunPlace['env'] = {}): RunPlace => ({
+    stdout: { columns: 80, write: (text: string) => (printed.out += text) },
+    stderr: { columns: 80, write: (text: string) => (printed.error += text) },
+    env,
+  });
+
+  const shown = (text: string): Promise<void> =>
+    target.eventually(async () => {
+      if (!printed.out.includes(text)) throw new Error(`no ${text} in ${printed.out}`);
+    });
+
+  it('prints at a terminal what it works on, and a line for each object that it changes', async () => {
+    const { namespace } = stage;
+    stage.start({}, terminal({ NO_COLOR: '1' }));
+    await shown('\nstarted\n');
+    expect(printed.out).to.equal(`operator ${operatorName}\nnamespaces: ${namespace}\n\nstarted\n`);
+    await stage.create('acme', { env: { A: '1' } });
+    await shown(`+ Tenant ${namespace}/acme\n`);
+    await shown(`+ ConfigMap ${namespace}/env\n`);
+    await shown(`~ Tenant ${namespace}/acme  Ready=True (Reconciled); `);
+    await stage.change('acme', { spec: { env: { A: '2' } } });
+    await shown(`~ ConfigMap ${namespace}/env  data.A: "1" → "2"\n`);
+    expect(printed.out).to.not.contain('{"level"');
+    expect(printed.error).to.equal('');
+  });
+
+  it('prints a reconcile that fails as one line, with the verb, the object and the reason', async () => {
+    const { namespace } = stage;
+    stage.start({}, terminal({ NO_COLOR: '1' }));
+    await shown('\nstarted\n');
+    await stage.create('acme', { env: { 'a key': '1' } });
+    await shown(`! Tenant ${namespace}/acme: apply ConfigMap ${namespace}/env: 422 data`);
+    expect(printed.error).to.equal('');
+  });
+
+  it('prints colours at a terminal, without NO_COLOR', async () => {
+    stage.start({}, terminal());
+    await shown('\nstarted\n');
+    await stage.create('acme');
+    await shown(`\u001b[32m+\u001b[39m Tenant ${stage.namespace}/acme\n`);
+  });
+}
