@@ -1,6 +1,13 @@
 import { basename, join } from 'node:path';
+import isEqual from 'lodash/isEqual.js';
+import omit from 'lodash/omit.js';
 import { parseAllDocuments } from 'yaml';
-import { conversionClientConfig, webhookConfigurations } from '../../manager/index.js';
+import type { Convertible } from '../../crd/convertible.js';
+import {
+  conversionClientConfig,
+  conversionWebhook,
+  webhookConfigurations,
+} from '../../manager/index.js';
 import type {
   ConversionWebhook,
   OperatorDefinition,
@@ -9,6 +16,7 @@ import type {
 } from '../../manager/index.js';
 import { operatorWebhookNames } from '../../manager/operator-webhooks.js';
 import { withMatchPolicies } from '../../manager/webhooks/webhook-configurations.js';
+import type { WebhookEntry } from '../../manager/webhooks/webhook-configurations.js';
 import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { checkYamlDepth } from '../../object/yaml-depth.js';
@@ -100,6 +108,30 @@ export async function webhookManifestFiles(
   const others = keep ? [] : await otherPatches(folder, patches);
   const notes = keep || admission.length === 0 ? [] : await notesOnList(folder);
   return { wanted: [...admission, ...patches, ...others], notes };
+}
+
+/**
+ * The file of the webhooks once a kind has a further version, which none of them is about. Those that
+ * were asked about their own version only, for each had one, are asked about all versions again.
+ * @param kind - with the versions before
+ */
+export async function widenedWebhooks(
+  folder: string,
+  kind: Omit<Convertible, 'convert'>,
+): Promise<readonly WantedFile[]> {
+  const before = await textIfExists(join(folder, admissionPath));
+  if (before === undefined || !isGenerated(before)) return [];
+  const there = configurationsIn(before);
+  const known = [conversionWebhook({ ...kind, convert: <T>(object: T): T => object })];
+  const objects = there.map((configuration) => {
+    const bare = configuration.webhooks.map((entry) => omit(entry, 'matchPolicy') as WebhookEntry);
+    const own = withMatchPolicies(bare, known).map(({ matchPolicy }) => matchPolicy === 'Exact');
+    const webhooks = configuration.webhooks.map((entry, index) =>
+      own[index] === true && entry['matchPolicy'] === 'Exact' ? (bare[index] ?? entry) : entry,
+    );
+    return { ...configuration, webhooks };
+  });
+  return isEqual(objects, there) ? [] : admissionFile(folder, { before, objects });
 }
 
 /** Webhooks that `create webhook` has not made, no kustomization knows. */

@@ -4,8 +4,16 @@ import { fileError } from '../file-error.js';
 import { exists } from '../project/find-project.js';
 
 /** The custom resources that a project has as samples; none where there is no such folder. */
-export async function sampleFiles(root: string): Promise<readonly string[]> {
-  const folder = join(root, 'config/samples');
+export function sampleFiles(root: string): Promise<readonly string[]> {
+  return filesIfThere(join(root, 'config/samples'));
+}
+
+/** The definitions of foreign kinds, which the tests of a project install; none where there are none. */
+export function foreignDefinitionFiles(root: string): Promise<readonly string[]> {
+  return filesIfThere(join(root, 'test/crds'));
+}
+
+async function filesIfThere(folder: string): Promise<readonly string[]> {
   return (await exists(folder)) ? filesOf(folder) : [];
 }
 

@@ -4,8 +4,11 @@ import type { EmbeddedCluster } from '../../embedded/index.js';
 import { failureLines, newsLines, newsOf } from '../../feed/index.js';
 import type { NewsLines } from '../../feed/index.js';
 import { describeObject } from '../../object/describe-object.js';
-import type { UnstructuredObject } from '../../object/kubernetes-object.js';
+import type { CustomResourceDefinition } from '../../object/kinds.js';
+import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { OperatorError, isOperatorError } from '../../system/operator-error.js';
+import type { CommandContext } from '../command-context.js';
+import type { LoadedProject } from '../project/load-operator.js';
 import { readResources } from '../plan/resource-files.js';
 import { installCrds } from './custom-resources.js';
 import { startServer } from './embedded-server.js';
@@ -19,7 +22,7 @@ import { writeKubeConfigFile } from './kube-config-file.js';
 import type { OperatorRun } from './operator-run.js';
 import { keptRunning, managerOptions } from './run-operator.js';
 import type { Running } from './run-operator.js';
-import { filesOf, sampleFiles } from './object-files.js';
+import { filesOf, foreignDefinitionFiles, sampleFiles } from './object-files.js';
 import { RunRole } from './run-role.js';
 import { Settling } from './settling.js';
 
@@ -120,7 +123,7 @@ async function runBeside(stage: Stage): Promise<void> {
         },
       }),
       prepare: async (loaded, manager) => {
-        await prepare(stage, loaded.operator);
+        await prepare(stage, loaded);
         await role.declare(loaded, manager);
       },
       onBegin,
@@ -150,19 +153,37 @@ function roleOf(
 }
 
 async function prepare(
-  { cluster, webhooks, signal }: Stage,
-  operator: Running['first']['operator'],
+  { cluster, webhooks, signal, context }: Stage,
+  { operator, root }: LoadedProject,
 ): Promise<void> {
   const client = cluster.client({ user: person });
   try {
     webhooks.use(operator.webhooks ?? []);
-    await installCrds(client, inProcessCrds(operator), signal);
+    const own = inProcessCrds(operator);
+    const foreign = await foreignCrds(root, context);
+    const known = new Set(own.map(({ metadata }) => metadata.name));
+    const others = foreign.filter(({ metadata }) => !known.has(metadata.name));
+    await installCrds(client, [...own, ...others], signal);
     for (const configuration of inProcessConfigurations(operator)) {
       await client.apply(configuration, { fieldManager: 'operator-builder', force: true, signal });
     }
   } finally {
     await client.close();
   }
+}
+
+async function foreignCrds(
+  root: string,
+  context: CommandContext,
+): Promise<readonly CustomResourceDefinition[]> {
+  const files = await foreignDefinitionFiles(root);
+  if (files.length === 0) return [];
+  const objects = await readResources(files, context);
+  return objects.filter(isDefinition);
+}
+
+function isDefinition(object: KubernetesObject): object is CustomResourceDefinition {
+  return object.kind === 'CustomResourceDefinition';
 }
 
 /** What is done once the operator runs. */

@@ -1,8 +1,12 @@
 import { join } from 'node:path';
+import type { Convertible } from '../../crd/convertible.js';
+import type { ResourceType } from '../../object/resource-type.js';
 import { parseRoleFile } from '../manifests/role-file.js';
 import { namespacedRolesPath, rolePath } from '../manifests/role-path.js';
+import { widenedWebhooks } from '../manifests/webhook-manifests.js';
 import { valuesOf } from './api-values.js';
 import type { ApiParts } from './api-values.js';
+import { withFieldsOfKind } from './controller-fields.js';
 import { withCrdVersion } from './crd-version.js';
 import { withCurrentSchema } from './current-schema.js';
 import { initFiles } from './init-project.js';
@@ -25,8 +29,11 @@ export async function apiFiles(
   resource: ProjectResource,
   { parts, folder }: { readonly parts: ApiParts; readonly folder: string },
 ): Promise<readonly WantedFile[]> {
-  const files = await readTemplate('api', valuesOf(project, resource, parts));
   const { withResource, withController } = parts;
+  const template = await readTemplate('api', valuesOf(project, resource, parts));
+  const crd = withResource ? undefined : await definedNow(folder, namesOf(project, resource));
+  const files =
+    crd === undefined ? template : await withFieldsOfKind(template, folder, { resource, crd });
   const bare = new Map((await initFiles(project)).map(({ path, text }) => [path, text]));
   const role = withController ? await mergedRole(folder, files) : [];
   const others = files.flatMap((file): WantedFile[] => {
@@ -73,8 +80,11 @@ export async function versionFiles(
   );
   const bare = await bareFiles(project, first);
   const files = await readTemplate('version', { ...values, words });
-  const named = { group: wholeGroup(project, first), kind: first.kind };
-  const sample = await sampleContent(folder, first, await definedNow(folder, named));
+  const sample = await sampleContent(
+    folder,
+    first,
+    await definedNow(folder, namesOf(project, first)),
+  );
   const current = async (path: string, further: string): Promise<string> => {
     if (path.startsWith('config/samples/')) return sample ? withContent(further, sample) : further;
     const same = path.replace(`/${resource.version}/`, `/${first.version}/`);
@@ -97,7 +107,24 @@ export async function versionFiles(
     const edited = own === undefined ? text : withCrdVersion(own, first.version, resource.version);
     return { type: 'edited', path, text: edited };
   });
-  return Promise.all(wanted);
+  return [
+    ...(await Promise.all(wanted)),
+    ...(await widenedWebhooks(folder, versionsOf(project, first))),
+  ];
+}
+
+function namesOf(
+  project: Project,
+  resource: ProjectResource,
+): Pick<ResourceType, 'group' | 'kind' | 'plural'> {
+  const { kind, plural } = resource;
+  return { group: wholeGroup(project, resource), kind, plural };
+}
+
+/** The versions of a kind that a project has so far. */
+function versionsOf(project: Project, first: ProjectResource): Omit<Convertible, 'convert'> {
+  const versions = project.resources.filter((one) => isSameKind(one, first));
+  return { ...namesOf(project, first), versions: versions.map(({ version }) => version) };
 }
 
 /** A project with the first version of a kind. */

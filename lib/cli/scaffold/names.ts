@@ -11,14 +11,26 @@ const versionPattern = /^v[1-9]\d*(?:(?:alpha|beta)[1-9]\d*)?$/;
 const otherInYaml = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 const kindPattern = /^[A-Z][A-Za-z0-9]*$/;
 
-/** Names that the generated code has already. A spec compares it with the templates. */
+/** Names that the generated code has already: no others, as a spec sees to. */
 const takenKinds: readonly string[] = [
-  ...['Builder', 'ConditionUpdate', 'CrManager', 'Deployment', 'EmbeddedCluster', 'Event', 'Ready'],
-  ...['Framework', 'KubernetesObject', 'LifecycleReconciler', 'Manager', 'ObjectOf'],
-  ...['ObjectResult', 'Operator', 'ReconcileContext', 'Reconciler', 'Recorder', 'Resource'],
-  ...['ResourceBuilder', 'ResourceContext', 'ResourceRouter', 'ResourceSet', 'Service'],
-  ...['VersionDefinition', 'VersionObject', 'Webhook', 'AdmissionWebhookOptions', 'Logger'],
-  ...['CustomResourceDefinition', 'Namespace', 'ResourceType'],
+  ...['AdmissionWebhookOptions', 'Annotations', 'CustomResourceDefinition', 'Deployment'],
+  ...[
+    'EmbeddedCluster',
+    'Event',
+    'KubernetesObject',
+    'Logger',
+    'Namespace',
+    'ObjectOf',
+    'Operator',
+  ],
+  ...[
+    'ResourceBuilder',
+    'ResourceType',
+    'Service',
+    'VersionDefinition',
+    'VersionObject',
+    'Webhook',
+  ],
 ];
 
 /**

@@ -18,7 +18,7 @@ import { textIfExists } from './plan-files.js';
 import type { ProjectResource } from './project-file.js';
 
 /** What an object has beside apiVersion, kind, metadata and status. */
-type Content = Readonly<Record<string, unknown>>;
+export type Content = Readonly<Record<string, unknown>>;
 
 /** Content of a kind's objects that its schema accepts, and the sample that it comes from. */
 export interface SampleContent {
@@ -72,7 +72,11 @@ function contentOf(document: Document): Content {
   return omit(document.toJS() as Content, ['apiVersion', 'kind', 'metadata', 'status']);
 }
 
-function schemaOf(crd: CustomResourceDefinition | undefined, version: string): Schema | undefined {
+/** Returns the schema of a version, where it has one. */
+export function schemaOf(
+  crd: CustomResourceDefinition | undefined,
+  version: string,
+): Schema | undefined {
   const found = crd?.spec.versions.find(({ name }) => name === version);
   return found?.schema?.openAPIV3Schema as Schema | undefined;
 }
@@ -84,7 +88,8 @@ function acceptedContent(own: Content, schema: Schema): Content {
   return [own, completed].find((one) => isAccepted(one, schema)) ?? whole;
 }
 
-function isAccepted(content: Content, schema: Schema): boolean {
+/** Whether a schema accepts objects of some content. */
+export function isAccepted(content: Content, schema: Schema): boolean {
   const { value, unknownFields } = prune(content, schema);
   if (unknownFields.length > 0 || !isJsonObject(value)) return false;
   defaultFields(value, schema);
@@ -121,8 +126,8 @@ interface Place {
   readonly taken: number;
 }
 
-/** A literal in the form of Prettier. */
-function literalOf(value: unknown, { indentation, taken }: Place): string {
+/** Returns a literal in the form of Prettier. */
+export function literalOf(value: unknown, { indentation, taken }: Place): string {
   const short = shortLiteral(value);
   const isLong = indentation.length + taken + short.length > 100;
   if (!isLong || value === null || typeof value !== 'object') return short;

@@ -7,8 +7,10 @@ import { Deployment } from '../../../lib/object/kinds.js';
 import { eventually } from '../../../lib/testing/index.js';
 import { cli, scratchDirectory, startCli } from '../cli.js';
 import type { CliResult, RunningCli } from '../cli.js';
+import { linkPackages } from '../project/project-copy.js';
 import { shopProject } from '../project/shop-project.js';
 import { Shop } from '../project/shop/src/shop.js';
+import { makeProject } from '../scaffold/project.js';
 import { copyShopProject, operatorWithWebhook, replaceFile } from './project.js';
 
 const shop = (spec: object): string =>
@@ -158,6 +160,21 @@ describe('operator-builder run --embedded', () => {
     );
     cli.stop();
     expect(await cli.ended).to.include({ code: 0 });
+  });
+
+  it('serves the foreign kinds that the tests of the project define', async () => {
+    const project = file('foreign');
+    await makeProject(project);
+    const named = ['--group', 'open.example.io', '--version', 'v1', '--kind', 'Widget'];
+    await cli(['create', 'api', ...named, '--no-resource', '-C', project]);
+    linkPackages(project);
+    const widget = { apiVersion: 'open.example.io/v1', kind: 'Widget', metadata: { name: 'a' } };
+    await writeFile(file('widget.yaml'), JSON.stringify(widget));
+    const args = ['run', '--embedded', '--project', project, '-f', file('widget.yaml')];
+    const { code, stdout, stderr } = await cli([...args, '--until-settled']);
+    expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.include('+ CustomResourceDefinition widgets.open.example.io\n');
+    expect(stdout).to.include('settled: Widget default/a');
   });
 
   it('keeps away from a kubeconfig that is none of its own, and from a port that is taken', async () => {

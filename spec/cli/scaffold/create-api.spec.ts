@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { englishPlural } from '../../../lib/cli/scaffold/names.js';
 import { cli, scratchDirectory } from '../cli.js';
@@ -174,6 +175,27 @@ describe('operator-builder create api', () => {
     expect(texts['config/rbac/role.yaml']).to.include('shops/finalizers');
     const again = await createApi(file('later'), 'Shop', 'v1', '--no-resource');
     expect(again.stderr).to.include('Shop has a controller already: --force overwrites it');
+  });
+
+  it('adds a controller later that reads only fields that the kind has', async () => {
+    const folder = file('fields');
+    await makeProject(folder, ['Shop', 'v1', '--no-controller']);
+    const path = join(folder, 'src/api/v1/shop.ts');
+    const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
+    const own =
+      "const spec = s.object({ image: s.string(), engine: s.string({ enum: ['fast'] }) });";
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace(schema, own));
+    linkPackages(folder);
+    const made = await createApi(folder, 'Shop', 'v1', '--no-resource');
+    expect(made).to.include({ code: 0, stderr: '' });
+    const texts = await textsIn(folder);
+    expect(texts['src/controllers/shop-controller.ts'])
+      .to.include('image: object.spec.image')
+      .and.include('replicas: 1,');
+    expect(texts['test/shop-controller.test.ts'])
+      .to.match(/const spec: Shop\['spec'\] = \{[^}]*engine: 'fast'/)
+      .and.not.include('replicas: 2');
   });
 
   for (const [kind, plural] of [

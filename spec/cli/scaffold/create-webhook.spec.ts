@@ -167,6 +167,26 @@ describe('operator-builder create webhook', () => {
     ]);
   });
 
+  it('has each webhook asked about a further version that has none, but where code says otherwise', async () => {
+    const folder = file('further');
+    await makeProject(folder, ...twoVersions);
+    for (const version of ['v1alpha1', 'v1']) {
+      await createWebhook(folder, 'Shop', version, '--validation');
+    }
+    await createWebhook(folder, 'Shop', 'v1', '--conversion');
+    const policies = async (): Promise<unknown> =>
+      (await readFile(file('further', manifests), 'utf8')).match(/matchPolicy: \w+/g);
+    expect(await policies()).to.deep.equal(['matchPolicy: Exact', 'matchPolicy: Exact']);
+    expect((await createApi(folder, 'Shop', 'v2')).stderr).to.equal('');
+    linkPackages(folder);
+    expect(await cli(['manifests', '--project', folder, '--check'])).to.deep.equal(fresh);
+    expect(await policies()).to.equal(null);
+    // One that is asked as the code says stays as it is.
+    await edit(file('further', manifests), (text) => `${text}    matchPolicy: Exact\n`);
+    expect((await createApi(folder, 'Shop', 'v3')).stderr).to.equal('');
+    expect(await policies()).to.deep.equal(['matchPolicy: Exact']);
+  });
+
   it('shows what to add where a marker is gone, and writes nothing', async () => {
     await makeProject(file('markers'), ...twoVersions);
     const paths = ['src/operator.ts', 'config/manager/manager.yaml'];

@@ -172,6 +172,31 @@ describe('The tests of a project', () => {
     expect(stdout).to.include('# pass 5').and.include('# fail 0');
   });
 
+  it('pass and compile for a controller that comes after the schema was edited, in every style', async () => {
+    const folder = file('later');
+    await makeProject(folder, ...styles.map((style) => [`Kind${style}`, 'v1', '--style', style]));
+    const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
+    const own = `const spec = s.object({
+      engine: s.string({ enum: ['fast'] }),
+      replicas: s.optional(s.integer()),
+      tags: s.array(s.string(), { minItems: 1 }),
+      zone: s.defaulted(s.string(), 'a'),
+    });`;
+    for (const style of styles) {
+      await edit(`${folder}/src/api/v1/kind${style}.ts`, (text) => text.replace(schema, own));
+    }
+    linkPackages(folder);
+    for (const style of styles) {
+      const flags = ['--no-resource', '--style', style, '--force'];
+      const made = await createApi(folder, `Kind${style}`, 'v1', ...flags);
+      expect(made).to.include({ code: 0, stderr: '' });
+    }
+    const { stdout } = await test(folder, ...styles.map((style) => `kind${style}`));
+    expect(stdout).to.match(/\W pass 3\n/);
+    const tsc = resolve('node_modules/typescript/bin/tsc');
+    await run(process.execPath, [tsc, '--noEmit'], { cwd: folder });
+  });
+
   it('fail at the first rule that is missing, with the rule to add', async () => {
     const folder = file('missing');
     await makeProject(folder, ['Shop', 'v1']);

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { parse, parseAllDocuments } from 'yaml';
 import { checkKind } from '../../../lib/cli/scaffold/names.js';
+import * as ownPackage from '../../../lib/index.js';
+import * as testing from '../../../lib/testing/index.js';
 import { textsIn } from './project.js';
 
 interface Manifest {
@@ -37,15 +39,32 @@ describe('The templates', () => {
     }
   });
 
-  it('import nothing by a name that a kind may have', async () => {
+  it('have no name that a kind may have, and refuse kinds for no other name', async () => {
     const texts = await textsIn('templates');
-    const code = Object.entries(texts).filter(([path]) => path.endsWith('.ts'));
-    const imported = code.flatMap(([, text]) => [
+    const code = Object.entries(texts)
+      .filter(([path]) => path.endsWith('.ts'))
+      .map(([, text]) => text);
+    const lists = code.flatMap((text) => [
       ...text.matchAll(/import (?:type )?\{([^}]*)\} from '(?!\.)/g),
     ]);
-    const names = imported.flatMap(([, list = '']) => list.split(',').map((name) => name.trim()));
-    for (const name of names.filter((one) => /^[A-Z]/.test(one))) {
-      expect(() => checkKind(name), name).to.throw('take a longer name');
+    const imported = lists.flatMap(([, list = '']) =>
+      list.split(',').map((name) => name.trim().replace(/^type /, '')),
+    );
+    const declared = code.flatMap((text) =>
+      [...text.matchAll(/\b(?:class|const|interface|type) ([A-Z]\w*)/g)].map(
+        ([, name = '']) => name,
+      ),
+    );
+    const names = [...imported, ...declared].filter(
+      (name) => /^[A-Z]/.test(name) && !name.startsWith('KindName'),
+    );
+    expect(names).not.to.deep.equal([]);
+    for (const name of names) expect(() => checkKind(name), name).to.throw('take a longer name');
+    const free = Object.keys({ ...ownPackage, ...testing }).filter(
+      (name) => /^[A-Z]\w*[a-z]/.test(name) && !names.includes(name),
+    );
+    for (const name of [...free, 'CrManager', 'Framework', 'Ready']) {
+      expect(() => checkKind(name), name).not.to.throw();
     }
   });
 
