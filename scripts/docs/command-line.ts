@@ -29,7 +29,8 @@ const introduction = `# The command line
 
 <!-- Made by scripts/docs/draw.ts from what the commands say of themselves: changes belong there. -->
 
-The package brings the program \`operator-builder\`: \`npx operator-builder --help\`.
+The package brings the program \`operator-builder\`: \`npx operator-builder --help\`. Installed globally, it
+runs the version that the project in the current folder has, if that has one.
 
 Results go to the standard output, everything else to the standard error. A command ends with
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { scratchDirectory } from './cli.js';
@@ -50,5 +50,29 @@ describe('The process of a command', () => {
     expect(ended.stderr).to.match(
       /^error: a promise that nobody [^\n]* asks the cluster [^\n]*\n$/,
     );
+  });
+
+  it('is that of the version that the project has, with the same arguments, and no word about it', async () => {
+    const root = file('own/node_modules/operator-builder');
+    await mkdir(root, { recursive: true });
+    const manifest = { type: 'module', bin: { 'operator-builder': 'own.js' } };
+    await writeFile(join(root, 'package.json'), JSON.stringify(manifest));
+    const own = 'console.log(JSON.stringify(process.argv.slice(1))); process.exitCode = 3;';
+    await writeFile(join(root, 'own.js'), own);
+    const args = [
+      '--import',
+      resolve('node_modules/tsx/dist/loader.mjs'),
+      resolve('lib/cli/main.ts'),
+      'help',
+      'run',
+    ];
+    const child = spawn(process.execPath, args, { cwd: file('own') });
+    const output = Promise.all([text(child.stdout), text(child.stderr)]);
+    const [code] = (await once(child, 'exit')) as [number | null];
+    const started = [await realpath(join(root, 'own.js')), 'help', 'run'];
+    expect({ code, output: await output }).to.deep.equal({
+      code: 3,
+      output: [`${JSON.stringify(started)}\n`, ''],
+    });
   });
 });
