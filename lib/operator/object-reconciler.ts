@@ -192,16 +192,17 @@ export class ObjectReconciler<T extends KubernetesObject> {
     });
   }
 
-  async #fail(object: T, error: unknown, parts: HandlerParts<T>): Promise<never> {
+  async #fail(object: T, thrown: unknown, parts: HandlerParts<T>): Promise<never> {
     const { context, draft } = parts;
+    // What is no error fails all the same, even undefined.
+    const error = asError(thrown);
     const kind = failureKindOf(error);
     // A reconcile that was stopped, or whose time is over, may not write.
     if (kind === 'conflict' || kind === 'waiting' || context.signal.aborted) throw error;
     if (!this.#plan.reports.has(error)) {
-      const { message: note } = asError(error);
       const reason = terminalReasonOf(error) ?? 'ReconcileFailed';
       const event = { type: 'Warning', reason, action: 'Reconcile' } as const;
-      context.recorder.record({ ...event, regarding: object, note });
+      context.recorder.record({ ...event, regarding: object, note: error.message });
     }
     const conditions = conditionsOf({ error, ...this.#observed(object) });
     // The server may refuse what the handler has set: then the failure shows without it.

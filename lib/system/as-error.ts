@@ -7,8 +7,16 @@ export function asError(thrown: unknown): Error {
 export function errorMessage(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   try {
-    return String(thrown);
+    const text = String(thrown);
+    if (thrown === undefined || thrown === null) return `${text} was thrown, not an error`;
+    return typeof thrown === 'object' && text === '[object Object]' ? textOf(thrown) : text;
   } catch {
     return `a thrown ${typeof thrown} without a text`;
   }
+}
+
+/** The message of a plain object; else the names of its fields, whose values may be secret. */
+function textOf(thrown: object): string {
+  if ('message' in thrown && typeof thrown.message === 'string') return thrown.message;
+  return `a thrown object with ${Object.keys(thrown).join(', ') || 'no fields'}`;
 }

@@ -1,5 +1,6 @@
 import { operatorFeedSuite } from '../operator/suite/feed-suite.js';
 import { operatorSuite } from '../operator/suite/operator-suite.js';
+import { operatorRacesSuite } from '../operator/suite/races-suite.js';
 import { operatorReplicasSuite } from '../operator/suite/replicas-suite.js';
 import { readmeSuite } from '../operator/suite/readme-suite.js';
 import { operatorStylesSuite } from '../operator/suite/styles-suite.js';
@@ -10,6 +11,10 @@ describe('Operator on a real API server', () => operatorSuite(clusterTarget));
 
 describe('Trouble around an Operator on a real API server', () => {
   operatorTroubleSuite(clusterTarget);
+});
+
+describe('Changes while an Operator reconciles, on a real API server', () => {
+  operatorRacesSuite(clusterTarget);
 });
 
 describe('Processes of one Operator on a real API server', () => {

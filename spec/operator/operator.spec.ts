@@ -1,6 +1,7 @@
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
 import { operatorFeedSuite } from './suite/feed-suite.js';
 import { operatorSuite } from './suite/operator-suite.js';
+import { operatorRacesSuite } from './suite/races-suite.js';
 import { operatorReplicasSuite } from './suite/replicas-suite.js';
 import { readmeSuite } from './suite/readme-suite.js';
 import { operatorStylesSuite } from './suite/styles-suite.js';
@@ -10,6 +11,10 @@ describe('Operator on the embedded server', () => operatorSuite(embeddedTarget))
 
 describe('Trouble around an Operator on the embedded server', () => {
   operatorTroubleSuite(embeddedTarget);
+});
+
+describe('Changes while an Operator reconciles, on the embedded server', () => {
+  operatorRacesSuite(embeddedTarget);
 });
 
 describe('Processes of one Operator on the embedded server', () => {
