@@ -35,7 +35,7 @@ export async function readmeExample(): Promise<string> {
 }
 
 /** The example as a module: its last line, which runs it on the user's cluster, is left to the spec. */
-async function loadExample(): Promise<Example> {
+export async function loadExample(): Promise<Example> {
   const run = 'await operator.run();\n';
   const example = await readmeExample();
   expect(example.endsWith(run)).to.equal(true);

@@ -39,6 +39,19 @@ export const Tenant = defineResource({
 });
 export type Tenant = ObjectOf<typeof Tenant>;
 
+/** The kind of a lifecycle. */
+export const System = defineResource({
+  group: 'front.example',
+  kind: 'System',
+  versions: [
+    {
+      name: 'v1',
+      schema: s.object({ spec: s.object({ mode: s.string() }) }),
+      status: s.unknownObject(),
+    },
+  ],
+});
+
 export const operatorName = 'tenant-operator';
 export const podSpec = { containers: [{ name: 'app', image: 'registry.example/app:1' }] };
 

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { defineResource, s } from '../../../lib/crd/index.js';
 import { ensureCrd } from '../../../lib/client/index.js';
 import { lifecycle } from '../../../lib/lifecycle/index.js';
 import type { LifecycleObject } from '../../../lib/lifecycle/index.js';
@@ -9,19 +8,8 @@ import type { ResourceType } from '../../../lib/object/resource-type.js';
 import { objectsResource, resourceChain } from '../../../lib/resource/index.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
-import { Stage, Tenant } from './stage.js';
+import { Stage, System, Tenant } from './stage.js';
 
-const System = defineResource({
-  group: 'front.example',
-  kind: 'System',
-  versions: [
-    {
-      name: 'v1',
-      schema: s.object({ spec: s.object({ mode: s.string() }) }),
-      status: s.unknownObject(),
-    },
-  ],
-});
 type System = LifecycleObject & { spec: { mode: string } };
 
 /** The other styles behind the front door, on a real server and on the embedded one. */
