@@ -1,5 +1,7 @@
-import { pino, stdSerializers } from 'pino';
+import { pino } from 'pino';
 import type { DestinationStream, Logger as Pino } from 'pino';
+import { loggedError } from './logged-error.js';
+import type { LoggedStacks } from './logged-error.js';
 import type { Logger } from './logger.js';
 import { refuseUnknownOptions } from './known-options.js';
 
@@ -9,13 +11,17 @@ export interface PinoLoggerOptions {
   readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent' | undefined;
   /** Where the JSON lines go. @defaultValue standard output */
   readonly destination?: DestinationStream | undefined;
-  /** Whether errors are written with their stacks. @defaultValue true */
+  /**
+   * Whether errors are written with all that they have: their stacks, and fields of any depth.
+   * @defaultValue at the level `debug`; else with the stacks of errors whose message may not say what
+   * failed: not those of an `OperatorError` that another error has caused
+   */
   readonly stacks?: boolean | undefined;
 }
 
 /** A {@link Logger} that writes JSON lines by pino. */
 export function pinoLogger(options: PinoLoggerOptions = {}): Logger {
-  const { level = 'info', destination, stacks = true } = options;
+  const { level = 'info', destination, stacks } = options;
   const names = { level, destination, stacks };
   refuseUnknownOptions<PinoLoggerOptions>('pinoLogger', options, names);
   const settings = {
@@ -23,25 +29,17 @@ export function pinoLogger(options: PinoLoggerOptions = {}): Logger {
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     base: null,
-    serializers: { error: stacks ? stdSerializers.errWithCause : withoutStack },
+    serializers: { error: (error: unknown) => loggedError(error, stacksOf(options)) },
   };
   return adapt(destination === undefined ? pino(settings) : pino(settings, destination));
 }
 
-/** An error as `errWithCause` writes it, without the stacks of itself and its causes. */
-function withoutStack(error: Error): unknown {
-  return strip(stdSerializers.errWithCause(error));
-}
-
-function strip(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const { cause, aggregateErrors, ...rest } = value as Record<string, unknown>;
-  delete rest['stack'];
-  return {
-    ...rest,
-    ...(cause !== undefined && { cause: strip(cause) }),
-    ...(Array.isArray(aggregateErrors) && { aggregateErrors: aggregateErrors.map(strip) }),
-  };
+function stacksOf({
+  level,
+  stacks = level === 'debug' ? true : undefined,
+}: PinoLoggerOptions): LoggedStacks {
+  if (stacks === undefined) return 'own';
+  return stacks ? 'all' : 'none';
 }
 
 function adapt(inner: Pino): Logger {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { OperatorError } from '../../lib/system/operator-error.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import { pinoLogger } from '../../lib/system/pino-logger.js';
 import type { PinoLoggerOptions } from '../../lib/system/pino-logger.js';
@@ -52,6 +53,51 @@ describe('pinoLogger', () => {
     expect(error['message']).to.equal('outer');
     expect(error['stack']).to.contain('pino-logger.spec');
     expect(error['cause']).to.have.property('message', 'inner');
+  });
+
+  it('writes each of several errors once, whatever they cause and contain', () => {
+    const { lines, logger } = setUp({ level: 'debug' });
+    const cause = new Error('the disk is full');
+    const part = new OperatorError('Terminal', 'web: the disk is full', { cause });
+    const error = Object.assign(
+      new OperatorError('ReconcileFailed', part.message, { cause: part }),
+      {
+        errors: [part, part, new OperatorError('Timeout', 'db: not there', { cause })],
+      },
+    );
+    Object.assign(cause, { cause: error });
+    logger.error('failed', { error });
+    const text = JSON.stringify(lines[0]);
+    expect(text.split('the disk is full')).to.have.length(2);
+    expect(text.split('"stack"')).to.have.length(5);
+    expect(text).to.include('db: not there').and.include('"code":"Terminal"');
+  });
+
+  it('writes the stack of a defect, and none of an OperatorError that another error caused', () => {
+    const { lines, logger } = setUp();
+    const cause = new TypeError('x is not a function');
+    logger.error('failed', { error: new OperatorError('Terminal', 'web: broken', { cause }) });
+    const { stack, cause: inner } = lines[0]?.['error'] as Record<string, Record<string, string>>;
+    expect(stack).to.equal(undefined);
+    expect(inner?.['message']).to.equal('x is not a function');
+    expect(inner?.['stack']).to.match(/^at .*pino-logger\.spec/);
+  });
+
+  it('writes fields of fields, such as the request of an HTTP client, at the level debug only', () => {
+    const request = { headers: { authorization: 'Bearer abc' }, path: '/x' };
+    const error = Object.assign(new Error('refused'), { request, status: 403 });
+    const [info, debug] = [setUp(), setUp({ level: 'debug' })];
+    for (const { logger } of [info, debug]) logger.error('failed', { error });
+    expect(info.lines[0]?.['error']).to.deep.include({ request: { path: '/x' }, status: 403 });
+    expect(debug.lines[0]?.['error']).to.deep.include({ request, status: 403 });
+  });
+
+  it('limits the size of a line', () => {
+    const { lines, logger } = setUp();
+    const errors = Array.from({ length: 1_000 }, (_, index) => new Error(`problem ${index}`));
+    logger.error('failed', { error: new AggregateError(errors, 'x'.repeat(1_000_000)) });
+    expect(JSON.stringify(lines[0]).length).to.be.below(30_000);
+    expect(lines[0]?.['error']).to.include({ moreErrors: 990 });
   });
 
   it('leaves the stacks out of an error and its causes where it is told to', () => {

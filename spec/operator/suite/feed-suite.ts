@@ -11,8 +11,7 @@ export function operatorFeedSuite(newTarget: NewTarget): void {
   let printed: { out: string; error: string };
 
   before(async () => {
-    // Loading it takes time, which the clock of the embedded server does not wait for.
-    [target] = await Promise.all([newTarget(), import('../../../lib/feed/index.js')]);
+    target = await newTarget();
   });
 
   beforeEach(async () => {
@@ -28,11 +27,19 @@ export function operatorFeedSuite(newTarget: NewTarget): void {
 
   after(() => target.close());
 
-  const terminal = (env: RunPlace['env'] = {}): RunPlace => ({
-    stdout: { columns: 80, write: (text: string) => (printed.out += text) },
-    stderr: { columns: 80, write: (text: string) => (printed.error += text) },
-    env,
-  });
+  /** Starts the operator at a terminal. */
+  async function start(env: RunPlace['env'] = {}): Promise<void> {
+    const stderr = { columns: 80, write: (text: string) => (printed.error += text) };
+    // The feed is loaded then; the clock of the embedded server does not wait for that.
+    await new Promise<void>((resolve) => {
+      const write = (text: string): void => {
+        printed.out += text;
+        resolve();
+      };
+      stage.start({}, { stdout: { columns: 80, write }, stderr, env });
+    });
+    await shown('\nstarted\n');
+  }
 
   const shown = (text: string): Promise<void> =>
     target.eventually(async () => {
@@ -41,8 +48,7 @@ export function operatorFeedSuite(newTarget: NewTarget): void {
 
   it('prints at a terminal what it works on, and a line for each object that it changes', async () => {
     const { namespace } = stage;
-    stage.start({}, terminal({ NO_COLOR: '1' }));
-    await shown('\nstarted\n');
+    await start({ NO_COLOR: '1' });
     expect(printed.out).to.equal(`operator ${operatorName}\nnamespaces: ${namespace}\n\nstarted\n`);
     await stage.create('acme', { env: { A: '1' } });
     await shown(`+ Tenant ${namespace}/acme\n`);
@@ -56,16 +62,14 @@ export function operatorFeedSuite(newTarget: NewTarget): void {
 
   it('prints a reconcile that fails as one line, with the verb, the object and the reason', async () => {
     const { namespace } = stage;
-    stage.start({}, terminal({ NO_COLOR: '1' }));
-    await shown('\nstarted\n');
+    await start({ NO_COLOR: '1' });
     await stage.create('acme', { env: { 'a key': '1' } });
     await shown(`! Tenant ${namespace}/acme: apply ConfigMap ${namespace}/env: 422 data`);
     expect(printed.error).to.equal('');
   });
 
   it('prints colours at a terminal, without NO_COLOR', async () => {
-    stage.start({}, terminal());
-    await shown('\nstarted\n');
+    await start();
     await stage.create('acme');
     await shown(`\u001b[32m+\u001b[39m Tenant ${stage.namespace}/acme\n`);
   });

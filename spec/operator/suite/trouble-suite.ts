@@ -6,6 +6,7 @@ import { findCondition } from '../../../lib/object/conditions.js';
 import { ConfigMap, Event } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { StatusDraft } from '../../../lib/operator/index.js';
+import { pinoLogger } from '../../../lib/system/pino-logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { Stage, Tenant } from './stage.js';
@@ -45,6 +46,24 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     await stage.create('acme');
     const { message } = await stage.condition('acme', 'Ready', 'False');
     expect(message).to.contain('status.endpoint');
+  });
+
+  it('logs a refused object in one short line, with the verb, the object and the reason', async () => {
+    const lines: string[] = [];
+    const destination = { write: (line: string) => void lines.push(line) };
+    stage.operator
+      .for(Tenant)
+      .owns(ConfigMap)
+      .builds(({ builder }) => builder.configMap({ name: 'env', data: { 'a key': 'x' } }));
+    stage.start({ logger: pinoLogger({ destination, level: 'error' }) });
+    await stage.create('acme');
+    await stage.condition('acme', 'Ready', 'False');
+    await target.eventually(async () => expect(lines).to.not.be.empty);
+    const [line = ''] = lines;
+    expect(line.length, line).to.be.below(1_500);
+    const what = `apply ConfigMap ${stage.namespace}/env: 422 Invalid`;
+    expect(line.split(what)).to.have.length(2);
+    expect(line).to.contain('data[a key]');
   });
 
   it('shows a failure also where the handler had set Ready', async () => {

@@ -1,0 +1,98 @@
+import { isOperatorError } from './operator-error.js';
+
+/**
+ * Which stacks a line has. `own`: those that say where code of the operator failed. An `OperatorError` that
+ * another error has caused says so by its message.
+ */
+export type LoggedStacks = 'all' | 'own' | 'none';
+
+interface Writing {
+  readonly stacks: LoggedStacks;
+  /** All that is written of an error once. */
+  readonly seen: Set<unknown>;
+  /** The messages of the errors that this one is part of. */
+  readonly said: string;
+}
+
+const mostParts = 10;
+const longestText = 4_000;
+/** A shorter text may be in a message by chance. */
+const longestName = 64;
+/** Written by another name, or repeats the type. */
+const shown: ReadonlySet<string> = new Set(['name', 'message', 'stack', 'cause', 'errors']);
+
+/**
+ * What a log line says of an error: its type, its message, its fields, and of the errors that caused it what
+ * it does not say itself. No error is written twice.
+ *
+ * Fields of fields are left out below `all`: an HTTP client keeps its request in an error, with its
+ * credentials.
+ */
+export function loggedError(error: unknown, stacks: LoggedStacks): unknown {
+  return written(error, { stacks, seen: new Set(), said: '' });
+}
+
+function written(error: unknown, { stacks, seen, said }: Writing): unknown {
+  if (!isErrorLike(error)) return error;
+  seen.add(error);
+  const { message, cause, errors } = error;
+  const inner: Writing = { stacks, seen, said: `${said}\n${message}` };
+  const parts = Array.isArray(errors) ? unseen(errors as unknown[], seen) : [];
+  const aggregateErrors = parts.slice(0, mostParts).map((part) => written(part, inner));
+  const causes = cause === undefined ? [] : unseen([cause], seen);
+  const isOutermost = said === '';
+  const isExplained = isOperatorError(error) && (!isOutermost || parts.length + causes.length > 0);
+  const hasStack = stacks === 'all' || (stacks === 'own' && !isExplained);
+  const limit = stacks === 'all' ? Infinity : longestText;
+  return {
+    type: typeOf(error),
+    ...((isOutermost || !said.includes(message)) && { message: cut(message, limit) }),
+    ...(hasStack && { stack: cut(framesOf(error), limit) }),
+    ...fieldsOf(error, inner),
+    ...(aggregateErrors.length > 0 && { aggregateErrors }),
+    ...(parts.length > mostParts && { moreErrors: parts.length - mostParts }),
+    ...(causes.length > 0 && { cause: written(cause, inner) }),
+  };
+}
+
+type ErrorLike = Error & { readonly errors?: unknown };
+
+/** Errors of another realm are no instances of this one's `Error`. */
+function isErrorLike(value: unknown): value is ErrorLike {
+  if (typeof value !== 'object' || value === null) return false;
+  return typeof (value as Partial<Error>).message === 'string';
+}
+
+function unseen(errors: readonly unknown[], seen: ReadonlySet<unknown>): readonly unknown[] {
+  return [...new Set(errors)].filter((error) => !seen.has(error));
+}
+
+function typeOf({ constructor, name }: Error): string {
+  return typeof constructor === 'function' ? constructor.name : name;
+}
+
+/** The stack without the message before it. */
+function framesOf({ stack = '', message }: Error): string {
+  const at = stack.indexOf(message);
+  return (at < 0 ? stack : stack.slice(at + message.length)).trim();
+}
+
+/** The fields that are not written otherwise, without the texts that a message quotes. */
+function fieldsOf(error: object, { stacks, said }: Writing): Readonly<Record<string, unknown>> {
+  const isNew = (value: unknown): boolean =>
+    typeof value !== 'string' || value.length < longestName || !said.includes(value);
+  const fields = Object.entries(error).flatMap(([name, value]: [string, unknown]) => {
+    if (shown.has(name) || !isNew(value)) return [];
+    if (typeof value !== 'object' || value === null || stacks === 'all') return [[name, value]];
+    if (Array.isArray(value)) return [];
+    const flat = Object.entries(value).filter(
+      ([, each]) => typeof each !== 'object' && isNew(each),
+    );
+    return flat.length === 0 ? [] : [[name, Object.fromEntries(flat)]];
+  });
+  return Object.fromEntries(fields) as Readonly<Record<string, unknown>>;
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
