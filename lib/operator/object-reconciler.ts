@@ -133,12 +133,14 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const draft = new Draft<T>(object);
     const results = new Map<string, ObjectResult>();
     const parts = { context, draft, results };
-    let end: ObjectEnd;
+    let end: ObjectEnd | undefined;
     try {
       end = await this.#run(object, parts);
     } catch (error) {
       return this.#fail(object, error, parts);
     }
+    // The event of the deletion has queued the key again.
+    if (end === undefined) return done();
     const { conditions, keepOthers } = end;
     try {
       const update = draft.over({ conditions });
@@ -149,7 +151,11 @@ export class ObjectReconciler<T extends KubernetesObject> {
     }
   }
 
-  async #run(object: T, { context, draft, results }: HandlerParts<T>): Promise<ObjectEnd> {
+  /** @returns undefined: the object has gone while its chain was described, so nothing was applied */
+  async #run(
+    object: T,
+    { context, draft, results }: HandlerParts<T>,
+  ): Promise<ObjectEnd | undefined> {
     const { handler } = this.#plan;
     const onResult = (result: ObjectResult): void => {
       results.set(describeObject(result.ref), result);
@@ -164,7 +170,11 @@ export class ObjectReconciler<T extends KubernetesObject> {
     };
     let returned: Result | undefined;
     if (handler.type === 'reconciles') returned = await handler.handle(given);
-    else await reconcileChain(await handler.handle(given), object);
+    else {
+      const built = await handler.handle(given);
+      if (!(await this.#isThere(object, context))) return undefined;
+      await reconcileChain(built, object);
+    }
     const all = [...results.values()];
     if (returned != null) checkedResult(returned);
     const returnedWait = returned?.type === 'requeueAfter' ? returned.message : undefined;
@@ -241,6 +251,12 @@ export class ObjectReconciler<T extends KubernetesObject> {
     }
     await removeFinalizer(client, await this.#latest(object, context), { finalizer, signal });
     return done();
+  }
+
+  /** Whether the cache still has the object, and not another one of its name. */
+  async #isThere({ metadata }: T, { client, key, signal }: ReconcileContext): Promise<boolean> {
+    const now = await getIfExists(client, this.#plan.type, key, { signal });
+    return now?.metadata.uid === metadata.uid;
   }
 
   /** The object as it is after the writes of `finalizes`, for a finalizer is removed by its version. */

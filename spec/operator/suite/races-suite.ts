@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { setImmediate } from 'node:timers/promises';
+import { getIfExists } from '../../../lib/client/index.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import { findCondition } from '../../../lib/object/conditions.js';
 import { ConfigMap, Namespace } from '../../../lib/object/kinds.js';
@@ -45,12 +47,14 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
-        .builds(async ({ object, builder, status }) => {
+        .builds(async ({ object, builder, status, client, key }) => {
           const { uid = '' } = object.metadata;
           if (isFirst) {
             isFirst = false;
             begun.resolve();
             await held.promise;
+            const cached = () => getIfExists(client, Tenant, key);
+            while ((await cached())?.metadata.uid === uid) await setImmediate();
           }
           status.set({ endpoint: uid });
           return builder.configMap({ name: 'env', data: { uid } });
@@ -61,6 +65,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
       await target.admin.delete(Tenant, stage.key('acme'));
       const { metadata } = await stage.create('acme');
       expect(metadata.uid).to.not.equal(old.metadata.uid);
+      await stage.requests();
       held.resolve();
       await eventually(async () => {
         const { status } = await stage.get('acme');
@@ -70,6 +75,9 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
         expect(env.data).to.deep.equal({ uid: metadata.uid });
         expect(env.metadata.ownerReferences?.map(({ uid }) => uid)).to.deep.equal([metadata.uid]);
       });
+      // Nothing was made for the old one, which the garbage collector would have to take away first.
+      const writes = await stage.writes();
+      expect(writes.filter((resource) => resource === 'configmaps')).to.have.length(1);
     });
 
     it('while it is cleaned up keeps the finalizer of its own', async () => {
