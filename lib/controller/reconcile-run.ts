@@ -4,7 +4,7 @@ import { endsWithin } from './ends-within.js';
 import { InvalidResultError } from './invalid-result-error.js';
 import { readableError } from './readable-error.js';
 import type { WorkKey } from './reconcile-key.js';
-import { checkedResult, isResult } from './result.js';
+import { checkedResult, isResult, shapeOf } from './result.js';
 import type { Result } from './result.js';
 import type { TriggerList } from './trigger.js';
 
@@ -175,5 +175,6 @@ export class ReconcileRun implements RunSubject {
 /** @throws InvalidResultError: nothing but the compiler keeps a handler from returning nothing. */
 function returned(result: unknown): Result {
   if (isResult(result)) return checkedResult(result);
-  throw new InvalidResultError('a reconciler has to return done() or requeueAfter(ms)');
+  const wanted = 'return done() or requeueAfter(ms)';
+  throw new InvalidResultError(`reconciler: want a result, got ${shapeOf(result)}; ${wanted}`);
 }

@@ -52,6 +52,16 @@ export function checkedResult<T extends Result>(result: T): T {
   throw new InvalidResultError(`requeueAfter: want more than 0 ms, got ${got}`);
 }
 
+/** What a handler returned in place of a {@link Result}, for a message: never the values in it. */
+export function shapeOf(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  const { name = 'Object' } = (value.constructor as { readonly name?: string } | undefined) ?? {};
+  if (name !== 'Object') return `a value of class ${name}`;
+  const fields = Object.keys(value).slice(0, 5).join(', ');
+  return fields === '' ? 'an object without fields' : `an object with ${fields}`;
+}
+
 /** Whether a handler returned a {@link Result}. */
 export function isResult(value: unknown): value is Result {
   const { type } = (value ?? {}) as Partial<Result>;

@@ -1,5 +1,6 @@
 import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
 import { isApiError } from '../object/api-error.js';
+import type { ApiError } from '../object/api-error.js';
 import { failureKindOf } from '../controller/failure.js';
 import type { ObjectResult } from '../builder/results.js';
 import type { ConditionUpdate } from '../object/conditions.js';
@@ -114,9 +115,22 @@ function failureReasonOf(error: unknown): string {
   // What a builder has explained, and what a user has made terminal.
   const isWrapped = isOperatorError(first, 'Terminal') && first.cause !== undefined;
   const cause = isWrapped ? first.cause : first;
-  if (isApiError(cause) && cause.reason !== '') return cause.reason;
+  if (isApiError(cause)) return serverReasonOf(cause);
   if (isOperatorError(cause) && cause.code !== 'Terminal') return cause.code;
   return 'ReconcileFailed';
+}
+
+/** The reasons of Kubernetes for answers that have none: of a proxy, a webhook, a server that is ending. */
+const statusReasons: Readonly<Partial<Record<number, string>>> = {
+  ...{ 400: 'BadRequest', 401: 'Unauthorized', 403: 'Forbidden', 404: 'NotFound' },
+  ...{ 405: 'MethodNotAllowed', 406: 'NotAcceptable', 409: 'Conflict', 410: 'Gone' },
+  ...{ 413: 'RequestEntityTooLarge', 415: 'UnsupportedMediaType', 422: 'Invalid' },
+  ...{ 429: 'TooManyRequests', 500: 'InternalError', 502: 'BadGateway' },
+  ...{ 503: 'ServiceUnavailable', 504: 'Timeout' },
+};
+
+function serverReasonOf({ reason, status, code }: ApiError): string {
+  return reason === '' || reason === 'Unknown' ? (statusReasons[status] ?? code) : reason;
 }
 
 /** The reason that a `TerminalError` was given. */

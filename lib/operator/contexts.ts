@@ -6,6 +6,7 @@ import type { Result } from '../controller/result.js';
 import type { ConditionUpdate } from '../object/conditions.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ResourceType, TypeReference } from '../object/resource-type.js';
+import { OperatorError } from '../system/operator-error.js';
 
 /**
  * The kinds of references, by name, as far as the compiler knows them: a built-in kind, or a literal
@@ -88,21 +89,22 @@ export type ReconcileHandler<T extends KubernetesObject, Owned extends string> =
  */
 export type FinalizeHandler<T extends KubernetesObject> = (context: ObjectContext<T>) => Handled;
 
+/** Options of a builder that an operator decides itself. */
+const decidedOptions = [
+  ...(['client', 'owner', 'controllerName', 'owns', 'kinds', 'onlyOwned'] as const),
+  ...(['recorder', 'emitter', 'logger', 'signal', 'clock'] as const),
+] as const;
+
 /** Options of the builder of an object that an operator does not decide itself. */
-export type OperatorBuilderOptions = Omit<
-  BuilderOptions,
-  | 'client'
-  | 'owner'
-  | 'controllerName'
-  | 'owns'
-  | 'kinds'
-  | 'onlyOwned'
-  | 'recorder'
-  | 'emitter'
-  | 'logger'
-  | 'signal'
-  | 'clock'
->;
+export type OperatorBuilderOptions = Omit<BuilderOptions, (typeof decidedOptions)[number]>;
+
+/** @throws OperatorError `InvalidOption`: one of `options` is decided by the operator. */
+export function refuseDecided({ kind }: { readonly kind: string }, options: object): void {
+  const decided = decidedOptions.find((name) => name in options);
+  if (decided === undefined) return;
+  const message = `for(${kind}): withBuilder: the operator sets ${decided}; leave it out`;
+  throw new OperatorError('InvalidOption', message);
+}
 
 /** Options of `context.builder`, or a function that returns them for an object. */
 export type BuilderSetting<T extends KubernetesObject> =

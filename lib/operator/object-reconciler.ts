@@ -8,8 +8,9 @@ import { addFinalizer, removeFinalizer } from '../client/finalizers.js';
 import { getIfExists } from '../client/get-if-exists.js';
 import { failureKindOf } from '../controller/failure.js';
 import { commonPauseAnnotations, pauseToTell, pausedBy } from '../controller/pause.js';
+import { InvalidResultError } from '../controller/invalid-result-error.js';
 import type { ReconcileContext } from '../controller/reconciler.js';
-import { checkedResult, done, requeueAfter } from '../controller/result.js';
+import { checkedResult, done, isResult, requeueAfter, shapeOf } from '../controller/result.js';
 import type { Result } from '../controller/result.js';
 import { OperatorEvents } from '../events/operator-events.js';
 import type { ConditionUpdate } from '../object/conditions.js';
@@ -20,6 +21,7 @@ import type { TypeReference } from '../object/resource-type.js';
 import { asError } from '../system/as-error.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import { conditionsOf, deletingConditions, terminalReasonOf } from './conditions.js';
+import { refuseDecided } from './contexts.js';
 import type {
   BuildHandler,
   BuilderSetting,
@@ -176,7 +178,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
       await reconcileChain(built, object);
     }
     const all = [...results.values()];
-    if (returned != null) checkedResult(returned);
+    checkHandled(handler.type, returned, object);
     const returnedWait = returned?.type === 'requeueAfter' ? returned.message : undefined;
     const waitsFor = draft.waitsFor(returnedWait);
     const conditions = conditionsOf({ results: all, waitsFor, ...this.#observed(object) });
@@ -190,6 +192,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
   ): Builder<NoNames> {
     const { operatorName: controllerName, owns, builderOptions, reports } = this.#plan;
     const own = typeof builderOptions === 'function' ? builderOptions(object) : builderOptions;
+    refuseDecided(this.#plan.type, own);
     return new Builder({
       ...own,
       ...{ client, owner: object, controllerName, owns, onlyOwned: true },
@@ -238,7 +241,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     let returned: Result | undefined;
     try {
       returned = await finalize?.({ ...context, object, status: draft });
-      if (returned != null) checkedResult(returned);
+      checkHandled('finalizes', returned, object);
     } catch (error) {
       return this.#fail(object, error, parts);
     }
@@ -342,6 +345,21 @@ async function reconcileChain(chain: unknown, object: KubernetesObject): Promise
     throw new OperatorError('InvalidOption', `${message}; return builder.configMap(…)`);
   }
   await (chain as Builder).reconcile();
+}
+
+/** @throws InvalidResultError: what a handler returned is neither nothing nor a result. */
+function checkHandled(by: string, returned: unknown, object: KubernetesObject): void {
+  if (returned === undefined || returned === null) return;
+  if (isResult(returned)) {
+    checkedResult(returned);
+    return;
+  }
+  const message = `${by} for ${describeObject(object)}: want nothing or a result, got ${shapeOf(returned)}`;
+  const remedy =
+    returned instanceof Builder
+      ? 'give the chain to builds(…), or await its steps'
+      : 'return nothing, done() or requeueAfter(ms, message)';
+  throw new InvalidResultError(`${message}; ${remedy}`);
 }
 
 function soonest(result: Result, afterMs: number | undefined): Result {

@@ -15,6 +15,7 @@ import { groupOfType } from '../object/resource-type.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
+import { refuseDecided } from './contexts.js';
 import type {
   BuildHandler,
   BuilderSetting,
@@ -123,7 +124,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   readonly #links: ((controller: ControllerBuilder) => ControllerBuilder)[] = [];
   readonly #requires: RequiredAccess[] = [];
   #controllerOptions: ControllerOptions = {};
-  #builderOptions: BuilderSetting<T> = {};
+  #builderOptions: BuilderSetting<T> | undefined;
   #place: Pick<ManagerAddOptions, 'phase' | 'shards'> = {};
   #handling: Handling<T> | undefined;
   #finalize: FinalizeHandler<T> | undefined;
@@ -164,16 +165,28 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   }
 
   withOptions(options: Omit<ControllerOptions, 'name' | 'reportingController'>): this {
+    for (const name of ['name', 'reportingController'] as const) {
+      if (!(name in options)) continue;
+      const remedy = name === 'name' ? 'give it to for(…)' : 'it is the name of the operator';
+      this.#refuse(`withOptions: ${name} can't be set here; ${remedy}`);
+    }
+    // Bad input is refused where it is given.
+    controllerFor(this.#type).withOptions(options);
     this.#controllerOptions = { ...this.#controllerOptions, ...options };
     return this;
   }
 
   withBuilder(options: BuilderSetting<T>): this {
+    if (this.#builderOptions !== undefined) this.#refuse('withBuilder: it is there already');
+    if (typeof options !== 'function') refuseDecided(this.#type, options);
     this.#builderOptions = options;
-    return this;
+    return this.#checkStyle();
   }
 
   runsOn(place: 'leader' | 'replica' | 'shards'): this {
+    if (!['leader', 'replica', 'shards'].includes(place)) {
+      this.#refuse(`runsOn: want leader, replica or shards, got ${place}`);
+    }
     this.#place = place === 'shards' ? { shards: true } : { phase: place };
     return this;
   }
@@ -201,8 +214,9 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   finalizes(handler: FinalizeHandler<T>): this {
     if (typeof handler !== 'function')
       this.#refuse(`finalizes: want a function, got ${typeof handler}`);
+    if (this.#finalize !== undefined) this.#refuse('finalizes: it is there already');
     this.#finalize = handler;
-    return this;
+    return this.#checkStyle();
   }
 
   /**
@@ -216,13 +230,6 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     }
     this.#checkOthers();
     if (handling.type !== 'uses') return this.#addReconciler(manager, handling);
-    if (this.#finalize !== undefined) {
-      this.#refuse('finalizes is for builds and reconciles; the style cleans up by itself');
-    }
-    for (const name of ['status', 'finalizer'] as const) {
-      if (this.#options[name] === undefined) continue;
-      this.#refuse(`the option ${name} is for builds and reconciles; give the style its options`);
-    }
     handling.style.addTo(manager, this.#styled());
     return undefined;
   }
@@ -259,7 +266,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     const plan: ControllerPlan<T> = {
       ...{ operatorName: this.#operator.name, type: this.#type, owns: this.#owns, handler },
       ...{ finalize: this.#finalize, finalizer: this.#ownFinalizer() },
-      ...{ status: this.#status(), builderOptions: this.#builderOptions },
+      ...{ status: this.#status(), builderOptions: this.#builderOptions ?? {} },
       reports: this.#operator.reports,
     };
     const reconciler = new ObjectReconciler(plan);
@@ -350,6 +357,22 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
       );
     }
     this.#handling = handling;
+    return this.#checkStyle();
+  }
+
+  /** Refuses what another style does not read. */
+  #checkStyle(): this {
+    if (this.#handling?.type !== 'uses') return this;
+    if (this.#finalize !== undefined) {
+      this.#refuse('finalizes is for builds and reconciles; the style cleans up by itself');
+    }
+    if (this.#builderOptions !== undefined) {
+      this.#refuse('withBuilder is for builds and reconciles; give the style its options');
+    }
+    for (const name of ['status', 'finalizer'] as const) {
+      if (this.#options[name] === undefined) continue;
+      this.#refuse(`the option ${name} is for builds and reconciles; give the style its options`);
+    }
     return this;
   }
 

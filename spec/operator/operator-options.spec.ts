@@ -188,10 +188,35 @@ describe('Operator', () => {
 
   it('refuses options that a style does not read', () => {
     const operator = new Operator('tenants');
-    operator.for(Tenant, { status: false }).uses({ addTo: () => undefined });
-    expect(() => managed(operator)).to.throw(
+    const style = { addTo: () => undefined };
+    const tenants = () => operator.for(Tenant);
+    expect(() => operator.for(Tenant, { status: false }).uses(style)).to.throw(
       'for(Tenant): the option status is for builds and reconciles; give the style its options',
     );
+    const ofBuilder = 'for(Tenant): withBuilder is for builds and reconciles; give the style';
+    expect(() => tenants().withBuilder({}).uses(style)).to.throw(ofBuilder);
+    expect(() => tenants().uses(style).withBuilder({})).to.throw(ofBuilder);
+    const ofEnd = 'for(Tenant): finalizes is for builds and reconciles; the style cleans up';
+    expect(() =>
+      tenants()
+        .uses(style)
+        .finalizes(() => undefined),
+    ).to.throw(ofEnd);
+  });
+
+  it('refuses what another link, or the operator itself, decides', () => {
+    const tenants = () => new Operator('tenants').for(Tenant);
+    const end = () => undefined;
+    for (const [describe, problem] of [
+      [() => tenants().withBuilder({}).withBuilder({}), 'withBuilder: it is there already'],
+      [() => tenants().finalizes(end).finalizes(end), 'finalizes: it is there already'],
+      [() => tenants().withBuilder({ owner: {} } as never), 'withBuilder: the operator sets owner'],
+      [() => tenants().withOptions({ name: 'a' } as never), "withOptions: name can't be set here"],
+      [() => tenants().withOptions({ workers: 2 } as never), 'unknown option "workers"'],
+      [() => tenants().runsOn('cluster' as never), 'want leader, replica or shards, got cluster'],
+    ] as const) {
+      expect(describe).to.throw(problem).with.property('code', 'InvalidOption');
+    }
   });
 
   it('refuses a description that makes no sense, where it is given', () => {

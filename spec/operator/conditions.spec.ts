@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { ApiError } from '../../lib/object/api-error.js';
+import type { Status } from '../../lib/object/api-error.js';
+import { conditionsOf } from '../../lib/operator/index.js';
+
+const context = { verb: 'apply', kind: 'ConfigMap', namespace: 'shop', name: 'env' };
+
+/** The condition `Ready` after an answer of the API server. */
+function readyAfter(status: number, body: Status = {}) {
+  const [ready] = conditionsOf({ error: new ApiError(body, { ...context, status }) });
+  return ready;
+}
+
+describe('conditionsOf', () => {
+  for (const [status, reason] of [
+    [401, 'Unauthorized'],
+    [403, 'Forbidden'],
+    [422, 'Invalid'],
+    [503, 'ServiceUnavailable'],
+    [504, 'Timeout'],
+    [418, 'ApiError'],
+  ] as const) {
+    it(`has the reason ${reason} for an answer ${status} without a reason`, () => {
+      expect(readyAfter(status)?.reason).to.equal(reason);
+      expect(readyAfter(status, { reason: 'Unknown' })?.reason).to.equal(reason);
+    });
+  }
+
+  it("has the server's reason where it gives one", () => {
+    expect(readyAfter(403, { reason: 'Quota' })?.reason).to.equal('Quota');
+  });
+});
