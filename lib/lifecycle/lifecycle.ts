@@ -1,3 +1,4 @@
+import type { ObjectEvent, Recorder } from '../events/recorder.js';
 import { groupOfType } from '../object/resource-type.js';
 import type { ControllerStyle } from '../operator/index.js';
 import type { CrManager } from './cr-manager.js';
@@ -20,6 +21,8 @@ export interface LifecycleOptions<CR extends LifecycleObject>
    * are made. Objects of kinds that the controller owns and that are no longer returned are pruned.
    */
   readonly resources: CrManager<CR>['getAllResources'];
+  /** Called with each Event, before it is written. @defaultValue nothing is called */
+  readonly onEvent?: ((event: ObjectEvent) => void) | undefined;
 }
 
 /**
@@ -37,7 +40,7 @@ export interface LifecycleOptions<CR extends LifecycleObject>
 export function lifecycle<CR extends LifecycleObject>(
   options: LifecycleOptions<CR>,
 ): ControllerStyle<CR> {
-  const { version, resources, isCreating, status, withStatus, ...others } = options;
+  const { version, resources, onEvent, isCreating, status, withStatus, ...others } = options;
   return {
     addTo: (manager, { name, operatorName, type, owns, options: controller, ...links }) => {
       const { client, clock, logger } = manager;
@@ -55,13 +58,26 @@ export function lifecycle<CR extends LifecycleObject>(
         },
         ...others,
         ...{ crManager, client, clock, logger },
-        recorder: manager.eventRecorder(operatorName),
+        recorder: recorderOf(manager.eventRecorder(operatorName), onEvent),
       });
       const settings = { ...controller, name, operatorVersion: version };
       manager.add(lifecycleController(reconciler, settings, links.configure), {
         ...links.place,
         requires: [...reconciler.requires, ...links.requires],
       });
+    },
+  };
+}
+
+function recorderOf(
+  recorder: Recorder,
+  onEvent: ((event: ObjectEvent) => void) | undefined,
+): Recorder {
+  if (onEvent === undefined) return recorder;
+  return {
+    record: (event) => {
+      onEvent(event);
+      recorder.record(event);
     },
   };
 }

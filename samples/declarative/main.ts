@@ -6,7 +6,7 @@ import { pinoLogger } from 'operator-builder';
 import { EmbeddedCluster } from 'operator-builder/apiserver';
 import { DeclarativeManager, Operator, ViewApiServer } from 'operator-builder/declarative';
 import type { Client, CustomResourceDefinition } from 'operator-builder';
-import { Narrator } from '../parseable/demo/narrator.js';
+import { Narrator } from '../demo/narrator.js';
 import { Kubectl } from './kubectl.js';
 import { applyAll, loadSample, sampleNames } from './sample.js';
 import type { Sample, SampleName, SampleView } from './sample.js';

@@ -1,106 +1,106 @@
 import {
-  EventRecorder,
-  Event,
-  Manager,
-  OperatorEvents,
-  Pod,
-  annotationChanged,
-  controllerFor,
-  done,
-  generationChanged,
-  or,
-  requeueAfter,
-  silentLogger,
-  systemClock,
-  ownVerbs,
+  ConfigMap,
+  Deployment,
+  Operator,
+  PersistentVolumeClaim,
+  Service,
+  StatefulSet,
+  TerminalError,
+  getIfExists,
+  isControlledBy,
 } from 'operator-builder';
-import type {
-  BuilderOptions,
-  Client,
-  Clock,
-  Controller,
-  ImmutablePolicy,
-  Logger,
-  ManagerOptions,
-  RequiredAccess,
-} from 'operator-builder';
-import { crdInstaller } from './install-crd.js';
-import { controllerName, ownedTypes, reconcileTenant } from './reconcile-tenant.js';
+import type { Client, StatusDraft } from 'operator-builder';
+import {
+  builderOptions,
+  namesOf,
+  orderedNodes,
+  tenantChain,
+  workloadKinds,
+} from './tenant-chain.js';
+import { problemText, tenantProblems, tenantWebhook } from './tenant-problems.js';
 import { ParseableTenant } from './tenant.js';
+import type { NodeSpec, NodeStatus } from './tenant.js';
 
-export { installCrd } from './install-crd.js';
+/** Field manager of everything that the operator writes, and the reporter of its Events. */
+export const operatorName = 'parseable-operator';
 
-/** What a deployed operator has beside its controller. */
-type Surroundings = Pick<
-  ManagerOptions,
-  'leaderElection' | 'health' | 'metrics' | 'webhooks' | 'rbacPreflight' | 'tracer'
->;
-
-/** Options of {@link runTenantOperator}. */
-export interface TenantOperatorOptions extends Surroundings {
-  readonly client: Client;
-  /** Stops the operator: what runs is finished, nothing new begins. */
-  readonly signal: AbortSignal;
-  /** Whether it installs its custom resource, before anything else. @defaultValue false */
-  readonly installsCrd?: boolean;
-  /** Only tenants of this namespace. @defaultValue all */
-  readonly namespace?: string;
-  /** Told what is done. @defaultValue one of its own */
-  readonly emitter?: OperatorEvents;
-  /** What to do about immutable fields of workloads that exist. @defaultValue 'fail' */
-  readonly onImmutable?: ImmutablePolicy;
-  /** The most objects of a tenant that one reconcile may prune. @defaultValue half, at least 5 */
-  readonly maxDeletions?: NonNullable<BuilderOptions['maxDeletions']>;
-  /** @defaultValue the machine's */
-  readonly clock?: Clock;
-  /** @defaultValue silent */
-  readonly logger?: Logger;
-  /** Called once, when the caches are full, and it works or stands by. */
-  readonly onReady?: () => void;
+/** Options of {@link tenantOperator}. */
+export interface TenantOperatorOptions {
+  /** Only tenants of these namespaces. @defaultValue none: all tenants */
+  readonly namespaces?: readonly string[];
 }
 
-/** What the operator does beside watching the kinds of its controller. */
-const requires: readonly RequiredAccess[] = [
-  { type: ParseableTenant, verbs: ['patch'], subresource: 'status' },
-  ...ownedTypes.map((type) => ({ type, verbs: ownVerbs })),
-  { type: Pod, verbs: ['list'] },
-  { type: Event, verbs: ['create', 'patch'] },
-];
-
-/** Reconciles every tenant until `signal` is aborted. */
-export async function runTenantOperator(options: TenantOperatorOptions): Promise<void> {
-  const { client, clock = systemClock, logger = silentLogger, signal, onReady } = options;
-  const { leaderElection, health, metrics, webhooks, tracer } = options;
-  const { namespace, rbacPreflight = 'off', installsCrd = false } = options;
-  const manager = new Manager({
-    ...{ client, clock, logger, leaderElection, health, metrics, webhooks, tracer },
-    ...{ rbacPreflight, requires },
-    ...(namespace !== undefined && { cacheOptions: { namespaces: [namespace] } }),
+/** Returns an operator that installs its custom resource, and reconciles every tenant. */
+export function tenantOperator({ namespaces = [] }: TenantOperatorOptions = {}): Operator {
+  const operator = new Operator(operatorName, {
+    ...{ installCrds: true, webhooks: [tenantWebhook] },
+    cacheOptions: namespaces.length === 0 ? {} : { namespaces },
   });
-  const recorder = new EventRecorder({ client, controllerName, clock, logger });
-  if (installsCrd) manager.add(crdInstaller(client, clock));
-  manager.add(tenantController(options, recorder));
-  const started = new AbortController();
-  const ready = manager.whenStarted(started.signal).then(onReady, () => undefined);
-  try {
-    await manager.run(signal);
-  } finally {
-    started.abort();
-    await ready;
-    await recorder.stop();
-  }
+  operator
+    .for(ParseableTenant)
+    .owns(ConfigMap, Service, PersistentVolumeClaim, Deployment, StatefulSet)
+    .withBuilder(builderOptions)
+    .reconciles(async ({ object: tenant, builder, client, status }) => {
+      const problems = tenantProblems(tenant);
+      if (problems.length > 0) {
+        throw new TerminalError(problemText(problems), { reason: 'InvalidSpec' });
+      }
+      const chain = tenantChain(builder, tenant);
+      try {
+        await chain.reconcileConfigMap();
+        await chain.reconcileService();
+        await chain.reconcileStorage();
+        await chain.reconcileDeployOrSts();
+        await chain.reconcileStore();
+      } finally {
+        // A tenant that fails shows its nodes, too.
+        await showNodes(tenant, client, status);
+      }
+    });
+  return operator;
 }
 
-function tenantController(options: TenantOperatorOptions, recorder: EventRecorder): Controller {
-  const { onImmutable = 'fail', clock = systemClock, logger = silentLogger } = options;
-  const { maxDeletions, emitter = new OperatorEvents({ logger }) } = options;
-  const shared = { recorder, emitter, clock, onImmutable, maxDeletions };
-  // Our own status writes are no reason to look again.
-  const predicate = or(generationChanged(), annotationChanged());
-  return ownedTypes
-    .reduce((builder, type) => builder.owns(type), controllerFor(ParseableTenant, { predicate }))
-    .complete(async ({ key, client, logger: log, signal }) => {
-      const delayMs = await reconcileTenant(key, { ...shared, client, logger: log, signal });
-      return delayMs === undefined ? done() : requeueAfter(delayMs);
-    });
+async function showNodes(
+  tenant: ParseableTenant,
+  client: Client,
+  status: StatusDraft<ParseableTenant>,
+): Promise<void> {
+  const ordered = orderedNodes(tenant.spec);
+  const nodes = await Promise.all(ordered.map((node) => nodeStatus(tenant, node, client)));
+  const waiting = nodes.filter((node) => node.readyReplicas < node.desiredReplicas);
+  status.set({ nodes, ready: `${nodes.length - waiting.length}/${nodes.length}` });
+  const texts = waiting.map(
+    ({ name, readyReplicas, desiredReplicas }) =>
+      `${name} has ${readyReplicas} of ${desiredReplicas} pods ready`,
+  );
+  status.setCondition({
+    type: 'Available',
+    ...(waiting.length === 0
+      ? { status: 'True', reason: 'AllNodesReady', message: 'every node is ready' }
+      : { status: 'False', reason: 'NodesNotReady', message: texts.join('; ') }),
+  });
+}
+
+async function nodeStatus(
+  tenant: ParseableTenant,
+  node: NodeSpec,
+  client: Client,
+): Promise<NodeStatus> {
+  const names = namesOf(node);
+  const type = workloadKinds.get(node.kind) === 'StatefulSet' ? StatefulSet : Deployment;
+  const key = { name: names.workload, namespace: tenant.metadata.namespace };
+  const found = await getIfExists<Deployment | StatefulSet>(client, type, key);
+  // Another tenant's workload of that name is no node of this one.
+  const workload = found !== undefined && isControlledBy(found, tenant) ? found : undefined;
+  const variable = `CONFIGMAP_HASH_${names.configMap.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+  const env = workload?.spec?.template.spec?.containers[0]?.env ?? [];
+  const hash = env.find(({ name }) => name.startsWith(variable))?.value;
+  return {
+    name: node.name,
+    type: node.type,
+    desiredReplicas: node.replicas,
+    readyReplicas: workload?.status?.readyReplicas ?? 0,
+    updatedReplicas: workload?.status?.updatedReplicas ?? 0,
+    ...(hash !== undefined && { configHash: hash }),
+  };
 }

@@ -1,159 +1,135 @@
-import { Builder, labelValueOf } from 'operator-builder';
-import type { BuilderOptions, Container, PodSpec } from 'operator-builder';
-import type { K8sConfig, NodeSpec, ParseableConfig, ParseableTenant } from './tenant.js';
-import { claimNameOf, externalNameOf, namesOfNode } from './tenant-names.js';
-import type { NodeNames } from './tenant-names.js';
-import { workloadKinds } from './tenant-problems.js';
+import pick from 'lodash/pick.js';
+import { labelValueOf } from 'operator-builder';
+import type { Builder, Container, OperatorBuilderOptions, PodSpec } from 'operator-builder';
+import type { K8sConfig, NodeSpec, ParseableTenant, TenantSpec } from './tenant.js';
 
-/** A node with what its names stand for, and the names of its objects. */
-export interface TenantNode {
-  readonly spec: NodeSpec;
-  readonly kind: 'Deployment' | 'StatefulSet';
-  readonly k8s: K8sConfig;
-  readonly parseable: ParseableConfig;
-  readonly names: NodeNames;
-}
+/** `true` on a tenant: the claims of nodes that are no longer in the list go. */
+export const pruneClaimsAnnotation = 'parseable.io/prune-claims';
+/** On a tenant: what is done about a workload whose immutable fields differ, one of {@link policies}. */
+export const onImmutableAnnotation = 'parseable.io/on-immutable';
+export const policies = ['fail', 'recreate', 'recreateOrphan'] as const;
 
-/** The nodes of a tenant without problems: types in `deploymentOrder`, nodes in list order. */
-export function tenantNodes(tenant: ParseableTenant): TenantNode[] {
-  const { deploymentOrder, nodes } = tenant.spec;
-  const types = [...new Set(deploymentOrder)];
-  return types.flatMap((type) =>
-    nodes.filter((node) => node.type === type).map((node) => tenantNode(tenant, node)),
-  );
-}
+/** The kinds of workload that a node can be, by the spellings that tenants use. */
+export const workloadKinds: ReadonlyMap<string, 'Deployment' | 'StatefulSet'> = new Map([
+  ['Deployment', 'Deployment'],
+  ['Statefulset', 'StatefulSet'],
+  ['StatefulSet', 'StatefulSet'],
+]);
 
-function tenantNode({ spec }: ParseableTenant, node: NodeSpec): TenantNode {
+/** The names of a node's objects. */
+export function namesOf({ name, type, k8sConfig, parseableConfig }: NodeSpec) {
   return {
-    spec: node,
-    kind: workloadKinds.get(node.kind) ?? 'Deployment',
-    k8s: named(spec.k8sConfig, node.k8sConfig),
-    parseable: named(spec.parseableConfig, node.parseableConfig),
-    names: namesOfNode(node),
+    configMap: `${name}-${parseableConfig}`,
+    service: `${name}-${k8sConfig}`,
+    workload: `${k8sConfig}-${name}`,
+    container: `${name}-${type}`,
   };
 }
 
-function named<T extends { name: string }>(entries: readonly T[], name: string): T {
-  const found = entries.find((entry) => entry.name === name);
-  if (found === undefined) throw new TypeError(`${name} is not there: check tenantProblems first`);
-  return found;
+/** The ConfigMap of `external`. */
+export function externalNameOf(tenant: string): string {
+  return `${tenant}-ext`;
 }
 
-/** Everything that `options.owner` becomes, as a chain to plan or reconcile. */
-export function tenantChain(options: BuilderOptions & { owner: ParseableTenant }): Builder {
-  const { owner: tenant } = options;
-  const labels = { app: 'parseable', custom_resource: labelValueOf(nameOf(tenant)) };
-  let chain: Builder = new Builder({ ...options, labels });
+/** The labels of every object of a tenant. */
+function tenantLabels({ metadata: { name = '' } }: ParseableTenant) {
+  return { app: 'parseable', custom_resource: labelValueOf(name) };
+}
+
+/** The nodes of a tenant: types in `deploymentOrder`, nodes in list order. */
+export function orderedNodes({ deploymentOrder, nodes }: TenantSpec): readonly NodeSpec[] {
+  return [...new Set(deploymentOrder)].flatMap((type) => nodes.filter((one) => one.type === type));
+}
+
+/** The wishes of a tenant, as they are now: not as they were when an object was made. */
+export function builderOptions(tenant: ParseableTenant): OperatorBuilderOptions {
+  const { annotations = {} } = tenant.metadata;
+  return {
+    labels: tenantLabels(tenant),
+    pruneClaims: annotations[pruneClaimsAnnotation] === 'true',
+    onImmutable: policies.find((policy) => policy === annotations[onImmutableAnnotation]),
+    rolloutOrder: tenant.spec.deploymentOrder,
+    // The original operator wrote by updates, as controller-runtime's default manager.
+    adoptManagers: ['manager'],
+  };
+}
+
+/** Chains everything that a tenant without problems becomes. */
+export function tenantChain(builder: Builder, tenant: ParseableTenant): Builder {
   const external = externalConfigMap(tenant);
-  if (external !== undefined) chain = chain.configMap(external);
-  for (const node of tenantNodes(tenant)) {
-    chain = withNode(chain, tenant, node);
-  }
-  return chain;
+  const first: Builder = external === undefined ? builder : builder.configMap(external);
+  return orderedNodes(tenant.spec).reduce((chain, node) => withNode(chain, tenant, node), first);
 }
 
-function withNode(chain: Builder, tenant: ParseableTenant, node: TenantNode): Builder {
-  const { spec, k8s, parseable } = node;
-  const labels = nodeLabels(tenant, node);
-  const selector = nodeSelector(tenant, node);
-  let next: Builder = chain.configMap({
-    name: node.names.configMap,
-    labels,
-    data: parseable.env ?? {},
-  });
-  next = next.service({
-    name: node.names.service,
-    labels,
-    spec: { ...serviceSpec(k8s), selector },
-  });
-  for (const storage of k8s.storageConfig ?? []) {
-    next = next.persistentVolumeClaim({
-      name: claimNameOf(node.spec, storage.name),
-      labels,
-      spec: storage.spec,
-      // As the original: the claims of a deleted tenant go with it.
-      whenOwnerDeleted: 'delete',
-    });
+function withNode(chain: Builder, tenant: ParseableTenant, node: NodeSpec): Builder {
+  const names = namesOf(node);
+  const k8s = named(tenant.spec.k8sConfig, node.k8sConfig);
+  const { env = {} } = named(tenant.spec.parseableConfig, node.parseableConfig);
+  // Only what the workload's name has, too: a selector can never change, but a node's type and
+  // configuration may.
+  const selector = {
+    ...tenantLabels(tenant),
+    k8sConfigGroup: labelValueOf(node.k8sConfig),
+    node: labelValueOf(node.name),
+  };
+  const labels = {
+    ...selector,
+    nodeType: labelValueOf(node.type),
+    parseableConfig: labelValueOf(node.parseableConfig),
+  };
+  // A node without a `service` is reached on the port that Parseable listens on.
+  const service = k8s.service ?? { ports: [{ port: 80, targetPort: 8000, protocol: 'TCP' }] };
+  let next: Builder = chain
+    .configMap({ name: names.configMap, labels, data: env })
+    .service({ name: names.service, labels, spec: { ...service, selector } });
+  for (const { name, spec } of k8s.storageConfig ?? []) {
+    const claim = { name: claimName(node, name), labels, spec };
+    // As the original: the claims of a deleted tenant go with it.
+    next = next.persistentVolumeClaim({ ...claim, whenOwnerDeleted: 'delete' });
   }
   const workload = {
-    name: node.names.workload,
-    labels,
-    selector,
-    nodeType: spec.type,
-    replicas: spec.replicas,
+    ...{ name: names.workload, labels, selector, nodeType: node.type, replicas: node.replicas },
     podLabels: { ...k8s.podMetadata?.labels, ...labels },
     podAnnotations: k8s.podMetadata?.annotations ?? {},
-    podSpec: podSpecOf(tenant, node),
+    podSpec: podSpecOf(tenant, node, k8s),
   };
-  return node.kind === 'Deployment'
-    ? next.deployment(workload)
-    : next.statefulSet({ ...workload, serviceName: node.names.service });
+  return workloadKinds.get(node.kind) === 'StatefulSet'
+    ? next.statefulSet({ ...workload, serviceName: names.service })
+    : next.deployment(workload);
 }
 
-/**
- * What selects a node's pods and nobody else's. Only what its workload's name has, too: a selector can
- * never change, but a node's type and configuration may.
- */
-function nodeSelector(tenant: ParseableTenant, { spec }: TenantNode): Record<string, string> {
-  return {
-    app: 'parseable',
-    custom_resource: labelValueOf(nameOf(tenant)),
-    k8sConfigGroup: labelValueOf(spec.k8sConfig),
-    node: labelValueOf(spec.name),
-  };
-}
-
-/** The labels of a node's objects and pods. */
-function nodeLabels(tenant: ParseableTenant, { spec }: TenantNode): Record<string, string> {
-  return {
-    app: 'parseable',
-    custom_resource: labelValueOf(nameOf(tenant)),
-    nodeType: labelValueOf(spec.type),
-    parseableConfig: labelValueOf(spec.parseableConfig),
-    k8sConfigGroup: labelValueOf(spec.k8sConfig),
-    node: labelValueOf(spec.name),
-  };
-}
-
-function podSpecOf(tenant: ParseableTenant, node: TenantNode): PodSpec {
-  const { k8s } = node;
-  const storages = k8s.storageConfig ?? [];
-  const claims = storages.map((storage) => ({
-    name: storage.name,
-    persistentVolumeClaim: { claimName: claimNameOf(node.spec, storage.name) },
+function podSpecOf(tenant: ParseableTenant, node: NodeSpec, k8s: K8sConfig): PodSpec {
+  const claims = (k8s.storageConfig ?? []).map(({ name }) => ({
+    name,
+    persistentVolumeClaim: { claimName: claimName(node, name) },
   }));
   const volumes = [...claims, ...(k8s.volumes ?? [])];
   return {
-    containers: [containerOf(tenant, node)],
+    containers: [containerOf(tenant, node, k8s)],
     securityContext: {
-      runAsUser: 1000,
-      runAsGroup: 1000,
-      fsGroup: 1000,
-      fsGroupChangePolicy: 'Always',
+      ...{ runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000, fsGroupChangePolicy: 'Always' },
     },
     ...(volumes.length > 0 && { volumes }),
-    ...(k8s.tolerations !== undefined && { tolerations: k8s.tolerations }),
-    ...(k8s.nodeSelector !== undefined && { nodeSelector: k8s.nodeSelector }),
-    ...(k8s.serviceAccountName !== undefined && { serviceAccountName: k8s.serviceAccountName }),
+    ...pick(k8s, 'tolerations', 'nodeSelector', 'serviceAccountName'),
   };
 }
 
-function containerOf(tenant: ParseableTenant, node: TenantNode): Container {
-  const { k8s, parseable } = node;
+/** The hashes of the ConfigMaps that it takes its environment from are added to it by the builder. */
+function containerOf(tenant: ParseableTenant, node: NodeSpec, k8s: K8sConfig): Container {
+  const names = namesOf(node);
+  const { cliArgs = [] } = named(tenant.spec.parseableConfig, node.parseableConfig);
   const mounts = (k8s.storageConfig ?? []).map(({ name, mountPath }) => ({ name, mountPath }));
   const volumeMounts = [...mounts, ...(k8s.volumeMount ?? [])];
-  const external = externalConfigMap(tenant);
-  const configMaps = [node.names.configMap, ...(external === undefined ? [] : [external.name])];
+  const configMaps = [{ name: names.configMap }, externalConfigMap(tenant)].flatMap((one) =>
+    one === undefined ? [] : [one.name],
+  );
   return {
-    name: node.names.container,
-    image: k8s.image,
-    args: ['parseable', ...(parseable.cliArgs ?? [])],
+    name: names.container,
+    args: ['parseable', ...cliArgs],
     ports: [{ containerPort: 8000, protocol: 'TCP' }],
     envFrom: configMaps.map((name) => ({ configMapRef: { name } })),
     securityContext: { allowPrivilegeEscalation: false },
-    ...(k8s.env !== undefined && { env: k8s.env }),
-    ...(k8s.imagePullPolicy !== undefined && { imagePullPolicy: k8s.imagePullPolicy }),
-    ...(k8s.resources !== undefined && { resources: k8s.resources }),
+    ...pick(k8s, 'image', 'env', 'imagePullPolicy', 'resources'),
     ...(volumeMounts.length > 0 && { volumeMounts }),
   };
 }
@@ -162,24 +138,20 @@ function containerOf(tenant: ParseableTenant, node: TenantNode): Container {
  * `<tenant>-ext`: the text under `data`, as the original has it, and each of its `NAME=value` lines
  * as an entry of its own, so that the pods have it in their environment.
  */
-function externalConfigMap(
-  tenant: ParseableTenant,
-): { name: string; data: Record<string, string> } | undefined {
-  const text = tenant.spec.external?.objectStore?.spec.data;
+function externalConfigMap({ metadata: { name = '' }, spec }: ParseableTenant) {
+  const text = spec.external?.objectStore?.spec.data;
   if (text === undefined) return undefined;
-  const lines = text.split('\n').map((line) => /^\s*([A-Za-z_]\w*)=(.*)$/.exec(line));
-  const entries = lines.flatMap((match) => (match ? [[match[1], match[2]?.trim()] as const] : []));
-  return {
-    name: externalNameOf(nameOf(tenant)),
-    data: { ...(Object.fromEntries(entries) as Record<string, string>), data: text },
-  };
+  const lines = text.matchAll(/^\s*([A-Za-z_]\w*)=(.*)$/gm);
+  const entries = [...lines].map(([, key = '', value = '']) => [key, value.trim()] as const);
+  return { name: externalNameOf(name), data: { ...Object.fromEntries(entries), data: text } };
 }
 
-/** A node without a `service` is reached on the port that Parseable listens on. */
-function serviceSpec(k8s: K8sConfig): NonNullable<K8sConfig['service']> {
-  return k8s.service ?? { ports: [{ port: 80, targetPort: 8000, protocol: 'TCP' }] };
+function claimName(node: NodeSpec, storage: string): string {
+  return `${node.name}-${node.k8sConfig}-${storage}`;
 }
 
-function nameOf(tenant: ParseableTenant): string {
-  return tenant.metadata.name ?? '';
+function named<T extends { name: string }>(entries: readonly T[], name: string): T {
+  const found = entries.find((entry) => entry.name === name);
+  if (found === undefined) throw new TypeError(`${name} is not there: check tenantProblems first`);
+  return found;
 }

@@ -1,11 +1,21 @@
+import isEqual from 'lodash/isEqual.js';
 import {
+  allowed,
+  denied,
   dns1035LabelProblem,
   dns1123LabelProblem,
   dns1123SubdomainProblem,
+  validatingWebhook,
 } from 'operator-builder';
-import type { NodeSpec, ParseableTenant } from './tenant.js';
-import { externalNameOf, namesOfNode } from './tenant-names.js';
-import type { NodeNames } from './tenant-names.js';
+import {
+  externalNameOf,
+  namesOf,
+  onImmutableAnnotation,
+  policies,
+  workloadKinds,
+} from './tenant-chain.js';
+import { ParseableTenant } from './tenant.js';
+import type { NodeSpec, TenantSpec } from './tenant.js';
 
 /** Something in a tenant that can't be carried out, and where it stands. */
 export interface TenantProblem {
@@ -14,102 +24,91 @@ export interface TenantProblem {
   readonly message: string;
 }
 
-/** The kinds of workload that a node can be, by the spellings that tenants use. */
-export const workloadKinds: ReadonlyMap<string, 'Deployment' | 'StatefulSet'> = new Map([
-  ['Deployment', 'Deployment'],
-  ['Statefulset', 'StatefulSet'],
-  ['StatefulSet', 'StatefulSet'],
-]);
-
-/**
- * Everything that is wrong with `tenant`. A tenant with problems is left as it is: nothing half
- * made, nothing deleted.
- */
+/** Everything that is wrong with a tenant, which is then left as it is: nothing half made, nothing deleted. */
 export function tenantProblems(tenant: ParseableTenant): TenantProblem[] {
   const { nodes, k8sConfig, parseableConfig } = tenant.spec;
   return [
-    ...duplicates('spec.nodes', nodes),
-    ...duplicates('spec.k8sConfig', k8sConfig),
-    ...duplicates('spec.parseableConfig', parseableConfig),
-    ...nodes.flatMap((node, index) => nodeProblems(tenant, node, `spec.nodes[${index}]`)),
+    ...Object.entries({ nodes, k8sConfig, parseableConfig }).flatMap(duplicates),
+    ...nodes.flatMap((node, at) => nodeProblems(tenant.spec, node, `spec.nodes[${at}]`)),
     ...nameProblems(tenant),
+    ...annotationProblems(tenant),
   ];
 }
 
-function nodeProblems(tenant: ParseableTenant, node: NodeSpec, path: string): TenantProblem[] {
-  const { deploymentOrder, k8sConfig, parseableConfig } = tenant.spec;
-  const missing = (list: string, wanted: string, names: readonly string[]) =>
-    `${wanted} is not in spec.${list}: it has ${names.join(', ') || 'no entry'}`;
-  const checks: readonly [boolean, string, string][] = [
-    [
-      deploymentOrder.includes(node.type),
-      'type',
-      missing('deploymentOrder', node.type, deploymentOrder),
-    ],
-    [
-      workloadKinds.has(node.kind),
-      'kind',
-      `${node.kind} is no kind of node: use Deployment or StatefulSet`,
-    ],
-    [
-      k8sConfig.some(({ name }) => name === node.k8sConfig),
-      'k8sConfig',
-      missing('k8sConfig', node.k8sConfig, namesOf(k8sConfig)),
-    ],
-    [
-      parseableConfig.some(({ name }) => name === node.parseableConfig),
-      'parseableConfig',
-      missing('parseableConfig', node.parseableConfig, namesOf(parseableConfig)),
-    ],
-  ];
-  return checks
-    .filter(([holds]) => !holds)
-    .map(([, field, message]) => ({ path: `${path}.${field}`, message }));
+/** Problems in one line, for conditions and Events. */
+export function problemText(problems: readonly TenantProblem[]): string {
+  return problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
 }
 
-type NameCheck = (name: string) => string | undefined;
+/** Refuses a tenant with problems before it is stored. */
+export const tenantWebhook = validatingWebhook(ParseableTenant, ({ object, oldObject }) => {
+  const problems = object === undefined ? [] : tenantProblems(object);
+  if (problems.length === 0) return allowed();
+  const text = problemText(problems);
+  // A tenant that was bad before can still be labelled, and its finalizers can still be taken away.
+  if (oldObject !== undefined && isEqual(oldObject.spec, object?.spec)) return allowed([text]);
+  return denied(text, {
+    causes: problems.map(({ path: field, message }) => ({ field, message })),
+  });
+});
 
-const nameRules: readonly [keyof NodeNames, string, NameCheck][] = [
+function duplicates([list, entries]: [string, readonly { name: string }[]]): TenantProblem[] {
+  return entries.flatMap(({ name }, at) => {
+    const first = entries.findIndex((entry) => entry.name === name);
+    const message = `${name} is the name of spec.${list}[${first}] already`;
+    return first === at ? [] : [{ path: `spec.${list}[${at}].name`, message }];
+  });
+}
+
+function annotationProblems({ metadata: { annotations = {} } }: ParseableTenant): TenantProblem[] {
+  const { [onImmutableAnnotation]: given } = annotations;
+  if (given === undefined || policies.some((policy) => policy === given)) return [];
+  const path = `metadata.annotations[${onImmutableAnnotation}]`;
+  return [{ path, message: `want ${policies.join(', ')}, got ${given}` }];
+}
+
+function nodeProblems(spec: TenantSpec, node: NodeSpec, path: string): TenantProblem[] {
+  const lists = {
+    type: ['deploymentOrder', spec.deploymentOrder],
+    k8sConfig: ['k8sConfig', spec.k8sConfig.map(({ name }) => name)],
+    parseableConfig: ['parseableConfig', spec.parseableConfig.map(({ name }) => name)],
+  } as const;
+  const fields = ['type', 'k8sConfig', 'parseableConfig'] as const;
+  const missing = fields.flatMap((field) => {
+    const [list, known] = lists[field];
+    const message = `${node[field]} is not in spec.${list}: it has ${known.join(', ') || 'no entry'}`;
+    return known.includes(node[field]) ? [] : [{ path: `${path}.${field}`, message }];
+  });
+  const message = `${node.kind} is no kind of node: use Deployment or StatefulSet`;
+  return workloadKinds.has(node.kind) ? missing : [...missing, { path: `${path}.kind`, message }];
+}
+
+const nameRules = [
   ['configMap', 'ConfigMap', dns1123SubdomainProblem],
   ['service', 'Service', dns1035LabelProblem],
   ['workload', 'workload', dns1123SubdomainProblem],
   ['container', 'container', dns1123LabelProblem],
-];
+] as const;
 
 /** Names that Kubernetes does not take, and different nodes whose objects would have one name. */
 function nameProblems({ metadata, spec }: ParseableTenant): TenantProblem[] {
-  const taken = new Map<string, string>();
-  const { name = '' } = metadata;
-  if (spec.external !== undefined) taken.set(`ConfigMap ${externalNameOf(name)}`, 'spec.external');
-  return spec.nodes.flatMap((node, index) => {
-    const path = `spec.nodes[${index}]`;
-    const names = namesOfNode(node);
+  const { name: tenant = '' } = metadata;
+  const taken = new Map<string, { readonly path: string; readonly node: string | undefined }>();
+  if (spec.external !== undefined) {
+    taken.set(`ConfigMap ${externalNameOf(tenant)}`, { path: 'spec.external', node: undefined });
+  }
+  return spec.nodes.flatMap((node, at) => {
+    const path = `spec.nodes[${at}]`;
     return nameRules.flatMap(([role, kind, check]) => {
-      const id = `${kind} ${names[role]}`;
-      const problem = check(names[role]);
-      if (problem !== undefined) return { path: `${path}.name`, message: `${id}: ${problem}` };
+      const name = namesOf(node)[role];
+      const id = `${kind} ${name}`;
+      const problem = check(name);
+      if (problem !== undefined) return [{ path: `${path}.name`, message: `${id}: ${problem}` }];
       const other = role === 'container' ? undefined : taken.get(id);
-      taken.set(id, path);
-      if (other === undefined || isSameNode(spec.nodes, other, node)) return [];
-      return { path, message: `its ${id} has the name of that of ${other}` };
+      taken.set(id, { path, node: node.name });
+      // Two nodes of one name are a problem of their own.
+      if (other === undefined || other.node === node.name) return [];
+      return [{ path, message: `its ${id} has the name of that of ${other.path}` }];
     });
   });
-}
-
-/** Two nodes of one name are a problem of their own. */
-function isSameNode(nodes: readonly NodeSpec[], path: string, { name }: NodeSpec): boolean {
-  return nodes.some((node, index) => path === `spec.nodes[${index}]` && node.name === name);
-}
-
-function duplicates(path: string, entries: readonly { name: string }[]): TenantProblem[] {
-  return entries.flatMap(({ name }, index) => {
-    const first = entries.findIndex((entry) => entry.name === name);
-    if (first === index) return [];
-    const message = `${name} is the name of ${path}[${first}] already`;
-    return [{ path: `${path}[${index}].name`, message }];
-  });
-}
-
-function namesOf(entries: readonly { name: string }[]): string[] {
-  return entries.map(({ name }) => name);
 }

@@ -4,11 +4,10 @@ import type { ObjectOf, ValueOf } from 'operator-builder/crd';
 const textMap = s.map(s.string());
 const count = s.integer({ format: 'int32', minimum: 0 });
 
-/** Names and kinds are checked by the operator, which tells of all problems at once. */
+// No enums: the operator accepts two spellings of a kind, and shows all problems at once in the conditions.
 const node = s.object({
   name: s.string({ description: 'Names the node among those of the tenant.' }),
   type: s.string({ description: 'One of deploymentOrder.' }),
-  // No enum: the operator accepts two spellings and reports any other on the tenant's conditions.
   kind: s.string({ description: 'Deployment or StatefulSet.' }),
   replicas: s.integer({ format: 'int32', minimum: 0, description: 'How many pods.' }),
   k8sConfig: s.string({ description: 'Names the entry of spec.k8sConfig that says how it runs.' }),
@@ -22,6 +21,11 @@ const storageConfig = s.object({
   name: s.string({ maxLength: 253 }),
   mountPath: s.string({ maxLength: 255, description: 'Where the pods see it.' }),
   spec: s.builtIn('PersistentVolumeClaimSpec', { description: 'A PersistentVolumeClaimSpec.' }),
+});
+
+const different = (field: 'name' | 'mountPath', remedy: string) => ({
+  rule: `self.all(one, self.exists_one(other, other.${field} == one.${field}))`,
+  message: `two claims have the same ${field}: ${remedy}`,
 });
 
 const k8sConfig = s.object({
@@ -42,26 +46,16 @@ const k8sConfig = s.object({
       description: 'Claims, and where they are mounted.',
       maxItems: 16,
       rules: [
-        {
-          rule: 'self.all(one, self.exists_one(other, other.name == one.name))',
-          message: 'two claims have the same name: name each differently',
-        },
-        {
-          rule: 'self.all(one, self.exists_one(other, other.mountPath == one.mountPath))',
-          message: 'two claims have the same mountPath: mount each elsewhere',
-        },
+        different('name', 'name each differently'),
+        different('mountPath', 'mount each elsewhere'),
       ],
     }),
   ),
   service: s.optional(
-    s.builtIn('ServiceSpec', {
-      description: 'A ServiceSpec; its selector is set by the operator.',
-    }),
+    s.builtIn('ServiceSpec', { description: 'A ServiceSpec; the operator sets its selector.' }),
   ),
   resources: s.optional(
-    s.builtIn('ResourceRequirements', {
-      description: 'The ResourceRequirements of the container.',
-    }),
+    s.builtIn('ResourceRequirements', { description: 'ResourceRequirements of the container.' }),
   ),
 });
 
@@ -69,72 +63,49 @@ const parseableConfig = s.object({
   name: s.string(),
   cliArgs: s.optional(s.array(s.string(), { description: 'Arguments after `parseable`.' })),
   env: s.optional(
-    s.map(s.string(), {
-      description: 'The environment: the data of the ConfigMap of each node.',
-    }),
+    s.map(s.string(), { description: 'The environment: the data of the ConfigMap of each node.' }),
   ),
 });
 
-const objectStore = s.object(
-  { type: s.string(), data: s.string() },
-  {
-    rules: [
-      {
-        rule: 'self.type == oldSelf.type',
-        message: 'cannot be changed, what is stored would stay behind: make another tenant',
-        fieldPath: '.type',
-      },
-    ],
-  },
-);
+const typeStays = {
+  rule: 'self.type == oldSelf.type',
+  message: 'cannot be changed, what is stored would stay behind: make another tenant',
+  fieldPath: '.type',
+};
+const objectStore = s.object({ type: s.string(), data: s.string() }, { rules: [typeStays] });
 
-const external = s.object({
-  objectStore: s.optional(s.object({ spec: objectStore })),
-});
-
+const onceEach = {
+  rule: 'self.all(one, self.exists_one(other, other == one))',
+  message: 'a type of node is in it twice: each is rolled out once',
+};
 const spec = s.object({
   deploymentOrder: s.array(s.string({ maxLength: 63 }), {
-    description: 'Node types, in the order of their rollouts.',
-    maxItems: 32,
-    rules: [
-      {
-        rule: 'self.all(one, self.exists_one(other, other == one))',
-        message: 'a type of node is in it twice: each is rolled out once',
-      },
-    ],
+    ...{ description: 'Node types, in the order of their rollouts.', maxItems: 32 },
+    rules: [onceEach],
   }),
   nodes: s.array(node, { description: 'Each becomes a workload of its own.' }),
   k8sConfig: s.array(k8sConfig, { description: 'How nodes run, by name.', maxItems: 64 }),
   parseableConfig: s.array(parseableConfig, { description: 'What nodes run, by name.' }),
-  external: s.optional(external),
+  external: s.optional(s.object({ objectStore: s.optional(s.object({ spec: objectStore })) })),
 });
 
 const nodeStatus = s.object({
-  name: s.string(),
-  type: s.string(),
-  desiredReplicas: count,
-  readyReplicas: count,
-  updatedReplicas: count,
+  ...{ name: s.string(), type: s.string() },
+  ...{ desiredReplicas: count, readyReplicas: count, updatedReplicas: count },
   configHash: s.optional(
-    s.string({
-      description: "The hash of the ConfigMap that the workload's pod template carries.",
-    }),
+    s.string({ description: 'Hash of the ConfigMap in the pod template of the workload.' }),
   ),
 });
 
-const status = s.object({
-  observedGeneration: s.optional(s.integer({ format: 'int64' })),
+const status = s.status({
   ready: s.optional(s.string({ description: 'Ready nodes of all, for kubectl get: 2/3.' })),
   nodes: s.optional(s.array(nodeStatus, { listType: 'map', listMapKeys: ['name'] })),
-  conditions: s.conditions(),
 });
 
-const conditionColumn = (type: string) =>
-  ({
-    name: type,
-    type: 'string',
-    jsonPath: `.status.conditions[?(@.type=="${type}")].status`,
-  }) as const;
+const conditionColumn = (name: string) => {
+  const jsonPath = `.status.conditions[?(@.type=="${name}")].status`;
+  return { name, type: 'string', jsonPath } as const;
+};
 
 /** A log store: one custom resource, many nodes. */
 export const ParseableTenant = defineResource({
@@ -143,27 +114,18 @@ export const ParseableTenant = defineResource({
   versions: [{ name: 'v1beta1', schema: s.object({ spec }), status }],
   printerColumns: [
     { name: 'Ready', type: 'string', jsonPath: '.status.ready' },
-    conditionColumn('Available'),
-    conditionColumn('Progressing'),
-    conditionColumn('Degraded'),
+    ...['Available', 'Progressing', 'Degraded'].map(conditionColumn),
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
 });
 
 /** A log store: one custom resource, many nodes. */
 export type ParseableTenant = ObjectOf<typeof ParseableTenant>;
-/** One node of a tenant: a workload of its own, with its Service, ConfigMap and claims. */
-export type NodeSpec = ValueOf<typeof node>;
-/** A claim and where the pods mount it. */
-export type StorageConfig = ValueOf<typeof storageConfig>;
-/** How a node runs. */
-export type K8sConfig = ValueOf<typeof k8sConfig>;
-/** What a node runs. */
-export type ParseableConfig = ValueOf<typeof parseableConfig>;
 /** `spec` of a {@link ParseableTenant}. */
 export type TenantSpec = ValueOf<typeof spec>;
-/** What a node is at. */
+/** One node of a tenant: a workload of its own, with its Service, ConfigMap and claims. */
+export type NodeSpec = ValueOf<typeof node>;
+/** How a node runs. */
+export type K8sConfig = ValueOf<typeof k8sConfig>;
+/** State of a node. */
 export type NodeStatus = ValueOf<typeof nodeStatus>;
-
-/** `status` of a {@link ParseableTenant}. */
-export type TenantStatus = ValueOf<typeof status>;

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { pinoLogger, systemClock } from 'operator-builder';
 import { EmbeddedCluster } from 'operator-builder/apiserver';
-import { Narrator } from '../parseable/demo/narrator.js';
+import { Narrator } from '../demo/narrator.js';
 import { SiteStage } from './demo/stage.js';
 import { Story } from './demo/story.js';
 import { runSiteOperator } from './operator.js';

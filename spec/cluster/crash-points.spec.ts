@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import cloneDeepWith from 'lodash/cloneDeepWith.js';
 import omit from 'lodash/omit.js';
+import { ensureCrd } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { Namespace } from '../../lib/object/kinds.js';
 import type { UnstructuredObject } from '../../lib/object/kubernetes-object.js';
 import type { CrashCluster, CrashScenario } from '../../lib/testing/index.js';
-import { installCrd } from '../../samples/parseable/operator.js';
 import { ParseableTenant } from '../../samples/parseable/tenant.js';
 import { rollout, shopScenario } from '../builder/suite/crash-scenarios.js';
 import { usedKinds } from '../builder/suite/scene.js';
@@ -48,7 +48,7 @@ describe('Operators on a real API server, killed at some of their requests', fun
   before(async () => {
     target = await clusterTarget();
     operator = (await target.operator()).client;
-    await installCrd(target.admin);
+    await ensureCrd(target.admin, ParseableTenant.crd);
   });
 
   after(async () => {

@@ -31,8 +31,7 @@ describe('An API server that asks who may block the deletion of an owner', () =>
     await createApi(file('shops'), 'Shop', 'v1');
     await kubectl.print(['apply', '-k', file('shops/config/default')]);
     const { url, caData } = plane;
-    const target = { url, caData, admin, requestsOf: () => Promise.resolve([]) };
-    const text = await kubeConfigOf({ ...target, close: () => Promise.resolve() }, account);
+    const text = await kubeConfigOf({ url, caData, admin }, account);
     await writeFile(file('kubeconfig'), text, { mode: 0o600 });
     operator = await clientFromKubeConfig({ path: file('kubeconfig') });
   });

@@ -43,9 +43,8 @@ export class ProjectOperator {
     const namespace = `${name}-system`;
     const account = { name: `${name}-controller-manager`, namespace };
     const { url, caData } = plane;
-    const target = { admin, url, caData, requestsOf: () => Promise.resolve([]) };
     const kubeconfig = join(folder, 'kubeconfig');
-    const text = await kubeConfigOf({ ...target, close: () => Promise.resolve() }, account);
+    const text = await kubeConfigOf({ admin, url, caData }, account);
     await writeFile(kubeconfig, text, { mode: 0o600 });
     const [health = 0, metrics = 0] = await findFreePorts(2);
     const args = [

@@ -1,5 +1,5 @@
 import type { ObjectEvent } from 'operator-builder';
-import type { Mark, Narrator } from '../../parseable/demo/narrator.js';
+import type { Mark, Narrator } from '../../demo/narrator.js';
 
 const marks: Readonly<Record<string, Mark>> = {
   CreateResourceSuccess: 'created',

@@ -3,7 +3,7 @@ import type { Client, KubernetesObject, ResourceType, WaitForOptions } from 'ope
 import type { Phase } from 'operator-builder/lifecycle';
 import { serverName } from '../http-server.js';
 import { SampleConfig } from '../sample-config.js';
-import { ownedTypes } from '../sample-manager.js';
+import { ownedTypes } from '../operator.js';
 
 /** A live object of the system: `Deployment http-server`, and what tells one state of it from another. */
 export interface Seen {

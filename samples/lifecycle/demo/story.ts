@@ -1,120 +1,124 @@
-import type { Narrator } from '../../parseable/demo/narrator.js';
+import { systemClock } from 'operator-builder';
+import type { Playground } from '../../demo/playground.js';
+import { sampleOperator } from '../operator.js';
 import type { SampleConfig } from '../sample-config.js';
-import type { EventLog } from './event-log.js';
-import type { RunningOperator } from './running-operator.js';
+import { EventLog } from './event-log.js';
 import type { SampleStage, Seen } from './stage.js';
 
-/** What the story needs. */
-export interface StoryOptions {
-  readonly narrator: Narrator;
-  readonly stage: SampleStage;
-  readonly operator: RunningOperator;
-  /** What the operator says. */
-  readonly events: EventLog;
-}
+const startMs = systemClock.monotonicMs();
 
 /** The life of a system: deployed, upgraded, refused a downgrade, healed, upgraded again, removed. */
 export class Story {
-  readonly #options: StoryOptions;
+  readonly #playground: Playground;
+  readonly #stage: SampleStage;
+  /** Events of the operator. */
+  readonly #log: EventLog;
 
-  constructor(options: StoryOptions) {
-    this.#options = options;
+  constructor(playground: Playground, stage: SampleStage) {
+    this.#playground = playground;
+    this.#stage = stage;
+    this.#log = new EventLog(playground.narrator);
   }
 
   /** @throws Error what was to happen did not. */
   async tell(): Promise<void> {
-    await this.#deploy();
-    await this.#upgrade();
-    await this.#downgrade();
-    await this.#heal();
-    await this.#relabel();
-    await this.#remove();
+    const { narrator } = this.#playground;
+    await this.#during('1.0.0', () => this.#deploy());
+    await this.#during('1.1.0', () => this.#upgrade());
+    const before = await this.#stage.objects();
+    await this.#during('1.0.0', () => this.#downgrade(before));
+    await this.#during('1.1.0', () => this.#heal());
+    const healed = await this.#stage.objects();
+    await this.#during('2.0.0', async () => {
+      await this.#relabel(healed);
+      await this.#remove();
+    });
+    narrator.title('Summary', `in ${((systemClock.monotonicMs() - startMs) / 1000).toFixed(1)} s`);
+    for (const [reason, count] of this.#log.counts) narrator.line('noted', `${count} x ${reason}`);
+  }
+
+  /** One operator at a time: another release takes the place of the one that ran. */
+  #during(release: string, work: () => Promise<void>): Promise<void> {
+    const { namespace } = this.#playground;
+    const onEvent = this.#log.tell;
+    return this.#playground.run(sampleOperator({ release, namespace, onEvent }), work);
   }
 
   async #deploy(): Promise<void> {
-    const { narrator, stage, operator, events } = this.#options;
-    narrator.chapter('The operator 1.0.0 deploys', 'kubectl apply -f sample-config.yaml');
-    const complete = events.next('DeployCompleted');
-    await operator.replaceBy('1.0.0');
-    await stage.create();
+    const complete = this.#log.next('DeployCompleted');
+    this.#chapter('The operator 1.0.0 deploys', 'kubectl apply -f sample-config.yaml');
+    await this.#stage.create();
     await complete;
-    this.#status(await stage.deployed('1.0.0'));
+    this.#status(await this.#stage.deployed('1.0.0'));
   }
 
   async #upgrade(): Promise<void> {
-    const { narrator, stage, operator, events } = this.#options;
-    narrator.chapter('It is upgraded to 1.1.0', 'kubectl set image deployment sample-operator …');
-    const complete = events.next('DeployCompleted');
-    await operator.replaceBy('1.1.0');
+    const complete = this.#log.next('DeployCompleted');
+    this.#chapter('It is upgraded to 1.1.0', 'kubectl set image deployment sample-operator …');
     await complete;
-    this.#status(await stage.deployed('1.1.0'));
+    this.#status(await this.#stage.deployed('1.1.0'));
   }
 
-  async #downgrade(): Promise<void> {
-    const { narrator, stage, operator } = this.#options;
-    narrator.chapter(
-      'Somebody goes back to 1.0.0',
-      'kubectl rollout undo deployment sample-operator',
-    );
-    const before = await stage.objects();
-    await operator.replaceBy('1.0.0');
-    const refused = await stage.until(({ status }) => refusal(status) !== undefined);
+  async #downgrade(before: readonly Seen[]): Promise<void> {
+    const { narrator } = this.#playground;
+    const refusing = this.#log.next('DowngradeRefused');
+    this.#chapter('It goes back to 1.0.0', 'kubectl rollout undo deployment sample-operator');
+    await refusing;
+    const refused = await this.#stage.until(({ status }) => refusal(status) !== undefined);
     narrator.line('noted', 'a condition says so, too', refusal(refused.status));
-    const changed = missing(before, await stage.objects(), 'resourceVersion');
+    const changed = missing(before, await this.#stage.objects(), 'resourceVersion');
     if (changed.length > 0) throw new Error(`the downgrade changed ${listOf(changed)}`);
     narrator.line('well', 'nothing was changed');
   }
 
   async #heal(): Promise<void> {
-    const { narrator, stage, operator } = this.#options;
-    narrator.chapter('1.1.0 is back, and somebody edits by hand', 'kubectl edit deployment,…');
-    await operator.replaceBy('1.1.0');
+    const { narrator } = this.#playground;
+    const stage = this.#stage;
+    this.#chapter('1.1.0 is back, and objects are edited by hand', 'kubectl edit deployment,…');
     await stage.until(({ status }) => refusal(status) === undefined);
     narrator.line('noted', 'image nginx:latest, a container more, a label, another page');
     await stage.editByHand();
     await stage.deployed('1.1.0');
-    const { image, containers, serviceLabels, page = '' } = await stage.edits();
-    narrator.line('well', `image ${image ?? ''}, ${containers} container`, 'reverted');
-    narrator.line(
-      'well',
-      `label team=${serviceLabels['team'] ?? ''}`,
-      'stays: labels are everyone’s',
-    );
+    const { image = '', containers, serviceLabels, page = '' } = await stage.edits();
+    const { team = '' } = serviceLabels;
+    narrator.line('well', `image ${image}, ${containers} container`, 'reverted');
+    narrator.line('well', `label team=${team}`, 'stays: labels are everyone’s');
     narrator.line('well', page.trim(), 'stays: a ConfigMap belongs to whoever edits it');
     if (image !== 'nginx:1.29' || containers !== 1)
       throw new Error('the Deployment was not healed');
-    if (serviceLabels['team'] !== 'night') throw new Error('the label of a user was taken away');
+    if (team !== 'night') throw new Error('the label of a user was taken away');
   }
 
-  async #relabel(): Promise<void> {
-    const { narrator, stage, operator, events } = this.#options;
+  async #relabel(before: readonly Seen[]): Promise<void> {
+    const complete = this.#log.next('DeployCompleted');
     const command = 'kubectl set image deployment sample-operator …';
-    narrator.chapter('It is upgraded to 2.0.0, which labels anew', command);
-    const before = await stage.objects();
-    const complete = events.next('DeployCompleted');
-    await operator.replaceBy('2.0.0');
+    this.#chapter('It is upgraded to 2.0.0, with other labels', command);
     await complete;
-    this.#status(await stage.deployed('2.0.0'));
-    const stayed = before.length - missing(await stage.objects(), before, 'uid').length;
+    this.#status(await this.#stage.deployed('2.0.0'));
+    const stayed = before.length - missing(await this.#stage.objects(), before, 'uid').length;
+    const { narrator } = this.#playground;
     narrator.line('well', `${stayed} of ${before.length} objects are the same as before`);
-    if (!(await stage.serves())) throw new Error('the Service leads to no pod');
+    if (!(await this.#stage.serves())) throw new Error('the Service leads to no pod');
   }
 
   async #remove(): Promise<void> {
-    const { narrator, stage } = this.#options;
-    narrator.chapter('It is removed', 'kubectl delete sampleconfig sample');
-    const config = await stage.config();
-    await stage.remove();
-    await stage.gone(config);
-    const left = await stage.objects();
+    this.#chapter('It is removed', 'kubectl delete sampleconfig sample');
+    const config = await this.#stage.config();
+    await this.#stage.remove();
+    await this.#stage.gone(config);
+    const left = await this.#stage.objects();
     if (left.length > 0) throw new Error(`${listOf(left)} are left`);
-    narrator.line('well', 'nothing is left');
+    this.#playground.narrator.line('well', 'nothing is left');
+  }
+
+  #chapter(text: string, command: string): void {
+    this.#playground.narrator.chapter(text, command);
   }
 
   #status({ status }: SampleConfig): void {
     const { phase = '', observedVersion = '', conditions = [] } = status ?? {};
     const said = conditions.map((condition) => `${condition.type}=${condition.status}`);
-    this.#options.narrator.line('well', `${phase} ${observedVersion}`, said.join(' '));
+    this.#playground.narrator.line('well', `${phase} ${observedVersion}`, said.join(' '));
   }
 }
 

@@ -1,171 +1,164 @@
 import { readFile } from 'node:fs/promises';
-import { Event, Pod, StatefulSet, isConditionTrue, renderPlan, waitFor } from 'operator-builder';
-import type { Builder, Client, OperatorEvents } from 'operator-builder';
+import { Builder, Event, Pod, StatefulSet } from 'operator-builder';
+import { isConditionTrue, renderPlan, systemClock, waitFor } from 'operator-builder';
+import type { OperatorEvents } from 'operator-builder';
 import { parse } from 'yaml';
-import { controllerName, ownedTypes } from '../reconcile-tenant.js';
+import { operatorName } from '../operator.js';
+import { builderOptions, tenantChain } from '../tenant-chain.js';
 import { ParseableTenant } from '../tenant.js';
 import type { TenantSpec } from '../tenant.js';
-import { tenantChain } from '../tenant-chain.js';
-import type { Narrator } from './narrator.js';
-import { PodRolls } from './pod-rolls.js';
-import { Tally } from './tally.js';
-
-/** What the story needs. */
-export interface StoryOptions {
-  /** The person at the keyboard: not the operator. */
-  readonly client: Client;
-  /** What the operator, which runs already, says that it does. */
-  readonly emitter: OperatorEvents;
-  readonly narrator: Narrator;
-  readonly namespace: string;
-  readonly signal: AbortSignal;
-}
-
-/** What happened, for the summary. */
-export interface StorySummary {
-  readonly tally: Tally;
-  /** Pods replaced, by node. */
-  readonly replaced: ReadonlyMap<string, number>;
-  readonly events: number;
-}
+import { Feed } from './feed.js';
+import type { Playground } from '../../demo/playground.js';
 
 const sample = new URL('../crs/ordered.yaml', import.meta.url);
 const settledWithinMs = 60_000;
+const startMs = systemClock.monotonicMs();
 
 /** A tenant's life: created, changed, edited by hand, made smaller. */
 export class Story {
-  readonly #options: StoryOptions;
-  readonly #tally: Tally;
-  readonly #rolls: PodRolls;
+  readonly #playground: Playground;
+  readonly #feed: Feed;
+  /** Pods replaced, by node. */
+  readonly #replaced = new Map<string, number>();
 
-  constructor(options: StoryOptions) {
-    const { narrator, emitter } = options;
-    this.#options = options;
-    this.#tally = new Tally(narrator, emitter);
-    this.#rolls = new PodRolls((node, pod) => {
-      narrator.line('noted', `  pod ${pod} of ${node} replaced`);
-    });
+  /** @param events - of the operator, which runs already */
+  constructor(playground: Playground, events: OperatorEvents) {
+    this.#playground = playground;
+    this.#feed = new Feed(playground.narrator, events);
   }
 
-  async tell(): Promise<StorySummary> {
-    const { client, namespace, signal } = this.#options;
-    const end = new AbortController();
-    const both = AbortSignal.any([signal, end.signal]);
-    const following = this.#rolls.follow(client, namespace, both);
-    const chapters = this.#chapters().finally(() => end.abort());
-    const [events] = await Promise.all([chapters, following]);
-    return { tally: this.#tally, replaced: this.#rolls.replaced, events };
-  }
-
-  async #chapters(): Promise<number> {
+  async tell(): Promise<void> {
     await this.#create();
     await this.#plan();
     await this.#change();
     await this.#repair();
     await this.#prune();
-    return this.#events();
+    this.#summary(await this.#events());
   }
 
   async #create(): Promise<void> {
-    const { client, narrator, namespace } = this.#options;
+    const { client, narrator, namespace } = this.#playground;
     narrator.chapter('A tenant is created', 'kubectl apply -f samples/parseable/crs/ordered.yaml');
     const tenant = parse(await readFile(sample, 'utf8')) as ParseableTenant;
     const object = { ...tenant, metadata: { ...tenant.metadata, namespace } };
     await client.apply(object, { fieldManager: 'kubectl', force: true });
-    await this.#available();
+    await this.#ready();
   }
 
   async #plan(): Promise<void> {
-    const { client, narrator } = this.#options;
+    const { client, narrator } = this.#playground;
     narrator.chapter('What would a change do?', 'P_LOG_LEVEL=debug for the parseableConfig "back"');
-    const tenant = withLogLevel(await this.#tenant());
-    const options = { client, owner: tenant, controllerName, owns: ownedTypes };
-    const chain: Builder = tenantChain({ ...options, rolloutOrder: tenant.spec.deploymentOrder });
-    narrator.block(withShortHashes(renderPlan(await chain.plan(), { color: narrator.color })));
+    const now = await this.#tenant();
+    const owner = { ...now, spec: { ...now.spec, ...withLogLevel(now.spec) } };
+    const options = { ...builderOptions(owner), client, owner, controllerName: operatorName };
+    const plan = await tenantChain(new Builder(options), owner).plan();
+    const text = renderPlan(plan, { color: narrator.color });
+    // Sixty-four digits twice in a line hide what it says.
+    narrator.block(text.replaceAll(/([0-9a-f]{10})[0-9a-f]{54}/g, '$1…'));
   }
 
   async #change(): Promise<void> {
-    const { narrator } = this.#options;
+    const { narrator } = this.#playground;
     narrator.chapter('The change', 'kubectl edit parseabletenant ordered');
     const old = await this.#pods('node in (ingestor, querier)');
-    this.#rolls.listen(true);
-    const { parseableConfig } = withLogLevel(await this.#tenant()).spec;
-    await this.#edit({ parseableConfig });
-    await this.#gone(old);
-    this.#rolls.listen(false);
-    await this.#available();
+    await this.#edit(withLogLevel((await this.#tenant()).spec));
+    await this.#gone(old, ({ metadata: { name = '', labels = {} } }) => {
+      const { node = '' } = labels;
+      this.#replaced.set(node, (this.#replaced.get(node) ?? 0) + 1);
+      narrator.line('noted', `  pod ${name} of ${node} replaced`);
+    });
+    await this.#ready();
   }
 
   async #repair(): Promise<void> {
-    const { client, narrator, namespace } = this.#options;
-    narrator.chapter('Somebody edits a StatefulSet by hand', 'kubectl scale --replicas=5');
+    const { client, narrator, namespace } = this.#playground;
+    narrator.chapter('A StatefulSet is edited by hand', 'kubectl scale --replicas=5');
     const key = { name: 'staged-ingestor', namespace };
     const patch = { type: 'merge', body: { spec: { replicas: 5 } } } as const;
     const edited = await client.patch(StatefulSet, key, patch, { fieldManager: 'kubectl-edit' });
-    const repaired = (found: StatefulSet | undefined): boolean => found?.spec?.replicas === 2;
-    await this.#waitFor(edited, repaired, 'the repair');
-    await this.#available();
+    await this.#waitFor(edited, (found) => found?.spec?.replicas === 2, 'the repair');
+    await this.#ready();
   }
 
   async #prune(): Promise<void> {
-    const { narrator } = this.#options;
+    const { narrator } = this.#playground;
     narrator.chapter('A node is taken out of the list', 'kubectl edit parseabletenant ordered');
     const old = await this.#pods('node=console');
     const { nodes } = (await this.#tenant()).spec;
     await this.#edit({ nodes: nodes.filter(({ name }) => name !== 'console') });
-    await this.#available();
+    await this.#ready();
     await this.#gone(old);
     narrator.line('well', 'its pods are gone; the other nodes were not touched');
   }
 
   async #events(): Promise<number> {
-    const { client, narrator, namespace } = this.#options;
-    narrator.chapter('What Kubernetes was told', 'kubectl get events');
-    const events = await client.list(Event, { namespace });
-    const ours = events.items
-      .filter((each) => each.reportingController === controllerName)
+    const { client, narrator, namespace } = this.#playground;
+    narrator.chapter('The Events in Kubernetes', 'kubectl get events');
+    const { items } = await client.list(Event, { namespace });
+    const ours = items
+      .filter((each) => each.reportingController === operatorName)
       .toSorted((one, other) => one.eventTime.localeCompare(other.eventTime));
-    for (const { type, reason, note, series } of ours) {
+    for (const { type = '', reason = '', note = '', series } of ours) {
       const times = series === undefined ? '' : `  x${series.count}`;
-      narrator.line('noted', `${type ?? ''}  ${reason ?? ''}  ${note ?? ''}${times}`);
+      narrator.line('noted', `${type}  ${reason}  ${note}${times}`);
     }
     return ours.length;
   }
 
+  #summary(events: number): void {
+    const { narrator } = this.#playground;
+    const { created, pruned, rolls } = this.#feed;
+    const seconds = (systemClock.monotonicMs() - startMs) / 1000;
+    const pods = [...this.#replaced.values()].reduce((sum, count) => sum + count, 0);
+    const nodes = [...this.#replaced].map(([node, count]) => `${node}: ${count}`);
+    narrator.title('Summary', `in ${seconds.toFixed(1)} s`);
+    narrator.line('created', `${created.length} objects created`, created.join(', '));
+    narrator.line('rolled', `${pods} pods rolled`, nodes.join(', '));
+    for (const [workload, cause] of rolls) {
+      narrator.line('noted', `  ${workload}`, `because of ${cause}`);
+    }
+    narrator.line('removed', `${pruned.length} objects pruned`, pruned.join(', '));
+    narrator.line('noted', `${events} events written`);
+  }
+
   async #pods(labelSelector: string): Promise<readonly Pod[]> {
-    const { client, namespace } = this.#options;
+    const { client, namespace } = this.#playground;
     return (await client.list(Pod, { namespace, labelSelector })).items;
   }
 
-  async #gone(pods: readonly Pod[]): Promise<void> {
-    const isGone = (found: Pod | undefined): boolean => found === undefined;
-    await Promise.all(
-      pods.map((pod) => this.#waitFor(pod, isGone, `pod ${pod.metadata.name ?? ''} to go`)),
-    );
+  async #gone(pods: readonly Pod[], onGone?: (pod: Pod) => void): Promise<void> {
+    const gone = pods.map(async (pod) => {
+      const isGone = (found: Pod | undefined) => found?.metadata.uid !== pod.metadata.uid;
+      await this.#waitFor(pod, isGone, `pod ${pod.metadata.name ?? ''} to go`);
+      onGone?.(pod);
+    });
+    await Promise.all(gone);
   }
 
   /** As `kubectl edit`: a patch of what changed, whatever the operator writes meanwhile. */
   async #edit(spec: Partial<TenantSpec>): Promise<void> {
-    const { client, namespace } = this.#options;
-    const key = { name: 'ordered', namespace };
+    const { client, namespace } = this.#playground;
     const patch = { type: 'merge', body: { spec } } as const;
-    await client.patch(ParseableTenant, key, patch, { fieldManager: 'kubectl-edit' });
+    const by = { fieldManager: 'kubectl-edit' };
+    await client.patch(ParseableTenant, { name: 'ordered', namespace }, patch, by);
   }
 
   #tenant(): Promise<ParseableTenant> {
-    const { client, namespace } = this.#options;
+    const { client, namespace } = this.#playground;
     return client.get(ParseableTenant, { name: 'ordered', namespace });
   }
 
-  /** Waits until the operator says that the newest spec is carried out. */
-  async #available(): Promise<void> {
-    const { narrator } = this.#options;
-    const before = await this.#tenant();
-    const done = (found: ParseableTenant | undefined): boolean => {
-      narrator.wait(conditionOf(found) ?? 'the operator');
-      return isSettled(found);
+  /** Waits until the newest spec is carried out. */
+  async #ready(): Promise<void> {
+    const { narrator } = this.#playground;
+    const isReady = (found: ParseableTenant | undefined): boolean => {
+      const { observedGeneration, conditions = [] } = found?.status ?? {};
+      const progress = conditions.find(({ type }) => type === 'Progressing');
+      narrator.wait(progress?.message ?? 'the operator');
+      const isNew = observedGeneration === found?.metadata.generation;
+      return isNew && isConditionTrue(conditions, 'Ready');
     };
-    const after = await this.#waitFor(before, done, 'the tenant to become available');
+    const after = await this.#waitFor(await this.#tenant(), isReady, 'the tenant');
     narrator.line('well', `${after?.status?.ready ?? ''} nodes ready`);
   }
 
@@ -174,7 +167,7 @@ export class Story {
     until: (found: T | undefined) => boolean,
     what: string,
   ): Promise<T | undefined> {
-    const { client, narrator, signal } = this.#options;
+    const { client, narrator, signal } = this.#playground;
     narrator.wait(what);
     try {
       return await waitFor(client, object, { until, timeoutMs: settledWithinMs, signal });
@@ -184,28 +177,9 @@ export class Story {
   }
 }
 
-function withLogLevel(tenant: ParseableTenant): ParseableTenant {
-  const parseableConfig = tenant.spec.parseableConfig.map((config) =>
+function withLogLevel({ parseableConfig: all }: TenantSpec): Pick<TenantSpec, 'parseableConfig'> {
+  const parseableConfig = all.map((config) =>
     config.name === 'back' ? { ...config, env: { ...config.env, P_LOG_LEVEL: 'debug' } } : config,
   );
-  return { ...tenant, spec: { ...tenant.spec, parseableConfig } };
-}
-
-/** Sixty-four digits twice in a line hide what it says. */
-function withShortHashes(text: string): string {
-  return text.replaceAll(/([0-9a-f]{10})[0-9a-f]{54}/g, '$1…');
-}
-
-function isSettled(tenant: ParseableTenant | undefined): boolean {
-  const { conditions, observedGeneration } = tenant?.status ?? {};
-  return (
-    observedGeneration === tenant?.metadata.generation &&
-    isConditionTrue(conditions, 'Available') &&
-    !isConditionTrue(conditions, 'Progressing') &&
-    !isConditionTrue(conditions, 'Degraded')
-  );
-}
-
-function conditionOf(tenant: ParseableTenant | undefined): string | undefined {
-  return tenant?.status?.conditions?.find(({ type }) => type === 'Progressing')?.message;
+  return { parseableConfig };
 }

@@ -1,4 +1,4 @@
-import type { Narrator } from '../../parseable/demo/narrator.js';
+import type { Narrator } from '../../demo/narrator.js';
 import type { FakeRegistry } from '../registry.js';
 import type { Seen, SiteStage } from './stage.js';
 

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { Client } from '../../../lib/client/index.js';
-import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import type { ObjectKey, UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 
 /** A request of a user, as the server's own log has it. */
 export interface LoggedRequest {
@@ -18,6 +18,8 @@ export interface DeployedTarget {
   /** The server's authority, base64; undefined: it speaks HTTP. */
   readonly caData: string | undefined;
   requestsOf(user: string): Promise<readonly LoggedRequest[]>;
+  /** Makes a Service of webhooks lead to a port of this machine, which no network of Pods reaches. */
+  leadHere(service: ObjectKey, port: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -29,7 +31,7 @@ export interface OperatorAccount {
 
 /** A kubeconfig with a token of the account, valid for an hour. */
 export async function kubeConfigOf(
-  { admin, url: server, caData }: DeployedTarget,
+  { admin, url: server, caData }: Pick<DeployedTarget, 'admin' | 'url' | 'caData'>,
   account: OperatorAccount,
 ): Promise<string> {
   const token = await tokenOf(admin, account);

@@ -28,8 +28,8 @@ describe('The SampleConfig sample as a process', function () {
     expect(stderr).to.equal('');
   });
 
-  it('says what is wrong with its options, and ends with 1', async () => {
-    const operator = new Script('lifecycle/main.ts', '--namespace=a', '--release=9.0');
+  it('says what is wrong with its release, and ends with 1', async () => {
+    const operator = new Script('lifecycle/main.ts', [], { RELEASE: '9.0' });
     expect(await operator.ends()).to.equal(1);
     expect(operator.output).to.match(/want 1\.0\.0, 1\.1\.0, 2\.0\.0/);
     expect(operator.output.trim().split('\n').length).to.be.at.most(3);

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js'
 import { releaseOf, releases } from '../../../samples/lifecycle/release.js';
 import type { Release } from '../../../samples/lifecycle/release.js';
 import { SampleConfig } from '../../../samples/lifecycle/sample-config.js';
-import { ownedTypes } from '../../../samples/lifecycle/sample-manager.js';
+import { ownedTypes } from '../../../samples/lifecycle/operator.js';
 
 const config = SampleConfig.object({ metadata: { name: 'sample' }, spec: {} });
 const pairs = releases.slice(1).map((newer, at) => [releases[at] ?? newer, newer] as const);

@@ -6,9 +6,9 @@ import { Deployment } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import { ownerReferenceTo } from '../../../lib/object/owner-reference.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { ownedTypes } from '../../../samples/lifecycle/operator.js';
 import { releaseOf } from '../../../samples/lifecycle/release.js';
 import { SampleConfig } from '../../../samples/lifecycle/sample-config.js';
-import { sampleManager } from '../../../samples/lifecycle/sample-manager.js';
 import { isDeployed } from './suite/deployed.js';
 
 const namespace = 'default';
@@ -43,7 +43,11 @@ describe('A system that an operator of the Go SDK has deployed', () => {
     const events: string[] = [];
     const reconciler = new LifecycleReconciler({
       ...{ client, namespace, clock, ...names },
-      crManager: sampleManager(releaseOf('1.1.0'), namespace),
+      crManager: {
+        type: SampleConfig,
+        getAllResources: (cr) => releaseOf('1.1.0').objects({ config: cr, namespace }),
+        getDependantResourceTypes: () => ownedTypes,
+      },
       recorder: { record: ({ reason }) => events.push(reconciled(reason)) },
     });
     for (let pass = 0; pass < 5; pass++) {

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { EmbeddedCluster } from '../../../lib/embedded/index.js';
-import { CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import { ParseableTenant } from '../../../samples/parseable/tenant.js';
+import { eventually } from '../../cluster/control-plane/eventually.js';
 import { findFreePorts } from '../../cluster/control-plane/free-ports.js';
 import { Script } from './suite/script.js';
 import { sampleTenant } from './suite/stage.js';
 
 const wrongUses: readonly [string, string[], RegExp][] = [
   ['a kubeconfig that is not there', ['--kubeconfig', 'nowhere/kubeconfig'], /nowhere\/kubeconfig/],
-  ['an unknown policy', ['--on-immutable', 'maybe'], /want fail, recreate, recreateOrphan/],
+  ['an unknown level', ['--log-level', 'maybe'], /want debug, info, warn, error/],
   ['an unknown option', ['--frobnicate'], /--frobnicate/],
 ];
 
@@ -38,20 +38,18 @@ describe('The Parseable sample as a process', function () {
     try {
       const kubeConfig = join(folder, 'kubeconfig');
       await cluster.writeKubeConfig(kubeConfig);
-      const operator = new Script('parseable/main.ts', '--kubeconfig', kubeConfig);
-      await operator.writes('"ready"');
+      const operator = new Script('parseable/main.ts', ['--kubeconfig', kubeConfig]);
       const client = cluster.client();
-      await client.get(CustomResourceDefinition, { name: 'parseabletenants.parseable.io' });
       const tenant = await sampleTenant('ephemeral');
       const metadata = { name: 'logs', namespace: 'default' };
-      await client.create({ ...tenant, metadata });
+      await eventually(() => client.create({ ...tenant, metadata }));
       for await (const event of client.watch(ParseableTenant, { namespace: 'default' })) {
         if (event.type !== 'BOOKMARK' && event.object.status?.ready === '1/1') break;
       }
       expect(await operator.ends('SIGTERM')).to.equal(0);
       const lines = operator.output.trim().split('\n');
-      const last = JSON.parse(lines.at(-1) ?? '') as { msg: string };
-      expect(last.msg).to.equal('stopped');
+      const messages = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+      expect(messages).to.include('SIGTERM: stops');
     } finally {
       await cluster.stop();
       await rm(folder, { recursive: true });
@@ -65,19 +63,21 @@ describe('The Parseable sample as a process', function () {
     const kubeConfig = join(folder, 'kubeconfig');
     await cluster.writeKubeConfig(kubeConfig);
     await cluster.stop();
-    const args = ['--kubeconfig', kubeConfig, `--health-port=${health}`];
-    const patient = new Script('parseable/main.ts', ...args);
-    const stopped = new Script('parseable/main.ts', '--kubeconfig', kubeConfig);
+    const args = ['--kubeconfig', kubeConfig];
+    const patient = new Script('parseable/main.ts', [...args, `--health-port=${health}`]);
+    const stopped = new Script('parseable/main.ts', args);
     let restarted: EmbeddedCluster | undefined;
     try {
       await Promise.all([patient, stopped].map((each) => each.writes('tried again in')));
       expect(await stopped.ends('SIGTERM'), stopped.output).to.equal(0);
-      expect(stopped.output).to.match(/"stopped"/);
+      expect(stopped.output).to.match(/"SIGTERM: stops"/);
       const probe = `http://127.0.0.1:${health}`;
       expect((await fetch(`${probe}/healthz`)).status).to.equal(200);
       expect((await fetch(`${probe}/readyz`)).status).to.equal(500);
       restarted = await EmbeddedCluster.start({ port });
-      await patient.writes('"ready"');
+      await eventually(async () => {
+        expect((await fetch(`${probe}/readyz`)).status).to.equal(200);
+      });
       expect(await patient.ends('SIGTERM'), patient.output).to.equal(0);
     } finally {
       for (const each of [patient, stopped]) await each.ends('SIGTERM');
@@ -101,7 +101,7 @@ describe('The Parseable sample as a process', function () {
 
   for (const [title, args, message] of wrongUses) {
     it(`says what is wrong with ${title}, and ends with 1`, async () => {
-      const operator = new Script('parseable/main.ts', ...args);
+      const operator = new Script('parseable/main.ts', args);
       expect(await operator.ends()).to.equal(1);
       expect(operator.output).to.match(message);
       expect(operator.output.trim().split('\n').length).to.be.at.most(3);

@@ -1,3 +1,5 @@
+import { Manager } from '../../../lib/manager/index.js';
+import type { ManagerOptions, OperatorDefinition } from '../../../lib/manager/index.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget } from '../../builder/suite/target.js';
 
@@ -28,6 +30,18 @@ export class RunningOperators {
         stop.abort();
         await running;
       });
+    });
+  }
+
+  /** Starts an operator in a manager of its own; resolves when it works. */
+  operate(operator: OperatorDefinition, options: ManagerOptions): Promise<void> {
+    const { cacheOptions } = operator;
+    return this.start(async ({ signal, onReady }) => {
+      const manager = new Manager({ cacheOptions, rbacPreflight: 'off', ...options });
+      await operator.setup(manager);
+      const started = manager.whenStarted(signal).then(onReady, () => undefined);
+      await manager.run(signal);
+      await started;
     });
   }
 

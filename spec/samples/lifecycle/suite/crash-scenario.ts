@@ -3,10 +3,10 @@ import { getIfExists } from '../../../../lib/client/index.js';
 import { Deployment } from '../../../../lib/object/kinds.js';
 import type { Namespace } from '../../../../lib/object/kinds.js';
 import type { CrashScenario, CrashStage, OperatorStage } from '../../../../lib/testing/index.js';
+import { silentLogger } from '../../../../lib/system/logger.js';
 import { serverName } from '../../../../samples/lifecycle/http-server.js';
-import { runSampleOperator } from '../../../../samples/lifecycle/operator.js';
+import { ownedTypes, sampleOperator } from '../../../../samples/lifecycle/operator.js';
 import { SampleConfig } from '../../../../samples/lifecycle/sample-config.js';
-import { ownedTypes } from '../../../../samples/lifecycle/sample-manager.js';
 import { isDeployed } from './deployed.js';
 import { servingPods } from './serving-pods.js';
 
@@ -62,8 +62,8 @@ async function runReleases(stage: OperatorStage, rollout: Rollout): Promise<void
   while (!stage.signal.aborted) {
     const signal = AbortSignal.any([stage.signal, rollout.replaced.signal]);
     const { client, clock, random } = stage;
-    await runSampleOperator({
-      ...{ client, clock, random, signal, namespace, version: rollout.release },
+    await sampleOperator({ namespace, release: rollout.release }).run({
+      ...{ client, clock, random, signal, rbacPreflight: 'off', logger: silentLogger },
     });
   }
 }

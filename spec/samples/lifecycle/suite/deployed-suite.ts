@@ -100,13 +100,18 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     const text = await kubeConfigOf(target, { name, namespace });
     await writeFile(kubeConfig, text, { mode: 0o600 });
     const script = new Script(
-      ...['lifecycle/main.ts', '--kubeconfig', kubeConfig, '--namespace', namespace],
-      ...['--leader-elect', `--release=${release}`],
-      ...[`--health-port=${health}`, `--metrics-port=${metrics}`],
+      'lifecycle/main.ts',
+      [
+        ...['--kubeconfig', kubeConfig, '--leader-elect'],
+        ...[`--health-port=${health}`, `--metrics-port=${metrics}`],
+      ],
+      { RELEASE: release, POD_NAMESPACE: namespace },
     );
     running = [...running, script];
-    await script.writes('"ready"');
     const at = (port: number): string => `http://127.0.0.1:${port}`;
+    await eventually(async () => {
+      expect(await answerOf(at(health), '/readyz')).to.equal(200);
+    });
     return { script, health: at(health), metrics: at(metrics) };
   }
 

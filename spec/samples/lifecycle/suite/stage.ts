@@ -4,9 +4,8 @@ import { Deployment } from '../../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../../lib/object/resource-type.js';
 import { isOperatorError } from '../../../../lib/system/operator-error.js';
-import { runSampleOperator } from '../../../../samples/lifecycle/operator.js';
+import { ownedTypes, sampleOperator } from '../../../../samples/lifecycle/operator.js';
 import { SampleConfig } from '../../../../samples/lifecycle/sample-config.js';
-import { ownedTypes } from '../../../../samples/lifecycle/sample-manager.js';
 import type { BuilderTarget, Operator } from '../../../builder/suite/target.js';
 import { isWrite } from '../../../builder/suite/target.js';
 import { RunningOperators } from '../../suite/running-operators.js';
@@ -41,12 +40,11 @@ export class SampleStage {
   start(version: string): Promise<void> {
     const { client } = this.operator;
     const { clock } = this.target;
-    return this.#running.start((terms) =>
-      runSampleOperator({
-        ...{ client, clock, namespace: this.namespace, version, ...terms },
-        onEvent: ({ reason }) => this.#events.push(reason),
-      }),
-    );
+    const operator = sampleOperator({
+      ...{ release: version, namespace: this.namespace },
+      onEvent: ({ reason }) => this.#events.push(reason),
+    });
+    return this.#running.operate(operator, { client, clock });
   }
 
   /** Ends the operator; what it was at may end in its time. */

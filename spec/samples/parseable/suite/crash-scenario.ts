@@ -1,9 +1,11 @@
+import { ensureCrd } from '../../../../lib/client/index.js';
 import { isConditionTrue } from '../../../../lib/object/conditions.js';
 import { ConfigMap, PersistentVolumeClaim, Service } from '../../../../lib/object/kinds.js';
 import type { CrashCluster, CrashScenario, CrashStage } from '../../../../lib/testing/index.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../../lib/object/resource-type.js';
-import { installCrd, runTenantOperator } from '../../../../samples/parseable/operator.js';
+import { silentLogger } from '../../../../lib/system/logger.js';
+import { tenantOperator } from '../../../../samples/parseable/operator.js';
 import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { TenantSpec } from '../../../../samples/parseable/tenant.js';
 
@@ -18,9 +20,11 @@ const label = `custom_resource=${name}`;
 export function tenantScenario<C extends CrashCluster>(): CrashScenario<C> {
   return {
     name: 'a tenant',
-    setup: ({ client }) => installCrd(client),
+    setup: ({ client }) => ensureCrd(client, ParseableTenant.crd),
     operator: ({ cluster, ...stage }) =>
-      runTenantOperator({ ...stage, namespace: namespaceOf(cluster) }),
+      tenantOperator({ namespaces: [namespaceOf(cluster)] }).run({
+        ...{ ...stage, rbacPreflight: 'off', logger: silentLogger },
+      }),
     steps: [
       { name: 'create', change: create, until: isAvailable },
       { name: 'change a value', change: (stage) => edit(stage, withLogLevel), until: isAvailable },

@@ -5,7 +5,10 @@ import { podBehaviorAnnotation } from '../../../../lib/embedded/index.js';
 import { keyOf } from '../../../../lib/object/object-key.js';
 import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { NodeSpec, TenantSpec } from '../../../../samples/parseable/tenant.js';
-import { pruneClaimsAnnotation } from '../../../../samples/parseable/reconcile-tenant.js';
+import {
+  onImmutableAnnotation,
+  pruneClaimsAnnotation,
+} from '../../../../samples/parseable/tenant-chain.js';
 import type { BuilderTarget, NewTarget } from '../../../builder/suite/target.js';
 import { versionOf } from '../../../builder/suite/target.js';
 import { createAsOriginal } from './original-operator.js';
@@ -115,7 +118,7 @@ export function parseableSuite(newTarget: NewTarget): void {
       const { status } = await stage.tenant('ordered');
       const progressing = findCondition(status?.conditions, 'Progressing');
       expect(progressing?.status).to.equal('True');
-      expect(progressing?.message).to.match(/Deployment stateless-querier: .*staged-ingestor/);
+      expect(progressing?.message).to.match(/Deployment \S+\/stateless-querier .*staged-ingestor/);
     });
     expect(await stage.podsOf('querier')).to.deep.equal(queriers);
   });
@@ -235,10 +238,12 @@ export function parseableSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('takes over what the original operator made, recreating workloads by option', async () => {
+  it('takes over what the original operator made, recreating workloads where the tenant allows it', async () => {
     const tenant = await stage.create('multi-node');
     const original = await createAsOriginal(target.admin, tenant);
-    await stage.start({ onImmutable: 'recreate' });
+    const allowing = { metadata: { annotations: { [onImmutableAnnotation]: 'recreate' } } };
+    await target.admin.patch(ParseableTenant, keyOf(tenant), { type: 'merge', body: allowing });
+    await stage.start();
     await stage.available('multi-node');
     const key = { namespace: stage.namespace, name: 'eight-cores-large' };
     const taken = await target.admin.get(Deployment, key);
@@ -248,7 +253,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(configMap.data).to.deep.equal(tenant.spec.parseableConfig[0]?.env);
   });
 
-  it('reports an immutable selector instead, unless it is told to recreate', async () => {
+  it('reports an immutable selector instead, unless the tenant allows to recreate', async () => {
     const tenant = await stage.create('multi-node');
     const original = await createAsOriginal(target.admin, tenant);
     await stage.start();

@@ -11,10 +11,11 @@ export class Script {
   output = '';
 
   /** @param file - of the samples, such as `parseable/main.ts`; it reads no files beside it */
-  constructor(file: string, ...args: string[]) {
+  constructor(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const program = bundleOf(new URL(file, samples));
     this.#child = spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {

@@ -1,7 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { retryOnConflict } from '../../../../lib/client/index.js';
-import { OperatorEvents } from '../../../../lib/events/index.js';
+import { ensureCrd, retryOnConflict } from '../../../../lib/client/index.js';
 import type { ObjectWritten } from '../../../../lib/events/index.js';
 import { isConditionTrue } from '../../../../lib/object/conditions.js';
 import {
@@ -14,8 +13,7 @@ import {
 } from '../../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../../lib/object/resource-type.js';
-import { installCrd, runTenantOperator } from '../../../../samples/parseable/operator.js';
-import type { TenantOperatorOptions } from '../../../../samples/parseable/operator.js';
+import { tenantOperator } from '../../../../samples/parseable/operator.js';
 import { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 import type { TenantSpec } from '../../../../samples/parseable/tenant.js';
 import type { BuilderTarget, Operator, ServedRequest } from '../../../builder/suite/target.js';
@@ -61,23 +59,20 @@ export class Stage {
 
   static async open(target: BuilderTarget): Promise<Stage> {
     const [operator, namespace] = await Promise.all([target.operator(), target.namespace()]);
-    await installCrd(target.admin);
+    await ensureCrd(target.admin, ParseableTenant.crd);
     return new Stage(target, namespace, operator);
   }
 
   /** Starts the operator; resolves when it works. */
-  start(options: Partial<TenantOperatorOptions> = {}): Promise<void> {
-    const emitter = new OperatorEvents();
+  start(): Promise<void> {
+    const operator = tenantOperator({ namespaces: [this.namespace] });
     const note = ({ ref }: ObjectWritten): void => {
       this.written.push(`${ref.kind} ${ref.name}`);
     };
-    emitter.on('created', note).on('configured', note);
+    operator.events.on('created', note).on('configured', note);
     const { client } = this.operator;
     const { clock } = this.target;
-    const { namespace } = this;
-    return this.#running.start((terms) =>
-      runTenantOperator({ client, clock, emitter, namespace, ...terms, ...options }),
-    );
+    return this.#running.operate(operator, { client, clock });
   }
 
   stop(): Promise<void> {
