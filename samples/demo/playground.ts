@@ -8,8 +8,8 @@ import { Narrator } from './narrator.js';
 /** Options of {@link play}. */
 export interface Play {
   readonly title: string;
-  /** The story's own namespace, made for it: nothing is played in one that exists. */
-  readonly namespace: string;
+  /** The story's own namespace, made for it: nothing is played in one that exists. @defaultValue none */
+  readonly namespace?: string;
   readonly pods?: EmbeddedClusterOptions['pods'];
   readonly story: (playground: Playground) => Promise<void>;
 }
@@ -18,12 +18,13 @@ export interface Play {
 export interface Playground {
   /** The client of the person at the keyboard: not the operator's. */
   readonly client: Client;
+  /** Empty: the story has none. */
   readonly namespace: string;
   readonly narrator: Narrator;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /** Runs an operator until `work` has ended; its errors go to standard error. */
-  run(operator: Operator, work: () => Promise<unknown>): Promise<void>;
+  readonly run: (operator: Operator, work: () => Promise<unknown>) => Promise<void>;
 }
 
 interface Stage {
@@ -45,12 +46,17 @@ export async function play(it: Play): Promise<void> {
     throw error;
   });
   try {
-    const { kubeconfig, help, namespace = it.namespace, keep } = parseArgs({ options }).values;
+    const {
+      kubeconfig,
+      help,
+      namespace = it.namespace ?? '',
+      keep,
+    } = parseArgs({ options }).values;
     if (help === true) {
       console.log(`Options:
 
   --kubeconfig FILE   play on this cluster instead of an embedded one
-  --namespace NAME    where, a new namespace (default: ${it.namespace})
+  --namespace NAME    where, a new namespace (default: ${it.namespace ?? 'none'})
   --keep              keep what was made; an embedded server goes on until Ctrl-C
   --help              show this`);
       return;
@@ -86,20 +92,21 @@ async function realStage(path: string): Promise<Stage> {
 
 async function playOn(stage: Stage, it: Play, keep: boolean): Promise<void> {
   const { person: client, embedded, where } = stage;
-  const { title, namespace } = it;
+  const { title, namespace = '' } = it;
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort(new Error('interrupted'));
   const narrator = new Narrator(process.stdout);
   const run: Playground['run'] = (operator, work) => runDuring(operator, stage, work);
   const metadata = { name: namespace };
-  await client.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata });
+  if (namespace !== '')
+    await client.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata });
   process.once('SIGINT', interrupt);
   narrator.title(title, where);
   try {
     await it.story({ client, namespace, narrator, signal: interrupted.signal, run });
   } finally {
     process.removeListener('SIGINT', interrupt);
-    if (!keep) await client.delete(Namespace, metadata);
+    if (!keep && namespace !== '') await client.delete(Namespace, metadata);
   }
   if (keep && embedded !== undefined) await keepServing(embedded, namespace);
 }

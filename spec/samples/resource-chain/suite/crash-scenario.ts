@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { getIfExists } from '../../../../lib/client/index.js';
 import { ConfigMap, Deployment, Namespace, Secret, Service } from '../../../../lib/object/kinds.js';
 import type { CrashCluster, CrashScenario, CrashStage } from '../../../../lib/testing/index.js';
-import { runSiteOperator } from '../../../../samples/resource-chain/operator.js';
+import { silentLogger } from '../../../../lib/system/logger.js';
+import { siteOperator } from '../../../../samples/resource-chain/operator.js';
 import { FakeRegistry } from '../../../../samples/resource-chain/registry.js';
 import { Site, chainLabel } from '../../../../samples/resource-chain/site.js';
 import { isSettled } from './settled.js';
@@ -29,7 +30,9 @@ export function siteScenario<C extends CrashCluster>(): CrashScenario<C> {
     name: 'a site',
     kinds: [Site, Namespace, ConfigMap, Secret, Service, Deployment],
     operator: ({ cluster, ...stage }) =>
-      runSiteOperator({ ...stage, registry: registryOf(cluster), site: nameIn(cluster) }),
+      siteOperator({ registry: registryOf(cluster), site: nameIn(cluster) }).run({
+        ...{ ...stage, rbacPreflight: 'off', logger: silentLogger },
+      }),
     invariant: async (stage) => {
       const { cluster } = stage;
       // Nothing that was registered is ever forgotten.

@@ -10,8 +10,8 @@ import {
 } from '../../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../../lib/object/resource-type.js';
-import { runSiteOperator } from '../../../../samples/resource-chain/operator.js';
-import type { SiteOperatorOptions } from '../../../../samples/resource-chain/operator.js';
+import { siteOperator } from '../../../../samples/resource-chain/operator.js';
+import type { ChainOptions } from '../../../../samples/resource-chain/chain-parts.js';
 import { FakeRegistry } from '../../../../samples/resource-chain/registry.js';
 import { Site, chainLabel } from '../../../../samples/resource-chain/site.js';
 import type { BuilderTarget, Operator } from '../../../builder/suite/target.js';
@@ -50,13 +50,11 @@ export class SiteStage {
   }
 
   /** Starts the operator; resolves when it works. */
-  start(options: Partial<SiteOperatorOptions> = {}): Promise<void> {
+  start(options: Partial<ChainOptions> = {}): Promise<void> {
     const { client } = this.operator;
     const { clock } = this.target;
     const { registry, name: site } = this;
-    return this.#running.start((terms) =>
-      runSiteOperator({ client, clock, registry, site, ...terms, ...options }),
-    );
+    return this.#running.operate(siteOperator({ registry, site, ...options }), { client, clock });
   }
 
   /** Ends the operator; what it was at may end in its time. */
