@@ -6,7 +6,7 @@ import { systemClock } from '../../lib/system/index.js';
 
 const page = 'docs/command-line.md';
 
-/** The page that has what every command says of itself. */
+/** The page with the help of every command. */
 export async function commandLinePage(): Promise<string> {
   const commands = commandsOf(programThatDoesNothing()).map(
     ({ words, help }) => `## \`${words}\`\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\``,
@@ -20,28 +20,35 @@ export async function committedCommandLinePage(): Promise<string> {
   return readFile(page, 'utf8');
 }
 
-/** Writes the page anew. */
+/** Writes the page again. */
 export async function writeCommandLinePage(): Promise<void> {
   await writeFile(page, await commandLinePage());
 }
 
 const introduction = `# The command line
 
-<!-- Made by scripts/docs/draw.ts from what the commands say of themselves: changes belong there. -->
+<!-- Made by scripts/docs/draw.ts from the help of the commands: changes belong there. -->
 
-The package brings the program \`operator-builder\`: \`npx operator-builder --help\`. Installed globally, it
-runs the version that the project in the current folder has, if that has one.
+The program \`operator-builder\` comes with the package. From an empty folder to a manifest that a cluster can apply:
 
-Results go to the standard output, everything else to the standard error. A command ends with
+\`\`\`sh
+npx operator-builder init --name shops --domain example.com
+npx operator-builder create api --group shop --version v1alpha1 --kind Shop
+npx operator-builder run --embedded --until-settled
+npx operator-builder manifests
+npx operator-builder build-installer --image registry.example/shops:1.0.0
+\`\`\`
 
-| code |                                                                                      |
-| ---- | ------------------------------------------------------------------------------------ |
-| 0    | it did what was asked; a command that runs until SIGINT or SIGTERM was told to end    |
-| 1    | it could not be done, or the command line is wrong; the message says what helps       |
-| 2    | of \`plan\`: something would change; of \`upgrade-check\`: there are findings; of \`upgrade-project\`: conflicts |
-| 130  | it was interrupted before it was done: nothing that is half done is left              |
+Results go to the standard output, everything else to the standard error. The exit codes are
 
-With \`OPERATOR_BUILDER_DEBUG=1\` in the environment an error shows where it comes from.`;
+| Code |                                                                                             |
+| ---- | ------------------------------------------------------------------------------------------- |
+| 0    | success; also a command that ran until SIGINT or SIGTERM                                    |
+| 1    | failure, or an invalid command line; the message has the remedy                             |
+| 2    | of \`plan\`: there are changes; of \`upgrade-check\`: there are findings; of \`upgrade-project\`: conflicts |
+| 130  | interrupted; nothing is left half done                                                      |
+
+With \`OPERATOR_BUILDER_DEBUG=1\` in the environment an error shows its stack.`;
 
 interface CommandHelp {
   readonly words: string;
