@@ -2,6 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import escapeRegExp from 'lodash/escapeRegExp.js';
+import memoize from 'lodash/memoize.js';
 import { OperatorError } from '../../system/operator-error.js';
 
 // As deep below the package's root in lib/ as in dist/chunks/js/.
@@ -37,28 +38,36 @@ export async function readTemplate(
   name: string,
   values: TemplateValues,
 ): Promise<readonly TemplateFile[]> {
+  const files = await rawTemplate(name);
+  return files
+    .filter(isOfStyle(values.style))
+    .map(({ path, text }) => ({ path: filledPath(path, values), text: filledText(text, values) }));
+}
+
+/** The files of a template as they are in the package; one command needs them several times. */
+const rawTemplate = memoize(async (name: string): Promise<readonly TemplateFile[]> => {
   const folder = join(root, name);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries
+  const files = entries
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .map((path) => path.split(sep).join('/'))
-    .filter(isOfStyle(values.style))
-    .toSorted();
-  return Promise.all(
-    paths.map(async (path) => ({
-      path: filledPath(path, values),
-      text: filledText(await readFile(join(folder, path), 'utf8'), values),
-    })),
-  );
-}
+    .map((entry) => join(entry.parentPath, entry.name));
+  const texts = files.map(async (file) => ({
+    path: file
+      .slice(folder.length + 1)
+      .split(sep)
+      .join('/'),
+    text: await readFile(file, 'utf8'),
+  }));
+  return (await Promise.all(texts)).toSorted((one, other) => (one.path < other.path ? -1 : 1));
+});
 
 /** Where a style has a file of its own, that stands in for the plain one. */
 function isOfStyle(style: string | undefined) {
-  return (path: string, _index: number, all: readonly string[]): boolean => {
+  return ({ path }: TemplateFile, _index: number, all: readonly TemplateFile[]): boolean => {
     const [, own] = styleOfPath.exec(path) ?? [];
     if (own !== undefined) return own === style;
-    return !all.some((other) => other.replace(`@${style ?? ''}.`, '.') === path && other !== path);
+    const others = all.filter((other) => other.path !== path);
+    return !others.some((other) => other.path.replace(`@${style ?? ''}.`, '.') === path);
   };
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
+import { isSampled } from '../../sample.js';
 import { cli, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
 import { shopProject } from '../project/shop-project.js';
@@ -57,6 +58,7 @@ describe('operator-builder manifests', () => {
     ]) {
       const { code, stderr } = await createApi(file('steps'), ...args);
       expect({ code, stderr }, args.join(' ')).to.deep.equal({ code: 0, stderr: '' });
+      if (isSampled) continue;
       expect(await manifests('steps', '--check'), args.join(' ')).to.deep.equal(fresh);
     }
     const before = await ownTexts('steps');

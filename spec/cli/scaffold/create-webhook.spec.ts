@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
+import { isSampled } from '../../sample.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
 import { createApi, createWebhook, makeProject, testTexts, textsIn } from './project.js';
@@ -38,16 +39,18 @@ describe('operator-builder create webhook', () => {
   it('makes projects whose manifests are not stale, step by step', async () => {
     await makeProject(file('whole'), ...twoVersions, ['Fleet', 'v1', '--no-namespaced']);
     linkPackages(file('whole'));
-    for (const args of [
+    const steps = [
       ['Shop', 'v1alpha1', '--defaulting'],
       ['Fleet', 'v1', '--validation', '--defaulting'],
       ['Shop', 'v1', '--validation'],
       ['Shop', 'v1alpha1', '--validation', '--conversion'],
       ['Shop', 'v1', '--defaulting'],
-    ] as const) {
+    ] as const;
+    for (const args of steps) {
       const [kind, version, ...flags] = args;
       const { code, stderr } = await createWebhook(file('whole'), kind, version, ...flags);
       expect({ code, stderr }, args.join(' ')).to.deep.equal({ code: 0, stderr: '' });
+      if (isSampled && args !== steps.at(-1)) continue;
       const checked = await cli(['manifests', '--project', file('whole'), '--check']);
       expect(checked, args.join(' ')).to.deep.equal(fresh);
     }
