@@ -9,6 +9,7 @@ import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { keyOf } from '../object/object-key.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
+import { ConditionClaims } from './condition-claims.js';
 import { applyStatus, showsStatus, statusConditions, statusToApply } from './status.js';
 import type { AppliedStatus, PatchStatusOptions, StatusUpdate } from './status.js';
 
@@ -50,11 +51,13 @@ interface StatusWrite {
 /** Writes the status of the objects of one kind, and knows its own writes again. */
 export class StatusWriter<T extends KubernetesObject> {
   readonly #plan: WriterPlan<T>;
+  readonly #claims: ConditionClaims;
   /** The last status write of each object, by uid. */
   readonly #written = new LruMap<string, StatusWrite>(rememberedWrites);
 
   constructor(plan: WriterPlan<T>) {
     this.#plan = plan;
+    this.#claims = new ConditionClaims(plan.operatorName);
   }
 
   /**
@@ -74,10 +77,12 @@ export class StatusWriter<T extends KubernetesObject> {
   }
 
   /** @returns milliseconds after which a changed message may be written; undefined: nothing is left */
-  async write(object: T, update: StatusUpdate, how: StatusWriting): Promise<number | undefined> {
+  async write(object: T, wanted: StatusUpdate, how: StatusWriting): Promise<number | undefined> {
     const { status, operatorName: fieldManager } = this.#plan;
     if (status === undefined) return undefined;
     const { context, keepOthers, isObserved = true } = how;
+    const own = this.#claims.own(object, wanted.conditions ?? [], context.logger);
+    const update = { ...wanted, conditions: own.conditions };
     const { clock, signal } = context;
     const { generation } = object.metadata;
     const waitMs = this.#messageWaitMs(object, update, clock.monotonicMs());
@@ -94,6 +99,7 @@ export class StatusWriter<T extends KubernetesObject> {
       showsStatus(object, changed.stored);
     if (applied === undefined || isStored) return undefined;
     await this.#send(object, applied, { ...options, context });
+    own.written();
     return undefined;
   }
 

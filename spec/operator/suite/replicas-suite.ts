@@ -3,6 +3,8 @@ import { requeueAfter } from '../../../lib/controller/index.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import { findCondition } from '../../../lib/object/conditions.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
+import { silentLogger } from '../../../lib/system/logger.js';
+import type { Logger } from '../../../lib/system/logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { Stage, Tenant } from './stage.js';
@@ -136,6 +138,75 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
       }
     });
     expect(cleaning.filter((each) => each.startsWith('0'))).to.deep.equal([]);
+  });
+
+  it('of another name leave Ready to the one that had it first, and warn once', async () => {
+    const [first] = stages;
+    const second = await Stage.after(first, 'licence-operator');
+    const warnings: string[] = [];
+    const logger: Logger = {
+      ...silentLogger,
+      warn: (message) => void warnings.push(message),
+      child: () => logger,
+    };
+    try {
+      first.operator.for(Tenant).reconciles(() => undefined);
+      first.start();
+      await first.create('acme');
+      await first.create('other');
+      await first.condition('acme', 'Ready', 'True');
+      await first.condition('other', 'Ready', 'True');
+      second.operator.for(Tenant).reconciles(() => {
+        throw new Error('no licence');
+      });
+      second.start({ logger });
+      await eventually(() => {
+        expect(warnings.filter((each) => each.startsWith('condition Ready of'))).to.have.length(1);
+        return Promise.resolve();
+      });
+      expect(warnings.join('\n')).to.contain(
+        'the field manager tenant-operator applies it, too, and has it now; give for(…) the option status: false, or set a condition of another type',
+      );
+      await first.condition('acme', 'Ready', 'True');
+      await first.condition('other', 'Ready', 'True');
+      // Until the contest about the other object is over, too.
+      let round = 0;
+      await eventually(async () => {
+        await Promise.all([first.requests(), second.requests()]);
+        const annotations = { round: `${++round}` };
+        await second.reconciledAfter(() =>
+          first.reconciledAfter(() => first.change('acme', { metadata: { annotations } })),
+        );
+        expect([await first.writes(), await second.writes()]).to.deep.equal([[], []]);
+      });
+      expect((await first.condition('acme', 'Ready', 'True')).reason).to.equal('Reconciled');
+    } finally {
+      await stop(second);
+    }
+  });
+
+  it('take Ready over from an operator that no longer runs', async () => {
+    const [first] = stages;
+    const second = await Stage.after(first, 'renamed-operator');
+    try {
+      first.operator.for(Tenant).reconciles(() => undefined);
+      first.start();
+      await first.create('acme');
+      await first.condition('acme', 'Ready', 'True');
+      await stop(first);
+      let isBroken = true;
+      second.operator.for(Tenant).reconciles(() => {
+        if (isBroken) throw new Error('no licence');
+        return undefined;
+      });
+      second.start();
+      await second.condition('acme', 'Ready', 'False');
+      isBroken = false;
+      await second.change('acme', { metadata: { annotations: { touched: 'yes' } } });
+      await second.condition('acme', 'Ready', 'True');
+    } finally {
+      await stop(second);
+    }
   });
 
   it('leave every object to the only process, where no election says where the Leases are', async () => {
