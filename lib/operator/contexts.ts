@@ -89,14 +89,18 @@ export type ReconcileHandler<T extends KubernetesObject, Owned extends string> =
  */
 export type FinalizeHandler<T extends KubernetesObject> = (context: ObjectContext<T>) => Handled;
 
+/** Options of the builder of an object that an operator does not decide itself. */
+export type OperatorBuilderOptions = Omit<
+  BuilderOptions,
+  | ('client' | 'owner' | 'controllerName' | 'owns' | 'kinds' | 'onlyOwned')
+  | ('recorder' | 'emitter' | 'logger' | 'signal' | 'clock')
+>;
+
 /** Options of a builder that an operator decides itself. */
-const decidedOptions = [
+const decidedOptions: readonly Exclude<keyof BuilderOptions, keyof OperatorBuilderOptions>[] = [
   ...(['client', 'owner', 'controllerName', 'owns', 'kinds', 'onlyOwned'] as const),
   ...(['recorder', 'emitter', 'logger', 'signal', 'clock'] as const),
-] as const;
-
-/** Options of the builder of an object that an operator does not decide itself. */
-export type OperatorBuilderOptions = Omit<BuilderOptions, (typeof decidedOptions)[number]>;
+];
 
 /** @throws OperatorError `InvalidOption`: one of `options` is decided by the operator. */
 export function refuseDecided({ kind }: { readonly kind: string }, options: object): void {

@@ -19,7 +19,7 @@ import { asError } from '../system/as-error.js';
 import type { Logger } from '../system/logger.js';
 import { OperatorError } from '../system/operator-error.js';
 import { isPod, readCommandLine, usageOf } from './command-line.js';
-import type { CommandLine, LogFormat } from './command-line.js';
+import type { CommandLine } from './command-line.js';
 import { beginFeed, outputOf } from './run-output.js';
 import type { RunPlace } from './run-output.js';
 
@@ -40,7 +40,7 @@ export interface OperatorRunOptions extends Omit<
    * on the standard output.
    * @defaultValue `text` where the standard output is a terminal, and not in a cluster; else `json`
    */
-  readonly logFormat?: LogFormat | undefined;
+  readonly logFormat?: 'text' | 'json' | undefined;
 }
 
 /** Where an operator runs. */
