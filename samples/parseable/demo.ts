@@ -9,7 +9,7 @@ await play({
   // Slow enough to watch the pods follow each other.
   pods: { runningAfterMs: 60, readyAfterMs: 180, terminatedAfterMs: 80 },
   story: async (playground) => {
-    const operator = tenantOperator({ namespaces: [playground.namespace] });
+    const operator = tenantOperator([playground.namespace]);
     const story = new Story(playground, operator.events);
     await playground.run(operator, () => story.tell());
   },

@@ -5,4 +5,4 @@ import { tenantOperator } from './operator.js';
 const { WATCH_NAMESPACE = '' } = process.env;
 const namespaces = WATCH_NAMESPACE.split(',').filter((name) => name !== '');
 
-await tenantOperator({ namespaces }).main();
+await tenantOperator(namespaces).main();

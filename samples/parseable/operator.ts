@@ -24,14 +24,11 @@ import type { NodeSpec, NodeStatus } from './tenant.js';
 /** Field manager of everything that the operator writes, and the reporter of its Events. */
 export const operatorName = 'parseable-operator';
 
-/** Options of {@link tenantOperator}. */
-export interface TenantOperatorOptions {
-  /** Only tenants of these namespaces. @defaultValue none: all tenants */
-  readonly namespaces?: readonly string[];
-}
-
-/** Returns an operator that installs its custom resource, and reconciles every tenant. */
-export function tenantOperator({ namespaces = [] }: TenantOperatorOptions = {}): Operator {
+/**
+ * Returns an operator that installs its custom resource, and reconciles every tenant.
+ * @param namespaces - only the tenants of these; none: of all
+ */
+export function tenantOperator(namespaces: readonly string[] = []): Operator {
   const operator = new Operator(operatorName, {
     ...{ installCrds: true, webhooks: [tenantWebhook] },
     cacheOptions: namespaces.length === 0 ? {} : { namespaces },
@@ -86,21 +83,19 @@ async function nodeStatus(
   node: NodeSpec,
   client: Client,
 ): Promise<NodeStatus> {
-  const names = namesOf(node);
+  const { workload: name, configMap } = namesOf(node);
   const type = workloadKinds.get(node.kind) === 'StatefulSet' ? StatefulSet : Deployment;
-  const key = { name: names.workload, namespace: tenant.metadata.namespace };
+  const key = { name, namespace: tenant.metadata.namespace };
   const found = await getIfExists<Deployment | StatefulSet>(client, type, key);
   // Another tenant's workload of that name is no node of this one.
-  const workload = found !== undefined && isControlledBy(found, tenant) ? found : undefined;
-  const variable = `CONFIGMAP_HASH_${names.configMap.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
-  const env = workload?.spec?.template.spec?.containers[0]?.env ?? [];
-  const hash = env.find(({ name }) => name.startsWith(variable))?.value;
+  const own = found !== undefined && isControlledBy(found, tenant) ? found : undefined;
+  const { readyReplicas = 0, updatedReplicas = 0 } = own?.status ?? {};
+  const variable = `CONFIGMAP_HASH_${configMap.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+  const env = own?.spec?.template.spec?.containers[0]?.env ?? [];
+  const hash = env.find((each) => each.name.startsWith(variable))?.value;
   return {
-    name: node.name,
-    type: node.type,
-    desiredReplicas: node.replicas,
-    readyReplicas: workload?.status?.readyReplicas ?? 0,
-    updatedReplicas: workload?.status?.updatedReplicas ?? 0,
+    ...{ name: node.name, type: node.type, desiredReplicas: node.replicas },
+    ...{ readyReplicas, updatedReplicas },
     ...(hash !== undefined && { configHash: hash }),
   };
 }

@@ -98,6 +98,9 @@ function withNode(chain: Builder, tenant: ParseableTenant, node: NodeSpec): Buil
     : next.deployment(workload);
 }
 
+const ids = { runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 };
+const securityContext = { ...ids, fsGroupChangePolicy: 'Always' };
+
 function podSpecOf(tenant: ParseableTenant, node: NodeSpec, k8s: K8sConfig): PodSpec {
   const claims = (k8s.storageConfig ?? []).map(({ name }) => ({
     name,
@@ -106,9 +109,7 @@ function podSpecOf(tenant: ParseableTenant, node: NodeSpec, k8s: K8sConfig): Pod
   const volumes = [...claims, ...(k8s.volumes ?? [])];
   return {
     containers: [containerOf(tenant, node, k8s)],
-    securityContext: {
-      ...{ runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000, fsGroupChangePolicy: 'Always' },
-    },
+    securityContext,
     ...(volumes.length > 0 && { volumes }),
     ...pick(k8s, 'tolerations', 'nodeSelector', 'serviceAccountName'),
   };
@@ -120,9 +121,8 @@ function containerOf(tenant: ParseableTenant, node: NodeSpec, k8s: K8sConfig): C
   const { cliArgs = [] } = named(tenant.spec.parseableConfig, node.parseableConfig);
   const mounts = (k8s.storageConfig ?? []).map(({ name, mountPath }) => ({ name, mountPath }));
   const volumeMounts = [...mounts, ...(k8s.volumeMount ?? [])];
-  const configMaps = [{ name: names.configMap }, externalConfigMap(tenant)].flatMap((one) =>
-    one === undefined ? [] : [one.name],
-  );
+  const external = externalConfigMap(tenant);
+  const configMaps = [names.configMap, ...(external === undefined ? [] : [external.name])];
   return {
     name: names.container,
     args: ['parseable', ...cliArgs],

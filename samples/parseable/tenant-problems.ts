@@ -68,14 +68,12 @@ function annotationProblems({ metadata: { annotations = {} } }: ParseableTenant)
 }
 
 function nodeProblems(spec: TenantSpec, node: NodeSpec, path: string): TenantProblem[] {
-  const lists = {
-    type: ['deploymentOrder', spec.deploymentOrder],
-    k8sConfig: ['k8sConfig', spec.k8sConfig.map(({ name }) => name)],
-    parseableConfig: ['parseableConfig', spec.parseableConfig.map(({ name }) => name)],
-  } as const;
-  const fields = ['type', 'k8sConfig', 'parseableConfig'] as const;
-  const missing = fields.flatMap((field) => {
-    const [list, known] = lists[field];
+  const lists = [
+    ['type', 'deploymentOrder', spec.deploymentOrder],
+    ['k8sConfig', 'k8sConfig', spec.k8sConfig.map(({ name }) => name)],
+    ['parseableConfig', 'parseableConfig', spec.parseableConfig.map(({ name }) => name)],
+  ] as const;
+  const missing = lists.flatMap(([field, list, known]) => {
     const message = `${node[field]} is not in spec.${list}: it has ${known.join(', ') || 'no entry'}`;
     return known.includes(node[field]) ? [] : [{ path: `${path}.${field}`, message }];
   });

@@ -1,7 +1,8 @@
 import { defineResource, s } from 'operator-builder/crd';
 import type { ObjectOf, ValueOf } from 'operator-builder/crd';
 
-const textMap = s.map(s.string());
+const text = s.string();
+const textMap = s.map(text);
 const count = s.integer({ format: 'int32', minimum: 0 });
 
 // No enums: the operator accepts two spellings of a kind, and shows all problems at once in the conditions.
@@ -29,13 +30,10 @@ const different = (field: 'name' | 'mountPath', remedy: string) => ({
 });
 
 const k8sConfig = s.object({
-  name: s.string(),
-  image: s.string(),
-  imagePullPolicy: s.optional(s.string()),
-  serviceAccountName: s.optional(s.string()),
+  ...{ name: text, image: text, imagePullPolicy: s.optional(text) },
+  ...{ serviceAccountName: s.optional(text), nodeSelector: s.optional(textMap) },
   env: s.optional(s.array(s.builtIn('EnvVar'))),
   tolerations: s.optional(s.array(s.builtIn('Toleration'))),
-  nodeSelector: s.optional(textMap),
   podMetadata: s.optional(
     s.object({ annotations: s.optional(textMap), labels: s.optional(textMap) }),
   ),
@@ -60,11 +58,9 @@ const k8sConfig = s.object({
 });
 
 const parseableConfig = s.object({
-  name: s.string(),
-  cliArgs: s.optional(s.array(s.string(), { description: 'Arguments after `parseable`.' })),
-  env: s.optional(
-    s.map(s.string(), { description: 'The environment: the data of the ConfigMap of each node.' }),
-  ),
+  name: text,
+  cliArgs: s.optional(s.array(text, { description: 'Arguments after `parseable`.' })),
+  env: s.optional(s.map(text, { description: 'The environment: the data of the ConfigMap.' })),
 });
 
 const typeStays = {
@@ -72,7 +68,7 @@ const typeStays = {
   message: 'cannot be changed, what is stored would stay behind: make another tenant',
   fieldPath: '.type',
 };
-const objectStore = s.object({ type: s.string(), data: s.string() }, { rules: [typeStays] });
+const objectStore = s.object({ type: text, data: text }, { rules: [typeStays] });
 
 const onceEach = {
   rule: 'self.all(one, self.exists_one(other, other == one))',
@@ -90,8 +86,13 @@ const spec = s.object({
 });
 
 const nodeStatus = s.object({
-  ...{ name: s.string(), type: s.string() },
-  ...{ desiredReplicas: count, readyReplicas: count, updatedReplicas: count },
+  ...{
+    name: text,
+    type: text,
+    desiredReplicas: count,
+    readyReplicas: count,
+    updatedReplicas: count,
+  },
   configHash: s.optional(
     s.string({ description: 'Hash of the ConfigMap in the pod template of the workload.' }),
   ),
@@ -119,13 +120,9 @@ export const ParseableTenant = defineResource({
   ],
 });
 
-/** A log store: one custom resource, many nodes. */
 export type ParseableTenant = ObjectOf<typeof ParseableTenant>;
-/** `spec` of a {@link ParseableTenant}. */
 export type TenantSpec = ValueOf<typeof spec>;
 /** One node of a tenant: a workload of its own, with its Service, ConfigMap and claims. */
 export type NodeSpec = ValueOf<typeof node>;
-/** How a node runs. */
 export type K8sConfig = ValueOf<typeof k8sConfig>;
-/** State of a node. */
 export type NodeStatus = ValueOf<typeof nodeStatus>;

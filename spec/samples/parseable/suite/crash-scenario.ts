@@ -22,7 +22,7 @@ export function tenantScenario<C extends CrashCluster>(): CrashScenario<C> {
     name: 'a tenant',
     setup: ({ client }) => ensureCrd(client, ParseableTenant.crd),
     operator: ({ cluster, ...stage }) =>
-      tenantOperator({ namespaces: [namespaceOf(cluster)] }).run({
+      tenantOperator([namespaceOf(cluster)]).run({
         ...{ ...stage, rbacPreflight: 'off', logger: silentLogger },
       }),
     steps: [

@@ -65,7 +65,7 @@ export class Stage {
 
   /** Starts the operator; resolves when it works. */
   start(): Promise<void> {
-    const operator = tenantOperator({ namespaces: [this.namespace] });
+    const operator = tenantOperator([this.namespace]);
     const note = ({ ref }: ObjectWritten): void => {
       this.written.push(`${ref.kind} ${ref.name}`);
     };
