@@ -1,3 +1,4 @@
+import { findCondition } from '../../../../lib/object/conditions.js';
 import type { Site } from '../../../../samples/resource-chain/site.js';
 
 /** Whether the newest spec is carried out by `chain`, and all its Deployments are rolled out. */
@@ -5,7 +6,11 @@ export function isSettled({ metadata, status }: Site, chain: string): boolean {
   const { ready = '', observedGeneration } = status ?? {};
   const [complete, all] = ready.split('/');
   const wanted = chain === 'v1' ? '2' : '3';
+  // The last write of a pass.
+  const condition = findCondition(status?.conditions, 'Ready');
   return (
+    condition?.status === 'True' &&
+    condition.observedGeneration === metadata.generation &&
     observedGeneration === metadata.generation &&
     status?.chain === chain &&
     complete === wanted &&
