@@ -5,9 +5,11 @@ import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { scratchDirectory } from './cli.js';
+import { hangingPlan } from './hanging-plan.js';
 
 describe('The process of a command', () => {
   const file = scratchDirectory();
+  const plan = hangingPlan(file);
 
   /** What `manifests --dry-run` comes to in a project with this operator. */
   async function manifestsOf(name: string, operator: string) {
@@ -74,5 +76,16 @@ describe('The process of a command', () => {
       code: 3,
       output: [`${JSON.stringify(started)}\n`, ''],
     });
+  });
+
+  it('ends with 130 and one message where it is interrupted', async () => {
+    const args = ['--import', 'tsx', 'lib/cli/main.ts', ...plan.args()];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const output = Promise.all([text(child.stdout), text(child.stderr)]);
+    const ended = once(child, 'exit');
+    await plan.whileItHangs(() => child.kill('SIGINT'));
+    const [[stdout, stderr], [code]] = [await output, (await ended) as [number | null]];
+    expect({ code, stdout }, stderr).to.deep.equal({ code: 130, stdout: '' });
+    expect(stderr).to.match(/^error: [^\n]*\n$/);
   });
 });

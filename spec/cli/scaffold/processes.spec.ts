@@ -8,6 +8,7 @@ import { styles } from '../../../lib/cli/scaffold/styles.js';
 import { bundleOf } from '../../manager/processes/bundle-of.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
+import { makeForeignProject } from './foreign-project.js';
 import { createApi, createWebhook, makeProject, testTexts } from './project.js';
 
 const run = promisify(execFile);
@@ -170,6 +171,19 @@ describe('The tests of a project', () => {
     const reporting = ['--test-reporter', 'tap', '--input-type', 'module', '-e', all];
     const { stdout } = await run(process.execPath, ['--import', 'tsx', ...reporting], inProject);
     expect(stdout).to.include('# pass 5').and.include('# fail 0');
+  });
+
+  it('pass for kinds that others define', async () => {
+    const folder = file('foreign');
+    await makeForeignProject(folder);
+    linkPackages(folder);
+    const tests = Object.keys(await testTexts(folder)).filter((path) => path.endsWith('.test.ts'));
+    const all = tests.map((name) => `import './test/${name}';`).join(' ');
+    const reporting = ['--test-reporter', 'tap', '--input-type', 'module', '-e', all];
+    const { stdout } = await run(process.execPath, ['--import', 'tsx', ...reporting], {
+      cwd: folder,
+    });
+    expect(stdout).to.include('# pass 6').and.include('# fail 0');
   });
 
   it('pass and compile for a controller that comes after the schema was edited, in every style', async () => {
