@@ -10,9 +10,9 @@ export interface Condition {
   readonly observedGeneration?: number;
   /** When `status` last flipped: RFC 3339, whole seconds. */
   readonly lastTransitionTime: string;
-  /** CamelCase, never empty. */
+  /** CamelCase, never empty, at most 1,024 characters. */
   readonly reason: string;
-  /** For people; may be empty. */
+  /** For people; may be empty. At most 32,768 characters. */
   readonly message: string;
 }
 
@@ -25,7 +25,8 @@ export interface ConditionUpdate extends Omit<Condition, 'lastTransitionTime' | 
 /**
  * The conditions with `update` among them: in place where there is one of its type, else at the end.
  * `lastTransitionTime` moves only when the status flips. The same array comes back when nothing
- * changed, so that identity tells whether a write is needed.
+ * changed, so that identity tells whether a write is needed. Reason and message are made to fit
+ * metav1.Condition, which refuses the whole status otherwise: see {@link conditionReason}.
  */
 export function setCondition(
   conditions: readonly Condition[],
@@ -40,12 +41,36 @@ export function setCondition(
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     lastTransitionTime:
       current?.status === status ? current.lastTransitionTime : formatTime(clock.now()),
-    reason,
-    message,
+    reason: conditionReason(reason),
+    message: cutCharacters(message, longestMessage),
   };
   if (current === undefined) return [...conditions, next];
   if (sameCondition(current, next)) return conditions;
   return conditions.map((condition) => (condition === current ? next : condition));
+}
+
+const longestReason = 1_024;
+const longestMessage = 32_768;
+
+/**
+ * `text` as the reason of a condition: `no space left` is `noSpaceLeft`. What begins with no letter begins
+ * with `Reason`.
+ */
+export function conditionReason(text: string): string {
+  const words = text.split(/[^A-Za-z0-9_,:]+/).filter((word) => word !== '');
+  const [first = '', ...rest] = words;
+  const joined = [
+    first,
+    ...rest.map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`),
+  ];
+  const named = joined.join('');
+  const reason = /^[A-Za-z]/.test(named) ? named : `Reason${named}`;
+  return reason.slice(0, longestReason).replace(/[,:]+$/, '');
+}
+
+/** `text`, cut to `length` UTF-16 units, and not within a character: the server would store another one. */
+export function cutCharacters(text: string, length: number): string {
+  return text.length > length ? text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '') : text;
 }
 
 /** The condition of `type`, or undefined. */

@@ -3,6 +3,7 @@ import { isApiError } from '../object/api-error.js';
 import type { ApiError } from '../object/api-error.js';
 import { failureKindOf } from '../controller/failure.js';
 import type { ObjectResult } from '../builder/results.js';
+import { conditionReason, cutCharacters } from '../object/conditions.js';
 import type { ConditionUpdate } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';
 import { asError } from '../system/as-error.js';
@@ -40,8 +41,8 @@ export function conditionsOf(end: ReconcileEnd): readonly ConditionUpdate[] {
   const generation = observedGeneration === undefined ? {} : { observedGeneration };
   return (end.error === undefined ? progressOf(end) : failureOf(end.error)).map((update) => ({
     ...update,
-    // Not within a character: the server would store something else.
-    message: (update.message ?? '').slice(0, longestMessage).replace(/[\uD800-\uDBFF]$/, ''),
+    reason: conditionReason(update.reason),
+    message: cutCharacters(update.message ?? '', longestMessage),
     ...generation,
   }));
 }

@@ -26,6 +26,16 @@ describe('conditionsOf', () => {
     });
   }
 
+  it('has reasons and messages that metav1.Condition allows', () => {
+    expect(readyAfter(403, { reason: 'no space: left,' })?.reason).to.equal('noSpace:Left');
+    expect(readyAfter(403, { reason: '507 Insufficient' })?.reason).to.equal(
+      'Reason507Insufficient',
+    );
+    expect(readyAfter(403, { reason: 'ä'.repeat(9) })?.reason).to.equal('Reason');
+    expect(readyAfter(403, { reason: 'x'.repeat(9_999) })?.reason).to.have.length(1_024);
+    expect(readyAfter(403, { message: 'x'.repeat(99_999) })?.message).to.have.length(1_000);
+  });
+
   it("has the server's reason where it gives one", () => {
     expect(readyAfter(403, { reason: 'Quota' })?.reason).to.equal('Quota');
   });

@@ -24,6 +24,30 @@ const intOrString: Schema = {
 export const quantityPattern =
   '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
 
+/** metav1.Condition with its validation markers, as controller-gen generates it: OpenAPI leaves them out. */
+const condition: Schema = {
+  type: 'object',
+  required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
+  properties: {
+    lastTransitionTime: { type: 'string', format: 'date-time' },
+    message: { type: 'string', maxLength: 32_768 },
+    observedGeneration: { type: 'integer', format: 'int64', minimum: 0 },
+    reason: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1_024,
+      pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+    },
+    status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+    type: {
+      type: 'string',
+      maxLength: 316,
+      pattern:
+        '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
+    },
+  },
+};
+
 /** Types whose JSON is not what their definition's keywords say. */
 const special: Readonly<Partial<Record<string, Schema>>> = {
   'io.k8s.apimachinery.pkg.api.resource.Quantity': { ...intOrString, pattern: quantityPattern },
@@ -32,6 +56,7 @@ const special: Readonly<Partial<Record<string, Schema>>> = {
     type: 'object',
     'x-kubernetes-preserve-unknown-fields': true,
   },
+  'io.k8s.apimachinery.pkg.apis.meta.v1.Condition': condition,
   // Declared, or the API server would prune what a template says of its pods.
   'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta': {
     type: 'object',

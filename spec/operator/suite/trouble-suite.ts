@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { ensureCrd } from '../../../lib/client/index.js';
 import { TerminalError, requeueAfter } from '../../../lib/controller/index.js';
 import { defineResource, s } from '../../../lib/crd/index.js';
+import { isInvalid } from '../../../lib/object/api-error.js';
 import { findCondition } from '../../../lib/object/conditions.js';
 import { ConfigMap, Event } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
@@ -74,6 +75,32 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect(message).to.equal(
       `reconciles for Tenant ${stage.namespace}/acme: want nothing or a result, got an object with requeue; return nothing, done() or requeueAfter(ms, message)`,
     );
+  });
+
+  it('writes conditions that metav1.Condition allows, and the server refuses others', async () => {
+    setsStatus((status) => {
+      const message = 'x'.repeat(40_000);
+      status.setCondition({ type: 'BackedUp', status: 'False', reason: 'no space', message });
+    });
+    await stage.create('acme');
+    const { reason, message } = await stage.condition('acme', 'BackedUp', 'False');
+    expect({ reason, length: message.length }).to.deep.equal({ reason: 'noSpace', length: 32_768 });
+    const { status } = await stage.get('acme');
+    const [condition] = status?.conditions ?? [];
+    for (const wrong of [
+      ...[{ reason: 'no space' }, { reason: '' }, { status: 'Maybe' }, { type: 'a b' }],
+      ...[{ message: 'x'.repeat(32_769) }, { observedGeneration: -1 }],
+    ]) {
+      const body = { status: { conditions: [{ ...condition, ...wrong }] } };
+      const patch = { type: 'merge', body } as const;
+      const refused = await target.admin
+        .patch(Tenant, stage.key('acme'), patch, { subresource: 'status' })
+        .then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+      expect(isInvalid(refused), JSON.stringify(wrong).slice(0, 40)).to.equal(true);
+    }
   });
 
   it('shows a failure also where the handler had set Ready', async () => {
