@@ -8,7 +8,7 @@ const formats = ['text', 'json'] as const;
 /** Severities of log lines. */
 export type LogLevel = (typeof levels)[number];
 /** What an operator prints: the feed and lines for people, or JSON lines for programs. */
-export type LogFormat = (typeof formats)[number];
+type LogFormat = (typeof formats)[number];
 
 /** The options of a command line; undefined: not given. */
 export interface CommandLine {
