@@ -124,8 +124,8 @@ describe('bad input of a handler', () => {
       async () => ({ type: 'requeueAfter', afterMs: 5n }),
       'got a value of type bigint',
     ],
-    ['returns a text', async () => 'done', 'a reconciler has to return'],
-    ['returns nothing', async () => undefined, 'a reconciler has to return'],
+    ['returns a text', async () => 'done', 'want a result, got a string'],
+    ['returns nothing', async () => undefined, 'want a result, got nothing'],
     ['returns a bad wait', async () => ({ type: 'requeueAfter', afterMs: NaN }), 'NaN'],
     [
       'throws at once',
