@@ -160,6 +160,6 @@ async function watchDirectory(
     const events = watch(directory, { signal });
     for await (const event of events) if (event.filename !== '') changed();
   } catch (error) {
-    if (!signal.aborted) logger.error(`${directory} is not watched any more`, { error });
+    if (!signal.aborted) logger.error(`${directory} is no longer watched`, { error });
   }
 }

@@ -34,7 +34,7 @@ describe('operator-builder apiserver', () => {
     return own;
   }
 
-  it('serves kinds of files and folders, with workloads, until it is told to stop', async () => {
+  it('serves kinds of files and folders, with workloads, until SIGTERM', async () => {
     await mkdir(file('crds'));
     await writeFile(file('crds/shops.yaml'), stringify(Shop.crd));
     const kustomization = 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization';

@@ -41,7 +41,7 @@ describe('operator-builder declarative apiserver', () => {
     return (running = startCli([...common, ...args]));
   }
 
-  it('leaves the custom resource to others where it is told to', async () => {
+  it('leaves the custom resource to others on request', async () => {
     const cli = start('--no-install-crd');
     await urlOfViews(cli);
     cli.stop();

@@ -56,7 +56,7 @@ describe('operator-builder declarative run', () => {
     return (running = startCli(all, { stdin: operator }));
   }
 
-  it('runs operators on a cluster, and ends well when it is told to', async () => {
+  it('runs operators on a cluster, and ends well on SIGTERM', async () => {
     const client = cluster.client();
     await client.create(colours);
     const cli = start();
@@ -73,7 +73,7 @@ describe('operator-builder declarative run', () => {
     }
   });
 
-  it('ends well when it is told to before it has begun', async () => {
+  it('ends well on SIGTERM before it has begun', async () => {
     const cli = start();
     cli.stop();
     expect(await cli.ended).to.include({ code: 0 });

@@ -54,7 +54,7 @@ describe('operator-builder graph', () => {
     expect(stderr).to.equal(`error: ${out} can't be written: there is no such file or directory\n`);
   });
 
-  it('tells the problems of all files, pipelines included, with their places', async () => {
+  it('lists the problems of all files, pipelines included, with their places', async () => {
     await writeFile(file('one.yaml'), bare.replace('kind: A', 'knd: A'));
     await writeFile(
       file('two.yaml'),
@@ -70,7 +70,7 @@ describe('operator-builder graph', () => {
       .and.include('did you mean @select?');
   });
 
-  it('tells some of very many problems', async () => {
+  it('lists some of very many problems', async () => {
     const controllers = Array.from({ length: 30 }, (_, place) => ({ name: `c${place}` }));
     const { stderr } = await cli(['graph', '-'], { stdin: JSON.stringify({ controllers }) });
     expect(stderr.trimEnd().split('\n')).to.have.length(21);

@@ -30,7 +30,7 @@ describe('operator-builder helm', () => {
   const valuesOf = async (): Promise<Readonly<Record<string, unknown>>> =>
     parse(await read('values.yaml')) as Record<string, unknown>;
 
-  it('makes a chart; made anew, it stays as it is', async () => {
+  it('makes a chart; made again, it stays as it is', async () => {
     const { code, stdout } = await helm();
     expect(code).to.equal(0);
     expect(stdout).to.include(
@@ -75,7 +75,7 @@ describe('operator-builder helm', () => {
     const { code, stderr } = await helm();
     expect([code, stderr]).to.deep.equal([
       1,
-      `error: ${at('values.yaml')}: image.repository is to be set, but image is no map: repair it, or --force writes the file anew\n`,
+      `error: ${at('values.yaml')}: image.repository is to be set, but image is no map: repair it, or --force overwrites it\n`,
     ]);
     expect(await read('values.yaml')).to.equal('image: a:b\n');
     expect(await helm('--force')).to.include({ code: 0 });

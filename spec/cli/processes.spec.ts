@@ -44,7 +44,7 @@ describe('The process of a command', () => {
       .and.include('+kind: ClusterRole\n');
   });
 
-  it('says what nobody waited for, and fails', async () => {
+  it('prints the rejection of a promise without a handler, and fails', async () => {
     const request = "manager.liveClient.list({ apiVersion: 'v1', kind: 'Pod' })";
     const setup = `setup(manager) { void ${request}; }`;
     const ended = await manifestsOf('loses', `export const operator = { name: 'a', ${setup} };`);

@@ -12,7 +12,7 @@ describe('What lasts', () => {
     return text;
   }
 
-  it('is told on a terminal, in one line that is taken back', async () => {
+  it('is shown on a terminal, in one line that is taken back', async () => {
     expect(await told(80)).to.equal('… thinking\r\u001b[2K');
     expect(await told(6)).to.equal('… thi\r\u001b[2K');
   });

@@ -116,7 +116,7 @@ function checkWay(own: Document, path: ValuePath, file: string): void {
     const there = index === 0 ? own.contents : own.getIn(above, true);
     if (there === undefined || isMap(there)) continue;
     const wanted = `${path.join('.')} is to be set, but ${above.join('.') || 'the file'} is no map`;
-    throw kustomizationError(file, `${wanted}: repair it, or --force writes the file anew`);
+    throw kustomizationError(file, `${wanted}: repair it, or --force overwrites it`);
   }
 }
 

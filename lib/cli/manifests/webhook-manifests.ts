@@ -198,7 +198,7 @@ function configurationsIn(text: string): readonly WebhookConfiguration[] {
   if ('empty' in documents) return [];
   const [problem] = documents.flatMap(({ errors }) => errors);
   if (problem !== undefined) {
-    const remedy = 'operator-builder manifests writes it anew';
+    const remedy = 'run npx operator-builder manifests';
     const message = `${admissionPath} can't be read: ${problem.message.trimEnd()} (${remedy})`;
     throw new OperatorError('InvalidConfig', message);
   }

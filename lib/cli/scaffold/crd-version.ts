@@ -31,6 +31,6 @@ function find({ items }: YAMLSeq, name: string): YAMLMap | undefined {
 }
 
 function noVersions(): OperatorError {
-  const remedy = 'give it back its versions, or delete it and begin anew';
+  const remedy = 'give it back its versions, or delete it and start again';
   return new OperatorError('InvalidConfig', `a file below config/crd has no versions: ${remedy}`);
 }

@@ -21,7 +21,7 @@ export function cutTraffic({ before, after }: States): readonly Finding[] {
       path: `spec.selector.${change.path}`,
     }));
     if (selected(to, after).length === 0) {
-      const message = `it selects no pod any more, of ${reached.length} before: nobody answers`;
+      const message = `it no longer selects a pod, of ${reached.length} before: requests to it fail`;
       const remedy = 'change the labels of pods and the selector of their Service together';
       return [finding('traffic', ref, { message, changes, remedy })];
     }

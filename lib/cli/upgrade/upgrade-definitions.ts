@@ -111,8 +111,8 @@ export function unserved(
     const { versions = [] } = resource?.crd.spec ?? {};
     const isServed = versions.some(({ name, served }) => name === versionOf(apiVersion) && served);
     if (resource === undefined || isServed) return [];
-    const message = `${apiVersion} is not served any more: files and clients that name it fail`;
-    const remedy = 'serve it, deprecated, until nobody uses it';
+    const message = `${apiVersion} is no longer served: files and clients that name it fail`;
+    const remedy = 'serve it, deprecated, until it is unused';
     return [finding('version', referenceTo(object), { message, remedy })];
   });
 }
@@ -153,7 +153,7 @@ async function readAgain(
   const invalid = await refusalOf(object, client);
   if (invalid === undefined) return { findings, changes: filled, skipped: [] };
   const schema = finding('schema', ref, {
-    message: `it is not valid any more: ${invalid.message}`,
+    message: `it is no longer valid: ${invalid.message}`,
     changes: invalid.fields.map((field) => ({
       ...{ path: field, to: undefined },
       from: valueAt(object, field),

@@ -34,7 +34,7 @@ describe('A generated file', () => {
     fc.assert(law);
   });
 
-  it('is the same however it is formatted, unless somebody would read it otherwise', () => {
+  it('is the same however it is formatted, unless a reader would take it otherwise', () => {
     const text = generatedText([{ enum: ['on', 'off'], size: 1 }], 'somewhere');
     expect(areSameObjects(`{ "size": 1, "enum": ["on", 'off'] }`, text)).to.equal(true);
     // To Kubernetes these are true and false.

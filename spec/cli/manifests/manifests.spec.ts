@@ -220,7 +220,7 @@ describe('operator-builder manifests', () => {
     expect(await manifests('theirs', '--check')).to.deep.equal(fresh);
   });
 
-  it('leaves a definition as somebody formatted it', async () => {
+  it('leaves a definition as it was formatted', async () => {
     await project('formatted', '--no-controller');
     await edit(file('formatted', base), (text) => JSON.stringify(parse(text), undefined, 4));
     await edit(file('formatted/config/crd/kustomization.yaml'), (text) =>
@@ -244,7 +244,7 @@ describe('operator-builder manifests', () => {
     expect(await readdir(shopProject)).not.to.include('config');
   });
 
-  it('tells a program what it did, and why', async () => {
+  it('prints for a program what it did, and why', async () => {
     await project('json');
     await rm(file('json', base));
     const { code, stdout } = await manifests('json', '--check', '--output', 'json');

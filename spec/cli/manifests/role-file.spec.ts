@@ -16,7 +16,7 @@ describe('The file of a role', () => {
     expect(file.withRules([])).to.equal(head + marker + own);
   });
 
-  it('stays as somebody formatted it, where it allows the same', () => {
+  it('stays as it was formatted, where it allows the same', () => {
     const blocks = '# why\n- apiGroups:\n  - ""\n  resources:\n  - secrets\n  verbs: ["get"]\n';
     const text = head + blocks + marker.trimStart() + own;
     expect(parseRoleFile(text, 'role.yaml').withRules([secrets, secrets])).to.equal(text);

@@ -87,7 +87,7 @@ describe('A resource of a file, applied as kubectl does', () => {
     });
   }
 
-  it('is not applied over what somebody else has applied, unless that is forced', async () => {
+  it('is not applied over what others have applied, unless that is forced', async () => {
     await client.apply(farm({ barn: 'red' }, { namespace }), { fieldManager: 'gitops' });
     const settings = { serverSide: true, fieldManager: 'kubectl' };
     const refused = await apply(farm({ barn: 'blue' }), settings).catch((error: unknown) => error);

@@ -235,7 +235,7 @@ describe('operator-builder plan', () => {
     expect((await planned(wanted)).changed).to.equal(false);
   });
 
-  it('tells the operator that it is a plan', async () => {
+  it('lets the operator know that it is a plan', async () => {
     const { code, stderr } = await plan({ image: 'rung' });
     expect({ code, stderr }).to.deep.equal({ code: 2, stderr: '' });
   });

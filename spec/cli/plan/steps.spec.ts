@@ -145,7 +145,7 @@ describe('The steps of a plan', () => {
     expect(steps.map(did)).to.deep.equal([[[], []]]);
   });
 
-  it('put right what somebody else has changed, and go on once that is rolled out', async () => {
+  it('put right what others have changed, and go on once that is rolled out', async () => {
     await run({ workers: false });
     const patch = { type: 'merge', body: { spec: { replicas: 5 } } } as const;
     await client.patch(Deployment, { ...key, name: 'web' }, patch);

@@ -58,7 +58,7 @@ describe('A command at a terminal', () => {
     expect(await readFile(file('kinds/src/operator.ts'), 'utf8')).to.include('cup-webhook');
   });
 
-  it('writes nothing when it is told to stop, and ends with 130', async () => {
+  it('writes nothing on SIGINT, and ends with 130', async () => {
     const person = new Person();
     const made = running(person, ['init', '-C', file('none')]);
     await person.answers('Which domain', '\u0003');
@@ -73,14 +73,14 @@ describe('A command at a terminal', () => {
     ['in CI', [], { CI: 'true' }],
     ['where a program reads', ['--output', 'json'], {}],
   ] as const) {
-    it(`asks nobody ${what}`, async () => {
+    it(`asks nothing ${what}`, async () => {
       const { code, stderr } = await running(new Person(), ['init', ...args], { env });
       expect(code).to.equal(1);
       expect(stderr).to.include("required option '--domain <domain>' not specified\n(operator-");
     });
   }
 
-  it('asks nobody where there is no terminal', async () => {
+  it('asks nothing where there is no terminal', async () => {
     await makeProject(file('bare'));
     for (const args of [['init'], ['create', 'api'], ['create', 'webhook']]) {
       const { code, stderr } = await cli([...args, '-C', file('bare')]);

@@ -80,7 +80,7 @@ describe('An operator that is kept running', () => {
     return eventually(() => expect([...log, ...told].join('\n')).to.include(line));
   }
 
-  it('is prepared, then stopped in full, then begun anew', async () => {
+  it('is prepared, then stopped in full, then started again', async () => {
     keep(operator('first'), operator('second'));
     await until('first begins');
     await change();
@@ -127,7 +127,7 @@ describe('An operator that is kept running', () => {
     ['first', ['endless']],
     ['next', ['first', 'endless']],
   ] as const) {
-    it(`ends when it is told to, though the ${when} one is set up for ever`, async () => {
+    it(`ends on request, though the setup of the ${when} one never ends`, async () => {
       const [first = '', ...others] = names;
       keep(operator(first), ...others.map((name) => operator(name)));
       if (others.length > 0) {

@@ -47,7 +47,7 @@ describe('operator-builder run --embedded', () => {
     return (running = startCli(argsOf(project, ...more)));
   }
 
-  it('tells what the operator does with a resource, and ends once it has', async () => {
+  it('prints what the operator does with a resource, and ends once it has', async () => {
     const { code, stdout, stderr } = await run('--until-settled');
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
     const lines = stdout.split('\n');
@@ -87,7 +87,7 @@ describe('operator-builder run --embedded', () => {
     expect(stderr.trimEnd().split('\n')).to.have.length(1);
   });
 
-  it('starts it anew when its sources change, once the former has ended', async () => {
+  it('starts it again when its sources change, once the former has ended', async () => {
     const project = file('changing');
     await copyShopProject(project);
     const controller = file('changing/src/controllers/shop-controller.ts');
@@ -128,7 +128,7 @@ describe('operator-builder run --embedded', () => {
     expect(cli.written().stderr.match(/the operator restarts/g)).to.have.length(2);
   });
 
-  it('is told to stop while a module of the operator waits for what never comes', async () => {
+  it('ends on SIGTERM while a module of the operator waits for what never comes', async () => {
     const project = file('waiting');
     await copyShopProject(project);
     const loaded = 'loaded-a-module-that-waits';
@@ -214,7 +214,7 @@ describe('operator-builder run --embedded', () => {
     });
   }
 
-  it('ends well when it is told to before it has begun', async () => {
+  it('ends well on SIGTERM before it has begun', async () => {
     const cli = start(shopProject);
     cli.stop();
     expect(await cli.ended).to.include({ code: 0 });

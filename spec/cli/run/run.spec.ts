@@ -49,7 +49,7 @@ describe('operator-builder run', () => {
     );
   });
 
-  it('says what somebody lacks who may not install it', async () => {
+  it('says what a user lacks who may not install it', async () => {
     const { code, stderr } = await run('clerk', '--install-crds');
     expect(code).to.equal(1);
     expect(stderr).to.match(
@@ -59,7 +59,7 @@ describe('operator-builder run', () => {
     expect(stderr.trimEnd().split('\n')).to.have.length(1);
   });
 
-  it('installs it, and runs the operator until it is told to stop', async () => {
+  it('installs it, and runs the operator until SIGTERM', async () => {
     running = startCli(argsOf('kubeconfig', '--install-crds'));
     const client = cluster.client();
     await eventually(async () => {
@@ -152,7 +152,7 @@ describe('operator-builder run', () => {
       );
   });
 
-  it('is told to stop before it has begun', async () => {
+  it('ends on SIGTERM before it has begun', async () => {
     running = startCli(argsOf('kubeconfig', '--install-crds'));
     running.stop();
     expect(await running.ended).to.include({ code: 0 });

@@ -278,7 +278,7 @@ describe('operator-builder create webhook', () => {
     expect(await textsIn(file('forced'))).to.deep.equal(made);
   });
 
-  it('keeps the record of them when the kind is made anew', async () => {
+  it('keeps the record of them when the kind is made again', async () => {
     await makeProject(file('anew'), ['Shop']);
     await createWebhook(file('anew'), 'Shop', 'v1alpha1', '--validation');
     const before = await readFile(file('anew/PROJECT'), 'utf8');

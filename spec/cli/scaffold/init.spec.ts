@@ -100,7 +100,7 @@ describe('operator-builder init', () => {
     expect(texts['lib.tgz']).to.equal('packed');
   });
 
-  it('writes nothing with --dry-run, and tells a program what it would', async () => {
+  it('writes nothing with --dry-run, and prints for a program what it would write', async () => {
     const args = ['init', '--domain', 'example.com', '-C', file('dry'), '--dry-run'];
     const { code, stdout } = await cli([...args, '--output', 'json']);
     const said = JSON.parse(stdout) as Readonly<Record<'files', { path: string }[]>>;

@@ -144,10 +144,10 @@ describe('The check of an upgrade', () => {
     expect(report.findings[0]?.message).to.include('what is stored in it');
   });
 
-  it('finds a Service that reaches no pod any more, or not those that run', async () => {
+  it('finds a Service that no longer reaches a pod, or not those that run', async () => {
     const none = await check({ serviceSelector: { app: 'shop' } });
     expect(brief(none)).to.deep.equal(['traffic Service web spec.selector.app']);
-    expect(none.findings[0]?.message).to.include('selects no pod any more, of 1 before');
+    expect(none.findings[0]?.message).to.include('no longer selects a pod, of 1 before');
     const labels = { app: 'web', part: 'back' };
     const later = await check({
       ...{ webSelector: labels, serviceSelector: labels, onImmutable: 'recreate' },
@@ -189,11 +189,11 @@ describe('The check of an upgrade', () => {
     expect(told).to.deep.equal(['configure Store a spec.tier']);
   });
 
-  it('finds a version that is not served any more, and a kind that is gone', async () => {
+  it('finds a version that is no longer served, and a kind that is gone', async () => {
     const from = { versions: ['v2', 'v1'] };
     const report = await check({ versions: ['v2'] }, { from });
     expect(brief(report)).to.deep.equal(['version Store a']);
-    expect(report.findings[0]?.message).to.include('stores.example/v1 is not served any more');
+    expect(report.findings[0]?.message).to.include('stores.example/v1 is no longer served');
     const to = { ...storeOperator(), resources: [] };
     const gone = await checkUpgrade({
       ...{ from: storeOperator(), to, resources: [store()], namespace: 'default' },

@@ -15,7 +15,7 @@ function storesOf(group: string): OperatorResource {
 }
 
 describe('The replay of an operator', () => {
-  it('leaves out what it is told to, and nothing of the same name in another group', async () => {
+  it('leaves out what it is given, and nothing of the same name in another group', async () => {
     const kinds = [storesOf('food.example'), storesOf('books.example')];
     const clock = new VirtualClock();
     const cluster = await EmbeddedCluster.start({ crds: kinds, simulateWorkloads: true, clock });
