@@ -80,7 +80,9 @@ export class WriteReport {
       this.#options.emitter?.emit('failed', { ref, owner: this.#owner, verb, error });
       const action = actions[verb];
       const subject = describeObject({ ...ref, name: ref.name ?? '' });
-      const note = `${action} ${subject}: ${explanation(ref.kind, error)}`;
+      // An answer of the server begins with the call.
+      const why = withoutStart(explanation(ref.kind, error), `${verb} ${subject}: `);
+      const note = `${action} ${subject}: ${why}`;
       this.#record(ref, { type: 'Warning', reason: `${action}Failed`, action, note });
     });
   }
@@ -164,4 +166,8 @@ function explanation(kind: string, error: unknown): string {
     return `${error.status} ${error.reason}`.trimEnd() + where;
   }
   return isOperatorError(error) ? error.code : 'the reason is not shown, it may quote data';
+}
+
+function withoutStart(text: string, start: string): string {
+  return text.startsWith(start) ? text.slice(start.length) : text;
 }

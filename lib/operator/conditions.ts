@@ -1,12 +1,12 @@
 import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
 import { isApiError } from '../object/api-error.js';
 import type { ApiError } from '../object/api-error.js';
+import { briefError } from '../feed/brief-error.js';
 import { failureKindOf } from '../controller/failure.js';
 import type { ObjectResult } from '../builder/results.js';
 import { conditionReason, cutCharacters } from '../object/conditions.js';
 import type { ConditionUpdate } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';
-import { asError } from '../system/as-error.js';
 import { isOperatorError } from '../system/operator-error.js';
 
 /** The end of a reconcile, as {@link conditionsOf} shows it. */
@@ -92,7 +92,7 @@ function progressOf({ results = [], waitsFor }: ReconcileEnd): readonly Conditio
 }
 
 function failureOf(error: unknown): readonly ConditionUpdate[] {
-  const { message } = asError(error);
+  const message = briefError(error);
   const reason = failureReasonOf(error);
   const progressing =
     failureKindOf(error) === 'terminal'
