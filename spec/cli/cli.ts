@@ -71,12 +71,13 @@ export function urlOfViews(running: RunningCli): Promise<string> {
   });
 }
 
-/** A directory for the specs of one `describe`; gone after them. */
+/** A directory for the specs of one `describe`; removed after their own `after` hooks. */
 export function scratchDirectory(): (...names: string[]) => string {
   let directory = '';
-  before(async () => {
+  before(async function () {
     directory = await mkdtemp(join(tmpdir(), 'cli-spec-'));
+    // Registered while the specs run, so that it comes last.
+    this.test?.parent?.afterAll(() => rm(directory, { recursive: true, force: true }));
   });
-  after(() => rm(directory, { recursive: true, force: true }));
   return (...names) => join(directory, ...names);
 }

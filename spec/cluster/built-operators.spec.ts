@@ -4,9 +4,8 @@ import { clientFromKubeConfig } from '../../lib/client/index.js';
 import type { ConnectedClient } from '../../lib/client/index.js';
 import { styles } from '../../lib/cli/scaffold/styles.js';
 import { isApiError } from '../../lib/object/api-error.js';
-import type { JsonPatchOperation } from '../../lib/object/json-patch.js';
 import type { Deployment } from '../../lib/object/kinds.js';
-import { CustomResourceDefinition, Event, Service } from '../../lib/object/kinds.js';
+import { Event } from '../../lib/object/kinds.js';
 import type { Condition } from '../../lib/object/conditions.js';
 import type { KubernetesObject, UnstructuredObject } from '../../lib/object/kubernetes-object.js';
 import { systemRandom } from '../../lib/system/random.js';
@@ -18,9 +17,8 @@ import { eventually } from './control-plane/eventually.js';
 import { findFreePort } from './control-plane/free-ports.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 import { Kubectl } from './kubectl.js';
-import { ProjectOperator } from './project-operator.js';
+import { leadWebhooksTo, ProjectOperator } from './project-operator.js';
 
-const registration = 'admissionregistration.k8s.io/v1';
 /** A Deployment that no project made. */
 function foreignDeployment(namespace: string): Deployment {
   const labels = { app: 'foreign' };
@@ -71,7 +69,7 @@ for (const style of styles) {
       await kubectl.print(['wait', '--for=condition=Established', `crd/shops.${group}`]);
       await admin.create(foreignDeployment(key.namespace));
       const port = await findFreePort();
-      await leadHere(port);
+      await leadWebhooksTo(port, { admin, name, crd: `shops.${group}` });
       const options = [`--webhook-port=${port}`];
       operator = await ProjectOperator.start({ folder: file(name), name, plane, admin, options });
     });
@@ -129,25 +127,6 @@ for (const style of styles) {
       const changed = change(text);
       expect(changed).not.to.equal(text);
       await writeFile(file(name, path), changed);
-    }
-
-    /** No network leads to Pods here: the Service becomes another name of this machine. */
-    async function leadHere(port: number): Promise<void> {
-      const service = { name: `${name}-webhook-service`, namespace: key.namespace };
-      const spec = { type: 'ExternalName', externalName: 'localhost', selector: null };
-      await admin.patch(Service, service, { type: 'merge', body: { spec } });
-      const at = (path: string): JsonPatchOperation => {
-        return { op: 'replace', path: `${path}/clientConfig/service/port`, value: port };
-      };
-      for (const type of ['Mutating', 'Validating']) {
-        const kind = { apiVersion: registration, kind: `${type}WebhookConfiguration` };
-        const configuration = { name: `${name}-${type.toLowerCase()}-webhook-configuration` };
-        const operations = [at('/webhooks/0'), at('/webhooks/1')];
-        await admin.patch(kind, configuration, { type: 'json', operations });
-      }
-      const crd = { name: `shops.${group}` };
-      const operations = [at('/spec/conversion/webhook')];
-      await admin.patch(CustomResourceDefinition, crd, { type: 'json', operations });
     }
 
     function newShop(spec: object, type = v1alpha1): UnstructuredObject {

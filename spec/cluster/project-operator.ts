@@ -3,7 +3,11 @@ import type { ChildProcess } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { getIfExists } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
+import type { JsonPatchOperation } from '../../lib/object/json-patch.js';
+import { CustomResourceDefinition, Service } from '../../lib/object/kinds.js';
+import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 import { kubeConfigOf } from '../samples/deployed/deployed-target.js';
 import type { ControlPlane } from './control-plane/control-plane.js';
 import { findFreePorts } from './control-plane/free-ports.js';
@@ -66,4 +70,35 @@ export class ProjectOperator {
     const { exitCode } = this.#child;
     if (exitCode !== null) throw new Error(`it has ended with ${exitCode}: ${this.output}`);
   }
+}
+
+/** A configuration of webhooks, as far as these specs read it. */
+interface WebhookConfiguration extends KubernetesObject {
+  readonly webhooks: readonly object[];
+}
+
+/**
+ * Sends the API server's calls of a project's webhooks to a port of this machine: no network leads to
+ * Pods here, so the Service becomes another name of it.
+ */
+export async function leadWebhooksTo(
+  port: number,
+  { admin, name, crd }: { readonly admin: Client; readonly name: string; readonly crd: string },
+): Promise<void> {
+  const service = { name: `${name}-webhook-service`, namespace: `${name}-system` };
+  const spec = { type: 'ExternalName', externalName: 'localhost', selector: null };
+  await admin.patch(Service, service, { type: 'merge', body: { spec } });
+  const at = (path: string): JsonPatchOperation => {
+    return { op: 'replace', path: `${path}/clientConfig/service/port`, value: port };
+  };
+  for (const type of ['Mutating', 'Validating']) {
+    const apiVersion = 'admissionregistration.k8s.io/v1';
+    const kind = { apiVersion, kind: `${type}WebhookConfiguration` };
+    const key = { name: `${name}-${type.toLowerCase()}-webhook-configuration` };
+    const found = await getIfExists<WebhookConfiguration>(admin, kind, key);
+    const operations = (found?.webhooks ?? []).map((_, index) => at(`/webhooks/${index}`));
+    if (operations.length > 0) await admin.patch(kind, key, { type: 'json', operations });
+  }
+  const operations = [at('/spec/conversion/webhook')];
+  await admin.patch(CustomResourceDefinition, { name: crd }, { type: 'json', operations });
 }
