@@ -16,7 +16,7 @@ const markers = /^.*\+operator-builder:scaffold:.*\n/gm;
 describe('operator-builder create api', () => {
   const file = scratchDirectory();
 
-  it('adds kinds to the operator, the project and the kustomizations, in order', async () => {
+  it('adds kinds to the operator, the project and the kustomizations, in order, whose objects have different names', async () => {
     await makeProject(file('two'), ['Shop'], ['HTTPRoute', 'v1']);
     const texts = await textsIn(file('two'));
     expect(texts['src/operator.ts']).to.match(/Shop,\n {4}HTTPRoute,\n {4}\/\/ \+operator-builder/);
@@ -31,6 +31,14 @@ describe('operator-builder create api', () => {
     expect(crds.resources).to.deep.equal([
       ...['bases/shop.example.com_shops.yaml', 'bases/shop.example.com_httproutes.yaml'],
     ]);
+    // A Shop and an HTTPRoute of one name claim no Deployment of each other.
+    for (const [path, name] of [
+      ['shop', 'shop'],
+      ['http-route', 'httproute'],
+    ]) {
+      const controller = texts[`src/controllers/${path}-controller.ts`];
+      expect(controller).to.include(`\`${name}-\${object.metadata.name ?? ''}\``);
+    }
     const all = Object.entries(texts).flat().join('\n');
     expect(all).not.to.match(
       /kind-?name|groupname|v9[89]alpha|@builder|operator-builder:(?:if|end)/i,
