@@ -10,6 +10,7 @@ import { keyOf } from '../object/object-key.js';
 import type { TypeReference } from '../object/resource-type.js';
 import { OperatorError } from '../system/operator-error.js';
 import { ConditionClaims } from './condition-claims.js';
+import { StatusGaps } from './status-gaps.js';
 import { applyStatus, showsStatus, statusConditions, statusToApply } from './status.js';
 import type { AppliedStatus, PatchStatusOptions, StatusUpdate } from './status.js';
 
@@ -52,6 +53,7 @@ interface StatusWrite {
 export class StatusWriter<T extends KubernetesObject> {
   readonly #plan: WriterPlan<T>;
   readonly #claims: ConditionClaims;
+  readonly #gaps = new StatusGaps();
   /** The last status write of each object, by uid. */
   readonly #written = new LruMap<string, StatusWrite>(rememberedWrites);
 
@@ -91,14 +93,21 @@ export class StatusWriter<T extends KubernetesObject> {
     const fields = { ...update.fields, ...(observed && { observedGeneration: generation }) };
     const { atomicConditions } = status;
     const options = { fieldManager, keepOthers, atomicConditions, clock, signal };
-    const applied = statusToApply(object, { ...update, fields }, options);
+    const applied = statusToApply(object, this.#gaps.without({ ...update, fields }), options);
     const changed = this.#written.get(object.metadata.uid ?? '')?.changed;
     const isStored =
       changed !== undefined &&
       isEqual(changed.sent, applied?.status) &&
       showsStatus(object, changed.stored);
     if (applied === undefined || isStored) return undefined;
-    await this.#send(object, applied, { ...options, context });
+    try {
+      await this.#send(object, applied, { ...options, context });
+    } catch (error) {
+      if (!this.#gaps.found(error)) throw error;
+      const left = await this.write(object, wanted, how);
+      this.#gaps.warn(object, context.logger);
+      return left;
+    }
     own.written();
     return undefined;
   }

@@ -103,6 +103,44 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     }
   });
 
+  it('writes what the schema of a status has, and warns once of what it lacks', async () => {
+    const Shed = defineResource({
+      ...{ group: 'front.example', kind: 'Shed' },
+      versions: [
+        {
+          name: 'v1',
+          schema: s.object({}),
+          status: s.object({ endpoint: s.optional(s.string()) }),
+        },
+      ],
+    });
+    const { admin, clock } = target;
+    const { namespace } = stage;
+    await ensureCrd(admin, Shed.crd, clock instanceof VirtualClock ? {} : { clock });
+    const warnings: string[] = [];
+    const write = (line: string) => void warnings.push(line);
+    // Its schema is not known here.
+    stage.operator
+      .for({ apiVersion: 'front.example/v1', kind: 'Shed' }, { status: true })
+      .reconciles(({ status }) => {
+        status.set({ endpoint: 'https://shed' } as never);
+        status.setCondition({ type: 'Painted', status: 'True', reason: 'Red' });
+        return undefined;
+      });
+    stage.start({ logger: pinoLogger({ destination: { write }, level: 'warn' }) });
+    for (const name of ['one', 'two']) {
+      await admin.create(Shed.object({ metadata: { namespace, name } }));
+      await target.eventually(async () => {
+        const { status } = await admin.get(Shed, { namespace, name });
+        expect(status).to.deep.equal({ endpoint: 'https://shed' });
+      });
+    }
+    expect(warnings, warnings.join('')).to.have.length(1);
+    expect(warnings[0])
+      .to.contain('the schema of Shed has no status.conditions and status.observedGeneration')
+      .and.contain('s.status()');
+  });
+
   it('shows a failure also where the handler had set Ready', async () => {
     setsStatus((status) => {
       status.setCondition({ type: 'Ready', status: 'True', reason: 'AllFine' });
