@@ -26,7 +26,7 @@ export interface ConditionUpdate extends Omit<Condition, 'lastTransitionTime' | 
  * The conditions with `update` among them: in place where there is one of its type, else at the end.
  * `lastTransitionTime` moves only when the status flips. The same array comes back when nothing
  * changed, so that identity tells whether a write is needed. Reason and message are made to fit
- * metav1.Condition, which refuses the whole status otherwise: see {@link conditionReason}.
+ * metav1.Condition, which refuses the whole status otherwise: see `conditionReason`.
  */
 export function setCondition(
   conditions: readonly Condition[],

@@ -219,10 +219,9 @@ describe('The tests of a project', () => {
     const text = await readFile(controller, 'utf8');
     const listing = text
       .replace('import { Deployment', 'import { ConfigMap, Deployment')
-      .replace('({ object, builder })', '({ object, builder, client })')
-      .replace('builder.deployment({', 'client.list(ConfigMap).then(() => $&')
-      .replace('      }),\n    );', '      })),\n    );');
-    expect(listing).to.include('client.list(ConfigMap).then(() => builder.deployment({');
+      .replace('({ object, builder }) =>', 'async ({ object, builder, client }) =>')
+      .replace('return builder', 'await client.list(ConfigMap);\n      $&');
+    expect(listing).to.match(/async .* =>[^]*ConfigMap\);\n +return builder/);
     await writeFile(controller, listing);
     const failure: unknown = await test(folder, 'shop').catch((thrown: unknown) => thrown);
     const { stdout } = failure as { readonly stdout: string };
