@@ -16,7 +16,7 @@ import type { ShopScenario } from './suite/crash-scenarios.js';
 const podSpec = { containers: [{ name: 'main', image: 'registry.example/main:1' }] };
 
 async function everyPoint(scenario: ShopScenario): Promise<CrashPointsReport> {
-  const report = await crashPoints(shopScenario(scenario), crashSample(3));
+  const report = await crashPoints(shopScenario(scenario), crashSample(2));
   expect(report.results.filter(({ request }) => request === undefined)).to.deep.equal([]);
   return report;
 }

@@ -4,6 +4,7 @@ import { isOperatorError } from '../../lib/system/operator-error.js';
 import { CacheSetup } from './cache-setup.js';
 import { expiredStream, refusal } from './fault-proxy.js';
 import type { FaultTarget } from './fault-target.js';
+import { sampleOf } from '../sample.js';
 
 /**
  * What a cache makes of a bad network between it and its server: after each fault it shows what the
@@ -18,7 +19,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
 
   after(() => target.close());
 
-  for (const streaming of [true, false]) {
+  for (const streaming of sampleOf([true, false], 1)) {
     describe(streaming ? 'with streaming lists' : 'with paged lists', () => {
       let setup: CacheSetup;
 

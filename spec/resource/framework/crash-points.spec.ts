@@ -14,7 +14,7 @@ describe('A framework, killed at any request', function () {
     const cluster = () =>
       EmbeddedCluster.start({ clock: new VirtualClock(), random: seededRandom(1) });
     const scenario = { ...gadgetScenario(), cluster };
-    const { requests, results } = await crashPoints(scenario, crashSample(4));
+    const { requests, results } = await crashPoints(scenario, crashSample(2));
     expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);
     const writes = requests.filter(({ write }) => write);
     if (!isSampled) expect(results.length).to.be.above(requests.length + writes.length);

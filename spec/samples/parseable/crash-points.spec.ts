@@ -12,7 +12,7 @@ describe('The Parseable operator, killed at any request', function () {
 
   it('comes to the same end', async () => {
     const { requests, results } = await crashPoints(tenantScenario(), {
-      ...{ modes, ...crashSample(3) },
+      ...{ modes, ...crashSample(2) },
     });
     expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);
     if (!isSampled) expect(results).to.have.length.above(requests.length);

@@ -12,7 +12,7 @@ describe('The site operator, killed at any request', function () {
 
   it('comes to the same end, and never forgets what it has registered', async () => {
     const { requests, results } = await crashPoints(siteScenario(), {
-      ...{ modes, ...crashSample(3) },
+      ...{ modes, ...crashSample(2) },
     });
     expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);
     if (isSampled) return;
