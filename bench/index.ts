@@ -5,14 +5,18 @@ import { benchCache } from './cache.js';
 import { benchCacheEvents } from './cache-events.js';
 import { benchClient } from './client.js';
 import { benchDeclarative } from './declarative.js';
+import { benchFleet } from './fleet/index.js';
 import { benchImportMemory, benchImportTime } from './import.js';
 import { printResult } from './print-result.js';
+import { benchNoOp } from './no-op.js';
 import { benchQueue } from './queue.js';
 
 const benches = {
   ...{ benchImportTime, benchImportMemory, benchClient, benchQueue },
-  ...{ benchCache, benchCacheEvents, benchDeclarative },
+  ...{ benchCache, benchCacheEvents, benchDeclarative, benchFleet, benchNoOp },
 };
+/** Benches that need a real control plane and many minutes: run where they are named. */
+const onRequest = ['benchFleet'];
 /** Several by one word: `npm run bench -- runtime`. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   import: ['benchImportTime', 'benchImportMemory'],
@@ -33,7 +37,10 @@ async function main(): Promise<void> {
   }
   const results = [];
   for (const [name, bench] of Object.entries(benches)) {
-    if (wanted.length > 0 && !wanted.some((word) => isNamed(name, word))) continue;
+    if (
+      wanted.length === 0 ? onRequest.includes(name) : !wanted.some((word) => isNamed(name, word))
+    )
+      continue;
     for (const result of [await bench()].flat()) {
       printResult(result);
       results.push(result);

@@ -1,0 +1,241 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ControlPlane } from '../../spec/cluster/control-plane/index.js';
+import { writeVerbs } from '../../spec/cluster/control-plane/index.js';
+import { OperatorProcess, usageOf } from './operator-process.js';
+import type { OperatorPlace, Peer, Usage } from './operator-process.js';
+import { ownedPaths } from './ship.js';
+
+/** What one phase of a fleet took. */
+export interface PhaseResult {
+  readonly phase: string;
+  readonly seconds: number;
+  /** Of the operator, until it was at rest. */
+  readonly cpuSeconds: number;
+  /** Of kube-apiserver in the same time. */
+  readonly serverCpuSeconds: number;
+  /** Of the operator, since it started. */
+  readonly peakRssBytes: number;
+  /** Requests of the operator by verb; those for Events and Leases by themselves. */
+  readonly requests: Readonly<Record<string, number>>;
+}
+
+/** A fleet of one operator. */
+export interface FleetOptions {
+  readonly controlPlane: ControlPlane;
+  readonly peer: Peer;
+  readonly size: number;
+  readonly elects: boolean;
+}
+
+const shipsPath = '/apis/bench.example.com/v1';
+const concurrency = 16;
+const timeoutMs = 30 * 60_000;
+const mergePatch = 'application/merge-patch+json';
+
+/** The ships of one namespace, and the operator that serves them. */
+export class Fleet {
+  readonly #options: FleetOptions;
+  readonly #namespace: string;
+  readonly #user: string;
+  #place: OperatorPlace | undefined;
+  #operator: OperatorProcess | undefined;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.#user = `${options.peer}-${options.size}-${process.pid}-${Date.now()}`;
+    this.#namespace = this.#user;
+  }
+
+  /** Makes the namespace, and starts the operator; returns once it watches. */
+  async start(): Promise<void> {
+    const { controlPlane, elects } = this.#options;
+    const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.#namespace } };
+    await controlPlane.api.json({ method: 'POST', path: '/api/v1/namespaces', body });
+    const { kubeConfigPath } = await controlPlane.user(this.#user);
+    this.#place = { namespace: this.#namespace, kubeConfigPath, elect: elects };
+    this.#operator = await OperatorProcess.start(this.#options.peer, this.#place);
+    const kinds = Object.keys(ownedPaths).length + 1;
+    const { auditLog } = controlPlane;
+    await until(
+      async () => (await auditLog.count({ user: this.#user, verbs: ['watch'] })) >= kinds,
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.#operator?.stop();
+    const path = `/api/v1/namespaces/${this.#namespace}`;
+    await this.#options.controlPlane.api.send({ method: 'DELETE', path });
+  }
+
+  create(): Promise<PhaseResult> {
+    return this.#measure('create', async () => {
+      await this.#each((name) =>
+        this.#send('POST', this.#path(shipsPath, 'ships'), {
+          apiVersion: 'bench.example.com/v1',
+          kind: 'Ship',
+          metadata: { name },
+          spec: { replicas: 1, settings: settingsOf('1') },
+        }),
+      );
+      await until(async () => (await this.#owned()).every((count) => count >= this.#options.size));
+    });
+  }
+
+  /** Ten seconds in which nothing is asked of it. */
+  idle(): Promise<PhaseResult> {
+    return this.#measure('idle, 10 s', () => delay(10_000));
+  }
+
+  /** Changes each ship in a way that changes nothing of what it owns. */
+  touch(): Promise<PhaseResult> {
+    return this.#measure('no-op', () => this.#patchEach({ spec: { note: `${Date.now()}` } }));
+  }
+
+  /** Changes the settings of each ship: its ConfigMap and its StatefulSet. */
+  roll(): Promise<PhaseResult> {
+    return this.#measure('roll', async (since) => {
+      await this.#patchEach({ spec: { settings: settingsOf('2') } });
+      const { auditLog } = this.#options.controlPlane;
+      const written = { user: this.#user, verbs: writeVerbs, resource: 'statefulsets', since };
+      await until(async () => {
+        const entries = await auditLog.read(written);
+        const names = entries.filter(({ code }) => code < 300).map(({ name }) => name);
+        return new Set(names).size >= this.#options.size;
+      });
+    });
+  }
+
+  /** Ends the leader while another process waits; the time until that one has done something. */
+  async failOver(): Promise<PhaseResult> {
+    const place = this.#place;
+    const leader = this.#operator;
+    if (place === undefined || leader === undefined) throw new Error('the fleet was not started');
+    const standby = await OperatorProcess.start(this.#options.peer, place);
+    this.#operator = standby;
+    await this.#atRest();
+    return this.#measure('fail-over', async () => {
+      const [stopped] = [leader.stop()];
+      await this.#patch('ship-0', { spec: { settings: settingsOf('3') } });
+      const path = `${this.#path('/api/v1', 'configmaps')}/ship-0`;
+      await until(async () => {
+        const { data } = await this.#options.controlPlane.api.json<{
+          readonly data: Readonly<Record<string, string>>;
+        }>({ path });
+        return data['LEVEL'] === '3';
+      });
+      await stopped;
+    });
+  }
+
+  delete(): Promise<PhaseResult> {
+    return this.#measure('delete', async () => {
+      await this.#send('DELETE', this.#path(shipsPath, 'ships'), {
+        propagationPolicy: 'Background',
+      });
+      await until(async () => (await this.#owned()).every((count) => count <= 0));
+    });
+  }
+
+  async #measure(
+    phase: string,
+    work: (since: Awaited<ReturnType<ControlPlane['auditLog']['mark']>>) => Promise<unknown>,
+  ): Promise<PhaseResult> {
+    const { auditLog } = this.#options.controlPlane;
+    const since = await auditLog.mark();
+    const [before, server] = await this.#usage();
+    const start = performance.now();
+    await work(since);
+    const seconds = (performance.now() - start) / 1_000;
+    await this.#atRest();
+    const [after, serverAfter] = await this.#usage();
+    const requests: Record<string, number> = {};
+    for (const { verb, resource, count } of await auditLog.tally({ user: this.#user, since })) {
+      const aside = ['events', 'leases'].includes(resource);
+      const name = aside ? resource : verb;
+      requests[name] = (requests[name] ?? 0) + count;
+    }
+    return {
+      ...{ phase, seconds, requests, peakRssBytes: after.peakRssBytes },
+      cpuSeconds: after.cpuSeconds - before.cpuSeconds,
+      serverCpuSeconds: serverAfter.cpuSeconds - server.cpuSeconds,
+    };
+  }
+
+  async #usage(): Promise<readonly [Usage, Usage]> {
+    const { pids } = this.#options.controlPlane.processes;
+    if (this.#operator === undefined) throw new Error('the fleet was not started');
+    return Promise.all([this.#operator.usage(), usageOf(pids.get('kube-apiserver') ?? 0)]);
+  }
+
+  /** Waits until the operator uses almost no CPU time for two seconds. */
+  async #atRest(): Promise<void> {
+    let [{ cpuSeconds: last }] = await this.#usage();
+    for (let quiet = 0; quiet < 2;) {
+      await delay(1_000);
+      const [{ cpuSeconds }] = await this.#usage();
+      quiet = cpuSeconds - last <= 0.03 ? quiet + 1 : 0;
+      last = cpuSeconds;
+    }
+  }
+
+  async #each(work: (name: string) => Promise<unknown>): Promise<void> {
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      while (next < this.#options.size) await work(`ship-${next++}`);
+    };
+    await Promise.all(Array.from({ length: concurrency }, worker));
+  }
+
+  #patchEach(patch: object): Promise<void> {
+    return this.#each((name) => this.#patch(name, patch));
+  }
+
+  async #patch(name: string, body: object): Promise<void> {
+    const path = `${this.#path(shipsPath, 'ships')}/${name}`;
+    await this.#send('PATCH', path, body, mergePatch);
+  }
+
+  async #send(method: string, path: string, body: object, contentType?: string): Promise<void> {
+    const { api } = this.#options.controlPlane;
+    await api.json({ method, path, body, ...(contentType !== undefined && { contentType }) });
+  }
+
+  /** How many objects of each kind there are: a list of one says how many remain. */
+  #owned(): Promise<readonly number[]> {
+    const kinds = Object.entries(ownedPaths);
+    return Promise.all(
+      kinds.map(async ([plural, base]) => {
+        const path = `${this.#path(base, plural)}?limit=1`;
+        const { items, metadata } = await this.#options.controlPlane.api.json<CountedList>({
+          path,
+        });
+        const { remainingItemCount = 0 } = metadata;
+        const count = items.length + remainingItemCount;
+        // The control plane puts a ConfigMap of its own into each namespace.
+        return plural === 'configmaps' ? count - 1 : count;
+      }),
+    );
+  }
+
+  #path(base: string, plural: string): string {
+    return `${base}/namespaces/${this.#namespace}/${plural}`;
+  }
+}
+
+interface CountedList {
+  readonly items: readonly unknown[];
+  readonly metadata: { readonly remainingItemCount?: number };
+}
+
+function settingsOf(level: string): Readonly<Record<string, string>> {
+  const others = Array.from({ length: 8 }, (_, n) => [`SETTING_${n}`, 'x'.repeat(40)] as const);
+  return { LEVEL: level, ...Object.fromEntries(others) };
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) throw new Error(`not reached within ${timeoutMs / 60_000} minutes`);
+    await delay(200);
+  }
+}

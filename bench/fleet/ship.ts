@@ -1,0 +1,28 @@
+import { defineResource, s } from '../built.js';
+
+/** The custom resource of the fleet bench; `peers/go/fleet` has it in Go. */
+export const Ship = defineResource({
+  group: 'bench.example.com',
+  kind: 'Ship',
+  versions: [
+    {
+      name: 'v1',
+      schema: s.object({
+        spec: s.object({
+          replicas: s.integer({ minimum: 0 }),
+          settings: s.map(s.string()),
+          /** Changes nothing of what is made of it. */
+          note: s.optional(s.string()),
+        }),
+      }),
+    },
+  ],
+});
+
+/** What every ship owns, as paths of the API server, and how many of each. */
+export const ownedPaths = {
+  configmaps: '/api/v1',
+  services: '/api/v1',
+  persistentvolumeclaims: '/api/v1',
+  statefulsets: '/apis/apps/v1',
+} as const;
