@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import js from '@eslint/js';
 import prettier from 'eslint-config-prettier';
-import { importX } from 'eslint-plugin-import-x';
+import { createNodeResolver, importX } from 'eslint-plugin-import-x';
 import tsdoc from 'eslint-plugin-tsdoc';
 import tseslint from 'typescript-eslint';
-import { floors, narrowed } from './floors.js';
+import { doors, floors, narrowed } from './floors.js';
 
 const all = floors.flat();
 
@@ -22,6 +22,14 @@ const zones = floors.flatMap((folders, level) =>
       };
     }),
 );
+
+/** One zone for each folder with one door, for all other folders. */
+const behindDoors = doors.map((folder) => ({
+  target: all.filter((other) => other !== folder).map((other) => `./lib/${other}`),
+  from: `./lib/${folder}`,
+  except: ['./index.ts'],
+  message: `Import lib/${folder} by lib/${folder}/index.js.`,
+}));
 
 const timeAndChance = [
   ...['setTimeout', 'setInterval', 'setImmediate', 'performance'].map((name) => ({
@@ -41,6 +49,10 @@ export default tseslint.config(
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
     },
     plugins: { 'import-x': importX, tsdoc },
+    settings: {
+      // An import names the `.js` that its `.ts` becomes; without this the rules below see no file.
+      'import-x/resolver-next': [createNodeResolver({ extensionAlias: { '.js': ['.ts', '.js'] } })],
+    },
     rules: {
       'import-x/no-default-export': 'error',
       'import-x/no-cycle': ['error', { ignoreExternal: true }],
@@ -60,7 +72,7 @@ export default tseslint.config(
   {
     files: ['lib/**/*.ts'],
     rules: {
-      'import-x/no-restricted-paths': ['error', { zones }],
+      'import-x/no-restricted-paths': ['error', { zones: [...zones, ...behindDoors] }],
     },
   },
   {

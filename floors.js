@@ -8,6 +8,7 @@ export const floors = [
   ['client', 'hash', 'crd'],
   ['events', 'cache', 'apiserver'],
   ['store', 'embedded'],
+  ['apply'],
   ['builder'],
   ['controller'],
   ['manager', 'feed'],
@@ -15,6 +16,9 @@ export const floors = [
   ['declarative', 'lifecycle', 'resource'],
   ['cli', 'testing'],
 ];
+
+/** Folders that all others import by their `index.ts` only. */
+export const doors = ['apply'];
 
 /** Folders that may use less than their floor allows, and what they may use. */
 export const narrowed = {

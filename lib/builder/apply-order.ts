@@ -1,3 +1,12 @@
+import {
+  comesBeforeWorkloads,
+  comesLast,
+  isContainer,
+  isKind,
+  pending,
+  refId,
+} from '../apply/index.js';
+import type { Candidate, ObjectResult, Outcome } from '../apply/index.js';
 import { findCondition } from '../object/conditions.js';
 import type { Condition } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';
@@ -7,14 +16,9 @@ import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js'
 import { referenceTo } from '../object/object-reference.js';
 import type { ResourceType } from '../object/resource-type.js';
 import { isOperatorError } from '../system/operator-error.js';
-import type { Candidate } from './candidate.js';
 import type { ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
-import { containersOf, definitionId, refId } from './dependencies.js';
-import { comesBeforeWorkloads, comesLast, isContainer, isKind } from './kind-traits.js';
-import { pending } from './outcome.js';
-import type { Outcome } from './outcome.js';
-import type { ObjectResult } from './results.js';
+import { containersOf, definitionId } from './dependencies.js';
 import type { Wait } from './successors.js';
 
 /** The objects of a chain in the order in which they are applied: one phase after the other. */

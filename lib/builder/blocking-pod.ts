@@ -1,3 +1,4 @@
+import { isKind } from '../apply/index.js';
 import { isForbidden } from '../object/api-error.js';
 import { findCondition } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';
@@ -7,7 +8,6 @@ import { formatLabelSelector } from '../object/label-selector.js';
 import type { LabelSelector } from '../object/label-selector.js';
 import { isControlledBy } from '../object/owner-reference.js';
 import type { RunContext } from './context.js';
-import { isKind } from './kind-traits.js';
 
 const revisionLabel = 'controller-revision-hash';
 

@@ -1,3 +1,9 @@
+import type {
+  ApplySettings,
+  DeletionLimit,
+  ImmutablePolicy,
+  ObjectResult,
+} from '../apply/index.js';
 import type { Client } from '../client/client.js';
 import type { OperatorEvents } from '../events/operator-events.js';
 import type { Recorder } from '../events/recorder.js';
@@ -13,8 +19,6 @@ import type { Logger } from '../system/logger.js';
 import { refuseUnknownOptions } from '../system/known-options.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { Resolved } from '../system/resolved.js';
-import type { ImmutablePolicy } from './link.js';
-import type { ObjectResult } from './results.js';
 
 /** Options of {@link Builder}. */
 export interface BuilderOptions<Order extends string = string> {
@@ -118,38 +122,17 @@ export type BuilderClient = Client & {
 };
 
 /** {@link BuilderOptions} with their defaults. */
-export interface BuilderSettings {
-  readonly client: Client;
-  readonly owner: KubernetesObject;
-  readonly controllerName: string;
-  readonly labels: Readonly<Record<string, string>>;
+export interface BuilderSettings extends ApplySettings {
   /** The namespace of every namespaced object; undefined: a cluster-scoped owner without one. */
   readonly namespace: string | undefined;
-  readonly scope: string | undefined;
   readonly owns: readonly TypeReference<KubernetesObject>[] | undefined;
   readonly onlyOwned: boolean;
-  readonly onImmutable: ImmutablePolicy;
-  readonly adopt: boolean;
-  readonly adoptManagers: readonly string[];
   readonly rolloutOrder: readonly string[] | undefined;
   readonly rollout: 'ordered' | 'parallel';
   readonly orderCreation: boolean;
-  readonly maxDeletions: DeletionLimit;
-  readonly pruneClaims: boolean | undefined;
   readonly onResult: ((result: ObjectResult) => void) | undefined;
-  readonly recorder: Recorder | undefined;
-  readonly emitter: OperatorEvents | undefined;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly signal: AbortSignal | undefined;
   readonly hashPrefixes: Resolved<HashPrefixes>;
 }
-
-/** How many objects one pruning may delete, of those `owned`, and of which `staying` are desired. */
-export type DeletionLimit = (objects: {
-  readonly owned: number;
-  readonly staying: number;
-}) => number;
 
 /**
  * Fills in the defaults.

@@ -1,3 +1,4 @@
+import type { ClaimOptions, ObjectResult } from '../apply/index.js';
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import { apiVersionOf } from '../object/resource-type.js';
@@ -35,9 +36,8 @@ import type {
 } from './kinds/specified.js';
 import { daemonSetLink, deploymentLink, statefulSetLink } from './kinds/workloads.js';
 import type { DaemonSetOptions, DeploymentOptions, StatefulSetOptions } from './kinds/workloads.js';
-import type { ClaimOptions, Link } from './link.js';
+import type { Link } from './link.js';
 import type { Plan } from './plan-types.js';
-import type { ObjectResult } from './results.js';
 import { Run } from './run.js';
 
 /**

@@ -1,21 +1,7 @@
-import type { Deployment } from '../object/kinds.js';
+import type { EnvFromSource, EnvVar, Volume, VolumeMount } from '../apply/index.js';
 import { labelValueOf } from '../object/label-value.js';
 import type { ChainedName, ChainNames } from './chain-names.js';
-import type { Lenient } from './kinds/lenient.js';
 import type { RequiredName } from './link.js';
-
-/** A pod's specification, as it is on the wire; what may be left out may be undefined. */
-export type PodSpec = Lenient<NonNullable<NonNullable<Deployment['spec']>['template']['spec']>>;
-/** A container of a {@link PodSpec}. */
-export type Container = PodSpec['containers'][number];
-/** An entry of a container's `env`. */
-export type EnvVar = NonNullable<Container['env']>[number];
-/** An entry of a container's `envFrom`. */
-export type EnvFromSource = NonNullable<Container['envFrom']>[number];
-/** An entry of a pod's `volumes`. */
-export type Volume = NonNullable<PodSpec['volumes']>[number];
-/** An entry of a container's `volumeMounts`. */
-export type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
 /** The two halves of a mount: one for the pod's `volumes`, one for a container's `volumeMounts`. */
 export interface Mount {

@@ -1,3 +1,5 @@
+import { builtInType, refId, stageOf } from '../apply/index.js';
+import type { Stage } from '../apply/index.js';
 import type { Client } from '../client/client.js';
 import { describeObject } from '../object/describe-object.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
@@ -8,9 +10,7 @@ import { nearestName } from '../system/nearest-name.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
 import { definedKinds, kindName } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
-import { refId, scaleTargetOf } from './dependencies.js';
-import { builtInType, stageOf } from './kind-traits.js';
-import type { Stage } from './kind-traits.js';
+import { scaleTargetOf } from './dependencies.js';
 import type { Link } from './link.js';
 import { withSelections } from './workload-selection.js';
 

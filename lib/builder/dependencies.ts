@@ -1,4 +1,4 @@
-import type { ObjectReference } from '../object/object-reference.js';
+import { isKind, kindKey, podReferencesOf, podTemplateIn, refId } from '../apply/index.js';
 import {
   ConfigMap,
   CustomResourceDefinition,
@@ -16,13 +16,6 @@ import {
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ResourceType } from '../object/resource-type.js';
 import type { ChainedObject } from './chain.js';
-import { isKind, kindKey } from './kind-traits.js';
-import { podReferencesOf, podTemplateIn } from './pod-references.js';
-
-/** A text that names the object of `ref`, whatever the version of its API. */
-export function refId({ apiVersion, kind, namespace = '', name }: ObjectReference): string {
-  return `${kindKey({ apiVersion, kind })}/${namespace}/${name}`;
-}
 
 /**
  * The ids of what `chained` can't do without, of the chain or not: what fails or waits there makes it

@@ -2,20 +2,10 @@ export { Builder } from './builder.js';
 export type { BuilderChain } from './builder.js';
 export type { BuilderClient, BuilderOptions, HashPrefixes } from './builder-options.js';
 export type { ChainedName, ChainNames, NoNames, Owning, WithName } from './chain-names.js';
-export type {
-  ChainReferences,
-  Container,
-  EnvFromSource,
-  EnvVar,
-  Mount,
-  MountOptions,
-  PodSpec,
-  Volume,
-  VolumeMount,
-} from './chain-references.js';
+export type { ChainReferences, Mount, MountOptions } from './chain-references.js';
 export type { ConfigMapOptions, SecretOptions } from './kinds/configuration.js';
 export type { CronJobOptions, JobOptions } from './kinds/jobs.js';
-export type { PodOptions, PodTemplate } from './kinds/pod-template.js';
+export type { PodOptions } from './kinds/pod-template.js';
 export type {
   Fillable,
   HorizontalPodAutoscalerOptions,
@@ -36,10 +26,7 @@ export type {
   VolumeClaimTemplate,
   WorkloadOptions,
 } from './kinds/workloads.js';
-export type { ClaimOptions, ImmutablePolicy, LinkOptions, ObjectOptions } from './link.js';
+export type { ObjectOptions } from './link.js';
 export type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
 export { renderPlan } from './render-plan.js';
 export type { RenderPlanOptions } from './render-plan.js';
-export { isReconcileFailed, ReconcileFailedError } from './reconcile-failed-error.js';
-export { requeueAfterOf } from './results.js';
-export type { ObjectResult, Operation, RolloutState } from './results.js';

@@ -1,34 +1,6 @@
+import type { ClaimOptions, LinkOptions } from '../apply/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
-
-/**
- * What to do when an immutable field has to change. `fail`: an error names the field. `recreate`:
- * delete the object and make it again, after a dry run has shown that the new one is valid.
- * `recreateOrphan`: the same, but the pods stay and are taken over.
- */
-export type ImmutablePolicy = 'fail' | 'recreate' | 'recreateOrphan';
-
-/** What every object of a chain can be given. */
-export interface LinkOptions {
-  /** @defaultValue `onImmutable` of the builder; for PersistentVolumeClaims always `fail` */
-  readonly onImmutable?: ImmutablePolicy | undefined;
-  /**
-   * Delete the object once it is no longer chained. Remembered in the annotation
-   * `operator-builder.io/prune`. @defaultValue true, but false for PersistentVolumeClaims
-   */
-  readonly prune?: boolean | undefined;
-  /** Take the object over when it exists and nobody controls it. @defaultValue `adopt` of the builder */
-  readonly adopt?: boolean | undefined;
-}
-
-/** What only a PersistentVolumeClaim can be given. */
-export interface ClaimOptions extends LinkOptions {
-  /**
-   * `delete`: garbage collection takes the claim with its owner. `retain`: it stays, and a new owner
-   * of that kind and name takes it over. @defaultValue 'retain'
-   */
-  readonly whenOwnerDeleted?: 'delete' | 'retain' | undefined;
-}
 
 /** What every link that makes an object of one kind takes. */
 export interface ObjectOptions<Name extends string = string> extends LinkOptions {

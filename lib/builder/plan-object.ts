@@ -1,4 +1,34 @@
 import omit from 'lodash/omit.js';
+import {
+  adoptedRemovals,
+  appliedChanges,
+  appliedHashAnnotation,
+  applyOptions,
+  asNew,
+  checkOwnership,
+  checkRecreation,
+  desireOfRun,
+  desiredDifferences,
+  driftOf,
+  emptyMaps,
+  expectedChanges,
+  failed,
+  hasRun,
+  immutableChanges,
+  immutablePolicy,
+  isGrowthOnly,
+  isIgnoredChange,
+  isKind,
+  isStale,
+  isUnchanged,
+  maxAttempts,
+  notGrown,
+  podTemplateIn,
+  readObject,
+  reasonToWait,
+  withUid,
+} from '../apply/index.js';
+import type { DesiredObject, Drift, Pair } from '../apply/index.js';
 import { isApiError, isForbidden, isInvalid, isNotFound } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
@@ -7,30 +37,10 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import { redactChanges } from '../object/redact.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
-import { adoptedRemovals } from './adopt-fields.js';
-import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './applied-fields.js';
-import type { Drift } from './applied-fields.js';
-import { checkScaleTarget, immutablePolicy, isStale, maxAttempts } from './apply-object.js';
-import { applyOptions, asNew, withUid } from './apply-options.js';
 import type { Chain, ChainedObject } from './chain.js';
-import { readObject } from './context.js';
 import type { RunContext } from './context.js';
-import { desiredDifferences } from './desired-differences.js';
-import { finishObject } from './desired-object.js';
-import type { DesiredObject, Pair } from './desired-object.js';
-import { emptyMaps } from './empty-maps.js';
-import { notGrown } from './grow-claims.js';
-import { immutableChanges, isGrowthOnly, isIgnoredChange } from './immutable-changes.js';
-import { desireOfRun, hasRun } from './job-runs.js';
-import { isKind } from './kind-traits.js';
-import { appliedHashAnnotation } from './marks.js';
-import { failed } from './outcome.js';
-import { checkOwnership, reasonToWait } from './ownership.js';
 import type { PlannedObject } from './plan-types.js';
-import { podTemplateIn } from './pod-references.js';
-import { prepareObject } from './prepare-object.js';
-import { checkRecreation } from './recreate-object.js';
-import { rolloutCauses } from './rollout-causes.js';
+import { finishObject, prepareObject } from './prepare-object.js';
 import { stampSources } from './stamp-sources.js';
 import { stampsFor } from './stamps-for.js';
 import { reasonToStay } from './successors.js';
@@ -42,7 +52,7 @@ export interface PlannedStep {
   /** What it would be afterwards; undefined where it can't be reconciled. */
   readonly desired?: DesiredObject;
   readonly live?: UnstructuredObject;
-  /** See {@link rolloutCauses}. */
+  /** The ConfigMaps and Secrets whose changed data replaces its pods. */
   readonly causes: readonly ObjectReference[];
 }
 
@@ -87,7 +97,7 @@ async function planDesired(
       ? await reasonToStay(context, chain, { chained, live })
       : undefined;
   const planned = stays === undefined ? update : { ...update, reason: stays };
-  return { chained, ...pair, causes: rolloutCauses(pair), planned };
+  return { chained, ...pair, causes: desired.causesOf?.(live) ?? [], planned };
 }
 
 /**
@@ -108,17 +118,15 @@ async function desiredObject(
   chain: Chain,
   chained: ChainedObject,
 ): Promise<DesiredObject> {
-  const { settings } = context;
-  const prepared = prepareObject(settings, chain, chained);
+  const prepared = prepareObject(context.settings, chain, chained);
   const known = stampSources(context, { chain, outcomes: new Map(), of: chained.ref });
   const stamps = await stampsFor(prepared, { ...known, applied: () => true });
-  const { replicasExternal } = prepared;
-  return finishObject(settings, prepared, { stamps, replicasExternal });
+  return finishObject(context, prepared, stamps);
 }
 
 async function planCreation(context: RunContext, desired: DesiredObject): Promise<PlannedObject> {
   const { ref, creation } = desired;
-  await checkScaleTarget(context, desired);
+  await desired.check?.();
   const changes = redactChanges(
     ref.kind,
     desiredDifferences(worthShowing(creation), { metadata: {} }),
@@ -152,12 +160,12 @@ async function planUpdate(context: RunContext, pair: Pair): Promise<PlannedObjec
   if (wait !== undefined) {
     return { action: 'wait', ref, changes: [], approximate: false, reason: wait };
   }
-  checkOwnership(live, owner, desired.link.options.adopt ?? adopt);
+  checkOwnership(live, owner, desired.options.adopt ?? adopt);
   const removals = adoptedRemovals(pair, adoptManagers);
   if (removals === undefined && isUnchanged(pair, controllerName)) {
     return { action: 'unchanged', ref, changes: [], approximate: false };
   }
-  await checkScaleTarget(context, desired);
+  await desired.check?.();
   if (isIgnoredChange(pair, controllerName)) {
     return planImmutable(context, pair, { changes: immutableChanges(pair, controllerName) });
   }

@@ -1,14 +1,13 @@
+import { checkDeletions, refId } from '../apply/index.js';
 import { referenceTo } from '../object/object-reference.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { isOperatorError } from '../system/operator-error.js';
 import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
-import { refId } from './dependencies.js';
 import { failure } from './plan-object.js';
 import type { PlannedStep } from './plan-object.js';
 import type { PlannedObject } from './plan-types.js';
 import { findOrphans } from './prune.js';
-import { checkDeletions } from './prune-guard.js';
 
 /** What is known when pruning is planned. */
 export interface PlannedSoFar {

@@ -1,3 +1,4 @@
+import { changesTemplate, isContainer, refId, rollsPods } from '../apply/index.js';
 import { dryRun } from '../client/dry-run.js';
 import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
@@ -10,15 +11,14 @@ import { isOperatorError } from '../system/operator-error.js';
 import { phasesOf } from './apply-order.js';
 import type { Chain, ChainedObject, LostObject } from './chain.js';
 import type { RunContext } from './context.js';
-import { dependenciesOf, refId } from './dependencies.js';
+import { dependenciesOf } from './dependencies.js';
 import { dependencyFailed } from './dependency-failed.js';
-import { isContainer, rollsPods } from './kind-traits.js';
 import { failure, isRecreatedAroundPods, planObject } from './plan-object.js';
 import type { PlannedStep } from './plan-object.js';
 import { planPruning } from './plan-pruning.js';
 import type { Plan, PlannedObject, PlannedRollout } from './plan-types.js';
 import { inRolloutOrder } from './reconcile-workloads.js';
-import { changesTemplate, reasonToHold } from './rollout-gate.js';
+import { reasonToHold } from './rollout-gate.js';
 import { isPaused, updatesOnDelete } from './rollout-state.js';
 
 /** What reconciling all of `chain` would do. Writes nothing. */
@@ -126,12 +126,13 @@ async function waits(
   step: PlannedStep,
   before: ObjectReference,
 ): Promise<boolean> {
-  const { planned, desired, live } = step;
+  const { chained, planned, desired, live } = step;
   if (live === undefined || desired === undefined) return planned.action === 'create';
   const pair = { desired, live };
   const gate = { replacement: describeObject(before) };
   const applied = planned.action === 'configure' || planned.action === 'recreate';
-  if (!applied || (await reasonToHold(context, pair, gate)) === undefined) return false;
+  if (!applied || (await reasonToHold(context, { chained, live }, gate)) === undefined)
+    return false;
   if (planned.action === 'recreate') return !isRecreatedAroundPods(context, step);
   return changesTemplate(pair, context.settings.controllerName);
 }

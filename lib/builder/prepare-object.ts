@@ -1,9 +1,21 @@
+import {
+  completeObject,
+  desiredObject,
+  podTemplateIn,
+  readObject,
+  refId,
+  validateObject,
+  withPodTemplate,
+} from '../apply/index.js';
+import type { DesiredObject, WantedObject } from '../apply/index.js';
+import { describeObject } from '../object/describe-object.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import { OperatorError } from '../system/operator-error.js';
 import type { BuilderSettings } from './builder-options.js';
 import type { Chain, ChainedObject } from './chain.js';
-import { completeObject } from './complete-object.js';
-import { refId } from './dependencies.js';
-import { validateObject } from './validate-object.js';
+import type { RunContext } from './context.js';
+import { changedSources, stampTemplate, stampVariables } from './stamp.js';
+import type { Stamp } from './stamp.js';
 
 /** An object that lacks nothing but the hashes that it is rolled on. */
 export interface PreparedObject {
@@ -21,7 +33,7 @@ export function prepareObject(
   chain: Chain,
   chained: ChainedObject,
 ): PreparedObject {
-  const complete = completeObject(settings, chained);
+  const complete = completeObject(settings, wantedOf(chained));
   validateObject(complete);
   return { chained, complete, replicasExternal: hasExternalReplicas(chained, chain) };
 }
@@ -29,4 +41,45 @@ export function prepareObject(
 function hasExternalReplicas(chained: ChainedObject, chain: Chain): boolean {
   if (chained.link.workload?.replicasExternal === true) return true;
   return chain.scaled.has(refId(chained.ref));
+}
+
+function wantedOf({ type, ref, link }: ChainedObject): WantedObject {
+  return { type, ref, object: link.object, options: link.options };
+}
+
+/** Stamps a prepared object with the hashes that it is to be rolled on, and with its own. */
+export function finishObject(
+  context: RunContext,
+  { chained, complete, replicasExternal }: PreparedObject,
+  stamps: readonly Stamp[],
+): DesiredObject {
+  const template = podTemplateIn(complete);
+  const variables =
+    template === undefined ? [] : stampVariables(template, stamps, context.settings.hashPrefixes);
+  const object =
+    template === undefined
+      ? complete
+      : withPodTemplate(complete, stampTemplate(template, variables));
+  const { namespace } = chained.ref;
+  return desiredObject({
+    ...{ ...wantedOf(chained), object, replicasExternal },
+    causesOf: (live: UnstructuredObject) => changedSources(live, variables, namespace),
+    check: () => checkScaleTarget(context, chained),
+  });
+}
+
+/**
+ * Refuses an autoscaler of a workload that is neither in the chain nor in the cluster.
+ * @throws OperatorError `TargetMissing`
+ */
+async function checkScaleTarget(
+  context: RunContext,
+  { link: { scaleTarget }, ref }: ChainedObject,
+): Promise<void> {
+  if (scaleTarget === undefined) return;
+  const { hint, name, ...type } = scaleTarget;
+  const target = { namespace: ref.namespace, name };
+  if ((await readObject(context, type, target)) !== undefined) return;
+  const message = `${describeObject(ref)}: scaleTargetRef names ${type.kind} ${name}, which is neither in the chain nor in the cluster; ${hint}; correct the name, or set workload`;
+  throw new OperatorError('TargetMissing', message);
 }

@@ -1,4 +1,14 @@
 import partition from 'lodash/partition.js';
+import {
+  appliedHashAnnotation,
+  kindKey,
+  managedByLabel,
+  mayBePruned,
+  ownerUidLabel,
+  ownershipOf,
+  scopeLabel,
+} from '../apply/index.js';
+import type { Candidate, PruneCandidates } from '../apply/index.js';
 import { isForbidden, isNotFound } from '../object/api-error.js';
 import { Namespace, PersistentVolumeClaim } from '../object/kinds.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
@@ -9,13 +19,8 @@ import type { ResourceType } from '../object/resource-type.js';
 import { isOperatorError } from '../system/operator-error.js';
 import { occupiedContainers } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
-import type { Candidate, PruneCandidates } from './candidate.js';
 import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
-import { kindKey } from './kind-traits.js';
-import { appliedHashAnnotation, managedByLabel, ownerUidLabel, scopeLabel } from './marks.js';
-import { ownershipOf } from './ownership.js';
-import { mayBePruned } from './prune-guard.js';
 import { stillInUse } from './still-in-use.js';
 import type { Uses } from './still-in-use.js';
 import { workloadsInUse } from './successors.js';

@@ -1,3 +1,5 @@
+import { causeOfRollout, rollsPods } from '../apply/index.js';
+import type { ObjectResult, Outcome, RolloutState } from '../apply/index.js';
 import { isConflict, isNotFound } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import { Pod } from '../object/kinds.js';
@@ -8,11 +10,7 @@ import { isRollingOut, rolloutStatus } from '../object/rollout-status.js';
 import { blockedMessage, blockingPod } from './blocking-pod.js';
 import type { ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
-import { rollsPods } from './kind-traits.js';
-import type { Outcome } from './outcome.js';
-import type { ObjectResult, RolloutState } from './results.js';
-import { causeOfRollout } from './rollout-causes.js';
-import type { Gate } from './rollout-gate.js';
+import type { WorkloadGate } from './rollout-gate.js';
 import { rolloutStateOf } from './rollout-state.js';
 
 /** Workloads in the order of their updates: by `rolloutOrder`, and within a type as chained. */
@@ -29,7 +27,7 @@ export function inRolloutOrder(
 }
 
 /** Reconciles one object, as far as the gate lets it. */
-export type ReconcileOne = (chained: ChainedObject, gate?: Gate) => Promise<Outcome>;
+export type ReconcileOne = (chained: ChainedObject, gate?: WorkloadGate) => Promise<Outcome>;
 
 /**
  * Reconciles workloads one after the other. A changed pod template waits while a workload before it
@@ -42,7 +40,7 @@ export async function reconcileWorkloads(
   reconcileOne: ReconcileOne,
 ): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
-  let gate: Gate = {};
+  let gate: WorkloadGate = {};
   for (const chained of inRolloutOrder(workloads, context.settings.rolloutOrder)) {
     const outcome = await reconcileOne(chained, rollsPods(chained.ref) ? gate : {});
     outcomes.push(outcome);
@@ -58,9 +56,9 @@ interface Reconciled {
 
 function gateAfter(
   { settings }: RunContext,
-  { replacement, creation }: Gate,
+  { replacement, creation }: WorkloadGate,
   reconciled: Reconciled,
-): Gate {
+): WorkloadGate {
   if (!rollsPods(reconciled.chained.ref)) return { replacement, creation };
   const { rollout, orderCreation } = settings;
   return {

@@ -1,9 +1,9 @@
+import { isKind, rollsPods } from '../apply/index.js';
+import type { RolloutState } from '../apply/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
 import { rolloutStatus } from '../object/rollout-status.js';
 import { Deployment } from '../object/kinds.js';
 import type { Clock } from '../system/clock.js';
-import { isKind, rollsPods } from './kind-traits.js';
-import type { RolloutState } from './results.js';
 
 /** What {@link rolloutStateOf} judges by. */
 export interface RolloutJudgement {

@@ -1,3 +1,18 @@
+import {
+  ReconcileFailedError,
+  applyObject,
+  checkDeletions,
+  deleteOrphan,
+  failed,
+  isKind,
+  pending,
+  placeholderUid,
+  pruneRuns,
+  recordingContext,
+  refId,
+  reportFailure,
+} from '../apply/index.js';
+import type { ObjectResult, Outcome, PruneCandidates, Stage } from '../apply/index.js';
 import { describeObject } from '../object/describe-object.js';
 import { Service } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
@@ -5,35 +20,21 @@ import { referenceTo } from '../object/object-reference.js';
 import { ownerReferenceTo } from '../object/owner-reference.js';
 import type { InternalStore } from '../store/internal-store.js';
 import { isOperatorError, OperatorError } from '../system/operator-error.js';
-import { applyObject } from './apply-object.js';
 import { phasesOf, waitForDefinition } from './apply-order.js';
 import type { BuilderSettings } from './builder-options.js';
 import { resolveChain } from './chain.js';
 import type { Chain, ChainedObject } from './chain.js';
-import { recordingContext } from './recording-context.js';
-import type { PruneCandidates } from './candidate.js';
 import type { RunContext } from './context.js';
-import { containersOf, dependenciesOf, refId } from './dependencies.js';
+import { containersOf, dependenciesOf } from './dependencies.js';
 import { dependencyFailed } from './dependency-failed.js';
-import { finishObject } from './desired-object.js';
-import { pruneRuns } from './job-runs.js';
-import { isKind } from './kind-traits.js';
-import type { Stage } from './kind-traits.js';
 import type { Link } from './link.js';
-import { failed, pending } from './outcome.js';
-import type { Outcome } from './outcome.js';
 import { makePlan } from './plan.js';
-import { placeholderUid } from './placeholder-uid.js';
 import type { Plan } from './plan-types.js';
-import { prepareObject } from './prepare-object.js';
-import { deleteOrphan } from './delete-orphan.js';
+import { finishObject, prepareObject } from './prepare-object.js';
 import { findOrphans } from './prune.js';
-import { checkDeletions } from './prune-guard.js';
-import { reportFailure } from './report-failure.js';
-import { ReconcileFailedError } from './reconcile-failed-error.js';
 import { reconcileWorkloads, withRollout } from './reconcile-workloads.js';
-import type { ObjectResult } from './results.js';
-import type { Gate } from './rollout-gate.js';
+import { reasonToHold } from './rollout-gate.js';
+import type { WorkloadGate } from './rollout-gate.js';
 import { stampsFor } from './stamps-for.js';
 import { stampSources } from './stamp-sources.js';
 import { reasonToStay } from './successors.js';
@@ -173,7 +174,7 @@ export class Run {
     return reconcileWorkloads(this.#context, objects, (chained, gate) => this.#one(chained, gate));
   }
 
-  async #one(chained: ChainedObject, gate?: Gate): Promise<Outcome> {
+  async #one(chained: ChainedObject, gate: WorkloadGate = {}): Promise<Outcome> {
     const { ref } = chained;
     try {
       const outcome = await this.#reconcile(chained, gate);
@@ -183,7 +184,7 @@ export class Run {
     }
   }
 
-  async #reconcile(chained: ChainedObject, gate?: Gate): Promise<Outcome> {
+  async #reconcile(chained: ChainedObject, gate: WorkloadGate = {}): Promise<Outcome> {
     const { ref } = chained;
     const { settings } = this.#context;
     const needed = this.#dependenciesOf(chained).flatMap((id) => this.#outcomes.get(id) ?? []);
@@ -199,11 +200,15 @@ export class Run {
     const prepared = prepareObject(settings, chain, chained);
     const sources = stampSources(this.#context, { chain, outcomes: this.#outcomes, of: ref });
     const stamps = await stampsFor(prepared, sources);
-    const { replicasExternal } = prepared;
-    const desired = finishObject(settings, prepared, { stamps, replicasExternal });
+    const desired = finishObject(this.#context, prepared, stamps);
+    const replacement = (live: UnstructuredObject): Promise<string | undefined> =>
+      reasonToHold(this.#context, { chained, live }, gate);
     const update = (live: UnstructuredObject): Promise<string | undefined> =>
       reasonToStay(this.#context, chain, { chained, live });
-    return applyObject(this.#context, desired, isKind(ref, Service) ? { ...gate, update } : gate);
+    return applyObject(this.#context, desired, {
+      ...{ creation: gate.creation, replacement },
+      ...(isKind(ref, Service) && { update }),
+    });
   }
 
   async #pruneWithTheRest(chain: Chain): Promise<readonly Outcome[]> {
@@ -228,7 +233,10 @@ export class Run {
     );
     const outcomes = [...(await Promise.all(deleted)), ...kept];
     for (const outcome of outcomes) this.#report(outcome);
-    await pruneRuns(this.#context, chain);
+    await pruneRuns(
+      this.#context,
+      chain.objects.map(({ ref }) => ref),
+    );
     return outcomes;
   }
 

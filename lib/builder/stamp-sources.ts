@@ -1,9 +1,8 @@
+import { readObject, refId } from '../apply/index.js';
+import type { Outcome } from '../apply/index.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import type { Chain } from './chain.js';
-import { readObject } from './context.js';
 import type { RunContext } from './context.js';
-import { refId } from './dependencies.js';
-import type { Outcome } from './outcome.js';
 import { stampTypes } from './stamps-for.js';
 import type { StampSources } from './stamps-for.js';
 

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Container, PodSpec } from './chain-references.js';
-import type { PodTemplate } from './kinds/pod-template.js';
+import { podTemplateIn } from '../apply/index.js';
+import type { Container, PodSpec, PodTemplate } from '../apply/index.js';
+import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import type { ObjectReference } from '../object/object-reference.js';
 import type { HashPrefixes } from './builder-options.js';
 import type { Resolved } from '../system/resolved.js';
 
@@ -52,6 +54,22 @@ export function stampTemplate(
     containers: stampAll(containers),
   };
   return { ...template, spec: stamped };
+}
+
+/** The ConfigMaps and Secrets whose hashes in the pod template of `live` are not those of `variables`. */
+export function changedSources(
+  live: UnstructuredObject,
+  variables: readonly StampVariable[],
+  namespace: string | undefined,
+): readonly ObjectReference[] {
+  const [container] = podTemplateIn(live)?.spec?.containers ?? [];
+  const values = new Map((container?.env ?? []).map(({ name, value }) => [name, value] as const));
+  return variables
+    .filter(({ name, stamp }) => values.get(name) !== stamp.hash)
+    .map(({ stamp: { kind, name } }) => ({
+      ...{ apiVersion: 'v1', kind, name },
+      ...(namespace !== undefined && { namespace }),
+    }));
 }
 
 interface NamingRules {

@@ -1,9 +1,8 @@
+import { isKind, podReferencesOf, podTemplateIn } from '../apply/index.js';
 import { configMapHash, secretHash } from '../hash/data-hash.js';
 import type { ConfigurationData } from '../hash/data-hash.js';
 import { ConfigMap, Job, Secret } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
-import { isKind } from './kind-traits.js';
-import { podReferencesOf, podTemplateIn } from './pod-references.js';
 import type { PreparedObject } from './prepare-object.js';
 import type { Stamp } from './stamp.js';
 

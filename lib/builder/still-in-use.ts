@@ -1,17 +1,22 @@
+import {
+  comesBeforeWorkloads,
+  isKind,
+  podReferencesOf,
+  podTemplateIn,
+  podTemplatePath,
+  readObject,
+  refId,
+  rollsPods,
+} from '../apply/index.js';
+import type { Candidate, PodTemplate } from '../apply/index.js';
 import { isForbidden } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import { ConfigMap, PersistentVolumeClaim, Pod, Secret, ServiceAccount } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import type { LabelSelector } from '../object/label-selector.js';
 import { rolloutStatus } from '../object/rollout-status.js';
-import type { Candidate } from './candidate.js';
 import type { Chain } from './chain.js';
-import { readObject } from './context.js';
 import type { RunContext } from './context.js';
-import { refId } from './dependencies.js';
-import { comesBeforeWorkloads, isKind, podTemplatePath, rollsPods } from './kind-traits.js';
-import type { PodTemplate } from './kinds/pod-template.js';
-import { podReferencesOf, podTemplateIn } from './pod-references.js';
 
 /** What {@link stillInUse} looks at. */
 export interface Uses {

@@ -1,4 +1,6 @@
 import isEqual from 'lodash/isEqual.js';
+import { isKind, podReferencesOf, podTemplateIn, readObject, rollsPods } from '../apply/index.js';
+import type { Candidate } from '../apply/index.js';
 import { isForbidden, isNotFound } from '../object/api-error.js';
 import { describeObject } from '../object/describe-object.js';
 import { DaemonSet, Deployment, Service, StatefulSet } from '../object/kinds.js';
@@ -6,12 +8,8 @@ import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-
 import { referenceTo } from '../object/object-reference.js';
 import type { ResourceType } from '../object/resource-type.js';
 import { rolloutStatus } from '../object/rollout-status.js';
-import type { Candidate } from './candidate.js';
 import type { Chain, ChainedObject } from './chain.js';
-import { readObject } from './context.js';
 import type { RunContext } from './context.js';
-import { isKind, rollsPods } from './kind-traits.js';
-import { podReferencesOf, podTemplateIn } from './pod-references.js';
 import { prepareObject } from './prepare-object.js';
 
 // The control plane has moved the endpoints of a Service by then, and its nodes know.

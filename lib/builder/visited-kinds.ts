@@ -1,10 +1,10 @@
+import { builtInTypes, kindKey } from '../apply/index.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { ResourceType } from '../object/resource-type.js';
 import { isOperatorError } from '../system/operator-error.js';
 import { servedType } from './chain.js';
 import type { Chain } from './chain.js';
 import type { RunContext } from './context.js';
-import { builtInTypes, kindKey } from './kind-traits.js';
 
 type Type = ResourceType<KubernetesObject>;
 

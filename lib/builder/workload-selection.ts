@@ -1,3 +1,4 @@
+import { isKind, kindKey, rollsPods } from '../apply/index.js';
 import { describeObject } from '../object/describe-object.js';
 import { isJsonObject } from '../object/json.js';
 import {
@@ -11,7 +12,6 @@ import type { ResourceType } from '../object/resource-type.js';
 import { nearestName } from '../system/nearest-name.js';
 import { OperatorError } from '../system/operator-error.js';
 import type { BuilderSettings } from './builder-options.js';
-import { isKind, kindKey, rollsPods } from './kind-traits.js';
 import { workloadLabel } from './kinds/workloads.js';
 import type { Link, ScaleTarget } from './link.js';
 

@@ -1,5 +1,4 @@
-import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
-import { requeueAfterOf } from '../builder/results.js';
+import { isReconcileFailed, requeueAfterOf } from '../apply/index.js';
 import { isStaleWrite } from '../client/retry-on-conflict.js';
 import { isApiError, isNamespaceTerminating } from '../object/api-error.js';
 import type { ErrorCode } from '../system/error-codes.js';

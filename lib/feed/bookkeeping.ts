@@ -1,5 +1,5 @@
 import omit from 'lodash/omit.js';
-import { appliedHashAnnotation } from '../builder/marks.js';
+import { appliedHashAnnotation } from '../apply/index.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 
 /** Where kubectl notes what it applied, for want of server-side apply. */

@@ -1,4 +1,4 @@
-import type { PodSpec } from '../builder/index.js';
+import type { PodSpec } from '../apply/index.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 
 /** Every phase of a configuration, in the order of a life. `''`: nothing was done yet. */

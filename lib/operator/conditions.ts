@@ -1,9 +1,9 @@
-import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
+import { isReconcileFailed } from '../apply/index.js';
+import type { ObjectResult } from '../apply/index.js';
 import { isApiError } from '../object/api-error.js';
 import type { ApiError } from '../object/api-error.js';
 import { briefError } from '../feed/brief-error.js';
 import { failureKindOf } from '../controller/failure.js';
-import type { ObjectResult } from '../builder/results.js';
 import { conditionReason, cutCharacters } from '../object/conditions.js';
 import type { ConditionUpdate } from '../object/conditions.js';
 import { describeObject } from '../object/describe-object.js';

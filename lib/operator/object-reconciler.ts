@@ -1,9 +1,8 @@
 import omitBy from 'lodash/omitBy.js';
+import { isReconcileFailed, requeueAfterOf } from '../apply/index.js';
+import type { ObjectResult } from '../apply/index.js';
 import { Builder } from '../builder/builder.js';
 import type { NoNames } from '../builder/chain-names.js';
-import { isReconcileFailed } from '../builder/reconcile-failed-error.js';
-import { requeueAfterOf } from '../builder/results.js';
-import type { ObjectResult } from '../builder/results.js';
 import { addFinalizer, removeFinalizer } from '../client/finalizers.js';
 import { getIfExists } from '../client/get-if-exists.js';
 import { failureKindOf } from '../controller/failure.js';

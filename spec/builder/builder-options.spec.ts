@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { Builder, requeueAfterOf } from '../../lib/builder/index.js';
+import { requeueAfterOf } from '../../lib/apply/index.js';
+import { Builder } from '../../lib/builder/index.js';
 import type { BuilderOptions } from '../../lib/builder/index.js';
 import { resolveBuilderOptions } from '../../lib/builder/builder-options.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { copyFile, writeFile } from 'node:fs/promises';
-import { appliedHashAnnotation } from '../../lib/builder/marks.js';
+import { appliedHashAnnotation } from '../../lib/apply/index.js';
 import { lastAppliedAnnotation } from '../../lib/feed/bookkeeping.js';
 import { applyResource } from '../../lib/cli/plan/applied-resource.js';
 import { dryRun } from '../../lib/client/dry-run.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ReconcileFailedError } from '../../lib/builder/reconcile-failed-error.js';
+import { ReconcileFailedError } from '../../lib/apply/index.js';
 import { failureKindOf, isBug, retryAfterMsOf } from '../../lib/controller/failure.js';
 import type { FailureKind } from '../../lib/controller/failure.js';
 import { requeueAfter } from '../../lib/controller/result.js';

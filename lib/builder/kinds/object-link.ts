@@ -1,3 +1,5 @@
+import { isKind } from '../../apply/index.js';
+import type { ClaimOptions } from '../../apply/index.js';
 import { describeObject } from '../../object/describe-object.js';
 import { jsonCopy } from '../../object/json-copy.js';
 import { PersistentVolumeClaim } from '../../object/kinds.js';
@@ -7,8 +9,7 @@ import type { ResourceType } from '../../object/resource-type.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';
 import type { OptionNames } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
-import { isKind } from '../kind-traits.js';
-import type { ClaimOptions, Link, ObjectOptions } from '../link.js';
+import type { Link, ObjectOptions } from '../link.js';
 
 const objectOptionNames: OptionNames<ObjectOptions> = {
   ...{ name: true, namespace: true, labels: true, annotations: true },

@@ -1,14 +1,10 @@
-import type { Deployment } from '../../object/kinds.js';
+import type { PodSpec, PodTemplate } from '../../apply/index.js';
 import type { OptionNames } from '../../system/known-options.js';
 import { OperatorError } from '../../system/operator-error.js';
 import { recordingReferences } from '../chain-references.js';
 import type { ChainNames } from '../chain-names.js';
-import type { ChainReferences, PodSpec } from '../chain-references.js';
+import type { ChainReferences } from '../chain-references.js';
 import type { RequiredName } from '../link.js';
-import type { Lenient } from './lenient.js';
-
-/** A pod template, as it is on the wire. */
-export type PodTemplate = Lenient<NonNullable<Deployment['spec']>['template']>;
 
 /** How the pods of a workload or Job are given: exactly one of `podSpec` and `podTemplate`. */
 export interface PodOptions<Names extends ChainNames> {

@@ -1,3 +1,4 @@
+import type { ClaimOptions, Lenient } from '../../apply/index.js';
 import {
   HorizontalPodAutoscaler,
   Ingress,
@@ -11,8 +12,7 @@ import {
 } from '../../object/kinds.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { ResourceType } from '../../object/resource-type.js';
-import type { ClaimOptions, Link, ObjectOptions } from '../link.js';
-import type { Lenient } from './lenient.js';
+import type { Link, ObjectOptions } from '../link.js';
 import { objectLink } from './object-link.js';
 
 /** The `spec` of objects of type `T`, as it may be given. */

@@ -1,3 +1,4 @@
+import type { PodTemplate } from '../../apply/index.js';
 import { DaemonSet, Deployment, StatefulSet } from '../../object/kinds.js';
 import { labelValueOf } from '../../object/label-value.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
@@ -8,7 +9,7 @@ import type { ChainedName, ChainNames } from '../chain-names.js';
 import type { Link, ObjectOptions, RequiredName, WorkloadSettings } from '../link.js';
 import { objectLink } from './object-link.js';
 import { podOptionNames, podTemplateOf } from './pod-template.js';
-import type { PodOptions, PodTemplate } from './pod-template.js';
+import type { PodOptions } from './pod-template.js';
 import type { SpecOf } from './specified.js';
 
 /** Marks the pods of a workload, and selects them where no `selector` is given. */

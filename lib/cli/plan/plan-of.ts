@@ -1,7 +1,6 @@
 import omit from 'lodash/omit.js';
-import { desiredDifferences } from '../../builder/desired-differences.js';
+import { desiredDifferences, rollsPods } from '../../apply/index.js';
 import type { Plan, PlannedObject, PlannedRollout } from '../../builder/index.js';
-import { rollsPods } from '../../builder/kind-traits.js';
 import { updatesOnDelete } from '../../builder/rollout-state.js';
 import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';
 import type { FieldChange } from '../../object/diff-by-path.js';

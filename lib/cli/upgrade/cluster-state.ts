@@ -1,4 +1,4 @@
-import { podReferencesOf, podTemplateIn } from '../../builder/pod-references.js';
+import { podReferencesOf, podTemplateIn } from '../../apply/index.js';
 import type { StoreSnapshot } from '../../embedded/index.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import { controllerOf } from '../../object/owner-reference.js';

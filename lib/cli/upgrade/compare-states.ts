@@ -1,4 +1,4 @@
-import { isImmutablePath, rollsPods } from '../../builder/kind-traits.js';
+import { isImmutablePath, rollsPods } from '../../apply/index.js';
 import { updatesOnDelete } from '../../builder/rollout-state.js';
 import { describeObject } from '../../object/describe-object.js';
 import { diffObjects, serverSetFields } from '../../object/diff-by-path.js';

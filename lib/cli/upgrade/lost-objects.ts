@@ -1,4 +1,4 @@
-import { rollsPods } from '../../builder/kind-traits.js';
+import { rollsPods } from '../../apply/index.js';
 import { describeObject } from '../../object/describe-object.js';
 import { diffObjects } from '../../object/diff-by-path.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';

@@ -1,5 +1,5 @@
-import type { DesiredObject } from '../../builder/desired-object.js';
-import { immutableChanges } from '../../builder/immutable-changes.js';
+import { immutableChanges } from '../../apply/index.js';
+import type { DesiredObject } from '../../apply/index.js';
 import type { Client, WriteOptions } from '../../client/client.js';
 import { forwarding } from '../../client/forwarding.js';
 import { getIfExists } from '../../client/get-if-exists.js';

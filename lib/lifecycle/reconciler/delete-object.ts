@@ -1,4 +1,4 @@
-import { asRead } from '../../builder/apply-options.js';
+import { asRead } from '../../apply/index.js';
 import { isNotFound } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';

@@ -1,5 +1,4 @@
-import { mayBePruned } from '../../builder/prune-guard.js';
-import { pruneAnnotation } from '../../builder/marks.js';
+import { mayBePruned, pruneAnnotation } from '../../apply/index.js';
 import { isStaleWrite } from '../../client/retry-on-conflict.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';

@@ -1,5 +1,4 @@
-import type { PodSpec } from '../../builder/index.js';
-import type { Lenient } from '../../builder/kinds/lenient.js';
+import type { Lenient, PodSpec } from '../../apply/index.js';
 import type { Deployment } from '../../object/kinds.js';
 import { describeObject } from '../../object/describe-object.js';
 import { labelsProblem } from '../../object/names.js';

@@ -1,4 +1,4 @@
-import type { Lenient } from '../../builder/kinds/lenient.js';
+import type { Lenient } from '../../apply/index.js';
 import { describeObject } from '../../object/describe-object.js';
 import { jsonCopy } from '../../object/json-copy.js';
 import { Service } from '../../object/kinds.js';

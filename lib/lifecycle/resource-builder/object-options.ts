@@ -1,5 +1,4 @@
-import type { Container, PodSpec } from '../../builder/index.js';
-import type { Lenient } from '../../builder/kinds/lenient.js';
+import type { Container, Lenient, PodSpec } from '../../apply/index.js';
 import type { Deployment, Role, Service } from '../../object/kinds.js';
 import type { NodePlacement } from '../lifecycle-status.js';
 import { refuseUnknownOptions } from '../../system/known-options.js';

@@ -1,4 +1,4 @@
-import { rollsPods } from '../../builder/kind-traits.js';
+import { rollsPods } from '../../apply/index.js';
 import { PersistentVolumeClaim, Pod, StatefulSet } from '../../object/kinds.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { apiVersionOf } from '../../object/resource-type.js';

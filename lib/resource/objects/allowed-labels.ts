@@ -1,4 +1,4 @@
-import type { DesiredObject, Pair } from '../../builder/desired-object.js';
+import type { DesiredObject, Pair } from '../../apply/index.js';
 import { fieldPath } from '../../object/field-path.js';
 import { withoutMember } from '../../object/json.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';

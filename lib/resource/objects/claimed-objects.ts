@@ -1,4 +1,4 @@
-import { refId } from '../../builder/dependencies.js';
+import { refId } from '../../apply/index.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import { OperatorError } from '../../system/operator-error.js';

@@ -1,12 +1,12 @@
-import type { ChainedObject } from '../../builder/chain.js';
-import { completeObject } from '../../builder/complete-object.js';
+import {
+  appliedHashAnnotation,
+  completeObject,
+  desiredObject,
+  refId,
+  validateObject,
+} from '../../apply/index.js';
+import type { DesiredObject, WantedObject } from '../../apply/index.js';
 import type { RunContext } from '../../builder/context.js';
-import { finishObject } from '../../builder/desired-object.js';
-import type { DesiredObject } from '../../builder/desired-object.js';
-import { refId } from '../../builder/dependencies.js';
-import { stageOf } from '../../builder/kind-traits.js';
-import { appliedHashAnnotation } from '../../builder/marks.js';
-import { validateObject } from '../../builder/validate-object.js';
 import { describeObject } from '../../object/describe-object.js';
 import { isJsonObject } from '../../object/json.js';
 import { jsonCopy } from '../../object/json-copy.js';
@@ -32,7 +32,7 @@ export async function desiredObjects(
 ): Promise<readonly DesiredObject[]> {
   checkList(keeper.name, wanted);
   const copies = wanted.map((object) => jsonCopy(object, describeObject(object)));
-  const desired = await Promise.all(copies.map((object) => desiredObject(run, keeper, object)));
+  const desired = await Promise.all(copies.map((object) => completed(run, keeper, object)));
   const seen = new Set<string>();
   for (const { ref } of desired) {
     const id = refId(ref);
@@ -45,15 +45,15 @@ export async function desiredObjects(
   return desired;
 }
 
-/** An object that {@link desiredObjects} has completed, for the builder's apply. */
+/** An object that {@link desiredObjects} has completed, as `applyObject` takes it. */
 export async function asDesired(
   { client }: Pick<RunContext, 'client'>,
   { types }: Keeper,
   object: UnstructuredObject,
 ): Promise<DesiredObject> {
-  const chained = chainedObject(await types.typeOf(client, object), object);
+  const wanted = wantedObject(await types.typeOf(client, object), object);
   const hash = object.metadata.annotations?.[appliedHashAnnotation] ?? '';
-  return { ...chained, object, creation: object, hash, replicasExternal: false, variables: [] };
+  return { ...wanted, object, creation: object, hash, replicasExternal: false };
 }
 
 function checkList(resource: string, wanted: readonly unknown[]): void {
@@ -78,7 +78,7 @@ function typeName(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value;
 }
 
-async function desiredObject(
+async function completed(
   { client, settings }: RunContext,
   { name, types }: Keeper,
   wanted: KubernetesObject,
@@ -91,24 +91,22 @@ async function desiredObject(
   const marked = { ...wanted, metadata: { ...wanted.metadata, labels } };
   const { apiVersion, kind } = wanted;
   const ref = { apiVersion, kind, name: wanted.metadata.name ?? '' };
-  const chained = {
-    ...chainedObject(type, marked),
+  const placed = {
+    ...wantedObject(type, marked),
     ref: namespace === undefined ? ref : { ...ref, namespace },
   };
-  const complete = completeObject(settings, chained);
-  validateObject(complete);
-  return finishObject(settings, { chained, complete }, { stamps: [], replicasExternal: false });
+  const object = completeObject(settings, placed);
+  validateObject(object);
+  return desiredObject({ ...placed, object, replicasExternal: false });
 }
 
-function chainedObject(
+function wantedObject(
   type: ResourceType<KubernetesObject>,
   object: KubernetesObject,
-): ChainedObject {
-  const unstructured = object as UnstructuredObject;
+): WantedObject {
   // All goes with the owner, claims as well.
   const options = { whenOwnerDeleted: 'delete' } as const;
-  const link = { type, object: unstructured, options, requires: [] };
-  return { link, type, ref: referenceTo(object), stage: stageOf(object) };
+  return { type, ref: referenceTo(object), object: object as UnstructuredObject, options };
 }
 
 /** The namespace in which `object` is to be; undefined: it is in none. */

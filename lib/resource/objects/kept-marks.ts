@@ -1,4 +1,4 @@
-import { ownerUidLabel } from '../../builder/marks.js';
+import { ownerUidLabel } from '../../apply/index.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import { labelValueOf } from '../../object/label-value.js';
 

@@ -1,16 +1,18 @@
-import { applyObject } from '../../builder/apply-object.js';
-import { isUnchanged } from '../../builder/applied-fields.js';
+import {
+  applyObject,
+  deleteOrphan,
+  isUnchanged,
+  leaving,
+  mayBePruned,
+  pruneAnnotation,
+  readObject,
+  recordingContext,
+  refId,
+  reportFailure,
+} from '../../apply/index.js';
+import type { DesiredObject, Outcome, Pair } from '../../apply/index.js';
 import { resolveBuilderOptions } from '../../builder/builder-options.js';
-import { readObject } from '../../builder/context.js';
 import type { RunContext } from '../../builder/context.js';
-import { deleteOrphan, leaving } from '../../builder/delete-orphan.js';
-import { refId } from '../../builder/dependencies.js';
-import type { DesiredObject, Pair } from '../../builder/desired-object.js';
-import { pruneAnnotation } from '../../builder/marks.js';
-import type { Outcome } from '../../builder/outcome.js';
-import { mayBePruned } from '../../builder/prune-guard.js';
-import { recordingContext } from '../../builder/recording-context.js';
-import { reportFailure } from '../../builder/report-failure.js';
 import { isAlreadyExists } from '../../object/api-error.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { referenceTo } from '../../object/object-reference.js';

@@ -1,5 +1,5 @@
+import { kindKey } from '../../apply/index.js';
 import { servedType } from '../../builder/chain.js';
-import { kindKey } from '../../builder/kind-traits.js';
 import type { Client } from '../../client/client.js';
 import { isNotFound } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';

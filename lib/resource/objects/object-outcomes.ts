@@ -1,8 +1,6 @@
+import { ReconcileFailedError, failed, reportFailure } from '../../apply/index.js';
+import type { Outcome } from '../../apply/index.js';
 import type { RunContext } from '../../builder/context.js';
-import { failed } from '../../builder/outcome.js';
-import type { Outcome } from '../../builder/outcome.js';
-import { ReconcileFailedError } from '../../builder/reconcile-failed-error.js';
-import { reportFailure } from '../../builder/report-failure.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { ObjectReference } from '../../object/object-reference.js';
 import type { ResourceContext } from '../resource-context.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { Builder, isReconcileFailed, requeueAfterOf } from '../../../lib/builder/index.js';
+import { isReconcileFailed, requeueAfterOf } from '../../../lib/apply/index.js';
+import { Builder } from '../../../lib/builder/index.js';
 import { faulty } from '../../../lib/client/index.js';
 import type { Fault } from '../../../lib/client/index.js';
 import { failureKindOf } from '../../../lib/controller/failure.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { Builder, ObjectResult } from '../../../lib/builder/index.js';
+import type { ObjectResult } from '../../../lib/apply/index.js';
+import type { Builder } from '../../../lib/builder/index.js';
 import { faulty } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { PersistentVolumeClaim, Pod, StatefulSet } from '../../../lib/object/kinds.js';

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { Builder, requeueAfterOf } from '../../../lib/builder/index.js';
-import type { BuilderOptions, ObjectResult } from '../../../lib/builder/index.js';
+import { requeueAfterOf } from '../../../lib/apply/index.js';
+import type { ObjectResult } from '../../../lib/apply/index.js';
+import { Builder } from '../../../lib/builder/index.js';
+import type { BuilderOptions } from '../../../lib/builder/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { controllerFor, done, requeueAfter } from '../../../lib/controller/index.js';
 import { Manager } from '../../../lib/manager/index.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isReconcileFailed } from '../../../lib/builder/index.js';
+import { isReconcileFailed } from '../../../lib/apply/index.js';
 import type { Builder } from '../../../lib/builder/index.js';
 import { EventRecorder, OperatorEvents } from '../../../lib/events/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { isReconcileFailed } from '../../../lib/apply/index.js';
 import type { Builder } from '../../../lib/builder/index.js';
-import { isReconcileFailed } from '../../../lib/builder/index.js';
 import { forwarding } from '../../../lib/client/index.js';
 import type { Client, DeleteOptions } from '../../../lib/client/index.js';
 import {

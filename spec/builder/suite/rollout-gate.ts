@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { Builder, BuilderOptions, ObjectResult } from '../../../lib/builder/index.js';
+import type { ObjectResult } from '../../../lib/apply/index.js';
+import type { Builder, BuilderOptions } from '../../../lib/builder/index.js';
 import { Deployment, Pod, StatefulSet } from '../../../lib/object/kinds.js';
 import { rolloutStatus } from '../../../lib/object/rollout-status.js';
 import type { OpenScene } from './builder-suite.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { Builder, ObjectResult } from '../../../lib/builder/index.js';
+import type { ObjectResult } from '../../../lib/apply/index.js';
+import type { Builder } from '../../../lib/builder/index.js';
 import { DaemonSet, Pod, StatefulSet } from '../../../lib/object/kinds.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import type { OpenScene } from './builder-suite.js';

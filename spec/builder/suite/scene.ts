@@ -1,7 +1,8 @@
+import type { ObjectResult } from '../../../lib/apply/index.js';
 import { Cache, cachedClient } from '../../../lib/cache/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { Builder } from '../../../lib/builder/index.js';
-import type { BuilderOptions, NoNames, ObjectResult } from '../../../lib/builder/index.js';
+import type { BuilderOptions, NoNames } from '../../../lib/builder/index.js';
 import type { ObjectEvent } from '../../../lib/events/index.js';
 import { isNotFound } from '../../../lib/object/api-error.js';
 import {

@@ -1,4 +1,4 @@
-import { isReconcileFailed } from '../../../../lib/builder/index.js';
+import { isReconcileFailed } from '../../../../lib/apply/index.js';
 import type { KubernetesObject } from '../../../../lib/object/kubernetes-object.js';
 import {
   configMapResource,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { desiredDifferences } from '../../lib/builder/desired-differences.js';
+import { desiredDifferences } from '../../lib/apply/index.js';
 
 describe('desiredDifferences', () => {
   const same: readonly [string, object, object][] = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkOwnership, ownershipOf, reasonToWait } from '../../lib/builder/ownership.js';
+import { checkOwnership, ownershipOf, reasonToWait } from '../../lib/apply/index.js';
 import type { KubernetesObject, OwnerReference } from '../../lib/object/kubernetes-object.js';
 
 const owner: KubernetesObject = {

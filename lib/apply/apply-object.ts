@@ -4,12 +4,13 @@ import { describeObject } from '../object/describe-object.js';
 import type { FieldChange } from '../object/diff-by-path.js';
 import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
+import type { ObjectReference } from '../object/object-reference.js';
 import { OperatorError } from '../system/operator-error.js';
 import { adoptFields } from './adopt-fields.js';
 import { applyOptions, asNew, withVersion } from './apply-options.js';
 import { appliedChanges, driftOf, expectedChanges, isUnchanged } from './applied-fields.js';
 import { readObject } from './context.js';
-import type { RunContext } from './context.js';
+import type { ApplyContext } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { emptyMaps } from './empty-maps.js';
 import { growClaimsOfTemplates, notGrown } from './grow-claims.js';
@@ -22,16 +23,24 @@ import {
 } from './immutable-changes.js';
 import { desireOfRun, hasRun } from './job-runs.js';
 import { isKind } from './kind-traits.js';
-import type { ImmutablePolicy } from './link.js';
+import type { ImmutablePolicy } from './desired-object.js';
 import { done, pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
 import { checkOwnership, reasonToWait } from './ownership.js';
 import { isPruneGuarded } from './prune-guard.js';
-import { causeOfRollout, rolloutCauses } from './rollout-causes.js';
-import { changesTemplate, reasonToHold, withLiveTemplate } from './rollout-gate.js';
-import type { Gate } from './rollout-gate.js';
+import { changesTemplate, withLiveTemplate } from './pod-template.js';
 import { recreateObject } from './recreate-object.js';
 import { releaseFields, warnOfDroppedManagers } from './release-fields.js';
+
+/** What an object has to wait for. */
+export interface Gate {
+  /** Says why its pods must not be replaced yet; undefined: they may be. */
+  readonly replacement?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
+  /** Says why it must not be changed yet; undefined: it may be. */
+  readonly update?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
+  /** Why it must not be created yet; undefined: it may be. */
+  readonly creation?: string | undefined;
+}
 
 // A cached read waits for the watch after a conflict, so the next attempt sees the truth, unless the
 // status of the object changes all the time, as during a rollout.
@@ -42,7 +51,7 @@ export const maxAttempts = 5;
  * @throws OperatorError `NotOurs`, `AlreadyOwned`, `ImmutableField`, `Terminal`, `ApiError`, …
  */
 export async function applyObject(
-  context: RunContext,
+  context: ApplyContext,
   desired: DesiredObject,
   gate: Gate = {},
 ): Promise<Outcome> {
@@ -76,22 +85,22 @@ export function isStale(error: unknown): boolean {
 // The read may be of a cache that is behind: an object that exists is a conflict, and whose it is, is
 // judged by the next read.
 async function createObject(
-  context: RunContext,
+  context: ApplyContext,
   desired: DesiredObject,
   { creation }: Gate,
 ): Promise<Outcome> {
   if (creation !== undefined) return pending(desired.ref, creation);
-  await checkScaleTarget(context, desired);
+  await desired.check?.();
   const { object } = await apply(context, asNew(desired.creation));
   return done('created', desired.ref, { live: object });
 }
 
-async function bringAbout(context: RunContext, pair: Pair, gate: Gate): Promise<Outcome> {
+async function bringAbout(context: ApplyContext, pair: Pair, gate: Gate): Promise<Outcome> {
   const { desired, live } = pair;
   const { owner, adopt } = context.settings;
   const why = reasonToWait(live, owner);
   if (why !== undefined) return pending(desired.ref, why, { live });
-  checkOwnership(live, owner, desired.link.options.adopt ?? adopt);
+  checkOwnership(live, owner, desired.options.adopt ?? adopt);
   const released = await releaseFields(context, pair);
   const adopted = await adoptFields(context, { desired, live: released });
   const { controllerName } = context.settings;
@@ -100,7 +109,7 @@ async function bringAbout(context: RunContext, pair: Pair, gate: Gate): Promise<
   }
   const stays = await gate.update?.(adopted);
   if (stays !== undefined) return pending(desired.ref, stays, { live: adopted, blocks: false });
-  const waitsFor = await reasonToHold(context, { desired, live: adopted }, gate);
+  const waitsFor = await gate.replacement?.(adopted);
   return updateWhatMay(context, { desired, live: adopted, waitsFor });
 }
 
@@ -110,7 +119,7 @@ interface Update extends Pair {
 }
 
 /** Updates the object; where its pod template has to wait, all the rest of it. */
-async function updateWhatMay(context: RunContext, update: Update): Promise<Outcome> {
+async function updateWhatMay(context: ApplyContext, update: Update): Promise<Outcome> {
   const { desired, live, waitsFor } = update;
   const { controllerName } = context.settings;
   if (waitsFor === undefined || !changesTemplate(update, controllerName)) {
@@ -126,23 +135,23 @@ async function updateWhatMay(context: RunContext, update: Update): Promise<Outco
   return pending(desired.ref, waitsFor, { live: outcome.live, changes, blocks: false });
 }
 
-async function updateObject(context: RunContext, update: Update): Promise<Outcome> {
+async function updateObject(context: ApplyContext, update: Update): Promise<Outcome> {
   const pair: Pair = update;
   const { desired, live } = pair;
   const { controllerName } = context.settings;
   if (isIgnoredChange(pair, controllerName)) {
     return changeImmutable(context, update, { changes: immutableChanges(pair, controllerName) });
   }
-  await checkScaleTarget(context, desired);
+  await desired.check?.();
   const handed = await handOverReplicas(context, pair);
   const drift = driftOf(pair, controllerName);
-  const cause = drift.length > 0 ? 'drift' : causeOfRollout(rolloutCauses(pair));
+  const cause = drift.length > 0 ? 'drift' : causeOfRollout(causesIn(pair));
   try {
     const ready = await emptyMaps(context, { desired, live: handed });
     context.announce(desired.ref, { changes: expectedChanges(pair, drift), cause });
     const { object: after } = await apply(context, withVersion(desired.object, ready));
     const changes = appliedChanges({ before: live, after, drift });
-    const causes = rolloutCauses(pair);
+    const causes = causesIn(pair);
     const rolled = causes.length > 0 && { causes };
     warnOfDroppedManagers(context, { desired, before: live, after });
     const object = await releaseFields(context, { desired, live: after });
@@ -153,24 +162,18 @@ async function updateObject(context: RunContext, update: Update): Promise<Outcom
   }
 }
 
-/**
- * Refuses an autoscaler of a workload that is neither in the chain nor in the cluster.
- * @throws OperatorError `TargetMissing`
- */
-export async function checkScaleTarget(
-  context: RunContext,
-  { link: { scaleTarget }, ref }: DesiredObject,
-): Promise<void> {
-  if (scaleTarget === undefined) return;
-  const { hint, name, ...type } = scaleTarget;
-  const target = { namespace: ref.namespace, name };
-  if ((await readObject(context, type, target)) !== undefined) return;
-  const message = `${describeObject(ref)}: scaleTargetRef names ${type.kind} ${name}, which is neither in the chain nor in the cluster; ${hint}; correct the name, or set workload`;
-  throw new OperatorError('TargetMissing', message);
+function causesIn({ desired, live }: Pair): readonly ObjectReference[] {
+  return desired.causesOf?.(live) ?? [];
+}
+
+/** `causes` in words; undefined for none. */
+export function causeOfRollout(causes: readonly ObjectReference[]): string | undefined {
+  if (causes.length === 0) return undefined;
+  return `${causes.map((ref) => describeObject(ref)).join(', ')} changed`;
 }
 
 async function refusedUpdate(
-  context: RunContext,
+  context: ApplyContext,
   update: Update,
   error: unknown,
 ): Promise<Outcome> {
@@ -192,7 +195,7 @@ interface ImmutableChange {
 }
 
 async function changeImmutable(
-  context: RunContext,
+  context: ApplyContext,
   { waitsFor, ...pair }: Update,
   { changes, error }: ImmutableChange,
 ): Promise<Outcome> {
@@ -210,12 +213,12 @@ async function changeImmutable(
 
 /** What is to be done about an immutable field. */
 export function immutablePolicy(
-  { settings }: Pick<RunContext, 'settings'>,
-  { link, object }: DesiredObject,
+  { settings }: Pick<ApplyContext, 'settings'>,
+  { options, object }: DesiredObject,
 ): ImmutablePolicy {
   // To recreate a claim is to lose its data: only who says so of the claim itself can mean it.
   const byDefault = isPruneGuarded(object) ? 'fail' : settings.onImmutable;
-  return link.options.onImmutable ?? byDefault;
+  return options.onImmutable ?? byDefault;
 }
 
 function immutableField(
@@ -235,7 +238,7 @@ function show(value: unknown): string {
 }
 
 function apply(
-  context: RunContext,
+  context: ApplyContext,
   object: UnstructuredObject,
 ): Promise<Applied<UnstructuredObject>> {
   return context.client.apply(object, applyOptions(context));

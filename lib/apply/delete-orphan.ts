@@ -5,7 +5,7 @@ import { referenceTo } from '../object/object-reference.js';
 import { asRead } from './apply-options.js';
 import type { Candidate } from './candidate.js';
 import { readObject } from './context.js';
-import type { RunContext } from './context.js';
+import type { ApplyContext } from './context.js';
 import { scopeLabel } from './marks.js';
 import { done, pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
@@ -30,7 +30,7 @@ export interface DeleteOrphanOptions {
  * again.
  */
 export async function deleteOrphan(
-  context: RunContext,
+  context: ApplyContext,
   candidate: Candidate,
   { waits = false }: DeleteOrphanOptions = {},
 ): Promise<Outcome> {
@@ -69,7 +69,7 @@ interface DeleteAttempt {
 }
 
 async function tryDelete(
-  { client, settings }: RunContext,
+  { client, settings }: ApplyContext,
   { type, object }: Candidate,
   propagationPolicy: 'Background' | 'Foreground',
 ): Promise<DeleteAttempt> {
@@ -89,7 +89,7 @@ async function tryDelete(
 
 /** The orphan as it is now; undefined: it is gone; `kept`: it is none any more. */
 async function judgedAgain(
-  context: RunContext,
+  context: ApplyContext,
   { type, object }: Candidate,
 ): Promise<Candidate | undefined | 'kept'> {
   const current = await readObject(context, type, referenceTo(object));

@@ -22,6 +22,7 @@ import {
   StorageClass,
 } from '../object/kinds.js';
 import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
+import type { ObjectReference } from '../object/object-reference.js';
 import { apiVersionOf, groupOf } from '../object/resource-type.js';
 import type { ResourceType } from '../object/resource-type.js';
 
@@ -98,6 +99,11 @@ const traitsByKind = new Map(knownKinds.map((traits) => [kindKey(traits.type), t
 export function kindKey(type: TypeMeta | ResourceType<KubernetesObject>): string {
   const group = 'apiVersion' in type ? groupOf(type.apiVersion) : type.group;
   return `${group}/${type.kind}`;
+}
+
+/** A text that names the object of `ref`, whatever the version of its API. */
+export function refId({ apiVersion, kind, namespace = '', name }: ObjectReference): string {
+  return `${kindKey({ apiVersion, kind })}/${namespace}/${name}`;
 }
 
 /** Every kind that the builder has a method for. */

@@ -2,7 +2,7 @@ import { describeObject } from '../object/describe-object.js';
 import { PersistentVolumeClaim } from '../object/kinds.js';
 import type { KubernetesObject, TypeMeta } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
-import type { BuilderSettings } from './builder-options.js';
+import type { ApplySettings } from './context.js';
 import type { PruneCandidates } from './candidate.js';
 import { isContainer, isKind } from './kind-traits.js';
 import { allowDeletionsAnnotation, pruneAnnotation } from './marks.js';
@@ -36,7 +36,7 @@ export function mayBePruned(
  * @throws OperatorError `TooManyDeletions`, with the list; nothing was deleted.
  */
 export function checkDeletions(
-  { owner, maxDeletions }: Pick<BuilderSettings, 'owner' | 'maxDeletions'>,
+  { owner, maxDeletions }: Pick<ApplySettings, 'owner' | 'maxDeletions'>,
   { orphans, inUse, owned, desired }: PruneCandidates,
   coming = 0,
 ): void {

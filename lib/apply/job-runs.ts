@@ -8,13 +8,10 @@ import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-
 import { keyOf } from '../object/object-key.js';
 import type { ObjectReference } from '../object/object-reference.js';
 import { referenceTo } from '../object/object-reference.js';
-import type { BuilderClient, BuilderSettings } from './builder-options.js';
-import type { Chain } from './chain.js';
-import type { RunContext } from './context.js';
-import { refId } from './dependencies.js';
+import type { ApplyContext, ApplySettings } from './context.js';
+import { isKind, refId } from './kind-traits.js';
 import { changedDesire } from './desired-object.js';
 import type { DesiredObject } from './desired-object.js';
-import { isKind } from './kind-traits.js';
 import { appliedHashAnnotation, ranAnnotationPrefix } from './marks.js';
 import { ownershipOf } from './ownership.js';
 import { placeholderUid } from './placeholder-uid.js';
@@ -31,7 +28,7 @@ export const hasRun = 'it has run, and its ttlSecondsAfterFinished is over';
  * @returns `desired` itself for any other object; undefined where the Job has run and is gone
  */
 export async function desireOfRun(
-  context: RunContext,
+  context: ApplyContext,
   desired: DesiredObject,
   live: UnstructuredObject | undefined,
 ): Promise<DesiredObject | undefined> {
@@ -78,26 +75,26 @@ function runOf({ metadata: { uid } }: KubernetesObject, { ref, object }: Desired
   return `${ref.name} ${hashObject({ uid, spec: withoutTtl(object)['spec'] })}`;
 }
 
-function prefixOf({ controllerName, scope }: BuilderSettings): string {
+function prefixOf({ controllerName, scope }: ApplySettings): string {
   return `${ranAnnotationPrefix}${hashObject({ controllerName, scope }).slice(0, 8)}-`;
 }
 
-function keyOfRun(settings: BuilderSettings, ref: ObjectReference): string {
+function keyOfRun(settings: ApplySettings, ref: ObjectReference): string {
   return `${prefixOf(settings)}${hashObject(refId(ref)).slice(0, 16)}`;
 }
 
 // The owner that the chain was given may be older than the end of the Job.
-async function isRecorded({ settings }: RunContext, { key, value }: RunRecord): Promise<boolean> {
+async function isRecorded({ settings }: ApplyContext, { key, value }: RunRecord): Promise<boolean> {
   const { owner, signal } = settings;
   if (owner.metadata.uid === placeholderUid) return false;
-  const client: BuilderClient = settings.client;
+  const { client } = settings;
   const found = await getIfExists(client.live ?? client, owner, keyOf(owner), { signal });
   return found?.metadata.annotations?.[key] === value;
 }
 
 /** Whether the record could be made. */
 async function record(
-  context: RunContext,
+  context: ApplyContext,
   ref: ObjectReference,
   { key, value }: RunRecord,
 ): Promise<boolean> {
@@ -114,12 +111,15 @@ async function record(
   }
 }
 
-/** Takes the records of Jobs that are no longer chained off the owner. */
-export async function pruneRuns(context: RunContext, chain: Chain): Promise<void> {
+/** Takes the records of Jobs that are not among `desired` off the owner. */
+export async function pruneRuns(
+  context: ApplyContext,
+  desired: readonly ObjectReference[],
+): Promise<void> {
   const { settings } = context;
   const prefix = prefixOf(settings);
-  const jobs = chain.objects.filter(({ ref }) => isKind(ref, Job));
-  const kept = new Set(jobs.map(({ ref }) => keyOfRun(settings, ref)));
+  const jobs = desired.filter((ref) => isKind(ref, Job));
+  const kept = new Set(jobs.map((ref) => keyOfRun(settings, ref)));
   const annotations = Object.keys(settings.owner.metadata.annotations ?? {});
   const left = annotations.filter((key) => key.startsWith(prefix) && !kept.has(key));
   if (left.length === 0) return;
@@ -133,7 +133,7 @@ export async function pruneRuns(context: RunContext, chain: Chain): Promise<void
 }
 
 async function annotateOwner(
-  { client, settings, announce }: RunContext,
+  { client, settings, announce }: ApplyContext,
   annotations: Readonly<Record<string, string | null>>,
   cause: string,
 ): Promise<void> {

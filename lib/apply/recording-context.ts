@@ -4,12 +4,14 @@ import { OperatorEvents } from '../events/operator-events.js';
 import type { OperatorEventMap } from '../events/operator-events.js';
 import type { WriteDetails } from '../events/recording-client.js';
 import { referenceTo } from '../object/object-reference.js';
-import type { BuilderSettings } from './builder-options.js';
-import type { Report, RunContext } from './context.js';
-import { refId } from './dependencies.js';
+import type { ApplySettings } from './context.js';
+import type { Report, ApplyContext } from './context.js';
+import { refId } from './kind-traits.js';
 
 /** A context whose writes are recorded as events on the owner. */
-export function recordingContext(settings: BuilderSettings): RunContext {
+export function recordingContext<Settings extends ApplySettings>(
+  settings: Settings,
+): ApplyContext<Settings> {
   const { owner, recorder, emitter, logger } = settings;
   const heard = new WeakSet();
   const announced = new Map<string, WriteDetails>();

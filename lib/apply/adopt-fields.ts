@@ -5,7 +5,7 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { adoptManagedFields } from '../object/managed-fields.js';
 import { redactChanges } from '../object/redact.js';
 import { valueAtPath } from '../object/value-at-path.js';
-import type { RunContext } from './context.js';
+import type { ApplyContext } from './context.js';
 import type { Pair } from './desired-object.js';
 
 /**
@@ -14,7 +14,7 @@ import type { Pair } from './desired-object.js';
  * @returns the live object as it is afterwards; costs a write only where there is something to adopt
  */
 export async function adoptFields(
-  { client, settings }: RunContext,
+  { client, settings }: ApplyContext,
   { desired, live }: Pair,
 ): Promise<UnstructuredObject> {
   const { controllerName, adoptManagers: managers, signal } = settings;

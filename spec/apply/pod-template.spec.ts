@@ -1,9 +1,5 @@
 import { expect } from 'chai';
-import {
-  podReferencesOf,
-  podTemplateIn,
-  withPodTemplate,
-} from '../../lib/builder/pod-references.js';
+import { podReferencesOf, podTemplateIn, withPodTemplate } from '../../lib/apply/index.js';
 
 const image = 'registry.example/web:1';
 

@@ -9,8 +9,8 @@ import type {
 } from '../object/kubernetes-object.js';
 import { labelValueOf } from '../object/label-value.js';
 import { withControllerReference } from '../object/owner-reference.js';
-import type { BuilderSettings } from './builder-options.js';
-import type { ChainedObject } from './chain.js';
+import type { ApplySettings } from './context.js';
+import type { WantedObject } from './desired-object.js';
 import { builtInType, isKind } from './kind-traits.js';
 import {
   managedByLabel,
@@ -24,40 +24,37 @@ import { ownerKindOf } from './ownership.js';
 
 /**
  * The object as it is to be applied, but for hashes: in its namespace, with owner and labels.
- * @throws AlreadyOwnedError `AlreadyOwned`: it was chained with another controller.
+ * @throws AlreadyOwnedError `AlreadyOwned`: it is wanted with another controller.
  */
-export function completeObject(
-  settings: BuilderSettings,
-  chained: ChainedObject,
-): UnstructuredObject {
-  const { object } = chained.link;
-  const metadata = completeMetadata(settings, chained);
+export function completeObject(settings: ApplySettings, wanted: WantedObject): UnstructuredObject {
+  const { object } = wanted;
+  const metadata = completeMetadata(settings, wanted);
   const body = builtInType(object) === undefined ? object : withoutNulls(object);
   // Whoever writes the status, it is not the applier of the spec: it would never count as applied.
   const complete = encodeSecret({ ...withoutMember(body, 'status'), metadata });
-  return retains(chained) ? complete : withController(settings, chained, complete);
+  return retains(wanted) ? complete : withController(settings, wanted, complete);
 }
 
 /** Whether the object outlives its owner. */
-export function retains({ link }: ChainedObject): boolean {
-  if (!isKind(link.object, PersistentVolumeClaim)) return false;
-  return (link.options.whenOwnerDeleted ?? 'retain') === 'retain';
+export function retains({ object, options }: WantedObject): boolean {
+  if (!isKind(object, PersistentVolumeClaim)) return false;
+  return (options.whenOwnerDeleted ?? 'retain') === 'retain';
 }
 
-function completeMetadata(settings: BuilderSettings, chained: ChainedObject): ObjectMeta {
-  const { metadata } = chained.link.object;
-  const { name, namespace } = chained.ref;
-  const marks = retains(chained) ? retainedMarks(settings.owner) : noMarks;
+function completeMetadata(settings: ApplySettings, wanted: WantedObject): ObjectMeta {
+  const { metadata } = wanted.object;
+  const { name, namespace } = wanted.ref;
+  const marks = retains(wanted) ? retainedMarks(settings.owner) : noMarks;
   const annotations = {
     ...metadata.annotations,
     ...marks.annotations,
-    ...pruneMark(chained),
+    ...pruneMark(wanted),
   };
   const { finalizers, ownerReferences } = metadata;
   return {
     ...(name !== '' && { name }),
     ...(namespace !== undefined && { namespace }),
-    labels: { ...labelsOf(settings, chained), ...marks.labels },
+    labels: { ...labelsOf(settings, wanted), ...marks.labels },
     ...(Object.keys(annotations).length > 0 && { annotations }),
     ...(ownerReferences !== undefined && { ownerReferences }),
     ...(finalizers !== undefined && { finalizers }),
@@ -65,13 +62,13 @@ function completeMetadata(settings: BuilderSettings, chained: ChainedObject): Ob
   };
 }
 
-function labelsOf(settings: BuilderSettings, { link }: ChainedObject): Record<string, string> {
+function labelsOf(settings: ApplySettings, { object }: WantedObject): Record<string, string> {
   const { owner, controllerName, labels, scope } = settings;
   return {
     'app.kubernetes.io/name': labelValueOf(owner.kind.toLowerCase()),
     'app.kubernetes.io/instance': labelValueOf(owner.metadata.name ?? ''),
     ...labels,
-    ...link.object.metadata.labels,
+    ...object.metadata.labels,
     // Not to be overlaid: pruning goes by them.
     [managedByLabel]: labelValueOf(controllerName),
     ...(scope !== undefined && { [scopeLabel]: scope }),
@@ -93,15 +90,15 @@ function retainedMarks(owner: KubernetesObject): Marks {
   };
 }
 
-// What an object says of its pruning must still be there when it is no longer chained.
-function pruneMark({ link }: ChainedObject): Readonly<Record<string, string>> {
-  const { prune } = link.options;
+// What an object says of its pruning must still be there when it is no longer desired.
+function pruneMark({ options }: WantedObject): Readonly<Record<string, string>> {
+  const { prune } = options;
   return prune === undefined ? {} : { [pruneAnnotation]: String(prune) };
 }
 
 function withController(
-  { owner }: BuilderSettings,
-  { type }: ChainedObject,
+  { owner }: ApplySettings,
+  { type }: WantedObject,
   object: UnstructuredObject,
 ): UnstructuredObject {
   const { namespace = '' } = owner.metadata;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { validateObject } from '../../lib/builder/validate-object.js';
+import { validateObject } from '../../lib/apply/index.js';
 
 function named(
   apiVersion: string,

@@ -13,7 +13,7 @@ import { OperatorError } from '../system/operator-error.js';
 import { isKind } from './kind-traits.js';
 import { duplicatesInPod, duplicatesInService } from './list-keys.js';
 import type { DuplicateKey } from './list-keys.js';
-import { podTemplateIn } from './pod-references.js';
+import { podTemplateIn } from './pod-template.js';
 
 /** What the API server accepts of a ConfigMap's or Secret's values together, in bytes: 1 MiB. */
 export const maxDataBytes = 1_048_576;

@@ -7,12 +7,12 @@ import { Pod, Service } from '../object/kinds.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { OperatorError } from '../system/operator-error.js';
 import { applyOptions, asNew, asRead } from './apply-options.js';
-import type { RunContext } from './context.js';
+import type { ApplyContext } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { isKind } from './kind-traits.js';
 import { done, pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
-import { podTemplateIn } from './pod-references.js';
+import { podTemplateIn } from './pod-template.js';
 
 /** How {@link recreateObject} goes about it. */
 export interface RecreateHow {
@@ -35,7 +35,7 @@ export interface RecreateHow {
  * @throws OperatorError `ImmutableField`: pods were to be kept that the new object would not select.
  */
 export async function recreateObject(
-  context: RunContext,
+  context: ApplyContext,
   { desired, live }: Pair,
   { orphan, changes, first }: RecreateHow,
 ): Promise<Outcome> {
@@ -63,7 +63,7 @@ export async function recreateObject(
  * @throws OperatorError `Terminal`, `ImmutableField`: see there.
  */
 export async function checkRecreation(
-  context: RunContext,
+  context: ApplyContext,
   { desired, live }: Pair,
   { orphan, changes }: Pick<RecreateHow, 'orphan' | 'changes'>,
 ): Promise<UnstructuredObject> {
@@ -84,7 +84,7 @@ function creationBeside(desired: DesiredObject, live: UnstructuredObject): Unstr
 }
 
 async function probe(
-  { client, settings }: RunContext,
+  { client, settings }: ApplyContext,
   { desired, creation }: { readonly desired: DesiredObject; readonly creation: UnstructuredObject },
   changes: readonly FieldChange[],
 ): Promise<void> {
@@ -113,7 +113,7 @@ function probeObject(object: UnstructuredObject): UnstructuredObject {
 
 // Pods that the new selector leaves out would keep their names, and block the new set for ever.
 async function checkSelection(
-  { client, settings }: RunContext,
+  { client, settings }: ApplyContext,
   desired: DesiredObject,
   live: UnstructuredObject,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ObjectReference } from '../object/object-reference.js';
 import type { ErrorCode } from '../system/error-codes.js';
 import type { OperatorError } from '../system/operator-error.js';
-import type { RunContext } from './context.js';
+import type { ApplyContext } from './context.js';
 
 // Failures of calls are recorded where the calls are made, and those of dependencies with what they
 // depend on. These are found without a call, or say more than the server did.
@@ -13,7 +13,7 @@ const reported: ReadonlySet<ErrorCode> = new Set([
 
 /** Records a failure that no call has recorded. */
 export function reportFailure(
-  { report }: RunContext,
+  { report }: ApplyContext,
   related: ObjectReference,
   error: OperatorError,
 ): void {

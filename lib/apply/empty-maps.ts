@@ -10,7 +10,7 @@ import type { JsonPatchOperation } from '../object/json-patch.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { appliedFields } from '../object/managed-fields.js';
 import { hasKeys } from '../object/value-at-path.js';
-import type { RunContext } from './context.js';
+import type { ApplyContext } from './context.js';
 import type { Pair } from './desired-object.js';
 import { builtInType } from './kind-traits.js';
 
@@ -21,7 +21,7 @@ import { builtInType } from './kind-traits.js';
  * @returns the object as it is afterwards; costs a write only where there is something to empty
  */
 export async function emptyMaps(
-  context: RunContext,
+  context: ApplyContext,
   { desired, live }: Pair,
 ): Promise<UnstructuredObject> {
   const { controllerName, signal } = context.settings;

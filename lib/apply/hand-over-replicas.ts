@@ -3,7 +3,7 @@ import { isJsonObject } from '../object/json.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { appliedFields } from '../object/managed-fields.js';
 import { withVersion } from './apply-options.js';
-import type { RunContext } from './context.js';
+import type { ApplyContext } from './context.js';
 import type { Pair } from './desired-object.js';
 
 const keeper = 'operator-builder-replicas';
@@ -14,7 +14,7 @@ const keeper = 'operator-builder-replicas';
  * @returns the object as it is afterwards
  */
 export async function handOverReplicas(
-  { client, settings }: RunContext,
+  { client, settings }: ApplyContext,
   { desired, live }: Pair,
 ): Promise<UnstructuredObject> {
   if (!desired.replicasExternal) return live;

@@ -3,7 +3,7 @@ import { fieldPath } from '../object/field-path.js';
 import { FieldSet } from '../object/field-set.js';
 import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { appliedFields } from '../object/managed-fields.js';
-import type { RunContext } from './context.js';
+import type { ApplyContext } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { appliedHashAnnotation } from './marks.js';
 
@@ -34,7 +34,7 @@ export function hasLostManagers(live: UnstructuredObject, manager: string): bool
  * @returns the object as it is afterwards
  */
 export async function releaseFields(
-  context: RunContext,
+  context: ApplyContext,
   { desired, live }: Pair,
 ): Promise<UnstructuredObject> {
   const { controllerName, signal } = context.settings;
@@ -73,7 +73,7 @@ const warned = new WeakMap<Client, Set<string>>();
  * cache that drops them: every reconcile would then apply again.
  */
 export function warnOfDroppedManagers(
-  { settings }: RunContext,
+  { settings }: ApplyContext,
   { desired, before, after }: Reapplied,
 ): void {
   const { client, controllerName, logger } = settings;

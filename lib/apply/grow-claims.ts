@@ -6,11 +6,10 @@ import type { UnstructuredObject } from '../object/kubernetes-object.js';
 import { compareQuantities } from '../object/quantity.js';
 import { OperatorError } from '../system/operator-error.js';
 import { withVersion } from './apply-options.js';
-import type { RunContext } from './context.js';
+import type { ApplyContext } from './context.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { pending } from './outcome.js';
 import type { Outcome } from './outcome.js';
-import type { VolumeClaimTemplate } from './kinds/workloads.js';
 
 // Nothing that a controller watches tells of a claim that outlives its owner.
 const unboundRetryMs = 30_000;
@@ -22,7 +21,7 @@ const unboundRetryMs = 30_000;
  * @throws OperatorError `Terminal`: the storage class of a claim does not allow it.
  */
 export async function growClaimsOfTemplates(
-  context: RunContext,
+  context: ApplyContext,
   { desired, live }: Pair,
 ): Promise<Outcome | undefined> {
   const { client, settings } = context;
@@ -30,9 +29,9 @@ export async function growClaimsOfTemplates(
   const { namespace, name: setName } = desired.ref;
   const found = await client.list(PersistentVolumeClaim, { namespace, signal: settings.signal });
   for (const template of templatesOf(desired.object)) {
-    const size = template.spec.resources?.requests?.['storage'];
+    const size = template.spec?.resources?.requests?.['storage'];
     if (size === undefined) continue;
-    const prefix = `${template.metadata.name}-${setName}-`;
+    const prefix = `${template.metadata.name ?? ''}-${setName}-`;
     const claims = found.items.filter(({ metadata: { name = '' } }) => {
       return name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length));
     });
@@ -50,7 +49,7 @@ export async function growClaimsOfTemplates(
 
 /** Whether it could; false: it has to be bound before. */
 async function growClaim(
-  { client, settings }: RunContext,
+  { client, settings }: ApplyContext,
   claim: PersistentVolumeClaim,
   storage: string | number,
 ): Promise<boolean> {
@@ -89,9 +88,9 @@ function isTooEarly(claim: UnstructuredObject | PersistentVolumeClaim, error: un
   return isInvalid(error) || (isForbidden(error) && onlyBound.test((error as Error).message));
 }
 
-function templatesOf(object: UnstructuredObject): readonly VolumeClaimTemplate[] {
+function templatesOf(object: UnstructuredObject): readonly PersistentVolumeClaim[] {
   const { volumeClaimTemplates = [] } = object['spec'] as {
-    readonly volumeClaimTemplates?: readonly VolumeClaimTemplate[];
+    readonly volumeClaimTemplates?: readonly PersistentVolumeClaim[];
   };
   return volumeClaimTemplates;
 }
@@ -109,7 +108,7 @@ export interface RefusedGrowth {
  * @returns undefined where something else is wrong with it
  */
 export function notGrown(
-  context: RunContext,
+  context: ApplyContext,
   { desired, live, changes, error }: RefusedGrowth,
 ): Outcome | undefined {
   const size = String(changes[0]?.to);

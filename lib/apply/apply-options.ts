@@ -1,9 +1,9 @@
 import type { ApplyOptions } from '../client/client.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
-import type { RunContext } from './context.js';
+import type { ApplyContext } from './context.js';
 
 /** How a chain's objects are applied: unknown fields are refused, and other managers' are taken. */
-export function applyOptions({ settings }: Pick<RunContext, 'settings'>): ApplyOptions {
+export function applyOptions({ settings }: Pick<ApplyContext, 'settings'>): ApplyOptions {
   const { controllerName: fieldManager, signal } = settings;
   return { force: true, fieldManager, signal, fieldValidation: 'Strict' };
 }

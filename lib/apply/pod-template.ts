@@ -1,0 +1,168 @@
+import { fieldElement, parsePathElement, pathToString } from '../object/field-path.js';
+import type { FieldPath } from '../object/field-path.js';
+import { elementsOf } from '../object/field-tree.js';
+import type { FieldNode } from '../object/field-tree.js';
+import { isJsonObject, memberOf, setMember, withoutMember } from '../object/json.js';
+import type { Deployment } from '../object/kinds.js';
+import type { KubernetesObject, UnstructuredObject } from '../object/kubernetes-object.js';
+import { appliedFields } from '../object/managed-fields.js';
+import { valueAtPath } from '../object/value-at-path.js';
+import { podTemplatePath } from './kind-traits.js';
+import { changesBesideDrift, driftOf } from './applied-fields.js';
+import { changedDesire } from './desired-object.js';
+import type { DesiredObject, Pair } from './desired-object.js';
+import { droppedFields } from './dropped-fields.js';
+import type { Lenient } from './lenient.js';
+
+/** A pod template, as it is on the wire. */
+export type PodTemplate = Lenient<NonNullable<Deployment['spec']>['template']>;
+/** A pod's specification, as it is on the wire; what may be left out may be undefined. */
+export type PodSpec = Lenient<NonNullable<NonNullable<Deployment['spec']>['template']['spec']>>;
+/** A container of a {@link PodSpec}. */
+export type Container = PodSpec['containers'][number];
+/** An entry of a container's `env`. */
+export type EnvVar = NonNullable<Container['env']>[number];
+/** An entry of a container's `envFrom`. */
+export type EnvFromSource = NonNullable<Container['envFrom']>[number];
+/** An entry of a pod's `volumes`. */
+export type Volume = NonNullable<PodSpec['volumes']>[number];
+/** An entry of a container's `volumeMounts`. */
+export type VolumeMount = NonNullable<Container['volumeMounts']>[number];
+
+/** What a pod template refers to by name, each name once, in the order of their appearance. */
+export interface PodReferences {
+  readonly configMaps: readonly string[];
+  readonly secrets: readonly string[];
+  /** Secrets that only the image pull needs: a change of one is no reason to replace pods. */
+  readonly pullSecrets: readonly string[];
+  readonly claims: readonly string[];
+  readonly serviceAccount: string | undefined;
+}
+
+/** The pod template of `object`, or undefined where its kind has none. */
+export function podTemplateIn(object: KubernetesObject): PodTemplate | undefined {
+  let node: unknown = podTemplatePath(object) && object;
+  for (const field of podTemplatePath(object) ?? []) {
+    node = isJsonObject(node) ? node[field] : undefined;
+  }
+  return isJsonObject(node) ? node : undefined;
+}
+
+/** A copy of `object` with `template` in the place of its pod template. */
+export function withPodTemplate<T extends KubernetesObject>(object: T, template: PodTemplate): T {
+  const replace = (node: unknown, [field, ...rest]: readonly string[]): unknown => {
+    if (field === undefined) return template;
+    const fields = node as Readonly<Record<string, unknown>>;
+    return { ...fields, [field]: replace(fields[field], rest) };
+  };
+  return replace(object, podTemplatePath(object) ?? []) as T;
+}
+
+/** Everything that the pods of `template` can't start, or are not right, without. */
+export function podReferencesOf({ spec }: PodTemplate): PodReferences {
+  const sources = spec === undefined ? [] : [...volumeSources(spec), ...containerSources(spec)];
+  const pick = (kind: Source['kind']): readonly string[] => [
+    ...new Set(sources.flatMap((source) => (source.kind === kind ? [source.name] : []))),
+  ];
+  return {
+    configMaps: pick('ConfigMap'),
+    secrets: pick('Secret'),
+    pullSecrets: [...new Set((spec?.imagePullSecrets ?? []).flatMap(({ name }) => name ?? []))],
+    claims: pick('PersistentVolumeClaim'),
+    serviceAccount: spec?.serviceAccountName,
+  };
+}
+
+interface Source {
+  readonly kind: 'ConfigMap' | 'Secret' | 'PersistentVolumeClaim';
+  readonly name: string;
+}
+
+const sourcesOf = (kind: Source['kind'], name: string | undefined): readonly Source[] =>
+  name === undefined || name === '' ? [] : [{ kind, name }];
+
+function volumeSources({ volumes = [] }: PodSpec): readonly Source[] {
+  return volumes.flatMap((volume: Volume) => [
+    ...sourcesOf('ConfigMap', volume.configMap?.name),
+    ...sourcesOf('Secret', volume.secret?.secretName),
+    ...sourcesOf('PersistentVolumeClaim', volume.persistentVolumeClaim?.claimName),
+    ...(volume.projected?.sources ?? []).flatMap((source) => [
+      ...sourcesOf('ConfigMap', source.configMap?.name),
+      ...sourcesOf('Secret', source.secret?.name),
+    ]),
+  ]);
+}
+
+function containerSources({ initContainers = [], containers }: PodSpec): readonly Source[] {
+  return [...initContainers, ...containers].flatMap(({ env = [], envFrom = [] }: Container) => [
+    ...envFrom.flatMap((from) => [
+      ...sourcesOf('ConfigMap', from.configMapRef?.name),
+      ...sourcesOf('Secret', from.secretRef?.name),
+    ]),
+    ...env.flatMap(({ valueFrom }) => [
+      ...sourcesOf('ConfigMap', valueFrom?.configMapKeyRef?.name),
+      ...sourcesOf('Secret', valueFrom?.secretKeyRef?.name),
+    ]),
+  ]);
+}
+
+/**
+ * Whether applying `desired` would change the pod template, apart from the repair of drift: fields
+ * that another manager changed by hand.
+ */
+export function changesTemplate(pair: Pair, manager: string): boolean {
+  const template = podTemplatePath(pair.live) ?? [];
+  const prefix = pathToString(template.map(fieldElement));
+  const drift = driftOf(pair, manager);
+  const changes = [...changesBesideDrift(pair, drift), ...droppedFields(pair, manager)];
+  return changes.some(({ path }) => path === prefix || path.startsWith(`${prefix}.`));
+}
+
+/**
+ * `desired` with the pod template that `manager` has applied before and still owns, so that applying it
+ * leaves the pods alone. Its hash is another one: the next reconcile still finds the change.
+ */
+export function withLiveTemplate({ desired, live }: Pair, manager: string): DesiredObject {
+  const template = appliedTemplate(live, manager);
+  const kept = changedDesire(desired, (object) =>
+    template === undefined ? withoutTemplate(object) : withPodTemplate(object, template),
+  );
+  return { ...kept, causesOf: undefined };
+}
+
+function withoutTemplate(object: UnstructuredObject): UnstructuredObject {
+  const spec = object['spec'];
+  return isJsonObject(spec) ? { ...object, spec: withoutMember(spec, 'template') } : object;
+}
+
+function appliedTemplate(live: UnstructuredObject, manager: string): PodTemplate | undefined {
+  const path: FieldPath = (podTemplatePath(live) ?? []).map(fieldElement);
+  let node: FieldNode | undefined = appliedFields(live, manager)?.root;
+  for (const element of path) node = node?.[element];
+  if (node === undefined) return undefined;
+  return ownPart(valueAtPath(live, path), node) as PodTemplate;
+}
+
+/** The fields of `value` that are in the set of `node`; lists keep their order, by which pods roll. */
+function ownPart(value: unknown, node: FieldNode): unknown {
+  const elements = elementsOf(node);
+  // Without anything below it, the field is owned as a whole; with itself only, as an empty one.
+  if (elements.length === 0 && Object.keys(node).length === 0) return value;
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    const owned = elements.map((element) => ({ element, item: valueAtPath(items, [element]) }));
+    return items.flatMap((item) => {
+      const found = owned.find((one) => one.item === item);
+      return found === undefined ? [] : [ownPart(item, node[found.element] ?? {})];
+    });
+  }
+  if (!isJsonObject(value)) return value;
+  const part: Record<string, unknown> = {};
+  for (const element of elements) {
+    const parsed = parsePathElement(element);
+    if (parsed.type !== 'field') continue;
+    const member = memberOf(value, parsed.name);
+    if (member !== undefined) setMember(part, parsed.name, ownPart(member, node[element] ?? {}));
+  }
+  return part;
+}
