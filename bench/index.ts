@@ -1,22 +1,26 @@
 // Two things measured in one run, pair by pair: `npm run bench`. With KUBECONFIG the client is
-// measured against that cluster, else against an embedded server.
-import { mkdir, writeFile } from 'node:fs/promises';
+// measured against that cluster, else against an embedded server. `--baseline=FILE` compares with the
+// results of an earlier run.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { benchCache } from './cache.js';
 import { benchCacheEvents } from './cache-events.js';
 import { benchClient } from './client.js';
 import { benchDeclarative } from './declarative.js';
 import { benchFleet } from './fleet/index.js';
 import { benchImportMemory, benchImportTime } from './import.js';
-import { printResult } from './print-result.js';
+import type { BenchResult } from './bench-result.js';
+import { printComparison, printResult } from './print-result.js';
 import { benchNoOp } from './no-op.js';
 import { benchQueue } from './queue.js';
+import { flag } from './sides.js';
+import { benchApply } from './write.js';
 
 const benches = {
   ...{ benchImportTime, benchImportMemory, benchClient, benchQueue },
-  ...{ benchCache, benchCacheEvents, benchDeclarative, benchFleet, benchNoOp },
+  ...{ benchCache, benchCacheEvents, benchDeclarative, benchFleet, benchNoOp, benchApply },
 };
-/** Benches that need a real control plane and many minutes: run where they are named. */
-const onRequest = ['benchFleet'];
+/** Benches that take many minutes: run where they are named. */
+const onRequest = ['benchFleet', 'benchNoOp'];
 /** Several by one word: `npm run bench -- runtime`. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   import: ['benchImportTime', 'benchImportMemory'],
@@ -35,7 +39,9 @@ async function main(): Promise<void> {
     const names = [...Object.keys(groups), ...Object.keys(benches)].join(', ');
     throw new Error(`no bench is called ${unknown.join(', ')}: want ${names}`);
   }
-  const results = [];
+  const baseline = flag('baseline');
+  const earlier = baseline === undefined ? undefined : await readFile(baseline, 'utf8');
+  const results: BenchResult[] = [];
   for (const [name, bench] of Object.entries(benches)) {
     if (
       wanted.length === 0 ? onRequest.includes(name) : !wanted.some((word) => isNamed(name, word))
@@ -46,6 +52,7 @@ async function main(): Promise<void> {
       results.push(result);
     }
   }
+  if (earlier !== undefined) printComparison(results, JSON.parse(earlier) as BenchResult[]);
   await mkdir('bench/results', { recursive: true });
   await writeFile('bench/results/latest.json', `${JSON.stringify(results, null, 2)}\n`);
 }

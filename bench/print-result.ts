@@ -15,3 +15,19 @@ function numbersOf({ median, min, max }: BenchRow): string {
 function shown(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
+
+/** The medians of `results`, each divided by the one of the same name in `baseline`. */
+export function printComparison(
+  results: readonly BenchResult[],
+  baseline: readonly BenchResult[],
+): void {
+  console.log('\nTo the baseline (1: the same)');
+  for (const { name, rows } of results) {
+    const before = baseline.find((each) => each.name === name);
+    for (const { label, median } of rows) {
+      const row = before?.rows.find((each) => each.label === label);
+      const ratio = row === undefined ? 'not in the baseline' : `x ${shown(median / row.median)}`;
+      console.log(`  ${name}, ${label}: ${ratio}`);
+    }
+  }
+}

@@ -1,5 +1,6 @@
 // A fleet of custom resources under several operators, one after the other, on a real control plane:
 // `npm run bench -- fleet [--fleet-sizes=100,1000] [--fleet-peers=operator-builder,controller-runtime]`.
+// `--fleet-profile=FOLDER` puts a CPU profile of each Node operator there.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { startControlPlane } from '../../spec/cluster/control-plane/index.js';
@@ -18,6 +19,15 @@ export interface FleetResult {
   readonly peer: Peer;
   readonly size: number;
   readonly phases: readonly PhaseResult[];
+}
+
+/** What `bench/results/fleet.json` holds. */
+export interface FleetReport {
+  /** RFC 3339. */
+  readonly date: string;
+  readonly machine: string;
+  readonly node: string;
+  readonly results: readonly FleetResult[];
 }
 
 /** Measures each operator with each size of fleet. Writes `bench/results/fleet.json`. */
@@ -76,7 +86,12 @@ async function measureFleet({ controlPlane, peer, size }: Measure): Promise<Phas
 
 async function save(results: readonly FleetResult[]): Promise<void> {
   const machine = `${cpus().length} x ${cpus()[0]?.model ?? 'CPU'}`;
-  const whole = { date: new Date().toISOString(), machine, node: process.version, results };
+  const whole: FleetReport = {
+    date: new Date().toISOString(),
+    machine,
+    node: process.version,
+    results,
+  };
   await mkdir('bench/results', { recursive: true });
   await writeFile('bench/results/fleet.json', `${JSON.stringify(whole, null, 2)}\n`);
 }

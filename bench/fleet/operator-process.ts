@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, openSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
@@ -9,6 +9,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { go } from '../../spec/cluster/control-plane/go.js';
+import { flag } from '../sides.js';
 
 /** The operators that the fleet bench compares. */
 export const peers = {
@@ -53,14 +54,17 @@ export class OperatorProcess {
     const flags = ['--namespace', namespace, '--workers', '8', ...(elect ? ['--elect'] : [])];
     const [program = '', ...args] = [...command, ...flags];
     const env = { ...process.env, KUBECONFIG: kubeConfigPath };
-    return new OperatorProcess(
-      spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] }),
-    );
+    // Conflicts are in the logs of the Go operators by the hundred.
+    await mkdir(resultsFolder, { recursive: true });
+    const log = openSync(join(resultsFolder, `fleet-${peer}.log`), 'a');
+    return new OperatorProcess(spawn(program, args, { env, stdio: ['ignore', log, log] }));
   }
 
   usage(): Promise<Usage> {
     if (this.#child.exitCode !== null) {
-      throw new Error(`the operator ended with code ${this.#child.exitCode}; its stderr says why`);
+      throw new Error(
+        `the operator ended with code ${this.#child.exitCode}; its log in bench/results says why`,
+      );
     }
     return usageOf(this.#child.pid ?? 0);
   }
@@ -91,6 +95,8 @@ export async function usageOf(pid: number): Promise<Usage> {
   return { cpuSeconds: ticks / ticksPerSecond, peakRssBytes: peakKiB * 1024 };
 }
 
+const resultsFolder = join(import.meta.dirname, '..', 'results');
+
 // As plain JavaScript: a loader of TypeScript in the process would count as memory of the operator.
 async function nodeScript(script: string): Promise<readonly string[]> {
   const root = join(import.meta.dirname, '..', '..');
@@ -101,7 +107,9 @@ async function nodeScript(script: string): Promise<readonly string[]> {
     ...{ outfile, bundle: true, packages: 'external', platform: 'node', format: 'esm' },
     logLevel: 'error',
   });
-  return [process.execPath, outfile];
+  const folder = flag('fleet-profile');
+  const profile = folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
+  return [process.execPath, ...profile, outfile];
 }
 
 const goFolder = join(import.meta.dirname, '..', 'peers', 'go');

@@ -1,11 +1,13 @@
-// Makes anew what the docs have from the code, diagrams and references: `npx tsx scripts/docs/draw.ts`.
+// Writes what the docs have from the code and from measurements, diagrams and references: `npx tsx scripts/docs/draw.ts`.
 import { transitions } from '../../lib/lifecycle/index.js';
 import { writeCommandLinePage } from './command-line.js';
 import { writeDeclarativeReference } from './declarative-reference.js';
 import { drawDiagramOfPage } from './phase-diagram.js';
+import { writePerformancePage } from './performance.js';
 import { drawSampleGraphs } from './sample-graphs.js';
 
 await drawDiagramOfPage(transitions);
 await writeDeclarativeReference();
 await writeCommandLinePage();
 await drawSampleGraphs();
+await writePerformancePage();

@@ -48,18 +48,24 @@ export class ApiConnection {
   /** Sends a request; rejects only when no answer comes. */
   async send(apiRequest: ApiRequest): Promise<ApiAnswer> {
     const { method = 'GET', path, body } = apiRequest;
+    const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = request(new URL(path, this.#credentials.url), {
         method,
         agent: this.#agent,
-        headers: this.#headers(apiRequest),
+        headers: {
+          ...this.#headers(apiRequest),
+          // Node sends the body of a DELETE without its length: the server takes it for a request.
+          ...(text !== undefined && { 'content-length': Buffer.byteLength(text) }),
+        },
       });
       outgoing.once('response', resolve).once('error', reject);
-      outgoing.end(typeof body === 'string' ? body : JSON.stringify(body));
+      outgoing.end(text);
     });
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
-    return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
+    const answer = Buffer.concat(chunks).toString();
+    return { status: response.statusCode ?? 0, text: answer };
   }
 
   /**
