@@ -7,7 +7,7 @@ export const floors = [
   ['object'],
   ['client', 'hash', 'crd'],
   ['events', 'cache', 'apiserver'],
-  ['store', 'embedded'],
+  ['store', 'embedded', 'status'],
   ['apply'],
   ['builder'],
   ['controller'],
@@ -18,7 +18,7 @@ export const floors = [
 ];
 
 /** Folders that all others import by their `index.ts` only. */
-export const doors = ['apply'];
+export const doors = ['apply', 'status'];
 
 /** Folders that may use less than their floor allows, and what they may use. */
 export const narrowed = {

@@ -9,11 +9,10 @@ export {
   markFailedHealing,
   markHealthy,
   markUpgradeHealingDegraded,
+  setLifecycleCondition,
 } from './conditions/marks.js';
-export type { Explanation, Marked } from './conditions/marks.js';
-export { setLifecycleCondition } from './conditions/set-lifecycle-condition.js';
-export type { LifecycleConditionUpdate } from './conditions/set-lifecycle-condition.js';
-export type { PauseAnnotations } from '../controller/pause.js';
+export type { Explanation, LifecycleConditionUpdate, Marked } from './conditions/marks.js';
+export type { PauseAnnotations } from '../status/index.js';
 export type { CrManager } from './cr-manager.js';
 export { lifecycle } from './lifecycle.js';
 export type { LifecycleOptions } from './lifecycle.js';
@@ -38,8 +37,8 @@ export type {
   SanityResult,
 } from './reconciler/lifecycle-reconciler-options.js';
 export type { LifecycleRequest } from './reconciler/pass.js';
-export { nextPhase, transitions } from './reconciler/phase-table.js';
-export type { LifecycleEvent, Transition } from './reconciler/phase-table.js';
+export { nextPhase, transitions } from './reconciler/phases.js';
+export type { LifecycleEvent, Transition } from './reconciler/phases.js';
 export { ResourceBuilder } from './resource-builder/index.js';
 export type {
   AggregateClusterRoleOptions,

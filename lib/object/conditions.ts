@@ -34,19 +34,37 @@ export function setCondition(
   clock: Clock,
 ): readonly Condition[] {
   const { type, status, reason, message = '', observedGeneration } = update;
-  const current = findCondition(conditions, type);
-  const next: Condition = {
+  const next = {
     type,
     status,
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
-    lastTransitionTime:
-      current?.status === status ? current.lastTransitionTime : formatTime(clock.now()),
     reason: conditionReason(reason),
     message: cutCharacters(message, longestMessage),
   };
-  if (current === undefined) return [...conditions, next];
-  if (sameCondition(current, next)) return conditions;
-  return conditions.map((condition) => (condition === current ? next : condition));
+  const current = findCondition(conditions, type);
+  const isSame = current !== undefined && sameCondition(current, next);
+  return isSame ? conditions : placeCondition<Condition>(conditions, next, clock);
+}
+
+/** A condition of any shape. */
+export interface AnyCondition extends Pick<Condition, 'type' | 'status'> {
+  readonly lastTransitionTime?: string;
+}
+
+/**
+ * The conditions with `next` in the place of the one of its type, else at the end.
+ * `lastTransitionTime` moves only when the status flips.
+ */
+export function placeCondition<T extends AnyCondition>(
+  conditions: readonly T[],
+  next: Omit<T, 'lastTransitionTime'> & Pick<T, 'type' | 'status'>,
+  clock: Clock,
+): readonly T[] {
+  const current = findCondition(conditions, next.type);
+  const before = current?.status === next.status ? current.lastTransitionTime : undefined;
+  const placed = { ...next, lastTransitionTime: before ?? formatTime(clock.now()) } as T;
+  if (current === undefined) return [...conditions, placed];
+  return conditions.map((condition) => (condition === current ? placed : condition));
 }
 
 const longestReason = 1_024;
@@ -89,7 +107,7 @@ export function isConditionTrue(
   return findCondition(conditions, type)?.status === 'True';
 }
 
-function sameCondition(one: Condition, other: Condition): boolean {
+function sameCondition(one: Condition, other: Omit<Condition, 'lastTransitionTime'>): boolean {
   return (
     one.status === other.status &&
     one.reason === other.reason &&

@@ -23,5 +23,5 @@ export type {
   StyledController,
 } from './operator-controller.js';
 export type { OperatorRunOptions } from './run-operator.js';
-export { patchStatus } from './status.js';
-export type { PatchStatusOptions, StatusUpdate } from './status.js';
+export { patchStatus } from '../status/index.js';
+export type { PatchStatusOptions, StatusUpdate } from '../status/index.js';

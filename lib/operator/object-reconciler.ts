@@ -6,7 +6,6 @@ import type { NoNames } from '../builder/chain-names.js';
 import { addFinalizer, removeFinalizer } from '../client/finalizers.js';
 import { getIfExists } from '../client/get-if-exists.js';
 import { failureKindOf } from '../controller/failure.js';
-import { commonPauseAnnotations, pauseToTell, pausedBy } from '../controller/pause.js';
 import { InvalidResultError } from '../controller/invalid-result-error.js';
 import type { ReconcileContext } from '../controller/reconciler.js';
 import { checkedResult, done, isResult, requeueAfter, shapeOf } from '../controller/result.js';
@@ -17,6 +16,13 @@ import { describeObject } from '../object/describe-object.js';
 import { keyOf } from '../object/object-key.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
 import type { TypeReference } from '../object/resource-type.js';
+import {
+  StatusWriter,
+  commonPauseAnnotations,
+  pauseOf,
+  statusConditions,
+} from '../status/index.js';
+import type { StatusUpdate, StatusWriterOptions, StatusWriting } from '../status/index.js';
 import { asError } from '../system/as-error.js';
 import { OperatorError, isOperatorError } from '../system/operator-error.js';
 import { conditionsOf, deletingConditions, terminalReasonOf } from './conditions.js';
@@ -31,10 +37,6 @@ import type {
   ReconcileHandler,
   StatusDraft,
 } from './contexts.js';
-import { statusConditions } from './status.js';
-import type { StatusUpdate } from './status.js';
-import { StatusWriter } from './status-writer.js';
-import type { PlannedStatus } from './status-writer.js';
 
 /** Remembers the failures that builders have recorded as events, so that none is recorded twice. */
 export class FailureReports {
@@ -67,7 +69,7 @@ export interface ControllerPlan<T extends KubernetesObject> {
   /** Removed where `finalize` is not there. Undefined: another controller of the kind has it. */
   readonly finalizer: string | undefined;
   /** Undefined: no status is written. */
-  readonly status: PlannedStatus | undefined;
+  readonly status: Pick<StatusWriterOptions<T>, 'atomicConditions' | 'generation'> | undefined;
   readonly builderOptions: BuilderSetting<T>;
   readonly reports: FailureReports;
 }
@@ -95,19 +97,23 @@ interface ObjectEnd {
  */
 export class ObjectReconciler<T extends KubernetesObject> {
   readonly #plan: ControllerPlan<T>;
-  readonly #status: StatusWriter<T>;
+  readonly #status: StatusWriter<T> | undefined;
 
   constructor(plan: ControllerPlan<T>) {
     this.#plan = plan;
-    this.#status = new StatusWriter(plan);
+    const { operatorName: fieldManager, type, status } = plan;
+    const remedy = 'give for(…) the option status: false, or set a condition of another type';
+    const options = { ...status, generation: status?.generation === true, remedy };
+    this.#status =
+      status && new StatusWriter({ ...options, type, fieldManager, strategy: 'apply' });
   }
 
   async reconcile(context: ReconcileContext): Promise<Result> {
     const { client, key, signal } = context;
     const object = await getIfExists(client, this.#plan.type, key, { signal });
     if (object === undefined) return done();
-    const pausing = pausedBy(object, commonPauseAnnotations);
-    if (pausing !== undefined) return this.#pause(object, pausing, context);
+    const pause = pauseOf(object, statusConditions(object), commonPauseAnnotations);
+    if (pause.by !== undefined) return this.#pause(object, pause.update, context);
     if (object.metadata.deletionTimestamp !== undefined) return this.#finalize(object, context);
     const { finalize, finalizer } = this.#plan;
     const guarded =
@@ -119,15 +125,22 @@ export class ObjectReconciler<T extends KubernetesObject> {
 
   /** Whether an event shows only the status that this process wrote. */
   isOwnStatusWrite(old: T, object: T): boolean {
-    return this.#status.isOwnWrite(old, object);
+    return this.#status?.isOwnWrite(old, object) === true;
   }
 
-  async #pause(object: T, by: string, context: ReconcileContext): Promise<Result> {
-    const told = pauseToTell(object, statusConditions(object), by);
-    if (told === undefined) return done();
+  async #pause(
+    object: T,
+    told: ConditionUpdate | undefined,
+    context: ReconcileContext,
+  ): Promise<Result> {
     const how = { context, keepOthers: true, isObserved: false };
-    await this.#status.write(object, { conditions: [told] }, how);
+    if (told !== undefined) await this.#write(object, { conditions: [told] }, how);
     return done();
+  }
+
+  /** @returns milliseconds after which a changed message may be written; undefined: nothing is left */
+  async #write(object: T, update: StatusUpdate, how: StatusWriting): Promise<number | undefined> {
+    return (await this.#status?.write(object, update, how))?.waitMs;
   }
 
   async #handle(object: T, context: ReconcileContext): Promise<Result> {
@@ -145,7 +158,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const { conditions, keepOthers } = end;
     try {
       const update = draft.over({ conditions });
-      return soonest(end.result, await this.#status.write(object, update, { context, keepOthers }));
+      return soonest(end.result, await this.#write(object, update, { context, keepOthers }));
     } catch (error) {
       // What the server refuses is what the handler has set.
       return this.#fail(object, error, { ...parts, draft: new Draft<T>(object) });
@@ -220,7 +233,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     // The server may refuse what the handler has set: then the failure shows without it.
     for (const update of [draft.overFailure({ conditions }), { conditions }]) {
       try {
-        await this.#status.write(object, update, { context, keepOthers: true });
+        await this.#write(object, update, { context, keepOthers: true });
         break;
       } catch (unwritten) {
         // The first error is the one to be reported.
@@ -248,7 +261,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
       const waitsFor = draft.waitsFor(returned.message) ?? 'the clean-up is not finished';
       const conditions = deletingConditions(waitsFor);
       const update = draft.over({ conditions: this.#withGeneration(object, conditions) });
-      const againMs = await this.#status.write(object, update, { context, keepOthers: true });
+      const againMs = await this.#write(object, update, { context, keepOthers: true });
       return soonest(returned, againMs);
     }
     await removeFinalizer(client, await this.#latest(object, context), { finalizer, signal });

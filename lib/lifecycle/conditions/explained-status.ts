@@ -6,9 +6,9 @@ import {
   markFailedHealing,
   markHealthy,
   markUpgradeHealingDegraded,
+  setLifecycleCondition,
 } from './marks.js';
 import type { Explanation } from './marks.js';
-import { setLifecycleCondition } from './set-lifecycle-condition.js';
 import { isSameVersion } from '../upgrade/versions.js';
 
 /** What is wrong with a system. */

@@ -1,6 +1,7 @@
+import { placeCondition } from '../../object/conditions.js';
+import { formatTime } from '../../object/micro-time.js';
 import type { Clock } from '../../system/clock.js';
 import type { LifecycleCondition, LifecycleStatus } from '../lifecycle-status.js';
-import { setLifecycleCondition } from './set-lifecycle-condition.js';
 
 /** Why something is as it is. */
 export interface Explanation {
@@ -98,4 +99,23 @@ function marked(mark: Mark, { status, why, clock }: Marking): Marked {
     status.conditions ?? [],
   );
   return { status: { ...status, conditions }, event: { ...why, type: mark.event } };
+}
+
+/** A condition to be set; its times are of the clock. */
+export type LifecycleConditionUpdate = Omit<
+  LifecycleCondition,
+  'lastHeartbeatTime' | 'lastTransitionTime'
+>;
+
+/**
+ * The conditions with `update` among them: in its place, or at the end. Reason, message and
+ * `lastHeartbeatTime` are always as of now; `lastTransitionTime` moves only when the status flips.
+ */
+export function setLifecycleCondition(
+  conditions: readonly LifecycleCondition[],
+  update: LifecycleConditionUpdate,
+  clock: Clock,
+): readonly LifecycleCondition[] {
+  const lastHeartbeatTime = formatTime(clock.now());
+  return placeCondition<LifecycleCondition>(conditions, { ...update, lastHeartbeatTime }, clock);
 }

@@ -9,19 +9,20 @@ import { isOperatorError } from '../../system/operator-error.js';
 import type { Trouble } from '../conditions/explained-status.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import type { OwnedKinds } from '../watches/owned-kinds.js';
-import { deleteObject, reportGone, waitUntilGone } from './delete-object.js';
-import { desiredList } from './desired-list.js';
-import { failureText } from './failure-text.js';
+import {
+  deleteObject,
+  identityOf,
+  ownedObjects,
+  reportGone,
+  waitUntilGone,
+} from './owned-objects.js';
+import { desiredList, isOurs } from './survey.js';
+import { failureText, isOfTheMoment, joined } from './failures.js';
 import { hasFinalizer, releaseFinalizers } from './held-configuration.js';
-import { hasCallbacks, invokeCallbacks } from './invoke-callbacks.js';
-import { joined } from './joined-errors.js';
-import { settle } from './own-conditions.js';
-import { identityOf, ownedObjects } from './owned-objects.js';
+import { hasCallbacks, invokeCallbacks } from './user-code.js';
+import { settle, writeStatus } from './status.js';
 import type { Pass } from './pass.js';
-import { nextPhase } from './phase-table.js';
-import { isOfTheMoment } from './report-failure.js';
-import { isOurs } from './survey.js';
-import { writeStatus } from './write-status.js';
+import { nextPhase } from './phases.js';
 
 /** When what is being deleted is looked at again, should no watch tell. */
 const recheckMs = 5_000;

@@ -1,8 +1,8 @@
-import { pausedBy } from '../../controller/pause.js';
+import { pauseOf } from '../../status/index.js';
 import { isNotFound } from '../../object/api-error.js';
 import { keyOf } from '../../object/object-key.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
-import { raise, settle } from './own-conditions.js';
+import { raise, settle } from './status.js';
 import type { Pass } from './pass.js';
 
 /**
@@ -10,17 +10,17 @@ import type { Pass } from './pass.js';
  * is done, not even a deletion.
  */
 export function isPaused<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
-  const by = pausedBy(pass.cr, pass.settings.pauseAnnotations);
+  const { pauseAnnotations } = pass.settings;
+  const { by, update } = pauseOf(pass.cr, pass.status.conditions ?? [], pauseAnnotations);
   if (by === undefined) {
     const message = 'reconciled again: no annotation pauses it';
     if (settle(pass, 'Paused')) pass.tellOfStatus({ type: 'Normal', reason: 'Resumed', message });
     return false;
   }
-  const isDeleting = pass.cr.metadata.deletionTimestamp !== undefined;
-  const message = `${by}${isDeleting ? '; its deletion waits until the annotation is gone' : ''}`;
-  if (raise(pass, 'Paused', { reason: 'PausedByAnnotation', message })) {
-    pass.tellOfStatus({ type: 'Normal', reason: 'Paused', message: `paused by ${message}` });
-  }
+  if (update === undefined) return true;
+  const { reason, message = by } = update;
+  raise(pass, 'Paused', { reason, message });
+  pass.tellOfStatus({ type: 'Normal', reason: 'Paused', message: `paused by ${message}` });
   return true;
 }
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.js';
-import type { PauseAnnotations } from '../../controller/pause.js';
+import type { PauseAnnotations } from '../../status/index.js';
 import type { Recorder } from '../../events/recorder.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
 import type { TypeReference } from '../../object/resource-type.js';

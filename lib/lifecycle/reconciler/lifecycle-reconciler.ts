@@ -1,28 +1,33 @@
 import { getIfExists } from '../../client/get-if-exists.js';
 import { done, requeueAfter } from '../../controller/result.js';
 import type { Result } from '../../controller/result.js';
-import type { RequiredAccess } from '../../manager/index.js';
+import { watchVerbs } from '../../manager/index.js';
+import type { AccessVerb, RequiredAccess } from '../../manager/index.js';
+import { Event } from '../../object/kinds.js';
 import { OperatorError } from '../../system/operator-error.js';
 import type { CrManager } from '../cr-manager.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { OwnedKinds } from '../watches/owned-kinds.js';
-import { problemRetryMs, whyBlocked } from './blocked.js';
 import { carryOut, keepPerishables } from './carry-out.js';
-import { beginDeployment, isContradictory, settleContradiction } from './creation.js';
 import { deleteSystem } from './deletion.js';
+import { joined, partsOf, reportFailure } from './failures.js';
 import { isPaused, takeFinalizers } from './held-configuration.js';
-import { joined, partsOf } from './joined-errors.js';
 import type { LifecycleReconcilerOptions } from './lifecycle-reconciler-options.js';
 import { Pass } from './pass.js';
 import type { LifecycleRequest } from './pass.js';
-import { lifecycleAccess } from './lifecycle-access.js';
-import { reportFailure } from './report-failure.js';
+import {
+  beginDeployment,
+  beginUpgrade,
+  isContradictory,
+  refusesDowngrade,
+  refusesOlderThanObjects,
+  settleContradiction,
+} from './phases.js';
 import { resolveSettings } from './settings.js';
 import type { Settings } from './settings.js';
-import { survey } from './survey.js';
-import { beginUpgrade, refusesDowngrade, refusesOlderThanObjects } from './upgrade.js';
+import { writeStatus } from './status.js';
+import { problemRetryMs, survey, whyBlocked } from './survey.js';
 import { callUserCode } from './user-code.js';
-import { writeStatus } from './write-status.js';
 
 /**
  * Deploys, upgrades, watches over and removes a whole system, as a configuration asks for it.
@@ -145,4 +150,22 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
     beginUpgrade(pass);
     return carryOut(pass, surveyed.objects);
   }
+}
+
+const keepVerbs: readonly AccessVerb[] = [...watchVerbs, 'create', 'update', 'delete'];
+
+/** What a reconciler does, whatever its hooks do. */
+export function lifecycleAccess<CR extends LifecycleObject>({
+  crManager,
+  subresourceEnabled,
+}: Pick<Settings<CR>, 'crManager' | 'subresourceEnabled'>): readonly RequiredAccess[] {
+  const { type } = crManager;
+  const status = subresourceEnabled ? { subresource: 'status' } : {};
+  return [
+    // Its finalizer is patched in.
+    { type, verbs: [...watchVerbs, 'patch'] },
+    { type, verbs: ['patch'], ...status },
+    ...crManager.getDependantResourceTypes().map((each) => ({ type: each, verbs: keepVerbs })),
+    { type: Event, verbs: ['create', 'patch'] },
+  ];
 }

@@ -1,13 +1,21 @@
 import isEqual from 'lodash/isEqual.js';
+import { definition, rawDefinition } from '../../crd/openapi/definitions.js';
+import { hashObject } from '../../hash/hash-object.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { FieldPath } from '../../object/field-path.js';
-import type { FieldsV1, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { isJsonObject } from '../../object/json.js';
+import type {
+  FieldsV1,
+  KubernetesObject,
+  UnstructuredObject,
+} from '../../object/kubernetes-object.js';
+import { groupOf, versionOf } from '../../object/resource-type.js';
 import type { Schema } from '../../object/schema.js';
+import { setFieldsOf } from '../../object/set-fields.js';
 import { threeWayMerge } from '../../object/three-way-merge.js';
+import type { Clock } from '../../system/clock.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { versionLabelOf } from './completed-object.js';
-import { kindSchema } from './kind-schema.js';
-import { lastAppliedOf, readLastApplied } from './last-applied.js';
 import type { Pass } from './pass.js';
 
 /** What {@link mergedObject} brings together. */
@@ -102,4 +110,117 @@ function withMarks<CR extends LifecycleObject>(
   const labels = { ...metadata.labels, [createVersionLabel]: made };
   const annotations = { ...metadata.annotations, [lastAppliedAnnotation]: lastApplied };
   return { ...object, metadata: { ...metadata, labels, annotations } };
+}
+
+/**
+ * What the annotation says of `desired`: the paths that it sets, without values. So no secret is in
+ * it, and it stays small where the object is big (annotations share 256 KiB).
+ */
+export function lastAppliedOf(desired: KubernetesObject, schema: Schema): string {
+  return JSON.stringify(setFieldsOf(desired, schema));
+}
+
+/**
+ * The paths that `text`, an annotation, says were set; also reads what the Go SDK writes there, the
+ * whole object. Undefined: it can't be read.
+ */
+export function readLastApplied(text: string, schema: Schema): FieldsV1 | undefined {
+  try {
+    const read: unknown = JSON.parse(text);
+    if (isJsonObject(read) && 'kind' in read) return setFieldsOf(read, schema);
+    return isFields(read) ? read : undefined;
+  } catch {
+    // Whoever reads it has the object to name in the log.
+    return undefined;
+  }
+}
+
+function isFields(value: unknown): value is FieldsV1 {
+  return isJsonObject(value) && Object.values(value).every(isFields);
+}
+
+// Of every kind the metadata are known; of one that is not built in, nothing else.
+const metadataOnly: Schema = {
+  type: 'object',
+  get properties() {
+    return { metadata: definition('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta') };
+  },
+};
+
+/** The schema of a kind: the built-in one, or that of its metadata alone. */
+export function kindSchema({ apiVersion, kind }: KubernetesObject): Schema {
+  const group = groupOf(apiVersion);
+  const name = `${packageOf(group)}.${versionOf(apiVersion)}.${kind}`;
+  const isBuiltIn = !group.includes('.') || group.endsWith('.k8s.io');
+  if (!isBuiltIn || rawDefinition(name) === undefined) return metadataOnly;
+  const schema = definition(name);
+  return kind === 'CustomResourceDefinition' ? withWholeSchemas(schema) : schema;
+}
+
+function packageOf(group: string): string {
+  if (group === 'apiextensions.k8s.io') {
+    return 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions';
+  }
+  if (group === 'apiregistration.k8s.io') {
+    return 'io.k8s.kube-aggregator.pkg.apis.apiregistration';
+  }
+  const [first = ''] = group.split('.');
+  return `io.k8s.api.${first === '' ? 'core' : first}`;
+}
+
+// The schemas of a custom resource have thousands of paths: they are ours as a whole, or the annotation
+// that names each of them would be larger than all annotations may be.
+function withWholeSchemas(definitionSchema: Schema): Schema {
+  return within(definitionSchema, ['spec', 'versions', '[]', 'schema', 'openAPIV3Schema']);
+}
+
+function within(schema: Schema, [next, ...rest]: readonly string[]): Schema {
+  if (next === undefined) return { ...schema, 'x-kubernetes-map-type': 'atomic' };
+  if (next === '[]') return { ...schema, items: within(schema.items ?? {}, rest) };
+  const property = within(schema.properties?.[next] ?? {}, rest);
+  return { ...schema, properties: { ...schema.properties, [next]: property } };
+}
+
+/** After this it is tried again: a webhook may be gone. In milliseconds. */
+const rememberedMs = 3_600_000;
+
+/** More are not remembered; the oldest are forgotten first. */
+const maxRemembered = 10_000;
+
+interface PutBack {
+  readonly resourceVersion: string | undefined;
+  readonly hash: string;
+  readonly until: number;
+}
+
+/**
+ * Updates that the server has put back at once: a `readOnly: false` that it does not store, or what a
+ * webhook does not let through. Written again in each pass, they would be put back again.
+ */
+export class PutBacks {
+  readonly #clock: Clock;
+  readonly #byUid = new Map<string, PutBack>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Notes that `current` has stayed as it is, where `merged` was to be written. */
+  add(current: UnstructuredObject, merged: UnstructuredObject): void {
+    const { uid, resourceVersion } = current.metadata;
+    if (uid === undefined) return;
+    const until = this.#clock.monotonicMs() + rememberedMs;
+    this.#byUid.delete(uid);
+    this.#byUid.set(uid, { resourceVersion, hash: hashObject(merged), until });
+    const [oldest] = this.#byUid.keys();
+    if (this.#byUid.size > maxRemembered && oldest !== undefined) this.#byUid.delete(oldest);
+  }
+
+  /** Whether to write `merged` would change nothing: it was tried, and `current` is the same since. */
+  has(current: UnstructuredObject, merged: UnstructuredObject): boolean {
+    const { uid = '', resourceVersion } = current.metadata;
+    const known = this.#byUid.get(uid);
+    if (known?.resourceVersion !== resourceVersion || known === undefined) return false;
+    return this.#clock.monotonicMs() < known.until && known.hash === hashObject(merged);
+  }
 }

@@ -1,7 +1,9 @@
+import { asRead } from '../../apply/index.js';
 import type { Client } from '../../client/client.js';
 import { isNotFound } from '../../object/api-error.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
+import { keyOf } from '../../object/object-key.js';
 import { apiVersionOf } from '../../object/resource-type.js';
 import type { TypeReference } from '../../object/resource-type.js';
 import { isOperatorError } from '../../system/operator-error.js';
@@ -51,4 +53,87 @@ async function ownedOfKind<CR extends LifecycleObject>(
 export function identityOf(object: KubernetesObject): string {
   const group = object.apiVersion.split('/').slice(0, -1).join();
   return `${group}/${describeObject(object)}`;
+}
+
+/**
+ * Deletes this very version of an object; one that is gone is fine. The event follows once it is gone:
+ * see {@link reportGone}.
+ * @param propagationPolicy - `Foreground`: after the objects that it owns itself.
+ * @returns the object, where it is still there
+ * @throws ApiError 409 (`isConflict`): it has changed, and has to be judged again.
+ */
+export async function deleteObject<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  object: UnstructuredObject,
+  propagationPolicy: 'Foreground' | 'Background',
+): Promise<UnstructuredObject | undefined> {
+  const { apiVersion, kind } = object;
+  const preconditions = asRead(object);
+  const options = { propagationPolicy, preconditions, signal: pass.signal } as const;
+  let left: UnstructuredObject | undefined;
+  try {
+    left = await pass.live.delete<UnstructuredObject>({ apiVersion, kind }, keyOf(object), options);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  if (left === undefined) tellGone(pass, object);
+  else waitUntilGone(pass, { ...object, metadata: left.metadata });
+  return left;
+}
+
+/** Has the conditions wait for an object that is being deleted, and remembers it for its event. */
+export function waitUntilGone<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  object: UnstructuredObject,
+): void {
+  pass.settings.deletions.add(pass.cr.metadata.uid, object);
+  pass.waitFor(`${describeObject(object)}: deletion requested${heldBy(object)}`);
+}
+
+/** Records the events of the objects that are gone: those that are not among `left` any longer. */
+export function reportGone<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  left: readonly UnstructuredObject[],
+): void {
+  for (const object of pass.settings.deletions.take(pass.cr.metadata.uid, left)) {
+    tellGone(pass, object);
+  }
+}
+
+/**
+ * The objects whose deletion was requested, by the configuration that owned them. A process that
+ * ends forgets them: then the event of one that goes meanwhile is missing.
+ */
+export class Deletions {
+  readonly #byOwner = new Map<string, Map<string, UnstructuredObject>>();
+
+  /** Remembers an object: what names it, not what is in it. */
+  add(owner = '', { apiVersion, kind, metadata }: UnstructuredObject): void {
+    const { name = '', namespace, uid = '' } = metadata;
+    const objects = this.#byOwner.get(owner) ?? new Map<string, UnstructuredObject>();
+    const place = namespace === undefined ? {} : { namespace };
+    const named = { apiVersion, kind, metadata: { name, uid, ...place } };
+    this.#byOwner.set(owner, objects.set(uid, named));
+  }
+
+  /** Forgets, and returns, the objects that are not among `left`. */
+  take(owner = '', left: readonly UnstructuredObject[]): readonly UnstructuredObject[] {
+    const objects = this.#byOwner.get(owner);
+    if (objects === undefined) return [];
+    const still = new Set(left.map(({ metadata }) => metadata.uid));
+    const gone = [...objects].filter(([uid]) => !still.has(uid));
+    for (const [uid] of gone) objects.delete(uid);
+    if (objects.size === 0) this.#byOwner.delete(owner);
+    return gone.map(([, object]) => object);
+  }
+}
+
+function tellGone<CR extends LifecycleObject>(pass: Pass<CR>, object: UnstructuredObject): void {
+  const message = `deleted ${describeObject(object)}`;
+  pass.tell({ type: 'Normal', reason: 'DeleteResourceSuccess', message }, object);
+}
+
+function heldBy({ metadata: { finalizers = [] } }: UnstructuredObject): string {
+  const held = finalizers.filter((name) => name !== 'foregroundDeletion');
+  return held.length === 0 ? '' : `, held by finalizers ${held.join(', ')}`;
 }

@@ -3,12 +3,16 @@ import { isStaleWrite } from '../../client/retry-on-conflict.js';
 import { describeObject } from '../../object/describe-object.js';
 import type { UnstructuredObject } from '../../object/kubernetes-object.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
-import { deleteObject, reportGone, waitUntilGone } from './delete-object.js';
-import { failureText } from './failure-text.js';
-import { invokeAfter, invokeCallbacks, retryAfterDeletion } from './invoke-callbacks.js';
-import { joined } from './joined-errors.js';
-import { raise, settle } from './own-conditions.js';
-import { identityOf, ownedObjects } from './owned-objects.js';
+import {
+  deleteObject,
+  identityOf,
+  ownedObjects,
+  reportGone,
+  waitUntilGone,
+} from './owned-objects.js';
+import { failureText, joined } from './failures.js';
+import { invokeAfter, invokeCallbacks, retryAfterDeletion } from './user-code.js';
+import { raise, settle } from './status.js';
 import type { Pass } from './pass.js';
 import type { SurveyedObject } from './survey.js';
 

@@ -1,4 +1,4 @@
-import { commonPauseAnnotations } from '../../controller/pause.js';
+import { commonPauseAnnotations } from '../../status/index.js';
 import { dns1123SubdomainProblem, qualifiedNameProblem } from '../../object/names.js';
 import { ConfigMap, Secret } from '../../object/kinds.js';
 import { apiVersionOf } from '../../object/resource-type.js';
@@ -12,9 +12,9 @@ import { CallbackDispatcher } from '../callbacks/callback-dispatcher.js';
 import type { CrManager } from '../cr-manager.js';
 import type { LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { LifecycleReconcilerOptions } from './lifecycle-reconciler-options.js';
-import { Deletions } from './delete-object.js';
-import { OwedCallbacks } from './invoke-callbacks.js';
-import { PutBacks } from './put-backs.js';
+import { Deletions } from './owned-objects.js';
+import { OwedCallbacks } from './user-code.js';
+import { PutBacks } from './merged-object.js';
 
 type Optional = 'perishablesSynchronizer' | 'controllerConfigUpdater' | 'sanityChecker';
 type StayOptional = Optional | 'watchRegistrator' | 'preCreateHook' | 'namespacedCr';

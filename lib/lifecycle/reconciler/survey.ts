@@ -1,16 +1,18 @@
 import { definedKinds, kindName } from '../../builder/apply-order.js';
 import { getIfExists } from '../../client/get-if-exists.js';
 import { describeObject } from '../../object/describe-object.js';
+import { isJsonObject } from '../../object/json.js';
 import type { KubernetesObject, UnstructuredObject } from '../../object/kubernetes-object.js';
 import { keyOf } from '../../object/object-key.js';
 import { controllerOf, withControllerReference } from '../../object/owner-reference.js';
 import type { ResourceType, TypeReference } from '../../object/resource-type.js';
 import { isOperatorError } from '../../system/operator-error.js';
+import type { Trouble } from '../conditions/explained-status.js';
 import type { LifecycleObject } from '../lifecycle-status.js';
 import { completedObject } from './completed-object.js';
-import { desiredList } from './desired-list.js';
 import { identityOf } from './owned-objects.js';
 import type { Pass } from './pass.js';
+import { callUserCode } from './user-code.js';
 
 /** A desired object, and what is there of it. */
 export interface SurveyedObject {
@@ -148,4 +150,64 @@ function ownedByAnother({ desired, current }: SurveyedObject, uid: string | unde
   if (controller === undefined || controller.uid === uid) return [];
   const owner = `${controller.kind} ${controller.name}`;
   return [`${describeObject(desired)} belongs to ${owner}: delete it, or choose another name`];
+}
+
+/** When a configuration that can't be carried out is looked at again, in milliseconds. */
+export const problemRetryMs = 30_000;
+
+/** Why nothing can be done before somebody acts; undefined: it can. */
+export function whyBlocked<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  { problems, orphans }: Survey,
+): Trouble | undefined {
+  if (problems.length > 0) {
+    return { reason: 'ConfigError', message: problems.join('; '), isBlocked: true };
+  }
+  if (orphans.length === 0 || pass.settings.orphans === 'adopt') return undefined;
+  const names = orphans.map(({ desired }) => describeObject(desired)).join(', ');
+  const message = `exist already and are nobody's: ${names}; delete them, or have them adopted`;
+  return { reason: 'OrphansExist', message, isBlocked: true };
+}
+
+/** What `getAllResources` has returned. */
+export interface DesiredList {
+  readonly objects: readonly KubernetesObject[];
+  /** What is no object, and why. */
+  readonly problems: readonly string[];
+}
+
+/** Asks the operator for all objects, and takes nothing for granted. @throws what it throws */
+export async function desiredList<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+): Promise<DesiredList> {
+  const { crManager } = pass.settings;
+  const wanted: unknown = await callUserCode(pass, 'getAllResources', () =>
+    crManager.getAllResources(pass.cr),
+  );
+  if (!Array.isArray(wanted)) {
+    const got = wanted === null ? 'null' : typeof wanted;
+    return { objects: [], problems: [`getAllResources returned ${got}: want a list of objects`] };
+  }
+  const checked = wanted.map((one: unknown, place) => ({ one, problem: problemOf(one, place) }));
+  return {
+    objects: checked.flatMap(({ one, problem }) =>
+      problem === undefined ? [one as KubernetesObject] : [],
+    ),
+    problems: checked.flatMap(({ problem }) => problem ?? []),
+  };
+}
+
+function problemOf(object: unknown, place: number): string | undefined {
+  const what = `getAllResources: object ${place + 1}`;
+  if (!isJsonObject(object)) return `${what} is ${object === null ? 'null' : typeof object}`;
+  const { apiVersion, kind, metadata } = object;
+  if (!isText(apiVersion)) return `${what} has no apiVersion`;
+  if (!isText(kind)) return `${what} has no kind`;
+  if (!isJsonObject(metadata) || !isText(metadata['name']))
+    return `${what}, a ${kind}, has no name`;
+  return undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }

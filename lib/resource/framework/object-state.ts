@@ -1,76 +1,88 @@
 import type { Recorder } from '../../events/recorder.js';
+import { isForbidden } from '../../object/api-error.js';
 import type { ConditionUpdate } from '../../object/conditions.js';
+import { cutCharacters } from '../../object/conditions.js';
 import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { StatusWriter, pauseOf, statusConditions } from '../../status/index.js';
+import type { StatusWriting, WrittenStatus } from '../../status/index.js';
+import type { Cancellation } from '../resource-context.js';
 import type { ResourceSet } from '../resource-set.js';
-import { ObjectConditions, conditionsOf } from './object-conditions.js';
-import type { ConditionWriting } from './object-conditions.js';
 import type { OnceTold } from './once-told.js';
 import { overlapEndToTell, overlapError, overlapToTell } from './overlap.js';
-import {
-  pauseToTell,
-  pausedBy,
-  pausedCondition,
-  resumptionToTell,
-} from '../../controller/pause.js';
-import { ReadyCondition } from './ready-condition.js';
-import type { Readiness } from './ready-condition.js';
 import type { ResolvedFrameworkOptions } from './resolve-framework-options.js';
 
 /** An object, what names it among all others, and what writes to it. */
 export interface StatedObject<T extends KubernetesObject> {
   readonly object: T;
   readonly id: string;
-  readonly pass: ConditionWriting;
+  readonly pass: Omit<StatusWriting['context'], 'clock'>;
 }
+
+/** Result of a reconcile, as the condition shows it. */
+export type Readiness = Pick<ConditionUpdate, 'status' | 'reason' | 'message'>;
 
 type Options<T extends KubernetesObject> = Pick<
   ResolvedFrameworkOptions<T>,
   'name' | 'type' | 'clock' | 'pauseAnnotations' | 'resourceRouter' | 'readyCondition'
 >;
 
+const longestMessage = 1_000;
+
 /** What keeps an object from being reconciled, and how that is shown: conditions and events. */
 export class ObjectState<T extends KubernetesObject> {
   readonly #options: Options<T>;
   readonly #recorder: Recorder;
   readonly #told: OnceTold;
-  readonly #conditions: ObjectConditions<T>;
-  readonly #ready: ReadyCondition<T>;
+  readonly #status: StatusWriter<T>;
 
   constructor(options: Options<T>, recorder: Recorder, told: OnceTold) {
     this.#options = options;
     this.#recorder = recorder;
     this.#told = told;
-    this.#conditions = new ObjectConditions(options.type, options.clock);
-    this.#ready = new ReadyCondition(options, this.#conditions);
+    const { name: fieldManager, type } = options;
+    const remedy = 'set readyCondition to another type, or to false';
+    const strategy = 'merge';
+    this.#status = new StatusWriter({ type, fieldManager, strategy, generation: true, remedy });
   }
 
   /**
    * Shows the result of a reconcile in the condition `Ready`.
    * @returns milliseconds after which a changed message may be written; undefined: nothing is left
+   * @throws ApiError the write failed, other than by a missing right.
    */
-  setReady(stated: StatedObject<T>, readiness: Readiness): Promise<number | undefined> {
-    return this.#ready.set(stated, readiness);
+  async setReady(stated: StatedObject<T>, readiness: Readiness): Promise<number | undefined> {
+    const { readyCondition: type } = this.#options;
+    if (type === false) return undefined;
+    const message = cutCharacters(readiness.message ?? '', longestMessage);
+    const { generation } = stated.object.metadata;
+    // A ConfigMap has none.
+    const observed = generation === undefined ? {} : { observedGeneration: generation };
+    try {
+      const update = { type, ...readiness, message, ...observed };
+      return (await this.#write(stated, update, { isObserved: true })).waitMs;
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      stated.pass.logger.warn(`condition ${type}: not written, a right is missing`, { error });
+      return undefined;
+    }
   }
 
   /** Says that a pause or an overlap is over, where it is. @returns the object as it is now */
   async settle(stated: StatedObject<T>, sets: readonly ResourceSet<T>[]): Promise<T> {
     const object = await this.#resumed(stated);
     if (sets.length > 1) return object;
-    const end = overlapEndToTell(this.#options.name, conditionsOf(object));
-    return end === undefined ? object : this.#conditions.set(object, end, stated.pass);
+    const end = overlapEndToTell(this.#options.name, statusConditions(object));
+    return end === undefined ? object : (await this.#write({ ...stated, object }, end)).object;
   }
 
   /** Whether the object is paused; then it says so, and one event does. */
   async isPaused(stated: StatedObject<T>): Promise<boolean> {
-    const { object, id, pass } = stated;
-    const by = pausedBy(object, this.#options.pauseAnnotations);
+    const { object, id } = stated;
+    const { by, update, wasPaused } = this.#pauseOf(object);
     if (by === undefined) return false;
-    const conditions = conditionsOf(object);
-    const wasTold = saysPaused(conditions);
-    const update = pauseToTell(object, conditions, by);
-    if (update !== undefined) await this.#conditions.set(object, update, pass);
+    if (update !== undefined) await this.#write(stated, update);
     // Where no condition remembers it, this process has to.
-    const isNew = this.#conditions.keeps(object) ? !wasTold : this.#told.isNew(id, 'paused', by);
+    const isNew = this.#status.keeps(object) ? !wasPaused : this.#told.isNew(id, 'paused', by);
     if (isNew) this.#tell(stated, 'Paused', `${by} pauses it: nothing is reconciled`);
     return true;
   }
@@ -79,12 +91,10 @@ export class ObjectState<T extends KubernetesObject> {
    * Tells that several sets handle the object.
    * @throws TerminalError always: it can't be reconciled.
    */
-  async refuseOverlap(
-    { object, pass }: StatedObject<T>,
-    sets: readonly ResourceSet<T>[],
-  ): Promise<never> {
-    const update = overlapToTell(this.#options.name, conditionsOf(object), sets);
-    if (update !== undefined) await this.#conditions.set(object, update, pass);
+  async refuseOverlap(stated: StatedObject<T>, sets: readonly ResourceSet<T>[]): Promise<never> {
+    const { object } = stated;
+    const update = overlapToTell(this.#options.name, statusConditions(object), sets);
+    if (update !== undefined) await this.#write(stated, update);
     try {
       this.#options.resourceRouter.resourceSet(object);
     } catch (error) {
@@ -96,16 +106,28 @@ export class ObjectState<T extends KubernetesObject> {
   }
 
   async #resumed(stated: StatedObject<T>): Promise<T> {
-    const { object, id, pass } = stated;
-    if (pausedBy(object, this.#options.pauseAnnotations) !== undefined) return object;
+    const { object, id } = stated;
+    const { by, update } = this.#pauseOf(object);
+    if (by !== undefined) return object;
     const wasTold = this.#told.isOver(id, 'paused');
-    const update: ConditionUpdate | undefined = resumptionToTell(object, conditionsOf(object));
-    const current =
-      update === undefined ? object : await this.#conditions.set(object, update, pass);
+    const current = update === undefined ? object : (await this.#write(stated, update)).object;
     if (update !== undefined || wasTold) {
       this.#tell(stated, 'Resumed', 'it is not paused any more: it is reconciled again');
     }
     return current;
+  }
+
+  #pauseOf(object: T): ReturnType<typeof pauseOf> {
+    return pauseOf(object, statusConditions(object), this.#options.pauseAnnotations);
+  }
+
+  #write(
+    { object, pass }: StatedObject<T>,
+    update: ConditionUpdate,
+    { isObserved = false } = {},
+  ): Promise<WrittenStatus<T>> {
+    const context = { ...pass, clock: this.#options.clock };
+    return this.#status.write(object, { conditions: [update] }, { context, isObserved });
   }
 
   #tell({ object, pass }: StatedObject<T>, reason: 'Paused' | 'Resumed', note: string): void {
@@ -115,6 +137,25 @@ export class ObjectState<T extends KubernetesObject> {
   }
 }
 
-function saysPaused(conditions: ReturnType<typeof conditionsOf>): boolean {
-  return conditions.some(({ type, status }) => type === pausedCondition && status === 'True');
+/** The result of a chain that ended without an error. */
+export function readinessOf(
+  waiting: readonly Cancellation[],
+  notStarted: readonly string[],
+): Readiness {
+  if (waiting.length === 0) {
+    return { status: 'True', reason: 'Reconciled', message: 'all resources are as desired' };
+  }
+  const rest = notStarted.length === 0 ? '' : `; not started: ${notStarted.join(', ')}`;
+  const message = `waits for ${describeKeepers(waiting)}${rest}`;
+  return { status: 'False', reason: 'Waiting', message };
+}
+
+/** `database (the dump goes on), backups`. */
+export function describeKeepers(keepers: readonly Cancellation[]): string {
+  return keepers
+    .map(({ resource, step, reason }) => {
+      const who = resource === '' ? step : resource;
+      return reason === '' ? who : `${who} (${reason})`;
+    })
+    .join(', ');
 }

@@ -17,8 +17,8 @@ import {
   prometheusSubsystem as defaultSubsystem,
 } from '../prometheus-names.js';
 import type { FrameworkOptions } from './framework-options.js';
-import { commonPauseAnnotations, pausedCondition } from '../../controller/pause.js';
-import type { PauseAnnotations } from '../../controller/pause.js';
+import { commonPauseAnnotations, pausedCondition } from '../../status/index.js';
+import type { PauseAnnotations } from '../../status/index.js';
 import { overlapCondition } from './overlap.js';
 
 type Given<T extends KubernetesObject> = FrameworkOptions<T>;

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
-import { kindSchema } from '../../../lib/lifecycle/reconciler/kind-schema.js';
-import { lastAppliedOf, readLastApplied } from '../../../lib/lifecycle/reconciler/last-applied.js';
+import {
+  kindSchema,
+  lastAppliedOf,
+  readLastApplied,
+} from '../../../lib/lifecycle/reconciler/merged-object.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { deployment } from '../suite/system.js';
 

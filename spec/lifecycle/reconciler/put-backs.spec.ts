@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PutBacks } from '../../../lib/lifecycle/reconciler/put-backs.js';
+import { PutBacks } from '../../../lib/lifecycle/reconciler/merged-object.js';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import type { Clock } from '../../../lib/system/clock.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';

@@ -1,3 +1,4 @@
+import { LruMap } from '../events/lru-map.js';
 import omit from 'lodash/omit.js';
 import { isApiError } from '../object/api-error.js';
 import type { KubernetesObject } from '../object/kubernetes-object.js';
@@ -5,6 +6,8 @@ import type { Logger } from '../system/logger.js';
 import type { StatusUpdate } from './status.js';
 
 const known = ['observedGeneration', 'conditions', 'conditions[].observedGeneration'] as const;
+
+const rememberedRefusals = 1_000;
 
 /** A field of a status that an operator writes by itself. */
 type OwnField = (typeof known)[number];
@@ -16,6 +19,26 @@ type OwnField = (typeof known)[number];
 export class StatusGaps {
   readonly #missing = new Set<OwnField>();
   readonly #unsaid: OwnField[] = [];
+  /** Objects whose conditions the server refuses, by uid. */
+  readonly #refused = new LruMap<string, true>(rememberedRefusals);
+  #isKept = true;
+
+  /** Whether the object keeps conditions, as far as is known. */
+  keeps({ metadata: { uid = '' } }: KubernetesObject): boolean {
+    return this.#isKept && this.#refused.get(uid) === undefined;
+  }
+
+  /** Notes that no object of the kind keeps conditions. */
+  giveUp({ kind }: KubernetesObject, why: string, logger: Logger): void {
+    this.#isKept = false;
+    logger.info(`${kind} keeps no conditions, ${why}: events and log tell instead`);
+  }
+
+  /** Notes that the server refuses the status of an object as invalid. */
+  refused({ metadata: { uid = '' } }: KubernetesObject, error: unknown, logger: Logger): void {
+    this.#refused.set(uid, true);
+    logger.warn('a condition can not be written: events and log tell instead', { error });
+  }
 
   /** `update` without what the schema lacks. */
   without({ conditions = [], fields = {} }: StatusUpdate): StatusUpdate {

@@ -116,6 +116,20 @@ export async function applyStatus(
   return object;
 }
 
+/** The status that a merge patch for `update` has; undefined: the conditions and fields are as wanted. */
+export function statusToMerge(
+  object: KubernetesObject,
+  { conditions = [], fields = {} }: StatusUpdate,
+  clock: Clock,
+): object | undefined {
+  const live = statusOf(object);
+  const next = desiredConditions(live.conditions, live.conditions, { conditions }, clock);
+  // The generation goes with a write, but is no reason for one: a schema may lack it.
+  const others = Object.entries(fields).filter(([name]) => name !== 'observedGeneration');
+  const isSame = others.every(([name, value]) => isEqual(value, live.fields[name]));
+  return isSame && next === live.conditions ? undefined : { ...fields, conditions: next };
+}
+
 /** Whether the status of `object` has all that `status` says; others may have more in it. */
 export function showsStatus(object: KubernetesObject, status: object): boolean {
   const live = statusOf(object);

@@ -1,0 +1,77 @@
+import { failureKindOf } from '../../controller/failure.js';
+import { isApiError, isInvalid, isTooManyRequests } from '../../object/api-error.js';
+import { isJsonObject } from '../../object/json.js';
+import type { KubernetesObject } from '../../object/kubernetes-object.js';
+import { redacted } from '../../object/redact.js';
+import { errorMessage } from '../../system/as-error.js';
+import { isOperatorError } from '../../system/operator-error.js';
+import type { LifecycleObject } from '../lifecycle-status.js';
+import type { Pass } from './pass.js';
+
+/**
+ * Why something failed, for events and conditions: never with what is in `object`, should it be a
+ * Secret, and with the remedy where a field can't change.
+ */
+export function failureText(error: unknown, object?: KubernetesObject): string {
+  const message = errorMessage(error);
+  const text = object?.kind === 'Secret' ? withoutData(message, object) : message;
+  const isFixed = isInvalid(error) && /immutable|may not be changed|are forbidden/.test(text);
+  return isFixed ? `${text}; delete the object, and it is made anew` : text;
+}
+
+function withoutData(text: string, secret: object): string {
+  const members = secret as { readonly data?: unknown; readonly stringData?: unknown };
+  const secrets = [members.data, members.stringData].flatMap((values) =>
+    isJsonObject(values) ? Object.values(values) : [],
+  );
+  return secrets
+    .flatMap((value) => (typeof value === 'string' ? [value, decoded(value)] : []))
+    .filter((value) => value !== '')
+    .reduce((rest, value) => rest.replaceAll(value, redacted), text);
+}
+
+function decoded(value: string): string {
+  return Buffer.from(value, 'base64').toString('utf8');
+}
+
+/** Several errors as one, which names the causes of all; one alone as it is. */
+export function joined(errors: readonly unknown[]): unknown {
+  if (errors.length === 1) return errors[0];
+  const texts = errors.map((error) => errorMessage(error));
+  return new AggregateError(errors, texts.join('; '));
+}
+
+/** The errors that {@link joined} has joined. */
+export function partsOf(error: unknown): readonly unknown[] {
+  return error instanceof AggregateError ? (error.errors as unknown[]) : [error];
+}
+
+/**
+ * Has the conditions say why a pass has failed, and tells of it where nobody has. What is tried again
+ * at once, as after a conflict, what ends an operator, and a server that can't be reached just now, is
+ * no news.
+ */
+export function reportFailure<CR extends LifecycleObject>(pass: Pass<CR>, error: unknown): void {
+  const kind = failureKindOf(error);
+  if (pass.signal.aborted || kind === 'conflict' || kind === 'waiting') return;
+  const parts = partsOf(error);
+  if (parts.every(isOfTheMoment)) return;
+  const before = pass.complaint;
+  const texts = parts.map((part) => textOf(pass, part));
+  const message = [...(before === undefined ? [] : [before.message]), ...texts].join('; ');
+  const trouble = { ...before, reason: before?.reason ?? pass.failureReason, message };
+  if (parts.every((part) => pass.toldOf(part) !== undefined)) pass.explain(trouble);
+  else pass.complain(trouble);
+}
+
+/** Says nothing of the system: a cluster-wide owner is not to be told that it is degraded. */
+export function isOfTheMoment(error: unknown): boolean {
+  if (isOperatorError(error, 'ConnectionFailed') || isTooManyRequests(error)) return true;
+  return isApiError(error) && (error.status === 503 || error.status === 504);
+}
+
+function textOf<CR extends LifecycleObject>(pass: Pass<CR>, error: unknown): string {
+  const source = pass.sourceOf(error);
+  const text = failureText(error);
+  return pass.toldOf(error) ?? (source === undefined ? text : `${source}: ${text}`);
+}

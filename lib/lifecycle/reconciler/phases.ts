@@ -1,0 +1,256 @@
+import omit from 'lodash/omit.js';
+import { hashObject } from '../../hash/hash-object.js';
+import { keyOf } from '../../object/object-key.js';
+import { deployCompleted, deployStarted, upgradeStarted } from '../conditions/explained-status.js';
+import {
+  markDeploying,
+  markFailed,
+  markHealthy,
+  markUpgradeHealingDegraded,
+} from '../conditions/marks.js';
+import type { Marked } from '../conditions/marks.js';
+import type { LifecycleObject, Phase } from '../lifecycle-status.js';
+import { isDowngrade } from '../upgrade/downgrade-error.js';
+import { isSameVersion, shouldTakeUpdatePath } from '../upgrade/versions.js';
+import { versionLabelOf } from './completed-object.js';
+import type { Pass } from './pass.js';
+import { raise, settle } from './status.js';
+import { isOurs } from './survey.js';
+import type { SurveyedObject } from './survey.js';
+import { callUserCode } from './user-code.js';
+
+/** What moves a configuration from phase to phase. */
+export type LifecycleEvent =
+  /** Its first deployment begins. */
+  | 'DeployStarted'
+  /** Its status contradicts itself: it says that something was deployed, and not of which version. */
+  | 'ConfigError'
+  /** Its spec was changed after a `ConfigError`. */
+  | 'SpecChanged'
+  /** A newer operator met it. */
+  | 'UpgradeStarted'
+  /** Every object is as it should be, every workload has rolled out, what is superfluous is gone. */
+  | 'DeployCompleted'
+  /** It is being deleted. */
+  | 'DeletionStarted'
+  /** Everything that it owned is gone. */
+  | 'DeletionCompleted';
+
+/** One arrow of the state machine. */
+export interface Transition {
+  readonly from: readonly Phase[];
+  readonly on: LifecycleEvent;
+  readonly to: Phase;
+}
+
+/** The state machine: what is not here does not happen. The diagram in the docs is drawn from it. */
+export const transitions: readonly Transition[] = [
+  { from: [''], on: 'DeployStarted', to: 'Deploying' },
+  {
+    // The last two: of a configuration that is not being deleted, as one from a backup.
+    from: ['Deploying', 'Deployed', 'Upgrading', 'Deleting', 'Deleted'],
+    on: 'ConfigError',
+    to: 'Error',
+  },
+  { from: ['Error'], on: 'SpecChanged', to: '' },
+  { from: ['Deployed', 'Upgrading'], on: 'UpgradeStarted', to: 'Upgrading' },
+  { from: ['Deploying', 'Upgrading'], on: 'DeployCompleted', to: 'Deployed' },
+  {
+    from: ['', 'Deploying', 'Deployed', 'Upgrading', 'Error'],
+    on: 'DeletionStarted',
+    to: 'Deleting',
+  },
+  { from: ['Deleting'], on: 'DeletionCompleted', to: 'Deleted' },
+];
+
+/** The phase after `event`; `phase` itself where the event does not move it. */
+export function nextPhase(phase: Phase, event: LifecycleEvent): Phase {
+  return transitions.find(({ from, on }) => on === event && from.includes(phase))?.to ?? phase;
+}
+
+/** A hash of the spec of a configuration whose status contradicted itself. */
+export const configErrorAnnotation = 'operator-builder.io/config-error';
+
+/**
+ * Whether the status says that something was deployed, and not what: nobody knows what to do then.
+ * A phase of deletion without a deletion, as in an object from a backup, is no better.
+ */
+export function isContradictory<CR extends LifecycleObject>({
+  settings,
+  cr,
+  status,
+}: Pass<CR>): boolean {
+  const { phase = '' } = status;
+  if (phase === '') return false;
+  const isRunning = ['Deploying', 'Deployed', 'Upgrading'].includes(phase);
+  return !isRunning || settings.crManager.isCreating(cr);
+}
+
+/**
+ * Puts a contradictory configuration into phase Error, where it stays until its spec changes; then it
+ * begins anew.
+ * @returns whether it begins anew
+ */
+export async function settleContradiction<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+): Promise<boolean> {
+  const noted = pass.cr.metadata.annotations?.[configErrorAnnotation];
+  // Not its generation: without a subresource, that counts changes of the status, too.
+  const spec = hashObject(omit(pass.cr, ['apiVersion', 'kind', 'metadata', 'status']));
+  const { phase = '' } = pass.status;
+  if (phase === 'Error' && noted === spec) return false;
+  if (phase === 'Error' && noted !== undefined) {
+    pass.status = { ...pass.status, phase: nextPhase(phase, 'SpecChanged') };
+    return true;
+  }
+  const why = pass.settings.crManager.isCreating(pass.cr)
+    ? 'no version says what was deployed'
+    : 'it is not being deleted';
+  const message = `the phase is ${phase}, and ${why}: change the spec to begin anew`;
+  const marked = markFailed(pass.status, { reason: 'ConfigError', message }, pass.settings.clock);
+  // Noted first: a phase Error without it would be told of twice.
+  await noteSpec(pass, spec);
+  pass.mark(marked, { phase: 'Error' });
+  return false;
+}
+
+async function noteSpec<CR extends LifecycleObject>(pass: Pass<CR>, spec: string): Promise<void> {
+  const { cr, live, settings, signal } = pass;
+  if (cr.metadata.annotations?.[configErrorAnnotation] === spec) return;
+  const { uid, resourceVersion } = cr.metadata;
+  const body = {
+    metadata: { uid, resourceVersion, annotations: { [configErrorAnnotation]: spec } },
+  };
+  pass.cr = await live.patch(
+    settings.crManager.type,
+    keyOf(cr),
+    { type: 'merge', body },
+    { signal },
+  );
+}
+
+/** Begins the first deployment. */
+export async function beginDeployment<CR extends LifecycleObject>(pass: Pass<CR>): Promise<void> {
+  const { preCreateHook, clock } = pass.settings;
+  await callUserCode(pass, 'preCreateHook', (signal) =>
+    preCreateHook?.(pass.cr, pass.hooks(signal)),
+  );
+  const { operatorVersion } = pass;
+  const versions = { operatorVersion, targetVersion: operatorVersion };
+  pass.hasBegun = true;
+  pass.mark(markDeploying(pass.status, deployStarted(versions), clock), {
+    ...versions,
+    phase: nextPhase(pass.status.phase ?? '', 'DeployStarted'),
+  });
+}
+
+/**
+ * Whether a newer operator has deployed it: then an older one says so, once, and touches nothing else;
+ * phase and versions stay as the newer one has left them.
+ */
+export function refusesDowngrade<CR extends LifecycleObject>(pass: Pass<CR>): boolean {
+  return refuses(pass, () => {
+    isNewer(pass);
+    // Without a status, only the objects can say which version was deployed.
+    if (!pass.isCreating) settle(pass, 'DowngradeRefused');
+  });
+}
+
+/**
+ * Whether the objects of a configuration that has lost its status were made or changed by a newer
+ * operator: an older one refuses to work then, too.
+ */
+export function refusesOlderThanObjects<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  surveyed: readonly SurveyedObject[],
+): boolean {
+  const { createVersionLabel, updateVersionLabel } = pass.settings;
+  const own = surveyed.flatMap(({ current }) =>
+    current !== undefined && isOurs(pass, current) ? [current.metadata.labels ?? {}] : [],
+  );
+  const versions = own.flatMap(
+    (labels) => labels[updateVersionLabel] ?? labels[createVersionLabel] ?? [],
+  );
+  const operator = versionLabelOf(pass.operatorVersion);
+  return refuses(pass, () => {
+    for (const version of versions) shouldTakeUpdatePath(operator, version, false);
+    settle(pass, 'DowngradeRefused');
+  });
+}
+
+/** Begins an upgrade, or the way back from one, where the operator is not what is being deployed. */
+export function beginUpgrade<CR extends LifecycleObject>(pass: Pass<CR>): void {
+  const { operatorVersion, settings, status } = pass;
+  const { phase = '', targetVersion = '' } = status;
+  const versions = { operatorVersion, targetVersion: operatorVersion };
+  const isUnderWay = phase === 'Upgrading' && isSameVersion(targetVersion, operatorVersion);
+  const isRollback = phase === 'Upgrading' && !isNewer(pass);
+  if (isUnderWay || !(isNewer(pass) || isRollback)) {
+    // An operator of another version may go on with what an earlier one has begun.
+    pass.status = { ...status, ...versions };
+    return;
+  }
+  pass.hasBegun = true;
+  const why = upgradeStarted({ ...status, ...versions });
+  const marked = markUpgradeHealingDegraded(status, why, settings.clock);
+  pass.status = {
+    ...marked.status,
+    ...versions,
+    phase: nextPhase(phase, 'UpgradeStarted'),
+  };
+  tellOnce(pass, { event: marked.event, other: targetVersion });
+}
+
+/**
+ * Records the event once for each version that takes over a configuration. Two operators that take
+ * turns would repeat theirs for as long as both run: the second time, one event names that instead.
+ */
+function tellOnce<CR extends LifecycleObject>(
+  pass: Pass<CR>,
+  { event, other }: { readonly event: Marked['event']; readonly other: string },
+): void {
+  const { uid = '' } = pass.cr.metadata;
+  const { begun } = pass.settings;
+  const versions = begun.get(uid) ?? new Map<string, number>();
+  const times = (versions.get(pass.operatorVersion) ?? 0) + 1;
+  begun.set(uid, versions.set(pass.operatorVersion, times));
+  if (times === 1) pass.tellOfStatus(event);
+  if (times !== 2) return;
+  const message = `an operator of version ${other} is deploying it, too: run one operator at a time`;
+  pass.tellOfStatus({ type: 'Warning', reason: 'OperatorsCompete', message });
+}
+
+/** @throws DowngradeError the operator is older. */
+function isNewer<CR extends LifecycleObject>({ operatorVersion, status }: Pass<CR>): boolean {
+  const { phase = '', observedVersion = '' } = status;
+  return shouldTakeUpdatePath(operatorVersion, observedVersion, phase === 'Deploying');
+}
+
+function refuses<CR extends LifecycleObject>(pass: Pass<CR>, check: () => void): boolean {
+  try {
+    check();
+    return false;
+  } catch (error) {
+    if (!isDowngrade(error)) throw error;
+    const { message } = error;
+    if (raise(pass, 'DowngradeRefused', { reason: 'Downgrade', message })) {
+      pass.tellOfStatus({ type: 'Warning', reason: 'DowngradeRefused', message });
+    }
+    return true;
+  }
+}
+
+/** Ends a deployment or an upgrade: the system is there, in the version of the operator. */
+export function complete<CR extends LifecycleObject>(pass: Pass<CR>): void {
+  const { operatorVersion, settings, status } = pass;
+  const versions = {
+    operatorVersion,
+    targetVersion: operatorVersion,
+    observedVersion: operatorVersion,
+  };
+  settings.begun.delete(pass.cr.metadata.uid ?? '');
+  const why = deployCompleted(versions);
+  pass.mark(markHealthy({ ...status, ...versions }, why, settings.clock), {
+    phase: nextPhase(status.phase ?? '', 'DeployCompleted'),
+  });
+}

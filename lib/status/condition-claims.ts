@@ -1,0 +1,212 @@
+import { LruMap } from '../events/lru-map.js';
+import { findCondition } from '../object/conditions.js';
+import type { Condition, ConditionUpdate } from '../object/conditions.js';
+import { describeObject } from '../object/describe-object.js';
+import { fieldElement, keyElement } from '../object/field-path.js';
+import { FieldSet } from '../object/field-set.js';
+import type { KubernetesObject, ManagedFieldsEntry } from '../object/kubernetes-object.js';
+import type { Logger } from '../system/logger.js';
+import { statusConditions } from './status.js';
+
+const rememberedObjects = 10_000;
+const contestMs = 60_000;
+const mostReplaced = 2;
+
+/** How a condition is contested by a manager that applies it, too. */
+interface Claim {
+  readonly rival: string;
+  /** `taken`: this operator took it from the rival, once. `left`: the rival took it back, and has it. */
+  readonly state: 'taken' | 'left';
+}
+
+/** How a writer of conditions goes about it. */
+export interface ClaimsOptions {
+  readonly fieldManager: string;
+  readonly strategy: 'apply' | 'merge';
+  /** Named by warnings. */
+  readonly remedy: string;
+}
+
+/** When and for what conditions are to be written. */
+export interface ClaimsMoment {
+  readonly nowMs: number;
+  /** Whether they report a reconcile. */
+  readonly isObserved: boolean;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+/** A condition as a merge patch has written it. */
+interface WrittenCondition {
+  readonly update: ConditionUpdate;
+  readonly atMs: number;
+  /** How often in a row it replaced the value of another writer. */
+  readonly replaced: number;
+}
+
+type LastWrite = ReadonlyMap<string, WrittenCondition>;
+
+/** The conditions of an object that its operator is to write. */
+export interface OwnConditions {
+  readonly conditions: readonly ConditionUpdate[];
+  /** Notes what was taken from rivals, once it has been written. */
+  written(): void;
+}
+
+/**
+ * Knows which conditions other operators apply, too. Whoever comes later takes a condition over once:
+ * the former owner may be an earlier release, of another name. When that one takes it back it is alive,
+ * and the condition is left to it. An owner of whom a condition is taken, and who took it from no other,
+ * takes it back; so of two operators one has it in the end.
+ *
+ * Merge patches name no owner: there a condition is left alone once another writer has replaced it
+ * several times in a row.
+ */
+export class ConditionClaims {
+  readonly #options: ClaimsOptions;
+  /** By uid, then by the type of the condition. */
+  readonly #claims = new LruMap<string, ReadonlyMap<string, Claim>>(rememberedObjects);
+  /** The conditions that were written last, by uid; only for merge patches. */
+  readonly #last = new LruMap<string, LastWrite>(rememberedObjects);
+  readonly #told = new Set<string>();
+  /** The types of conditions that are left to a writer without a name. */
+  readonly #lost = new Set<string>();
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options;
+  }
+
+  /** Leaves out what is left to rivals, and warns once of each. */
+  own(
+    object: KubernetesObject,
+    conditions: readonly ConditionUpdate[],
+    now: ClaimsMoment,
+  ): OwnConditions {
+    if (this.#options.strategy === 'apply') {
+      return this.#besideAppliers(object, conditions, now.logger);
+    }
+    // Several controllers may say in turns that an object is paused, and that it is not.
+    if (!now.isObserved) return { conditions, written: () => undefined };
+    return this.#besideReplacers(object, conditions, now);
+  }
+
+  /** Reads `managedFields` only. */
+  #besideAppliers(
+    object: KubernetesObject,
+    conditions: readonly ConditionUpdate[],
+    logger: Pick<Logger, 'warn'>,
+  ): OwnConditions {
+    const manager = this.#options.fieldManager;
+    const appliers = (object.metadata.managedFields ?? []).filter(isOfStatus);
+    const isAlone = appliers.every((each) => each.manager === manager);
+    if (isAlone) return { conditions, written: () => undefined };
+    const applied = appliers.map(conditionsIn);
+    const { uid = '' } = object.metadata;
+    const before = this.#claims.get(uid);
+    const claims = new Map<string, Claim>();
+    for (const { type } of conditions) {
+      const rival = rivalOf(applied, type, manager);
+      if (rival === undefined) continue;
+      const isBack = before?.get(type)?.rival === rival;
+      claims.set(type, { rival, state: isBack ? 'left' : 'taken' });
+      const who = `the field manager ${rival} applies it, too, and has it now`;
+      if (isBack) this.#tell(object, { type, who, rival }, logger);
+    }
+    const left = conditions.filter(({ type }) => claims.get(type)?.state === 'left');
+    const all = new Map([...(before ?? []), ...claims]);
+    if (left.length > 0) this.#claims.set(uid, all);
+    return {
+      conditions: conditions.filter((each) => !left.includes(each)),
+      written: () => {
+        if (claims.size > 0) this.#claims.set(uid, all);
+      },
+    };
+  }
+
+  /** A merge patch names no owner of a condition: what was written last is compared. */
+  #besideReplacers(
+    object: KubernetesObject,
+    conditions: readonly ConditionUpdate[],
+    { logger, nowMs }: ClaimsMoment,
+  ): OwnConditions {
+    const { uid = '' } = object.metadata;
+    const last = this.#last.get(uid);
+    const live = statusConditions(object);
+    const counts = new Map(
+      conditions.map((update) => [
+        update.type,
+        replacedCount(last?.get(update.type), findCondition(live, update.type), nowMs),
+      ]),
+    );
+    for (const [type, count] of counts) {
+      if (count <= mostReplaced) continue;
+      this.#lost.add(type);
+      const who = 'another writer sets it, so it is left alone';
+      this.#tell(object, { type, who, rival: '' }, logger);
+    }
+    const own = conditions.filter(({ type }) => !this.#lost.has(type));
+    const noted = own.map((update): [string, WrittenCondition] => [
+      update.type,
+      { update, atMs: nowMs, replaced: counts.get(update.type) ?? 0 },
+    ]);
+    return {
+      conditions: own,
+      written: () => this.#last.set(uid, new Map([...(last ?? []), ...noted])),
+    };
+  }
+
+  #tell(
+    object: KubernetesObject,
+    { type, who, rival }: { readonly type: string; readonly who: string; readonly rival: string },
+    logger: Pick<Logger, 'warn'>,
+  ): void {
+    const name = `${object.kind} ${type} ${rival}`;
+    if (this.#told.has(name)) return;
+    this.#told.add(name);
+    const { remedy } = this.#options;
+    logger.warn(`condition ${type} of ${describeObject(object)}: ${who}; ${remedy}`);
+  }
+}
+
+/** How often in a row another writer has replaced a condition, each time within a minute. */
+function replacedCount(
+  last: WrittenCondition | undefined,
+  current: Condition | undefined,
+  nowMs: number,
+): number {
+  if (last === undefined || current === undefined || nowMs - last.atMs >= contestMs) return 0;
+  const { status, reason, message = '' } = last.update;
+  const isOurs =
+    current.status === status && current.reason === reason && current.message === message;
+  return isOurs ? 0 : last.replaced + 1;
+}
+
+/** The conditions that a manager applies. */
+interface AppliedConditions {
+  readonly manager: string;
+  readonly set: FieldSet;
+}
+
+function isOfStatus({ operation, subresource }: ManagedFieldsEntry): boolean {
+  return operation === 'Apply' && subresource === 'status';
+}
+
+function conditionsIn({ manager = '', fieldsV1 = {} }: ManagedFieldsEntry): AppliedConditions {
+  const status = FieldSet.fromFieldsV1(fieldsV1).below(fieldElement('status'));
+  return { manager, set: status.below(fieldElement('conditions')) };
+}
+
+/** The other manager that has the state of a condition. A plain list has one owner, and no rivals. */
+function rivalOf(
+  applied: readonly AppliedConditions[],
+  type: string,
+  own: string,
+): string | undefined {
+  const fields = ['status', 'reason', 'message'].map(fieldElement);
+  const has = (set: FieldSet | undefined, field: (typeof fields)[number]): boolean =>
+    set?.below(keyElement({ type })).has([field]) ?? false;
+  const ours = applied.find(({ manager }) => manager === own)?.set;
+  const missing = fields.filter((field) => !has(ours, field));
+  return applied.find(
+    ({ manager, set }) => manager !== own && missing.some((field) => has(set, field)),
+  )?.manager;
+}
